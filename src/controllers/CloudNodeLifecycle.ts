@@ -41,7 +41,7 @@ export const make = (options: Options = {}) =>
     schedule: Schedule.spaced(options.period ?? "5 seconds"),
     run: (tools) =>
       Effect.flatMap(tools.cache.list(Node), (nodes) =>
-        Effect.forEach(nodes, (node) => look(tools, node), { concurrency: atOnce, discard: true })
+        Effect.forEach(nodes, (node) => reconcile(tools, node), { concurrency: atOnce, discard: true })
       )
   })
 
@@ -59,16 +59,16 @@ export const taints = (node: Node, machine: MachineState): ReadonlyArray<Nodes.T
   return isInDoubt(node) ? undefined : Nodes.changed(node, { remove: [shutdown] })
 }
 
-const look = Effect.fnUntraced(
+const reconcile = Effect.fnUntraced(
   function* (tools: Tools, node: Node) {
-    const word = isInDoubt(node) ? yield* ask(node) : "there"
-    if (word === "gone") return yield* remove(tools, node)
+    const state = isInDoubt(node) ? yield* stateOf(node) : "there"
+    if (state === "gone") return yield* remove(tools, node)
     const calls: Nodes.Calls = {
       live: (name) => tools.client.get(Node, { name }),
       patch: (name, patch) => tools.client.patch(Node, { name }, patch)
     }
-    if (yield* Nodes.write(calls, node, (one) => taints(one, word))) {
-      yield* Effect.logInfo(word === "off" ? "The machine of a node is switched off" : "The machine of a node is on")
+    if (yield* Nodes.write(calls, node, (one) => taints(one, state))) {
+      yield* Effect.logInfo(state === "off" ? "The machine of a node is switched off" : "The machine of a node is on")
     }
   },
   (effect, _, { metadata: { name } }) =>
@@ -78,7 +78,7 @@ const look = Effect.fnUntraced(
     )
 )
 
-const ask = Effect.fnUntraced(function* ({ metadata: { name }, spec }: Node) {
+const stateOf = Effect.fnUntraced(function* ({ metadata: { name }, spec }: Node) {
   const cloud = yield* CloudProvider
   const node: NodeRef = { name, providerId: spec?.providerID }
   if (!(yield* cloud.exists(node))) return "gone"

@@ -11,10 +11,10 @@ import { CronJob, Job } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type * as Trigger from "../streams/store/trigger.ts"
-import * as Books from "./cronjob/state.ts"
-import * as Handover from "./cronjob/freshness.ts"
+import * as State from "./cronjob/state.ts"
+import * as Freshness from "./cronjob/freshness.ts"
 import * as Runs from "./cronjob/plan/runs.ts"
-import type { Ports } from "./cronjob/deps.ts"
+import type { Deps } from "./cronjob/deps.ts"
 import * as Sync from "./cronjob/sync.ts"
 import * as Triggers from "./cronjob/triggers.ts"
 
@@ -80,14 +80,14 @@ export interface Loop {
   readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome, Sync.Failure>
 }
 
-export const loopOf = (given: Ports): Effect.Effect<Loop> =>
+export const loopOf = (given: Deps): Effect.Effect<Loop> =>
   Effect.map(Clock.Clock, (clock) => {
-    const books = Books.make()
-    const ports = Handover.doubting(given, books)
-    const sync = Sync.sync(ports, books)
+    const state = State.make()
+    const deps = Freshness.distrustOnUnknownOutcome(given, state)
+    const sync = Sync.sync(deps, state)
     return {
-      onCronJob: Triggers.cronJob(ports, books, clock),
-      onJob: Triggers.job(ports, books),
+      onCronJob: Triggers.cronJob(deps, state, clock),
+      onJob: Triggers.job(deps, state),
       reconcile: ({ key }) => sync(key)
     }
   })

@@ -12,11 +12,11 @@ import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type { Trigger } from "../streams/store/trigger.ts"
 import * as Backoff from "./daemonset/backoff.ts"
 import * as Pods from "./daemonset/pods.ts"
-import { doubting, type Ports } from "./daemonset/deps.ts"
+import { distrustOnUnknownOutcome, type Deps } from "./daemonset/deps.ts"
 import * as Spec from "./daemonset/spec.ts"
 import * as Sync from "./daemonset/sync.ts"
 import * as Triggers from "./daemonset/triggers.ts"
-import * as Work from "./daemonset/apply.ts"
+import * as Apply from "./daemonset/apply.ts"
 import * as Expectations from "./shared/workload/expectations.ts"
 import * as Handover from "./shared/workload/handoff.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
@@ -30,7 +30,7 @@ export interface Options {
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "daemonset",
-    metrics: Work.metrics,
+    metrics: Apply.metrics,
     component: "daemonset-controller",
     for: DaemonSet,
     access,
@@ -38,8 +38,8 @@ export const make = (options: Options = {}) =>
     // A decision on a stale cache is a wrong one: as long as expectations, a sync waits for what the last one wrote.
     ownWritesLimit: "5 minutes",
     body: (tools) =>
-      Effect.map(Skips.skipping(Work.skips), (onHeld) => {
-        const { onNode, onPod, onRevision, onSet, reconcile } = loopOf(portsOf(tools))
+      Effect.map(Skips.skipping(Apply.skips), (onHeld) => {
+        const { onNode, onPod, onRevision, onSet, reconcile } = loopOf(depsOf(tools))
         return {
           sources: [
             Controller.watch(DaemonSet, onSet),
@@ -75,7 +75,7 @@ const access = [
 
 type Tools = Controller.BodyTools<(typeof access)[number]>
 
-const portsOf = ({ client, events, queue, store }: Tools): Ports => ({
+const depsOf = ({ client, events, queue, store }: Tools): Deps => ({
   sets: store(DaemonSet),
   pods: store(Pod),
   nodes: store(Node),
@@ -110,16 +110,16 @@ export interface Loop {
   readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome | void, Sync.Failure>
 }
 
-export const loopOf = (given: Ports): Loop => {
-  const books = Expectations.make()
+export const loopOf = (given: Deps): Loop => {
+  const expectations = Expectations.make()
   const trust = Handover.trust()
-  const ports = doubting(given, trust)
-  const sync = Sync.sync(Work.make({ ports, books, trust, backoff: Backoff.make() }))
+  const deps = distrustOnUnknownOutcome(given, trust)
+  const sync = Sync.sync(Apply.make({ deps, expectations, trust, backoff: Backoff.make() }))
   return {
-    onSet: Triggers.daemonSet(books, trust),
-    onPod: Triggers.pod(ports, books),
-    onNode: Triggers.node(ports),
-    onRevision: Triggers.revision(ports),
+    onSet: Triggers.daemonSet(expectations, trust),
+    onPod: Triggers.pod(deps, expectations),
+    onNode: Triggers.node(deps),
+    onRevision: Triggers.revision(deps),
     reconcile: ({ key }) => sync(key)
   }
 }

@@ -14,7 +14,7 @@ import * as Controller from "../layers/Controller.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as Trigger from "../streams/store/trigger.ts"
 import * as Plan from "./deployment/plan.ts"
-import type { Ports } from "./deployment/deps.ts"
+import type { Deps } from "./deployment/deps.ts"
 import * as Sync from "./deployment/sync.ts"
 import * as Triggers from "./deployment/triggers.ts"
 import * as Adopt from "./shared/workload/adopt.ts"
@@ -73,16 +73,16 @@ const access = [
 type Tools = Controller.BodyTools<(typeof access)[number]>
 
 const reconcile = (stores: Triggers.Stores, tools: Tools) => {
-  const ports = portsOf(tools)
+  const deps = depsOf(tools)
   return Effect.fnUntraced(function* ({ key }: Controller.Request) {
     const deployment = stores.deployments.get(key)
     if (deployment === undefined) return Reconcile.done
     if (Plan.selectsEverything(deployment)) {
-      yield* Sync.refuse(ports, deployment)
+      yield* Sync.refuse(deps, deployment)
       return Reconcile.done
     }
     const owned = yield* claim(stores, tools, deployment)
-    const again = yield* Sync.run(ports, { deployment, owned, podsOf: (set) => Triggers.podsOf(stores, set) })
+    const again = yield* Sync.run(deps, { deployment, owned, podsOf: (set) => Triggers.podsOf(stores, set) })
     if (again === undefined) return Reconcile.done
     if (again._tag === "After") return Reconcile.after(again.millis)
     tools.queue.addWithUnsafe(key, { rateLimited: true })
@@ -124,7 +124,7 @@ const claim = (stores: Triggers.Stores, { client }: Tools, deployment: Deploymen
     )
   })
 
-const portsOf = ({ client, events }: Tools): Ports => ({
+const depsOf = ({ client, events }: Tools): Deps => ({
   events,
   update: (deployment) => client.update(Deployment, deployment),
   updateStatus: (deployment) => client.subresource("status").update(Deployment, deployment),

@@ -42,7 +42,7 @@ export const make = () =>
     ],
     body: Effect.fnUntraced(function* ({ client, events, store }) {
       const scales = Scales.make(yield* KubeClient, yield* Discovery)
-      const ports: Sync.Ports = {
+      const deps: Sync.Deps = {
         budgets: store(PodDisruptionBudget),
         pods: store(Pod),
         replicationControllers: store(ReplicationController),
@@ -54,16 +54,16 @@ export const make = () =>
         patchPodStatus: ({ metadata }, patch) => client.subresource("status").patch(Pod, metadata, patch),
         events
       }
-      const books: Triggers.Books = { coverage: Coverage.make(), written: new Map() }
-      const sync = Sync.sync(ports, books)
-      const ofController = Triggers.controller(ports.pods, books)
+      const state: Triggers.State = { coverage: Coverage.make(), written: new Map() }
+      const sync = Sync.sync(deps, state)
+      const ofController = Triggers.controller(deps.pods, state)
       return {
         sources: [
-          Controller.watch(PodDisruptionBudget, Triggers.budget(ports.pods, books)),
-          Controller.watch(Pod, Triggers.pod(books), { indexes: [Indexes.byController] }),
+          Controller.watch(PodDisruptionBudget, Triggers.budget(deps.pods, state)),
+          Controller.watch(Pod, Triggers.pod(state), { indexes: [Indexes.byController] }),
           Controller.watch(ReplicationController, ofController),
           Controller.watch(ReplicaSet, ofController, { indexes: [Indexes.byController] }),
-          Controller.watch(Deployment, Triggers.deployment(ports.replicaSets, ports.pods, books)),
+          Controller.watch(Deployment, Triggers.deployment(deps.replicaSets, deps.pods, state)),
           Controller.watch(StatefulSet, ofController)
         ],
         reconcile: ({ key }) => sync(key)

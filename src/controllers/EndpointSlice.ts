@@ -9,13 +9,13 @@ import * as Access from "../kube/Access.ts"
 import { EndpointSlice, Node, Pod, Service } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
-import * as Books from "./endpointslice/sliceTracker.ts"
+import * as SliceTracker from "./endpointslice/sliceTracker.ts"
 import * as Metrics from "./endpointslice/metrics.ts"
-import { makePreferences, type Memory, type Ports } from "./endpointslice/deps.ts"
+import { makePreferences, type LoopState, type Deps } from "./endpointslice/deps.ts"
 import * as Slices from "./endpointslice/slices.ts"
 import * as Sync from "./endpointslice/sync.ts"
 import * as Triggers from "./endpointslice/triggers.ts"
-import * as Wishes from "./endpointslice/topologyCache.ts"
+import * as TopologyCache from "./endpointslice/topologyCache.ts"
 import * as Zones from "./endpointslice/zones.ts"
 import * as Selection from "./shared/services/selection.ts"
 import * as Totals from "./shared/services/totals.ts"
@@ -58,7 +58,7 @@ export const make = (options: Options = {}) =>
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.map(Metrics.holding, (onHeld) => {
-        const ports: Ports = {
+        const deps: Deps = {
           services: store(Service),
           pods: store(Pod),
           nodes: store(Node),
@@ -70,25 +70,25 @@ export const make = (options: Options = {}) =>
           queue
         }
         const table = Selection.makeTable()
-        const memory: Memory = {
+        const loopState: LoopState = {
           table,
-          books: Books.make(),
+          tracker: SliceTracker.make(),
           zones: Zones.make(),
-          wishes: Wishes.make(),
+          topologyCache: TopologyCache.make(),
           totals: Totals.make(),
           preferences: makePreferences(),
           limit: options.maxEndpointsPerSlice ?? 100,
-          patience: Duration.max(options.batchPeriod ?? Duration.zero, Triggers.patience)
+          minSyncDelay: Duration.max(options.batchPeriod ?? Duration.zero, Triggers.minSyncDelay)
         }
-        const sync = Sync.sync(ports, memory)
+        const sync = Sync.sync(deps, loopState)
         return {
           sources: [
             Controller.watch(Service, Watching.services(table)),
             Controller.watch(Pod, Watching.batched(Watching.pods(table), queue, options.batchPeriod), {
               indexes: [Selection.byLabel, Triggers.byNode]
             }),
-            Controller.watch(Node, Triggers.nodes(ports, memory)),
-            Controller.watch(EndpointSlice, Triggers.slices(ports, memory), { indexes: [Slices.byService] })
+            Controller.watch(Node, Triggers.nodes(deps, loopState)),
+            Controller.watch(EndpointSlice, Triggers.slices(deps, loopState), { indexes: [Slices.byService] })
           ],
           reconcile: ({ key }) => Effect.as(sync(key), Reconcile.done),
           onHeld

@@ -44,7 +44,7 @@ export const make = (options: Options = {}) =>
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.sync(() => {
-        const ports: Sync.Ports = {
+        const deps: Sync.Deps = {
           services: store(Service),
           pods: store(Pod),
           endpoints: store(Endpoints),
@@ -54,7 +54,7 @@ export const make = (options: Options = {}) =>
           events
         }
         const table = Selection.makeTable()
-        const sync = Sync.sync(ports, { table, times: new Map() })
+        const sync = Sync.sync(deps, { table, times: new Map() })
         return {
           sources: [
             Controller.watch(Service, Watching.services(table)),

@@ -94,12 +94,12 @@ const layer = (options: Options) =>
         toOrphan: yield* queue(queueNames.toOrphan, counted.toOrphan)
       }
       yield* Stall.register(name, metrics, undefined)
-      const books = yield* bookkeeping(queues)
+      const graphBuilder = yield* makeGraphBuilder(queues)
       yield* (yield* Inspection).pages.show({
         controller: name,
         name: "graph",
         contentType: "text/vnd.graphviz; charset=utf-8",
-        read: (query) => Effect.sync(() => Dot.render(books.graph, query.getAll("uid")))
+        read: (query) => Effect.sync(() => Dot.render(graphBuilder.graph, query.getAll("uid")))
       })
       const monitors = counting(
         yield* Monitors.make({
@@ -109,9 +109,11 @@ const layer = (options: Options) =>
           listener:
             ({ resource }) =>
             (deltas) =>
-              books.tell(deltas.map(eventOf(resource))),
+              graphBuilder.processEvents(deltas.map(eventOf(resource))),
           onStopped: (resource) =>
-            books.tell([{ _tag: "Unwatched", apiVersion: Resource.apiVersion(resource), kind: resource.kind }])
+            graphBuilder.processEvents([
+              { _tag: "Unwatched", apiVersion: Resource.apiVersion(resource), kind: resource.kind }
+            ])
         })
       )
       const drain = yield* Shutdown.enlist({
@@ -120,12 +122,12 @@ const layer = (options: Options) =>
         stop: Effect.andThen(queues.toDelete.shutdown, queues.toOrphan.shutdown),
         idle: Effect.andThen(queues.toDelete.idle, queues.toOrphan.idle)
       })
-      const work = yield* workers(queues, books, { concurrency: options.concurrency ?? 20, counted })
+      const work = yield* workers(queues, graphBuilder, { concurrency: options.concurrency ?? 20, counted })
       yield* (yield* Supervisor).fork(
         name,
         Effect.gen(function* () {
           yield* Monitors.first(monitors, "nothing is collected yet")
-          yield* books.begin
+          yield* graphBuilder.begin
           yield* Effect.all([...work, Monitors.forever(monitors)], {
             concurrency: "unbounded",
             discard: true
@@ -165,7 +167,7 @@ interface Queues {
 }
 
 /** The graph and what follows from its findings, in the turn of whoever tells it something. */
-const bookkeeping = Effect.fnUntraced(function* (queues: Queues) {
+const makeGraphBuilder = Effect.fnUntraced(function* (queues: Queues) {
   const graph = Graph.make()
   const absentOwners = AbsentOwners.make(absentOwnersKept)
   const events = (yield* Recorder).named(component)
@@ -173,8 +175,8 @@ const bookkeeping = Effect.fnUntraced(function* (queues: Queues) {
   /** Owners that were named before they were seen, until the first sync: most of them are seen by then. */
   let unseen: Set<Identity.Uid> | undefined = new Set()
 
-  const tell = (happened: ReadonlyArray<Graph.Event>): void => {
-    const found = graph.apply(happened)
+  const processEvents = (graphEvents: ReadonlyArray<Graph.Event>): void => {
+    const found = graph.apply(graphEvents)
     for (const identity of found.absent) absentOwners.add(identity)
     queues.toDelete.addAllUnsafe(found.toDelete)
     queues.toOrphan.addAllUnsafe(found.toOrphan)
@@ -187,7 +189,7 @@ const bookkeeping = Effect.fnUntraced(function* (queues: Queues) {
     for (const uid of unseen ?? []) if (graph.get(uid)?.observed === false) queues.toDelete.addUnsafe(uid)
     unseen = undefined
   })
-  return { graph, absentOwners, tell, begin }
+  return { graph, absentOwners, processEvents, begin }
 })
 
 const reportMisplaced = (events: EventSink, { dependent, reference }: Graph.Misplaced) => {
@@ -215,7 +217,7 @@ class CollectError extends Data.TaggedError("CollectError")<{
   }
 }
 
-type Books = Effect.Success<ReturnType<typeof bookkeeping>>
+type GraphBuilder = Effect.Success<ReturnType<typeof makeGraphBuilder>>
 
 interface Working {
   /** Of each queue. */
@@ -223,14 +225,18 @@ interface Working {
   readonly counted: Readonly<Record<keyof Queues, LoopMetrics.QueueMetrics>>
 }
 
-const workers = Effect.fnUntraced(function* (queues: Queues, books: Books, { concurrency, counted }: Working) {
-  const { absentOwners, graph } = books
+const workers = Effect.fnUntraced(function* (
+  queues: Queues,
+  graphBuilder: GraphBuilder,
+  { concurrency, counted }: Working
+) {
+  const { absentOwners, graph } = graphBuilder
   const objects = Objects.make(yield* KubeClient, yield* Discovery)
   const remove = AttemptToDelete.attempt({
     graph,
     absentOwners,
     objects,
-    tell: (event) => books.tell([event]),
+    processEvent: (event) => graphBuilder.processEvents([event]),
     examine: (uids) => queues.toDelete.addAllUnsafe(uids)
   })
   const orphan = AttemptToOrphan.attempt({ graph, objects })
@@ -265,8 +271,8 @@ const workers = Effect.fnUntraced(function* (queues: Queues, books: Books, { con
 })
 
 /** What waits for somebody else is said once or not at all; everything else as in any controller. */
-const observer = Effect.map(Log.observer, (say) => (event: Reconcile.RunEvent<Identity.Uid, CollectError>) => {
-  if (event._tag !== "Failed" || !isWaiting(event.error.cause, event.attempt)) say(event)
+const observer = Effect.map(Log.observer, (log) => (event: Reconcile.RunEvent<Identity.Uid, CollectError>) => {
+  if (event._tag !== "Failed" || !isWaiting(event.error.cause, event.attempt)) log(event)
 })
 
 const isWaiting = (cause: CollectError["cause"], attempt: number): boolean => {

@@ -17,7 +17,7 @@ import { customMetrics, externalMetrics, MetricsApi, PodMetrics } from "../layer
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as Metrics from "./horizontalpodautoscaler/metrics.ts"
 import type { Settings } from "./horizontalpodautoscaler/plan/spec.ts"
-import { makeBooks, type Ports } from "./horizontalpodautoscaler/deps.ts"
+import { makeHistories, type Deps } from "./horizontalpodautoscaler/deps.ts"
 import * as Selectors from "./horizontalpodautoscaler/selectors.ts"
 import * as Sync from "./horizontalpodautoscaler/sync.ts"
 import * as Scales from "./shared/scale/scales.ts"
@@ -78,7 +78,7 @@ export const make = (options: Options = {}) => {
     bucket: { perSecond: 1e6, burst: 1e6 },
     body: ({ client, events, queue, store }) =>
       Effect.gen(function* () {
-        const ports: Ports = {
+        const deps: Deps = {
           autoscalers: store(HorizontalPodAutoscaler),
           pods: store(Pod),
           scales: Scales.make(yield* KubeClient, yield* Discovery),
@@ -87,7 +87,7 @@ export const make = (options: Options = {}) => {
           updateStatus: (autoscaler) => client.subresource("status").update(HorizontalPodAutoscaler, autoscaler),
           events
         }
-        const sync = Sync.sync(ports, { settings, books: makeBooks() })
+        const sync = Sync.sync(deps, { settings, histories: makeHistories() })
         return {
           sources: [
             // A change does not bring the next look forward: the first comes one period after the autoscaler does.

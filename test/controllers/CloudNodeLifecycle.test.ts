@@ -6,7 +6,7 @@ import { Node } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { CloudError, CloudProvider, type Machine } from "../../src/layers/CloudProvider.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
-import * as Stand from "./shared/nodes/harness.ts"
+import * as Harness from "./shared/nodes/harness.ts"
 
 const names = Effect.flatMap(ClusterTest, (cluster) =>
   Effect.map(cluster.snapshot(Node), (nodes) => nodes.map(({ metadata }) => metadata.name))
@@ -25,18 +25,18 @@ describe("cloud-node-lifecycle", () => {
   it.effect("deletes a node that is not ready and has no machine, and tells of it", () => {
     const machines = new Map<string, Machine>([["there", {}]])
     return Effect.gen(function* () {
-      yield* Stand.readyNodes(["gone", "there", "fresh"])
-      yield* Stand.patchNode("fresh", {
+      yield* Harness.readyNodes(["gone", "there", "fresh"])
+      yield* Harness.patchNode("fresh", {
         spec: { taints: [{ key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" }] }
       })
       yield* run
       // A ready node is not asked about, not even one that the cloud has still to set up.
       assert.deepStrictEqual(yield* names, ["fresh", "gone", "there"])
-      yield* Stand.report("gone", "Unknown")
-      yield* Stand.report("there", "False")
+      yield* Harness.report("gone", "Unknown")
+      yield* Harness.report("there", "False")
       yield* advance("5 seconds")
       assert.deepStrictEqual(yield* names, ["fresh", "there"])
-      assert.deepStrictEqual(yield* Stand.told("cloud-node-lifecycle-controller", "gone"), [
+      assert.deepStrictEqual(yield* Harness.told("cloud-node-lifecycle-controller", "gone"), [
         "Normal DeletingNode Deleting node gone because it does not exist in the cloud provider"
       ])
     }).pipe(Effect.scoped, cloud(machines), Effect.provide(ClusterTest.layer()))
@@ -44,7 +44,7 @@ describe("cloud-node-lifecycle", () => {
 
   it.effect("records an event when the server refuses to delete a node, and tries again", () =>
     Effect.gen(function* () {
-      yield* Stand.createNode("gone")
+      yield* Harness.createNode("gone")
       yield* (yield* ApiServer).setFaults([
         {
           match: { verb: "delete", resource: "nodes" },
@@ -54,7 +54,7 @@ describe("cloud-node-lifecycle", () => {
       ])
       yield* run
       const deleting = "Normal DeletingNode Deleting node gone because it does not exist in the cloud provider"
-      assert.deepStrictEqual(yield* Stand.told("cloud-node-lifecycle-controller", "gone"), [
+      assert.deepStrictEqual(yield* Harness.told("cloud-node-lifecycle-controller", "gone"), [
         deleting,
         "Warning DeletingNodeFailed Failed deleting node gone: not while it is in use"
       ])
@@ -67,21 +67,21 @@ describe("cloud-node-lifecycle", () => {
   it.effect("taints a node whose machine is off, until it is ready again", () => {
     const machines = new Map<string, Machine>([["a", {}]])
     return Effect.gen(function* () {
-      yield* Stand.readyNodes(["a"])
+      yield* Harness.readyNodes(["a"])
       yield* run
       machines.set("a", { isShutDown: true })
       yield* advance("5 seconds")
-      assert.deepStrictEqual(yield* Stand.taintsOf("a"), [])
-      yield* Stand.report("a", "Unknown")
+      assert.deepStrictEqual(yield* Harness.taintsOf("a"), [])
+      yield* Harness.report("a", "Unknown")
       yield* advance("5 seconds")
-      assert.deepStrictEqual(yield* Stand.taintsOf("a"), [shutdown])
-      const { resourceVersion } = (yield* Stand.getNode("a")).metadata
+      assert.deepStrictEqual(yield* Harness.taintsOf("a"), [shutdown])
+      const { resourceVersion } = (yield* Harness.getNode("a")).metadata
       machines.set("a", {})
       yield* advance("60 seconds")
-      assert.strictEqual((yield* Stand.getNode("a")).metadata.resourceVersion, resourceVersion)
-      yield* Stand.report("a", "True")
+      assert.strictEqual((yield* Harness.getNode("a")).metadata.resourceVersion, resourceVersion)
+      yield* Harness.report("a", "True")
       yield* advance("5 seconds")
-      assert.deepStrictEqual(yield* Stand.taintsOf("a"), [])
+      assert.deepStrictEqual(yield* Harness.taintsOf("a"), [])
     }).pipe(Effect.scoped, cloud(machines), Effect.provide(ClusterTest.layer()))
   })
 
@@ -92,19 +92,19 @@ describe("cloud-node-lifecycle", () => {
       CloudProvider.of({ name: "silent", exists: () => ask, isShutDown: () => ask, metadata: () => ask })
     )
     return Effect.gen(function* () {
-      yield* Stand.createNode("a")
+      yield* Harness.createNode("a")
       yield* run
       yield* advance("60 seconds")
       assert.deepStrictEqual(yield* names, ["a"])
-      assert.deepStrictEqual(yield* Stand.taintsOf("a"), [])
+      assert.deepStrictEqual(yield* Harness.taintsOf("a"), [])
     }).pipe(Effect.scoped, silent, Effect.provide(ClusterTest.layer()))
   })
 
   it.effect("comes to its end in bad luck", () => {
     const machines = new Map<string, Machine>([["off", { isShutDown: true }]])
     return Effect.gen(function* () {
-      yield* Stand.createNode("gone")
-      yield* Stand.createNode("off")
+      yield* Harness.createNode("gone")
+      yield* Harness.createNode("off")
       yield* (yield* ApiServer).setFaults([
         { match: { verb: "delete" }, fault: { _tag: "Status", code: 500 }, times: 2 },
         { match: { verb: "delete" }, fault: { _tag: "DropAnswer" }, times: 3 },
@@ -114,7 +114,7 @@ describe("cloud-node-lifecycle", () => {
       yield* run
       yield* advance("60 seconds")
       assert.deepStrictEqual(yield* names, ["off"])
-      assert.deepStrictEqual(yield* Stand.taintsOf("off"), [shutdown])
+      assert.deepStrictEqual(yield* Harness.taintsOf("off"), [shutdown])
     }).pipe(Effect.scoped, cloud(machines), Effect.provide(ClusterTest.layer()))
   })
 })

@@ -7,7 +7,7 @@ import { CronJob, Job } from "../../src/kube/resources.ts"
 import * as ClusterTest from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Jobs from "./job/harness.ts"
-import * as Stand from "./cronjob/harness.ts"
+import * as Harness from "./cronjob/harness.ts"
 
 const none: ReadonlyArray<string> = []
 
@@ -20,17 +20,17 @@ const created = (...minutes: ReadonlyArray<number>) =>
 
 describe("a run", () => {
   it.effect("has the template, the time it was made for, and its CronJob as owner", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
         const metadata = { labels: { app: "work" }, annotations: { why: "because" } }
-        yield* Stand.apply(
-          Stand.cronJob({ jobTemplate: { metadata, spec: { backoffLimit: 3, template: Stand.template } } })
+        yield* Harness.apply(
+          Harness.cronJob({ jobTemplate: { metadata, spec: { backoffLimit: 3, template: Harness.template } } })
         )
-        yield* Stand.advance("1 minute")
-        assert.deepStrictEqual(yield* Stand.runs, none)
-        yield* Stand.advance("100 millis")
-        const job = yield* Stand.run("tick-1")
-        const owner = yield* Stand.get()
+        yield* Harness.advance("1 minute")
+        assert.deepStrictEqual(yield* Harness.runs, none)
+        yield* Harness.advance("100 millis")
+        const job = yield* Harness.run("tick-1")
+        const owner = yield* Harness.get()
         assert.deepInclude(job.metadata, {
           labels: { app: "work" },
           annotations: {
@@ -70,14 +70,14 @@ describe("a run", () => {
   )
 
   it.effect("has its time in the clocks of the CronJob's zone", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
         const zones = { "Asia/Kolkata": "+05:30", "America/New_York": "-05:00", "Africa/Abidjan": "Z" }
         for (const [index, timeZone] of Object.keys(zones).entries())
-          yield* Stand.apply(Stand.cronJob({ timeZone }, { name: `tick-${index}` }))
-        yield* Stand.advance("61 seconds")
+          yield* Harness.apply(Harness.cronJob({ timeZone }, { name: `tick-${index}` }))
+        yield* Harness.advance("61 seconds")
         for (const [index, offset] of Object.values(zones).entries()) {
-          const { metadata } = yield* Stand.run(`tick-${index}-1`)
+          const { metadata } = yield* Harness.run(`tick-${index}-1`)
           const text = metadata.annotations?.["batch.kubernetes.io/cronjob-scheduled-timestamp"] ?? ""
           assert.strictEqual(Date.parse(text), 60_000)
           assert.isTrue(text.endsWith(offset), text)
@@ -87,44 +87,44 @@ describe("a run", () => {
   )
 
   it.effect("is made at the clock's time of the zone, or else of the process", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
         // 1970 began at half past five there.
-        yield* Stand.apply(Stand.cronJob({ schedule: "0 6 * * *", timeZone: "Asia/Kolkata" }))
-        yield* Stand.apply(Stand.cronJob({ schedule: "0 6 * * *" }, { name: "local" }))
-        yield* Stand.advance("31 minutes")
-        assert.deepStrictEqual(yield* Stand.runs, ["tick-30"])
-        yield* Stand.advance("6 hours")
-        assert.deepStrictEqual(yield* Stand.runs, ["local-360", "tick-30"])
+        yield* Harness.apply(Harness.cronJob({ schedule: "0 6 * * *", timeZone: "Asia/Kolkata" }))
+        yield* Harness.apply(Harness.cronJob({ schedule: "0 6 * * *" }, { name: "local" }))
+        yield* Harness.advance("31 minutes")
+        assert.deepStrictEqual(yield* Harness.runs, ["tick-30"])
+        yield* Harness.advance("6 hours")
+        assert.deepStrictEqual(yield* Harness.runs, ["local-360", "tick-30"])
       })
     )
   )
 
   it.effect("follows run, each minute, for as long as the CronJob is there", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.cronJob())
-        yield* Stand.advance("3 minutes")
-        yield* Stand.advance("1 second")
-        assert.deepStrictEqual(yield* Stand.active, ["tick-1", "tick-2", "tick-3"])
-        yield* Stand.remove(CronJob, "tick", { propagationPolicy: "Orphan" })
-        yield* Stand.advance("10 minutes")
-        assert.lengthOf(yield* Stand.runs, 3)
-        assert.deepStrictEqual(yield* Stand.news(), created(1, 2, 3))
+        yield* Harness.apply(Harness.cronJob())
+        yield* Harness.advance("3 minutes")
+        yield* Harness.advance("1 second")
+        assert.deepStrictEqual(yield* Harness.active, ["tick-1", "tick-2", "tick-3"])
+        yield* Harness.remove(CronJob, "tick", { propagationPolicy: "Orphan" })
+        yield* Harness.advance("10 minutes")
+        assert.lengthOf(yield* Harness.runs, 3)
+        assert.deepStrictEqual(yield* Harness.eventTexts(), created(1, 2, 3))
       })
     )
   )
 
   it.effect("cannot be made: that is told, and tried again until it can", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.cronJob())
-        yield* Stand.recording([
+        yield* Harness.apply(Harness.cronJob())
+        yield* Harness.recording([
           { match: { verb: "create", resource: "jobs.batch" }, fault: { _tag: "Status", code: 403 }, times: 3 }
         ])
-        yield* Stand.advance("62 seconds")
-        assert.deepStrictEqual(yield* Stand.runs, ["tick-1"])
-        assert.deepStrictEqual(yield* Stand.news(), [
+        yield* Harness.advance("62 seconds")
+        assert.deepStrictEqual(yield* Harness.runs, ["tick-1"])
+        assert.deepStrictEqual(yield* Harness.eventTexts(), [
           "Warning FailedCreate Error creating job: scripted status 403",
           "Normal SuccessfulCreate Created job tick-1"
         ])
@@ -133,20 +133,20 @@ describe("a run", () => {
   )
 
   it.effect("whose name somebody else has is not made, nor taken for one's own; the next one is", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Jobs.job({}, { name: "tick-1" }), Stand.cronJob())
-        yield* Stand.advance("61 seconds")
-        assert.deepStrictEqual(yield* Stand.statusOf(), {})
-        yield* Stand.advance("1 minute")
-        assert.deepStrictEqual(yield* Stand.active, ["tick-2"])
-        assert.deepStrictEqual(yield* Stand.news(), created(2))
+        yield* Harness.apply(Jobs.job({}, { name: "tick-1" }), Harness.cronJob())
+        yield* Harness.advance("61 seconds")
+        assert.deepStrictEqual(yield* Harness.statusOf(), {})
+        yield* Harness.advance("1 minute")
+        assert.deepStrictEqual(yield* Harness.active, ["tick-2"])
+        assert.deepStrictEqual(yield* Harness.eventTexts(), created(2))
       })
     )
   )
 
   it.effect("is measured by how late it was made", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
         const registry = yield* Metric.snapshot
         const count = () =>
@@ -158,9 +158,9 @@ describe("a run", () => {
                   .reduce((sum, { state }) => sum + Number((state as { count?: number | bigint }).count ?? 0), 0)
               )
         const before = yield* count()
-        yield* Stand.apply(Stand.cronJob())
-        yield* Stand.advance("2 minutes")
-        yield* Stand.advance("1 second")
+        yield* Harness.apply(Harness.cronJob())
+        yield* Harness.advance("2 minutes")
+        yield* Harness.advance("1 second")
         assert.strictEqual((yield* count()) - before, 2)
       })
     )
@@ -170,16 +170,16 @@ describe("a run", () => {
 describe("a run that has ended", () => {
   for (const type of ["Complete", "Failed"] as const) {
     it.effect(`leaves the list (${type})`, () =>
-      Stand.world(
+      Harness.scenario(
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.cronJob({ schedule: "@hourly" }))
-          yield* Stand.advance("61 minutes")
-          yield* Stand.end("tick-60", type)
-          assert.deepStrictEqual(yield* Stand.statusOf(), {
+          yield* Harness.apply(Harness.cronJob({ schedule: "@hourly" }))
+          yield* Harness.advance("61 minutes")
+          yield* Harness.end("tick-60", type)
+          assert.deepStrictEqual(yield* Harness.statusOf(), {
             lastScheduleTime: "1970-01-01T01:00:00Z",
             ...(type === "Complete" ? { lastSuccessfulTime: "1970-01-01T01:01:00Z" } : {})
           })
-          assert.deepStrictEqual(yield* Stand.news(), [
+          assert.deepStrictEqual(yield* Harness.eventTexts(), [
             ...created(60),
             `Normal SawCompletedJob Saw completed job: tick-60, condition: ${type}`
           ])
@@ -191,18 +191,18 @@ describe("a run that has ended", () => {
   it.effect(
     "of which there are too many goes, those that began first before the others, failed ones by themselves",
     () =>
-      Stand.world(
+      Harness.scenario(
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.cronJob({ successfulJobsHistoryLimit: 2, failedJobsHistoryLimit: 1 }))
-          const calls = yield* Stand.recording()
+          yield* Harness.apply(Harness.cronJob({ successfulJobsHistoryLimit: 2, failedJobsHistoryLimit: 1 }))
+          const calls = yield* Harness.recording()
           for (let minute = 1; minute <= 6; minute++) {
-            yield* Stand.advance("1 minute")
-            yield* Stand.advance("1 second")
-            yield* Stand.end(`tick-${minute}`, minute % 2 === 0 ? "Failed" : "Complete")
+            yield* Harness.advance("1 minute")
+            yield* Harness.advance("1 second")
+            yield* Harness.end(`tick-${minute}`, minute % 2 === 0 ? "Failed" : "Complete")
           }
-          assert.deepStrictEqual(yield* Stand.runs, ["tick-3", "tick-5", "tick-6"])
+          assert.deepStrictEqual(yield* Harness.runs, ["tick-3", "tick-5", "tick-6"])
           assert.deepStrictEqual(
-            (yield* Stand.news()).filter((text) => text.includes("Delete")),
+            (yield* Harness.eventTexts()).filter((text) => text.includes("Delete")),
             ["tick-2", "tick-1", "tick-4"].map((name) => `Normal SuccessfulDelete Deleted job ${name}`)
           )
           const removals = calls.filter(({ context }) => context.verb === "delete")
@@ -210,61 +210,61 @@ describe("a run that has ended", () => {
             removals.map(({ body }) => (body as { propagationPolicy?: string }).propagationPolicy),
             ["Background", "Background", "Background"]
           )
-          assert.deepStrictEqual(yield* Stand.active, none)
+          assert.deepStrictEqual(yield* Harness.active, none)
         })
       )
   )
 
   it.effect("goes at once where none is to be kept, and its time is not run again", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(
-          Stand.cronJob({ schedule: "@hourly", successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0 })
+        yield* Harness.apply(
+          Harness.cronJob({ schedule: "@hourly", successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0 })
         )
-        yield* Stand.advance("61 minutes")
-        yield* Stand.end("tick-60")
-        assert.deepStrictEqual(yield* Stand.runs, none)
-        yield* Stand.advance("50 minutes")
-        assert.deepStrictEqual(yield* Stand.runs, none)
-        assert.deepStrictEqual(yield* Stand.statusOf(), {
+        yield* Harness.advance("61 minutes")
+        yield* Harness.end("tick-60")
+        assert.deepStrictEqual(yield* Harness.runs, none)
+        yield* Harness.advance("50 minutes")
+        assert.deepStrictEqual(yield* Harness.runs, none)
+        assert.deepStrictEqual(yield* Harness.statusOf(), {
           lastScheduleTime: "1970-01-01T01:00:00Z",
           lastSuccessfulTime: "1970-01-01T01:01:00Z"
         })
-        assert.deepStrictEqual(yield* Stand.reasons(), ["SuccessfulCreate", "SuccessfulDelete"])
+        assert.deepStrictEqual(yield* Harness.reasons(), ["SuccessfulCreate", "SuccessfulDelete"])
       })
     )
   )
 
   it.effect("cannot be deleted: that is told, and tried again", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.cronJob({ schedule: "@hourly", successfulJobsHistoryLimit: 0 }))
-        yield* Stand.advance("61 minutes")
-        yield* Stand.recording([
+        yield* Harness.apply(Harness.cronJob({ schedule: "@hourly", successfulJobsHistoryLimit: 0 }))
+        yield* Harness.advance("61 minutes")
+        yield* Harness.recording([
           { match: { verb: "delete", resource: "jobs.batch" }, fault: { _tag: "Status", code: 403 }, times: 2 }
         ])
-        yield* Stand.end("tick-60")
-        yield* Stand.advance("10 seconds")
-        assert.deepStrictEqual(yield* Stand.runs, none)
-        const told = yield* Stand.news()
+        yield* Harness.end("tick-60")
+        yield* Harness.advance("10 seconds")
+        assert.deepStrictEqual(yield* Harness.runs, none)
+        const told = yield* Harness.eventTexts()
         assert.include(told, "Warning FailedDelete Deleted job: scripted status 403")
         assert.include(told, "Normal SuccessfulDelete Deleted job tick-60")
-        assert.deepStrictEqual(yield* Stand.active, none)
+        assert.deepStrictEqual(yield* Harness.active, none)
       })
     )
   )
 
   it.effect("is kept where there is no limit", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.cronJob())
-        yield* Stand.change({ successfulJobsHistoryLimit: 100 })
+        yield* Harness.apply(Harness.cronJob())
+        yield* Harness.change({ successfulJobsHistoryLimit: 100 })
         for (let minute = 1; minute <= 8; minute++) {
-          yield* Stand.advance("1 minute")
-          yield* Stand.advance("1 second")
-          yield* Stand.end(`tick-${minute}`)
+          yield* Harness.advance("1 minute")
+          yield* Harness.advance("1 second")
+          yield* Harness.end(`tick-${minute}`)
         }
-        assert.lengthOf(yield* Stand.runs, 8)
+        assert.lengthOf(yield* Harness.runs, 8)
       })
     )
   )
@@ -272,52 +272,52 @@ describe("a run that has ended", () => {
 
 describe("the list of runs under way", () => {
   it.effect("loses one that somebody deleted, which is told", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.cronJob({ schedule: "@hourly", concurrencyPolicy: "Forbid" }))
-        yield* Stand.advance("61 minutes")
-        yield* Stand.remove(Job, "tick-60", { propagationPolicy: "Background" })
-        yield* Stand.settle
-        assert.deepStrictEqual(yield* Stand.active, none)
-        assert.include(yield* Stand.news(), "Normal MissingJob Active job went missing: tick-60")
-        yield* Stand.advance("1 hour")
-        assert.deepStrictEqual(yield* Stand.active, ["tick-120"])
+        yield* Harness.apply(Harness.cronJob({ schedule: "@hourly", concurrencyPolicy: "Forbid" }))
+        yield* Harness.advance("61 minutes")
+        yield* Harness.remove(Job, "tick-60", { propagationPolicy: "Background" })
+        yield* Harness.settle
+        assert.deepStrictEqual(yield* Harness.active, none)
+        assert.include(yield* Harness.eventTexts(), "Normal MissingJob Active job went missing: tick-60")
+        yield* Harness.advance("1 hour")
+        assert.deepStrictEqual(yield* Harness.active, ["tick-120"])
       })
     )
   )
 
   it.effect("does not take in what somebody else made for the CronJob, and says so once", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.cronJob({ schedule: "*/40 * * * *", concurrencyPolicy: "Forbid" }))
-        const { metadata } = yield* Stand.get()
+        yield* Harness.apply(Harness.cronJob({ schedule: "*/40 * * * *", concurrencyPolicy: "Forbid" }))
+        const { metadata } = yield* Harness.get()
         const owner = { apiVersion: "batch/v1", kind: "CronJob", name: "tick", uid: metadata.uid, controller: true }
-        yield* Stand.apply(Jobs.job({}, { name: "by-hand", ownerReferences: [owner] }))
-        yield* Stand.advance("30 minutes")
-        yield* Stand.patch(Job, "by-hand", { metadata: { labels: { a: "b" } } })
-        yield* Stand.advance("11 minutes")
-        assert.deepStrictEqual(yield* Stand.active, ["tick-40"])
-        yield* Stand.end("by-hand")
-        assert.deepStrictEqual(yield* Stand.news(), [
+        yield* Harness.apply(Jobs.job({}, { name: "by-hand", ownerReferences: [owner] }))
+        yield* Harness.advance("30 minutes")
+        yield* Harness.patch(Job, "by-hand", { metadata: { labels: { a: "b" } } })
+        yield* Harness.advance("11 minutes")
+        assert.deepStrictEqual(yield* Harness.active, ["tick-40"])
+        yield* Harness.end("by-hand")
+        assert.deepStrictEqual(yield* Harness.eventTexts(), [
           "Warning UnexpectedJob Saw a job that the controller did not create or forgot: by-hand",
           ...created(40)
         ])
-        assert.strictEqual((yield* Stand.statusOf())?.lastSuccessfulTime, "1970-01-01T00:41:00Z")
+        assert.strictEqual((yield* Harness.statusOf())?.lastSuccessfulTime, "1970-01-01T00:41:00Z")
       })
     )
   )
 
   it.effect("is another's that was deleted and made anew, which cleans up after the first", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.cronJob({ schedule: "@hourly", successfulJobsHistoryLimit: 0 }))
-        yield* Stand.advance("61 minutes")
-        yield* Stand.remove(CronJob, "tick", { propagationPolicy: "Background" })
-        yield* Stand.apply(Stand.cronJob({ schedule: "@hourly", successfulJobsHistoryLimit: 0 }))
-        assert.deepStrictEqual(yield* Stand.active, none)
-        yield* Stand.end("tick-60")
-        yield* Stand.advance("1 hour")
-        assert.deepStrictEqual(yield* Stand.runs, ["tick-120"])
+        yield* Harness.apply(Harness.cronJob({ schedule: "@hourly", successfulJobsHistoryLimit: 0 }))
+        yield* Harness.advance("61 minutes")
+        yield* Harness.remove(CronJob, "tick", { propagationPolicy: "Background" })
+        yield* Harness.apply(Harness.cronJob({ schedule: "@hourly", successfulJobsHistoryLimit: 0 }))
+        assert.deepStrictEqual(yield* Harness.active, none)
+        yield* Harness.end("tick-60")
+        yield* Harness.advance("1 hour")
+        assert.deepStrictEqual(yield* Harness.runs, ["tick-120"])
       })
     )
   )
@@ -326,43 +326,43 @@ describe("the list of runs under way", () => {
 describe("runs that would overlap", () => {
   const overlap = (concurrencyPolicy: string) =>
     Effect.gen(function* () {
-      yield* Stand.apply(Stand.cronJob({ concurrencyPolicy }))
-      yield* Stand.advance("121 seconds")
+      yield* Harness.apply(Harness.cronJob({ concurrencyPolicy }))
+      yield* Harness.advance("121 seconds")
     })
 
   it.effect("do, if they may", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
         yield* overlap("Allow")
-        assert.deepStrictEqual(yield* Stand.active, ["tick-1", "tick-2"])
+        assert.deepStrictEqual(yield* Harness.active, ["tick-1", "tick-2"])
       })
     )
   )
 
   it.effect("do not if that is forbidden: the time is skipped until the run has ended, then made up for", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
         yield* overlap("Forbid")
-        assert.deepStrictEqual(yield* Stand.active, ["tick-1"])
-        assert.deepStrictEqual(yield* Stand.runs, ["tick-1"])
-        assert.deepStrictEqual(yield* Stand.news(), [
+        assert.deepStrictEqual(yield* Harness.active, ["tick-1"])
+        assert.deepStrictEqual(yield* Harness.runs, ["tick-1"])
+        assert.deepStrictEqual(yield* Harness.eventTexts(), [
           ...created(1),
           "Normal JobAlreadyActive Not starting job because prior execution is running and concurrency policy is Forbid"
         ])
-        yield* Stand.advance("30 seconds")
-        yield* Stand.end("tick-1")
-        assert.deepStrictEqual(yield* Stand.active, ["tick-2"])
+        yield* Harness.advance("30 seconds")
+        yield* Harness.end("tick-1")
+        assert.deepStrictEqual(yield* Harness.active, ["tick-2"])
       })
     )
   )
 
   it.effect("replace each other if they are to", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
         yield* overlap("Replace")
-        assert.deepStrictEqual(yield* Stand.active, ["tick-2"])
-        assert.deepStrictEqual(yield* Stand.runs, ["tick-2"])
-        assert.deepStrictEqual(yield* Stand.news(), [
+        assert.deepStrictEqual(yield* Harness.active, ["tick-2"])
+        assert.deepStrictEqual(yield* Harness.runs, ["tick-2"])
+        assert.deepStrictEqual(yield* Harness.eventTexts(), [
           ...created(1),
           "Normal SuccessfulDelete Deleted job tick-1",
           ...created(2)
@@ -372,18 +372,18 @@ describe("runs that would overlap", () => {
   )
 
   it.effect("are not begun before the other is gone: a refusal is told, and tried again", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.cronJob({ concurrencyPolicy: "Replace" }))
-        yield* Stand.advance("61 seconds")
+        yield* Harness.apply(Harness.cronJob({ concurrencyPolicy: "Replace" }))
+        yield* Harness.advance("61 seconds")
         const refused = { _tag: "Status", code: 403 } as const
-        yield* Stand.recording([
+        yield* Harness.recording([
           { match: { verb: "get", resource: "jobs.batch" }, fault: refused, times: 1 },
           { match: { verb: "delete", resource: "jobs.batch" }, fault: refused, times: 1 }
         ])
-        yield* Stand.advance("62 seconds")
-        assert.deepStrictEqual(yield* Stand.runs, ["tick-2"])
-        assert.deepStrictEqual(yield* Stand.news(), [
+        yield* Harness.advance("62 seconds")
+        assert.deepStrictEqual(yield* Harness.runs, ["tick-2"])
+        assert.deepStrictEqual(yield* Harness.eventTexts(), [
           ...created(1),
           "Warning FailedGet Get job: scripted status 403",
           "Warning FailedDelete Deleted job: scripted status 403",
@@ -399,26 +399,26 @@ describe("times that were missed", () => {
   /** The process is away for so long. */
   const away = (minutes: number, spec: object = {}) =>
     Effect.gen(function* () {
-      yield* Stand.apply(Stand.cronJob(spec))
-      yield* Stand.advance(`${minutes} minutes`)
-      yield* Stand.advance("30 seconds")
-      yield* Stand.start
-      yield* Stand.settle
+      yield* Harness.apply(Harness.cronJob(spec))
+      yield* Harness.advance(`${minutes} minutes`)
+      yield* Harness.advance("30 seconds")
+      yield* Harness.start
+      yield* Harness.settle
     })
 
   it.effect("are made up for by one run, for the last of them", () =>
     Effect.gen(function* () {
       yield* away(50)
-      assert.deepStrictEqual(yield* Stand.runs, ["tick-50"])
-      assert.deepStrictEqual(yield* Stand.news(), created(50))
+      assert.deepStrictEqual(yield* Harness.runs, ["tick-50"])
+      assert.deepStrictEqual(yield* Harness.eventTexts(), created(50))
     }).pipe(alone)
   )
 
   it.effect("and are more than a hundred: that is told, and one run is made all the same", () =>
     Effect.gen(function* () {
       yield* away(101)
-      assert.deepStrictEqual(yield* Stand.runs, ["tick-101"])
-      assert.deepStrictEqual(yield* Stand.news(), [
+      assert.deepStrictEqual(yield* Harness.runs, ["tick-101"])
+      assert.deepStrictEqual(yield* Harness.eventTexts(), [
         "Warning TooManyMissedTimes too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew",
         ...created(101)
       ])
@@ -428,136 +428,136 @@ describe("times that were missed", () => {
   it.effect("longer ago than the deadline do not count", () =>
     Effect.gen(function* () {
       yield* away(300, { startingDeadlineSeconds: 200 })
-      assert.deepStrictEqual(yield* Stand.news(), created(300))
+      assert.deepStrictEqual(yield* Harness.eventTexts(), created(300))
     }).pipe(alone)
   )
 
   it.effect("and whose deadline has passed are not run, which is told once, and next time is", () =>
     Effect.gen(function* () {
       yield* away(1, { startingDeadlineSeconds: 20 })
-      yield* Stand.patch(CronJob, "tick", { metadata: { labels: { looked: "at" } } })
-      yield* Stand.settle
-      assert.deepStrictEqual(yield* Stand.runs, none)
-      assert.deepStrictEqual(yield* Stand.news(), [
+      yield* Harness.patch(CronJob, "tick", { metadata: { labels: { looked: "at" } } })
+      yield* Harness.settle
+      assert.deepStrictEqual(yield* Harness.runs, none)
+      assert.deepStrictEqual(yield* Harness.eventTexts(), [
         "Warning MissSchedule Missed scheduled time to start a job: Thu, 01 Jan 1970 00:01:00 +0000"
       ])
-      yield* Stand.advance("31 seconds")
-      assert.deepStrictEqual(yield* Stand.runs, ["tick-2"])
+      yield* Harness.advance("31 seconds")
+      assert.deepStrictEqual(yield* Harness.runs, ["tick-2"])
     }).pipe(alone)
   )
 })
 
 describe("a CronJob", () => {
   it.effect("that is suspended makes nothing; when it goes on, the last time that was missed is made up for", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.cronJob({ suspend: true }))
-        yield* Stand.advance("10 minutes")
-        assert.deepStrictEqual(yield* Stand.runs, none)
-        yield* Stand.change({ suspend: false })
-        assert.deepStrictEqual(yield* Stand.runs, ["tick-10"])
-        yield* Stand.change({ suspend: true })
-        yield* Stand.advance("10 minutes")
-        assert.deepStrictEqual(yield* Stand.runs, ["tick-10"])
+        yield* Harness.apply(Harness.cronJob({ suspend: true }))
+        yield* Harness.advance("10 minutes")
+        assert.deepStrictEqual(yield* Harness.runs, none)
+        yield* Harness.change({ suspend: false })
+        assert.deepStrictEqual(yield* Harness.runs, ["tick-10"])
+        yield* Harness.change({ suspend: true })
+        yield* Harness.advance("10 minutes")
+        assert.deepStrictEqual(yield* Harness.runs, ["tick-10"])
       })
     )
   )
 
   it.effect("whose schedule changes does not make up for times of the new one that have gone by", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.cronJob({ schedule: "0 12 * * *" }))
-        yield* Stand.advance("10 hours")
-        yield* Stand.change({ schedule: "0 9 * * *" })
-        yield* Stand.advance("1 hour")
-        assert.deepStrictEqual(yield* Stand.runs, none)
-        yield* Stand.change({ schedule: "30 11 * * *" })
-        yield* Stand.advance("31 minutes")
-        assert.deepStrictEqual(yield* Stand.runs, ["tick-690"])
-        yield* Stand.change({ timeZone: "Asia/Kolkata", schedule: "15 17 * * *" })
-        yield* Stand.advance("15 minutes")
-        assert.deepStrictEqual(yield* Stand.runs, ["tick-690", "tick-705"])
+        yield* Harness.apply(Harness.cronJob({ schedule: "0 12 * * *" }))
+        yield* Harness.advance("10 hours")
+        yield* Harness.change({ schedule: "0 9 * * *" })
+        yield* Harness.advance("1 hour")
+        assert.deepStrictEqual(yield* Harness.runs, none)
+        yield* Harness.change({ schedule: "30 11 * * *" })
+        yield* Harness.advance("31 minutes")
+        assert.deepStrictEqual(yield* Harness.runs, ["tick-690"])
+        yield* Harness.change({ timeZone: "Asia/Kolkata", schedule: "15 17 * * *" })
+        yield* Harness.advance("15 minutes")
+        assert.deepStrictEqual(yield* Harness.runs, ["tick-690", "tick-705"])
       })
     )
   )
 
   it.effect("that is being deleted makes nothing more, and says what is true of its runs", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.cronJob({}, { finalizers: ["example.com/held"] }))
-        yield* Stand.advance("61 seconds")
-        yield* Stand.remove(CronJob, "tick")
-        yield* Stand.advance("10 minutes")
-        assert.deepStrictEqual(yield* Stand.active, ["tick-1"])
-        yield* Stand.end("tick-1")
-        assert.deepStrictEqual(yield* Stand.active, none)
+        yield* Harness.apply(Harness.cronJob({}, { finalizers: ["example.com/held"] }))
+        yield* Harness.advance("61 seconds")
+        yield* Harness.remove(CronJob, "tick")
+        yield* Harness.advance("10 minutes")
+        assert.deepStrictEqual(yield* Harness.active, ["tick-1"])
+        yield* Harness.end("tick-1")
+        assert.deepStrictEqual(yield* Harness.active, none)
       })
     )
   )
 
   it.effect("of an interval runs from when it was made, or last run", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.advance("17 seconds")
-        yield* Stand.apply(Stand.cronJob({ schedule: "@every 90s" }))
-        yield* Stand.advance("4 minutes")
-        const job = yield* Stand.run("tick-1")
+        yield* Harness.advance("17 seconds")
+        yield* Harness.apply(Harness.cronJob({ schedule: "@every 90s" }))
+        yield* Harness.advance("4 minutes")
+        const job = yield* Harness.run("tick-1")
         assert.strictEqual(
           job.metadata.annotations?.["batch.kubernetes.io/cronjob-scheduled-timestamp"],
           "1970-01-01T00:01:47Z"
         )
-        assert.deepStrictEqual(yield* Stand.runs, ["tick-1", "tick-3"])
+        assert.deepStrictEqual(yield* Harness.runs, ["tick-1", "tick-3"])
       })
     )
   )
 
   it.effect("whose schedule names no time says so, and is left alone", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.cronJob({ schedule: "59 23 31 2 *" }))
-        const calls = yield* Stand.recording()
-        yield* Stand.advance("40 minutes")
-        assert.deepStrictEqual(yield* Stand.news(), [
+        yield* Harness.apply(Harness.cronJob({ schedule: "59 23 31 2 *" }))
+        const calls = yield* Harness.recording()
+        yield* Harness.advance("40 minutes")
+        assert.deepStrictEqual(yield* Harness.eventTexts(), [
           "Warning InvalidSchedule invalid schedule: 59 23 31 2 * : time difference between two schedules is less than 1 second"
         ])
-        yield* Stand.advance("2 days")
+        yield* Harness.advance("2 days")
         assert.deepStrictEqual(calls, [])
       })
     )
   )
 
   it.effect("writes nothing while nothing is due and nothing ends", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.cronJob({ schedule: "@hourly" }))
-        yield* Stand.advance("61 minutes")
-        const calls = yield* Stand.recording()
-        yield* Stand.advance("58 minutes")
-        yield* Stand.patch(Job, "tick-60", { metadata: { labels: { touched: "yes" } } })
-        yield* Stand.settle
+        yield* Harness.apply(Harness.cronJob({ schedule: "@hourly" }))
+        yield* Harness.advance("61 minutes")
+        const calls = yield* Harness.recording()
+        yield* Harness.advance("58 minutes")
+        yield* Harness.patch(Job, "tick-60", { metadata: { labels: { touched: "yes" } } })
+        yield* Harness.settle
         assert.deepStrictEqual(calls.map(Jobs.line), ["patch jobs.batch"])
       })
     )
   )
 
   it.effect("makes a week of runs, each once", () =>
-    Stand.world(
+    Harness.scenario(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.cronJob({ schedule: "30 */6 * * 1-5", timeZone: "Europe/Berlin" }))
+        yield* Harness.apply(Harness.cronJob({ schedule: "30 */6 * * 1-5", timeZone: "Europe/Berlin" }))
         const client = yield* KubeClient
         const times: Array<number> = []
         for (let day = 0; day < 7; day++) {
-          yield* Stand.advance("1 day")
+          yield* Harness.advance("1 day")
           for (const { metadata, status } of (yield* client.list(Job, { namespace: "default" })).items) {
             if (status?.conditions !== undefined) continue
             times.push(Number(metadata.name.slice("tick-".length)))
-            yield* Stand.end(metadata.name)
+            yield* Harness.end(metadata.name)
           }
         }
         // Five working days, four runs each; 1970 began with a Thursday.
         assert.lengthOf(new Set(times), times.length)
         assert.lengthOf(times, 20)
-        assert.lengthOf(yield* Stand.runs, 3)
+        assert.lengthOf(yield* Harness.runs, 3)
       })
     )
   )

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
-import * as Stand from "./daemonset/harness.ts"
+import * as Harness from "./daemonset/harness.ts"
 
 const counts = (desired: number, more: object = {}) => ({
   currentNumberScheduled: desired,
@@ -19,32 +19,32 @@ const counts = (desired: number, more: object = {}) => ({
 
 const running = (spec: object = {}) =>
   Effect.gen(function* () {
-    yield* Stand.create(Stand.DaemonSet, Stand.daemonSet(spec))
-    yield* Stand.advance("40 seconds")
+    yield* Harness.create(Harness.DaemonSet, Harness.daemonSet(spec))
+    yield* Harness.advance("40 seconds")
   })
 
-Stand.scenario(
+Harness.scenario(
   "puts one pod on every node that takes it, says so, and writes nothing more",
   2,
   Effect.gen(function* () {
     yield* running()
-    assert.deepStrictEqual(yield* Stand.places, ["worker-1", "worker-2"])
-    assert.deepStrictEqual(yield* Stand.status, counts(2))
-    const made = (yield* Stand.living).map(({ metadata }) => `Normal SuccessfulCreate Created pod: ${metadata.name}`)
-    assert.sameMembers([...(yield* Stand.events)], made)
-    const calls = yield* Stand.recording()
-    yield* Stand.patch(Stand.DaemonSet, "log", { metadata: { annotations: { note: "seen" } } })
-    yield* Stand.patch(Stand.Node, "worker-1", { metadata: { labels: { note: "seen" } } })
-    yield* Stand.advance("10 minutes")
+    assert.deepStrictEqual(yield* Harness.places, ["worker-1", "worker-2"])
+    assert.deepStrictEqual(yield* Harness.status, counts(2))
+    const made = (yield* Harness.living).map(({ metadata }) => `Normal SuccessfulCreate Created pod: ${metadata.name}`)
+    assert.sameMembers([...(yield* Harness.events)], made)
+    const calls = yield* Harness.recording()
+    yield* Harness.patch(Harness.DaemonSet, "log", { metadata: { annotations: { note: "seen" } } })
+    yield* Harness.patch(Harness.Node, "worker-1", { metadata: { labels: { note: "seen" } } })
+    yield* Harness.advance("10 minutes")
     assert.deepStrictEqual(
-      calls.map(Stand.line).filter((line) => line.includes("daemonsets/") || line.includes("revisions")),
+      calls.map(Harness.line).filter((line) => line.includes("daemonsets/") || line.includes("revisions")),
       []
     )
     assert.isFalse(calls.some(({ context }) => context.verb === "create" || context.verb === "delete"))
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "gives its pods the shape of daemons",
   1,
   Effect.gen(function* () {
@@ -54,15 +54,15 @@ Stand.scenario(
     ]
     const preferred = [{ weight: 1, preference: { matchExpressions: [{ key: "disk", operator: "Exists" }] } }]
     const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: preferred }
-    const spec = { ...Stand.podSpec(), hostNetwork: true, tolerations, affinity: { nodeAffinity } }
-    yield* running({ template: { metadata: { labels: Stand.labels, annotations: { a: "b" } }, spec } })
-    const pod = yield* Stand.podOn("worker-1")
-    const [revision] = yield* Stand.revisions
+    const spec = { ...Harness.podSpec(), hostNetwork: true, tolerations, affinity: { nodeAffinity } }
+    yield* running({ template: { metadata: { labels: Harness.labels, annotations: { a: "b" } }, spec } })
+    const pod = yield* Harness.podOn("worker-1")
+    const [revision] = yield* Harness.revisions
     const hash = revision?.metadata.labels?.["controller-revision-hash"] ?? ""
     assert.strictEqual(revision?.metadata.name, `log-${hash}`)
     assert.match(pod.metadata.name, /^log-[a-z0-9]{5}$/)
     assert.deepStrictEqual(pod.metadata.labels, {
-      ...Stand.labels,
+      ...Harness.labels,
       "controller-revision-hash": hash,
       "pod-template-generation": "1"
     })
@@ -87,156 +87,156 @@ Stand.scenario(
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "replaces a pod that is deleted, when it is gone",
   1,
   Effect.gen(function* () {
     yield* running()
-    const { metadata } = yield* Stand.podOn("worker-1")
-    yield* Stand.remove(Stand.Pod, metadata.name)
+    const { metadata } = yield* Harness.podOn("worker-1")
+    yield* Harness.remove(Harness.Pod, metadata.name)
     assert.deepStrictEqual(
-      (yield* Stand.pods).map(({ metadata }) => metadata.name),
+      (yield* Harness.pods).map(({ metadata }) => metadata.name),
       [metadata.name]
     )
-    yield* Stand.advance("40 seconds")
-    const next = yield* Stand.podOn("worker-1")
+    yield* Harness.advance("40 seconds")
+    const next = yield* Harness.podOn("worker-1")
     assert.notStrictEqual(next.metadata.name, metadata.name)
-    assert.strictEqual((yield* Stand.pods).length, 1)
+    assert.strictEqual((yield* Harness.pods).length, 1)
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "replaces a failed pod, and the next one later and later",
   1,
   Effect.gen(function* () {
     yield* running()
     const machines = yield* Nodes.Nodes
     const failing = Effect.gen(function* () {
-      const { metadata } = yield* Stand.podOn("worker-1")
+      const { metadata } = yield* Harness.podOn("worker-1")
       yield* machines.evict({ name: metadata.name })
-      yield* Stand.settle
+      yield* Harness.settle
       return metadata.name
     })
     const goesAfter = (name: string, seconds: number) =>
       Effect.gen(function* () {
         if (seconds > 0) {
-          yield* Stand.advance(`${seconds * 1000 - 1} millis`)
-          const still = yield* Stand.living
+          yield* Harness.advance(`${seconds * 1000 - 1} millis`)
+          const still = yield* Harness.living
           assert.include(
             still.map(({ metadata }) => metadata.name),
             name
           )
-          yield* Stand.advance("1 millis")
+          yield* Harness.advance("1 millis")
         }
         assert.notInclude(
-          (yield* Stand.living).map(({ metadata }) => metadata.name),
+          (yield* Harness.living).map(({ metadata }) => metadata.name),
           name
         )
       })
     const first = yield* failing
     yield* goesAfter(first, 0)
     const text = `Found failed daemon pod default/${first} on node worker-1, will try to kill it`
-    assert.include(yield* Stand.events, `Warning FailedDaemonPod ${text}`)
+    assert.include(yield* Harness.events, `Warning FailedDaemonPod ${text}`)
     const second = yield* failing
     yield* goesAfter(second, 1)
     const third = yield* failing
     yield* goesAfter(third, 2)
     const fourth = yield* failing
     yield* goesAfter(fourth, 4)
-    yield* Stand.advance("1 minute")
-    assert.strictEqual((yield* Stand.status)?.numberAvailable, 1)
+    yield* Harness.advance("1 minute")
+    assert.strictEqual((yield* Harness.status)?.numberAvailable, 1)
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "replaces a pod that has succeeded, at once",
   1,
   Effect.gen(function* () {
     yield* running()
-    const { metadata } = yield* Stand.podOn("worker-1")
-    yield* Stand.patch(Stand.Pod, metadata.name, { status: { phase: "Succeeded" } }, "status")
+    const { metadata } = yield* Harness.podOn("worker-1")
+    yield* Harness.patch(Harness.Pod, metadata.name, { status: { phase: "Succeeded" } }, "status")
     const text = `Found succeeded daemon pod default/${metadata.name} on node worker-1, will try to delete it`
-    assert.include(yield* Stand.events, `Normal SucceededDaemonPod ${text}`)
-    yield* Stand.advance("1 minute")
-    assert.notStrictEqual((yield* Stand.podOn("worker-1")).metadata.name, metadata.name)
+    assert.include(yield* Harness.events, `Normal SucceededDaemonPod ${text}`)
+    yield* Harness.advance("1 minute")
+    assert.notStrictEqual((yield* Harness.podOn("worker-1")).metadata.name, metadata.name)
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "keeps the oldest of several pods on a node",
   1,
   Effect.gen(function* () {
     yield* running()
-    const first = yield* Stand.podOn("worker-1")
-    yield* Stand.create(Stand.Pod, {
-      metadata: { name: "second", namespace: "default", labels: Stand.labels },
-      spec: { ...Stand.podSpec(), nodeName: "worker-1" }
+    const first = yield* Harness.podOn("worker-1")
+    yield* Harness.create(Harness.Pod, {
+      metadata: { name: "second", namespace: "default", labels: Harness.labels },
+      spec: { ...Harness.podSpec(), nodeName: "worker-1" }
     })
-    yield* Stand.advance("1 minute")
+    yield* Harness.advance("1 minute")
     assert.deepStrictEqual(
-      (yield* Stand.pods).map(({ metadata }) => metadata.name),
+      (yield* Harness.pods).map(({ metadata }) => metadata.name),
       [first.metadata.name]
     )
-    assert.include(yield* Stand.events, "Normal SuccessfulDelete Deleted pod: second")
+    assert.include(yield* Harness.events, "Normal SuccessfulDelete Deleted pod: second")
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "takes in pods and revisions that another one left behind",
   2,
   Effect.gen(function* () {
     yield* running()
-    const before = (yield* Stand.living).map(({ metadata }) => metadata.name)
-    yield* Stand.remove(Stand.DaemonSet, "log", { propagationPolicy: "Orphan" })
+    const before = (yield* Harness.living).map(({ metadata }) => metadata.name)
+    yield* Harness.remove(Harness.DaemonSet, "log", { propagationPolicy: "Orphan" })
     // Nobody collects garbage here: what it would do is done by hand.
-    for (const name of before) yield* Stand.patch(Stand.Pod, name, { metadata: { ownerReferences: null } })
-    for (const { metadata } of yield* Stand.revisions)
-      yield* Stand.patch(Stand.ControllerRevision, metadata.name, { metadata: { ownerReferences: null } })
-    yield* Stand.patch(Stand.DaemonSet, "log", { metadata: { finalizers: null } })
+    for (const name of before) yield* Harness.patch(Harness.Pod, name, { metadata: { ownerReferences: null } })
+    for (const { metadata } of yield* Harness.revisions)
+      yield* Harness.patch(Harness.ControllerRevision, metadata.name, { metadata: { ownerReferences: null } })
+    yield* Harness.patch(Harness.DaemonSet, "log", { metadata: { finalizers: null } })
     yield* running()
-    const { metadata } = yield* Stand.get
-    const owners = [...(yield* Stand.living), ...(yield* Stand.revisions)].map(
+    const { metadata } = yield* Harness.get
+    const owners = [...(yield* Harness.living), ...(yield* Harness.revisions)].map(
       (one) => one.metadata.ownerReferences?.[0]?.uid
     )
     assert.deepStrictEqual(owners, [metadata.uid, metadata.uid, metadata.uid])
     assert.sameMembers(
-      (yield* Stand.living).map((one) => one.metadata.name),
+      (yield* Harness.living).map((one) => one.metadata.name),
       before
     )
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "makes nothing for a DaemonSet that is being deleted",
   1,
   Effect.gen(function* () {
     yield* running()
-    yield* Stand.remove(Stand.DaemonSet, "log", { propagationPolicy: "Foreground" })
-    const calls = yield* Stand.recording()
-    yield* Stand.remove(Stand.Pod, (yield* Stand.podOn("worker-1")).metadata.name)
-    yield* Stand.advance("2 minutes")
+    yield* Harness.remove(Harness.DaemonSet, "log", { propagationPolicy: "Foreground" })
+    const calls = yield* Harness.recording()
+    yield* Harness.remove(Harness.Pod, (yield* Harness.podOn("worker-1")).metadata.name)
+    yield* Harness.advance("2 minutes")
     assert.deepStrictEqual(
-      calls.map(Stand.line).filter((line) => line.startsWith("create")),
+      calls.map(Harness.line).filter((line) => line.startsWith("create")),
       []
     )
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "counts a pod as available when it has been ready for long enough",
   1,
   Effect.gen(function* () {
-    yield* Stand.create(Stand.DaemonSet, Stand.daemonSet({ minReadySeconds: 60 }))
-    yield* Stand.advance("30 seconds")
-    const early = yield* Stand.status
+    yield* Harness.create(Harness.DaemonSet, Harness.daemonSet({ minReadySeconds: 60 }))
+    yield* Harness.advance("30 seconds")
+    const early = yield* Harness.status
     assert.deepStrictEqual([early?.numberReady, early?.numberAvailable ?? 0, early?.numberUnavailable], [1, 0, 1])
-    yield* Stand.advance("60 seconds")
-    const late = yield* Stand.status
+    yield* Harness.advance("60 seconds")
+    const late = yield* Harness.status
     assert.deepStrictEqual([late?.numberReady, late?.numberAvailable, late?.numberUnavailable ?? 0], [1, 1, 0])
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "leaves conditions to whoever put them there",
   1,
   Effect.gen(function* () {
@@ -244,16 +244,16 @@ Stand.scenario(
     const conditions = [
       { type: "Mine", status: "True", reason: "R", message: "m", lastTransitionTime: "2020-01-01T00:00:00Z" }
     ]
-    yield* Stand.patch(Stand.DaemonSet, "log", { status: { conditions } }, "status")
-    yield* Stand.useImage("log:2")
-    yield* Stand.advance("2 minutes")
-    const status = yield* Stand.status
+    yield* Harness.patch(Harness.DaemonSet, "log", { status: { conditions } }, "status")
+    yield* Harness.useImage("log:2")
+    yield* Harness.advance("2 minutes")
+    const status = yield* Harness.status
     assert.deepStrictEqual(status?.conditions, conditions)
     assert.strictEqual(status?.updatedNumberScheduled, 1)
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "tells of a refused creation and tries again; a conflict of the status is repeated at once",
   1,
   Effect.gen(function* () {
@@ -263,17 +263,17 @@ Stand.scenario(
       { match: { verb: "update", resource: "daemonsets.apps" }, fault: { _tag: "Conflict" }, times: 1 }
     ])
     yield* running()
-    assert.include(yield* Stand.events, "Warning FailedCreate Error creating: quota")
-    assert.deepStrictEqual(yield* Stand.places, ["worker-1"])
-    assert.deepStrictEqual(yield* Stand.status, counts(1))
+    assert.include(yield* Harness.events, "Warning FailedCreate Error creating: quota")
+    assert.deepStrictEqual(yield* Harness.places, ["worker-1"])
+    assert.deepStrictEqual(yield* Harness.status, counts(1))
   })
 )
 
 it.effect("without nodes wants nothing and says so", () =>
   Effect.gen(function* () {
-    yield* Stand.start
+    yield* Harness.start
     yield* running()
-    assert.deepStrictEqual((yield* Stand.status)?.observedGeneration, 1)
-    assert.deepStrictEqual(yield* Stand.pods, [])
+    assert.deepStrictEqual((yield* Harness.status)?.observedGeneration, 1)
+    assert.deepStrictEqual(yield* Harness.pods, [])
   }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
 )

@@ -1,8 +1,8 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Stand from "./deployment/harness.ts"
+import * as Harness from "./deployment/harness.ts"
 
-const { Deployment, ReplicaSet, scenario } = Stand
+const { Deployment, ReplicaSet, scenario } = Harness
 
 const named = (text: string, names: Readonly<Record<string, string>>) =>
   Object.entries(names).reduce((out, [name, alias]) => out.replaceAll(name, alias), text)
@@ -11,12 +11,12 @@ describe("a new Deployment", () => {
   scenario(
     "gets a ReplicaSet, then a condition with its revision, then a status",
     Effect.gen(function* () {
-      yield* Stand.start
-      const calls = yield* Stand.recording()
-      yield* Stand.create(Deployment, Stand.deployment({ minReadySeconds: 5 }, { annotations: { note: "n" } }))
-      const [set] = yield* Stand.sets
+      yield* Harness.start
+      const calls = yield* Harness.recording()
+      yield* Harness.create(Deployment, Harness.deployment({ minReadySeconds: 5 }, { annotations: { note: "n" } }))
+      const [set] = yield* Harness.sets
       const name = set?.metadata.name ?? ""
-      assert.deepStrictEqual(calls.map(Stand.line), [
+      assert.deepStrictEqual(calls.map(Harness.line), [
         "create deployments.apps web",
         `create replicasets.apps ${name}`,
         "update deployments.apps/status web",
@@ -39,7 +39,7 @@ describe("a new Deployment", () => {
         reason: "MinimumReplicasUnavailable",
         message: "Deployment does not have minimum availability."
       }
-      const [first, second] = calls.slice(2).map(Stand.body)
+      const [first, second] = calls.slice(2).map(Harness.body)
       assert.deepStrictEqual(first?.status, { conditions: [progressing] })
       assert.deepStrictEqual(first?.metadata.annotations, { note: "n", "deployment.kubernetes.io/revision": "1" })
       assert.deepStrictEqual(second?.status, {
@@ -48,7 +48,7 @@ describe("a new Deployment", () => {
         terminatingReplicas: 0,
         conditions: [progressing, available]
       })
-      assert.deepStrictEqual(yield* Stand.events, [
+      assert.deepStrictEqual(yield* Harness.events, [
         `Normal ScalingReplicaSet Scaled up replica set ${name} from 0 to 3`
       ])
     })
@@ -57,10 +57,10 @@ describe("a new Deployment", () => {
   scenario(
     "names and marks its ReplicaSet after its template",
     Effect.gen(function* () {
-      yield* Stand.start
-      yield* Stand.create(
+      yield* Harness.start
+      yield* Harness.create(
         Deployment,
-        Stand.deployment(
+        Harness.deployment(
           { minReadySeconds: 5 },
           {
             annotations: {
@@ -71,7 +71,7 @@ describe("a new Deployment", () => {
           }
         )
       )
-      const [set] = yield* Stand.sets
+      const [set] = yield* Harness.sets
       const hash = set?.metadata.labels?.["pod-template-hash"] ?? ""
       const labels = { app: "web", "pod-template-hash": hash }
       assert.match(hash, /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/)
@@ -85,7 +85,7 @@ describe("a new Deployment", () => {
           "deployment.kubernetes.io/max-replicas": "4"
         }
       })
-      const { metadata } = yield* Stand.get(Deployment)
+      const { metadata } = yield* Harness.get(Deployment)
       assert.deepStrictEqual(set?.metadata.ownerReferences, [
         {
           apiVersion: "apps/v1",
@@ -104,28 +104,28 @@ describe("a new Deployment", () => {
   scenario(
     "tells how far it is: progressing, available, complete",
     Effect.gen(function* () {
-      yield* Stand.start
-      yield* Stand.create(Deployment, Stand.deployment())
-      const [set] = yield* Stand.sets
+      yield* Harness.start
+      yield* Harness.create(Deployment, Harness.deployment())
+      const [set] = yield* Harness.sets
       assert.isDefined(set)
       const name = set.metadata.name
-      yield* Stand.advance("10 seconds")
-      yield* Stand.tell(set, 3, 0)
-      assert.deepStrictEqual(yield* Stand.said, [
+      yield* Harness.advance("10 seconds")
+      yield* Harness.setReplicaSetStatus(set, 3, 0)
+      assert.deepStrictEqual(yield* Harness.conditionTexts, [
         "Available=False MinimumReplicasUnavailable: Deployment does not have minimum availability.",
         `Progressing=True ReplicaSetUpdated: ReplicaSet "${name}" is progressing.`
       ])
-      yield* Stand.advance("10 seconds")
-      yield* Stand.tell(set, 3, 2)
-      const updated = yield* Stand.condition("Progressing")
+      yield* Harness.advance("10 seconds")
+      yield* Harness.setReplicaSetStatus(set, 3, 2)
+      const updated = yield* Harness.condition("Progressing")
       assert.deepInclude(updated, {
         reason: "ReplicaSetUpdated",
         lastUpdateTime: "1970-01-01T00:00:20Z",
         lastTransitionTime: "1970-01-01T00:00:00Z"
       })
-      yield* Stand.advance("10 seconds")
-      yield* Stand.tell(set, 3, 3)
-      const { status } = yield* Stand.get(Deployment)
+      yield* Harness.advance("10 seconds")
+      yield* Harness.setReplicaSetStatus(set, 3, 3)
+      const { status } = yield* Harness.get(Deployment)
       const { conditions: _, ...counts } = status ?? {}
       assert.deepStrictEqual(counts, {
         observedGeneration: 1,
@@ -135,12 +135,12 @@ describe("a new Deployment", () => {
         availableReplicas: 3,
         terminatingReplicas: 0
       })
-      assert.deepStrictEqual(yield* Stand.said, [
+      assert.deepStrictEqual(yield* Harness.conditionTexts, [
         "Available=True MinimumReplicasAvailable: Deployment has minimum availability.",
         `Progressing=True NewReplicaSetAvailable: ReplicaSet "${name}" has successfully progressed.`
       ])
-      const calls = yield* Stand.recording()
-      yield* Stand.advance("1 hour")
+      const calls = yield* Harness.recording()
+      yield* Harness.advance("1 hour")
       assert.deepStrictEqual(calls, [])
     })
   )
@@ -148,12 +148,12 @@ describe("a new Deployment", () => {
   scenario(
     "with no replicas gets an empty ReplicaSet, without an event",
     Effect.gen(function* () {
-      yield* Stand.start
-      yield* Stand.create(Deployment, Stand.deployment({ replicas: 0 }))
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/0"])
-      assert.deepStrictEqual(yield* Stand.events, [])
+      yield* Harness.start
+      yield* Harness.create(Deployment, Harness.deployment({ replicas: 0 }))
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0"])
+      assert.deepStrictEqual(yield* Harness.events, [])
       assert.deepStrictEqual(
-        (yield* Stand.said).map((text) => text.split(":")[0]),
+        (yield* Harness.conditionTexts).map((text) => text.split(":")[0]),
         ["Available=True MinimumReplicasAvailable", "Progressing=True NewReplicaSetAvailable"]
       )
     })
@@ -164,24 +164,24 @@ describe("a rolling update", () => {
   scenario(
     "grows the new set within the surge, shrinks the old one within availability, and ends with the new one alone",
     Effect.gen(function* () {
-      yield* Stand.start
+      yield* Harness.start
       const rollingUpdate = { maxSurge: 3, maxUnavailable: 2 }
-      yield* Stand.create(Deployment, Stand.deployment({ replicas: 10, strategy: { rollingUpdate } }))
-      yield* Stand.obey("web:1")
-      yield* Stand.advance("1 minute")
+      yield* Harness.create(Deployment, Harness.deployment({ replicas: 10, strategy: { rollingUpdate } }))
+      yield* Harness.completeReplicaSet("web:1")
+      yield* Harness.advance("1 minute")
       const shapes: Array<ReadonlyArray<string>> = []
-      yield* Stand.useImage("web:2")
-      shapes.push(yield* Stand.shape)
-      yield* Stand.obey("web:1")
-      shapes.push(yield* Stand.shape)
-      yield* Stand.obey("web:2")
-      shapes.push(yield* Stand.shape)
-      yield* Stand.obey("web:1")
-      yield* Stand.obey("web:2")
-      shapes.push(yield* Stand.shape)
-      yield* Stand.obey("web:1")
-      yield* Stand.obey("web:2")
-      shapes.push(yield* Stand.shape)
+      yield* Harness.useImage("web:2")
+      shapes.push(yield* Harness.shape)
+      yield* Harness.completeReplicaSet("web:1")
+      shapes.push(yield* Harness.shape)
+      yield* Harness.completeReplicaSet("web:2")
+      shapes.push(yield* Harness.shape)
+      yield* Harness.completeReplicaSet("web:1")
+      yield* Harness.completeReplicaSet("web:2")
+      shapes.push(yield* Harness.shape)
+      yield* Harness.completeReplicaSet("web:1")
+      yield* Harness.completeReplicaSet("web:2")
+      shapes.push(yield* Harness.shape)
       assert.deepStrictEqual(shapes, [
         ["web:1 8/10", "web:2 5/0"],
         ["web:1 8/8", "web:2 5/0"],
@@ -189,9 +189,9 @@ describe("a rolling update", () => {
         ["web:1 0/3", "web:2 10/10"],
         ["web:1 0/0", "web:2 10/10"]
       ])
-      const [one, two] = [yield* Stand.setOf("web:1"), yield* Stand.setOf("web:2")].map((set) => set.metadata.name)
+      const [one, two] = [yield* Harness.setOf("web:1"), yield* Harness.setOf("web:2")].map((set) => set.metadata.name)
       assert.deepStrictEqual(
-        (yield* Stand.events).map((text) => named(text, { [one ?? ""]: "old", [two ?? ""]: "new" })),
+        (yield* Harness.events).map((text) => named(text, { [one ?? ""]: "old", [two ?? ""]: "new" })),
         [
           "Normal ScalingReplicaSet Scaled up replica set old from 0 to 10",
           "Normal ScalingReplicaSet Scaled up replica set new from 0 to 3",
@@ -203,94 +203,94 @@ describe("a rolling update", () => {
         ]
       )
       assert.deepStrictEqual(
-        (yield* Stand.sets).map((set) => [Stand.revisionOf(set), Stand.note(set, "max-replicas")]),
+        (yield* Harness.sets).map((set) => [Harness.revisionOf(set), Harness.note(set, "max-replicas")]),
         [
           ["1", "13"],
           ["2", "13"]
         ]
       )
-      assert.strictEqual(Stand.revisionOf(yield* Stand.get(Deployment)), "2")
+      assert.strictEqual(Harness.revisionOf(yield* Harness.get(Deployment)), "2")
     })
   )
 
   scenario(
     "takes pods that are not available first",
     Effect.gen(function* () {
-      yield* Stand.start
+      yield* Harness.start
       const rollingUpdate = { maxSurge: 1, maxUnavailable: 0 }
-      yield* Stand.create(Deployment, Stand.deployment({ replicas: 4, strategy: { rollingUpdate } }))
-      yield* Stand.obey("web:1")
-      yield* Stand.advance("1 minute")
-      yield* Stand.useImage("web:2")
-      yield* Stand.tell(yield* Stand.setOf("web:1"), 4, 2)
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 4/2", "web:2 1/0"])
+      yield* Harness.create(Deployment, Harness.deployment({ replicas: 4, strategy: { rollingUpdate } }))
+      yield* Harness.completeReplicaSet("web:1")
+      yield* Harness.advance("1 minute")
+      yield* Harness.useImage("web:2")
+      yield* Harness.setReplicaSetStatus(yield* Harness.setOf("web:1"), 4, 2)
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 4/2", "web:2 1/0"])
       // The pod of web:2 counts as one that may still come: nothing goes. For web:3 it is one of the sick, and of those the oldest goes.
-      yield* Stand.advance("1 minute")
-      yield* Stand.useImage("web:3")
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 3/2", "web:2 1/0", "web:3 1/0"])
+      yield* Harness.advance("1 minute")
+      yield* Harness.useImage("web:3")
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 3/2", "web:2 1/0", "web:3 1/0"])
     })
   )
 
   scenario(
     "tells the status and comes back when an old set cannot be written",
     Effect.gen(function* () {
-      yield* Stand.start
-      yield* Stand.create(Deployment, Stand.deployment({ replicas: 4 }))
-      yield* Stand.obey("web:1")
-      yield* Stand.advance("1 minute")
-      const calls = yield* Stand.recording([
+      yield* Harness.start
+      yield* Harness.create(Deployment, Harness.deployment({ replicas: 4 }))
+      yield* Harness.completeReplicaSet("web:1")
+      yield* Harness.advance("1 minute")
+      const calls = yield* Harness.recording([
         { match: { verb: "update", resource: "replicasets.apps" }, fault: { _tag: "Conflict" }, times: 1 }
       ])
-      yield* Stand.useImage("web:2")
-      const old = (yield* Stand.setOf("web:1")).metadata.name
-      yield* Stand.advance("100 millis")
-      const tried = calls.map(Stand.line)
+      yield* Harness.useImage("web:2")
+      const old = (yield* Harness.setOf("web:1")).metadata.name
+      yield* Harness.advance("100 millis")
+      const tried = calls.map(Harness.line)
       const first = tried.indexOf(`update replicasets.apps ${old}`)
       assert.isAbove(first, -1)
       assert.strictEqual(tried[first + 1], "update deployments.apps/status web")
       assert.strictEqual(tried.lastIndexOf(`update replicasets.apps ${old}`) > first, true)
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 3/4", "web:2 2/0"])
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 3/4", "web:2 2/0"])
     })
   )
 
   scenario(
     "back to an old template renumbers its set and remembers the former number",
     Effect.gen(function* () {
-      yield* Stand.start
-      yield* Stand.create(Deployment, Stand.deployment({ replicas: 1 }, { annotations: { cause: "one" } }))
-      yield* Stand.obey("web:1")
-      yield* Stand.advance("1 minute")
-      yield* Stand.useImage("web:2")
-      yield* Stand.obey("web:2")
-      const first = yield* Stand.setOf("web:1")
-      const calls = yield* Stand.recording()
-      yield* Stand.annotate({ cause: "two" })
-      yield* Stand.useImage("web:1")
-      assert.include(calls.map(Stand.line), `update replicasets.apps ${first.metadata.name}`)
-      const back = yield* Stand.setOf("web:1")
+      yield* Harness.start
+      yield* Harness.create(Deployment, Harness.deployment({ replicas: 1 }, { annotations: { cause: "one" } }))
+      yield* Harness.completeReplicaSet("web:1")
+      yield* Harness.advance("1 minute")
+      yield* Harness.useImage("web:2")
+      yield* Harness.completeReplicaSet("web:2")
+      const first = yield* Harness.setOf("web:1")
+      const calls = yield* Harness.recording()
+      yield* Harness.annotate({ cause: "two" })
+      yield* Harness.useImage("web:1")
+      assert.include(calls.map(Harness.line), `update replicasets.apps ${first.metadata.name}`)
+      const back = yield* Harness.setOf("web:1")
       assert.strictEqual(back.metadata.uid, first.metadata.uid)
       assert.deepStrictEqual(
-        [Stand.revisionOf(back), Stand.note(back, "revision-history"), back.metadata.annotations?.["cause"]],
+        [Harness.revisionOf(back), Harness.note(back, "revision-history"), back.metadata.annotations?.["cause"]],
         ["3", "1", "two"]
       )
-      assert.strictEqual(Stand.revisionOf(yield* Stand.get(Deployment)), "3")
-      assert.strictEqual((yield* Stand.sets).length, 2)
+      assert.strictEqual(Harness.revisionOf(yield* Harness.get(Deployment)), "3")
+      assert.strictEqual((yield* Harness.sets).length, 2)
     })
   )
 
   scenario(
     "counts revisions beyond what a double can hold",
     Effect.gen(function* () {
-      yield* Stand.start
-      yield* Stand.create(Deployment, Stand.deployment({ replicas: 1 }))
-      const [set] = yield* Stand.sets
-      yield* Stand.patch(ReplicaSet, set?.metadata.name ?? "", {
+      yield* Harness.start
+      yield* Harness.create(Deployment, Harness.deployment({ replicas: 1 }))
+      const [set] = yield* Harness.sets
+      yield* Harness.patch(ReplicaSet, set?.metadata.name ?? "", {
         metadata: { annotations: { "deployment.kubernetes.io/revision": "3546343826724305832" } }
       })
-      assert.strictEqual(Stand.revisionOf(yield* Stand.get(Deployment)), "3546343826724305832")
-      yield* Stand.useImage("web:2")
-      assert.strictEqual(Stand.revisionOf(yield* Stand.setOf("web:2")), "3546343826724305833")
-      assert.strictEqual(Stand.revisionOf(yield* Stand.get(Deployment)), "3546343826724305833")
+      assert.strictEqual(Harness.revisionOf(yield* Harness.get(Deployment)), "3546343826724305832")
+      yield* Harness.useImage("web:2")
+      assert.strictEqual(Harness.revisionOf(yield* Harness.setOf("web:2")), "3546343826724305833")
+      assert.strictEqual(Harness.revisionOf(yield* Harness.get(Deployment)), "3546343826724305833")
     })
   )
 })
@@ -299,21 +299,21 @@ describe("annotations and readiness", () => {
   scenario(
     "go on to the new set, which is written before anything else",
     Effect.gen(function* () {
-      yield* Stand.start
-      yield* Stand.create(Deployment, Stand.deployment())
-      const [set] = yield* Stand.sets
+      yield* Harness.start
+      yield* Harness.create(Deployment, Harness.deployment())
+      const [set] = yield* Harness.sets
       const name = set?.metadata.name ?? ""
-      const calls = yield* Stand.recording()
-      yield* Stand.patch(Deployment, "web", {
+      const calls = yield* Harness.recording()
+      yield* Harness.patch(Deployment, "web", {
         metadata: { annotations: { note: "n", "kubectl.kubernetes.io/last-applied-configuration": "{}" } },
         spec: { minReadySeconds: 9 }
       })
-      assert.deepStrictEqual(calls.map(Stand.line), [
+      assert.deepStrictEqual(calls.map(Harness.line), [
         "patch deployments.apps web",
         `update replicasets.apps ${name}`,
         "update deployments.apps/status web"
       ])
-      const after = yield* Stand.get(ReplicaSet, name)
+      const after = yield* Harness.get(ReplicaSet, name)
       assert.deepStrictEqual(
         [
           after.metadata.annotations?.["note"],
@@ -322,29 +322,29 @@ describe("annotations and readiness", () => {
         ],
         ["n", 9, 4]
       )
-      yield* Stand.annotate({ note: null })
-      assert.strictEqual((yield* Stand.get(ReplicaSet, name)).metadata.annotations?.["note"], "n")
+      yield* Harness.annotate({ note: null })
+      assert.strictEqual((yield* Harness.get(ReplicaSet, name)).metadata.annotations?.["note"], "n")
     })
   )
 
   scenario(
     "that cannot be read are left alone, and lead nowhere",
     Effect.gen(function* () {
-      yield* Stand.start
-      yield* Stand.create(Deployment, Stand.deployment())
-      const [set] = yield* Stand.sets
+      yield* Harness.start
+      yield* Harness.create(Deployment, Harness.deployment())
+      const [set] = yield* Harness.sets
       const name = set?.metadata.name ?? ""
       const nonsense = {
         "deployment.kubernetes.io/revision": "first",
         "deployment.kubernetes.io/desired-replicas": "all",
         "deployment.kubernetes.io/max-replicas": "more"
       }
-      yield* Stand.patch(ReplicaSet, name, { metadata: { annotations: nonsense } })
-      yield* Stand.annotate({ "deprecated.deployment.rollback.to": "the last one" })
-      assert.deepInclude((yield* Stand.get(ReplicaSet, name)).metadata.annotations, nonsense)
-      yield* Stand.useImage("web:2")
-      assert.strictEqual(Stand.revisionOf(yield* Stand.setOf("web:2")), "1")
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 3/0", "web:2 1/0"])
+      yield* Harness.patch(ReplicaSet, name, { metadata: { annotations: nonsense } })
+      yield* Harness.annotate({ "deprecated.deployment.rollback.to": "the last one" })
+      assert.deepInclude((yield* Harness.get(ReplicaSet, name)).metadata.annotations, nonsense)
+      yield* Harness.useImage("web:2")
+      assert.strictEqual(Harness.revisionOf(yield* Harness.setOf("web:2")), "1")
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 3/0", "web:2 1/0"])
     })
   )
 })

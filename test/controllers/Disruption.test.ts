@@ -5,22 +5,22 @@ import * as Metric from "effect/Metric"
 import { Pod, PodDisruptionBudget, ReplicaSet, StatefulSet } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { logged } from "../support/logged.ts"
-import * as Stand from "./disruption/harness.ts"
+import * as Harness from "./disruption/harness.ts"
 
-const { advance, budget, controlledBy, create, patch, pending, running, said, workload, world } = Stand
+const { advance, budget, controlledBy, create, patch, pending, running, summary, workload, scenario } = Harness
 
 const version = (name: string) =>
-  Effect.map(Stand.get(PodDisruptionBudget, name), ({ metadata }) => metadata.resourceVersion)
+  Effect.map(Harness.get(PodDisruptionBudget, name), ({ metadata }) => metadata.resourceVersion)
 
 describe("a budget", () => {
   it.effect("counts its pods, those that are ready, and how many of them may go", () =>
-    world(
+    scenario(
       Effect.gen(function* () {
         yield* running(["a", "b", "c"])
         yield* pending("d")
         yield* running(["other"], { labels: { app: "other" } })
         yield* budget({ minAvailable: 2 })
-        assert.deepStrictEqual(yield* Stand.statusOf(), {
+        assert.deepStrictEqual(yield* Harness.statusOf(), {
           conditions: [
             {
               type: "DisruptionAllowed",
@@ -38,38 +38,38 @@ describe("a budget", () => {
           disruptionsAllowed: 1
         })
         yield* advance("10 seconds")
-        yield* Stand.becomes("a", false)
-        assert.strictEqual(yield* said(), "healthy 2 of 2, expected 4, allowed 0")
-        const [condition] = (yield* Stand.statusOf())?.conditions ?? []
+        yield* Harness.becomes("a", false)
+        assert.strictEqual(yield* summary(), "healthy 2 of 2, expected 4, allowed 0")
+        const [condition] = (yield* Harness.statusOf())?.conditions ?? []
         assert.deepInclude(condition, {
           status: "False",
           reason: "InsufficientPods",
           message: "",
           lastTransitionTime: "1970-01-01T00:00:10Z"
         })
-        yield* Stand.remove(Pod, "b", {})
-        assert.strictEqual(yield* said(), "healthy 1 of 2, expected 4, allowed 0")
+        yield* Harness.remove(Pod, "b", {})
+        assert.strictEqual(yield* summary(), "healthy 1 of 2, expected 4, allowed 0")
       })
     )
   )
 
   it.effect("looks again when it changes, and says what it has looked at", () =>
-    world(
+    scenario(
       Effect.gen(function* () {
         yield* running(["a", "b", "c"])
         yield* budget({ minAvailable: 3 })
-        assert.strictEqual(yield* said(), "healthy 3 of 3, expected 3, allowed 0")
+        assert.strictEqual(yield* summary(), "healthy 3 of 3, expected 3, allowed 0")
         yield* patch(PodDisruptionBudget, "web", { spec: { minAvailable: 1 } })
-        assert.strictEqual(yield* said(), "healthy 3 of 1, expected 3, allowed 2")
+        assert.strictEqual(yield* summary(), "healthy 3 of 1, expected 3, allowed 2")
         yield* patch(PodDisruptionBudget, "web", { spec: { selector: { matchLabels: { app: "other" } } } })
-        assert.strictEqual(yield* said(), "healthy 0 of 1, expected 0, allowed 0")
-        assert.strictEqual((yield* Stand.statusOf())?.observedGeneration, 3)
+        assert.strictEqual(yield* summary(), "healthy 0 of 1, expected 0, allowed 0")
+        assert.strictEqual((yield* Harness.statusOf())?.observedGeneration, 3)
       })
     )
   )
 
   it.effect("writes nothing when nothing has changed", () =>
-    world(
+    scenario(
       Effect.gen(function* () {
         yield* running(["a", "b"])
         yield* budget({ minAvailable: 1 })
@@ -82,7 +82,7 @@ describe("a budget", () => {
   )
 
   it.effect("selects every pod of its namespace when its selector is empty, and none without one", () =>
-    world(
+    scenario(
       Effect.gen(function* () {
         yield* running(["a", "b"])
         yield* running(["bare"], { labels: {} })
@@ -90,23 +90,23 @@ describe("a budget", () => {
         yield* budget({ minAvailable: 1, selector: null }, "none")
         const matchExpressions = [{ key: "app", operator: "DoesNotExist" }]
         yield* budget({ minAvailable: 1, selector: { matchExpressions } }, "bare")
-        assert.strictEqual(yield* said("all"), "healthy 3 of 1, expected 3, allowed 2")
-        assert.strictEqual(yield* said("none"), "healthy 0 of 1, expected 0, allowed 0")
-        assert.strictEqual(yield* said("bare"), "healthy 1 of 1, expected 1, allowed 0")
-        assert.include(yield* Stand.events, "none: Normal NoPods No matching pods found")
+        assert.strictEqual(yield* summary("all"), "healthy 3 of 1, expected 3, allowed 2")
+        assert.strictEqual(yield* summary("none"), "healthy 0 of 1, expected 0, allowed 0")
+        assert.strictEqual(yield* summary("bare"), "healthy 1 of 1, expected 1, allowed 0")
+        assert.include(yield* Harness.events, "none: Normal NoPods No matching pods found")
       })
     )
   )
 
   it.effect("follows a pod whose labels change, before and after", () =>
-    world(
+    scenario(
       Effect.gen(function* () {
         yield* running(["a", "b"])
         yield* budget({ minAvailable: 0 })
         yield* budget({ minAvailable: 0, selector: { matchLabels: { app: "other" } } }, "other")
         yield* patch(Pod, "a", { metadata: { labels: { app: "other" } } })
-        assert.strictEqual(yield* said(), "healthy 1 of 0, expected 1, allowed 1")
-        assert.strictEqual(yield* said("other"), "healthy 1 of 0, expected 1, allowed 1")
+        assert.strictEqual(yield* summary(), "healthy 1 of 0, expected 1, allowed 1")
+        assert.strictEqual(yield* summary("other"), "healthy 1 of 0, expected 1, allowed 1")
       })
     )
   )
@@ -117,22 +117,22 @@ const noted = (pods: Readonly<Record<string, string>>) =>
 
 describe("a pod that was let go", () => {
   it.effect("is not healthy until it is gone, or for two minutes; then it is told of", () =>
-    world(
+    scenario(
       Effect.gen(function* () {
         yield* running(["a", "b", "c"])
         yield* budget({ minAvailable: 1 })
         yield* noted({ a: "1970-01-01T00:00:00Z", b: "1970-01-01T00:00:00Z", gone: "1970-01-01T00:00:00Z" })
-        assert.strictEqual(yield* said(), "healthy 1 of 1, expected 3, allowed 0")
-        assert.deepStrictEqual(Object.keys((yield* Stand.statusOf())?.disruptedPods ?? {}), ["a", "b"])
-        yield* Stand.remove(Pod, "a", {})
-        assert.deepStrictEqual(Object.keys((yield* Stand.statusOf())?.disruptedPods ?? {}), ["b"])
+        assert.strictEqual(yield* summary(), "healthy 1 of 1, expected 3, allowed 0")
+        assert.deepStrictEqual(Object.keys((yield* Harness.statusOf())?.disruptedPods ?? {}), ["a", "b"])
+        yield* Harness.remove(Pod, "a", {})
+        assert.deepStrictEqual(Object.keys((yield* Harness.statusOf())?.disruptedPods ?? {}), ["b"])
         yield* advance("119 seconds")
-        assert.strictEqual(yield* said(), "healthy 1 of 1, expected 3, allowed 0")
-        assert.deepStrictEqual(yield* Stand.events, [])
+        assert.strictEqual(yield* summary(), "healthy 1 of 1, expected 3, allowed 0")
+        assert.deepStrictEqual(yield* Harness.events, [])
         yield* advance("1 second")
-        assert.strictEqual(yield* said(), "healthy 2 of 1, expected 3, allowed 1")
-        assert.notProperty(yield* Stand.statusOf(), "disruptedPods")
-        assert.deepStrictEqual(yield* Stand.events, [
+        assert.strictEqual(yield* summary(), "healthy 2 of 1, expected 3, allowed 1")
+        assert.notProperty(yield* Harness.statusOf(), "disruptedPods")
+        assert.deepStrictEqual(yield* Harness.events, [
           "b: Warning NotDeleted Pod was expected by PDB default/web to be deleted but it wasn't"
         ])
       })
@@ -140,12 +140,12 @@ describe("a pod that was let go", () => {
   )
 
   it.effect("is told to stay when it has not gone after two minutes, unless its kubelet said it", () =>
-    world(
+    scenario(
       Effect.gen(function* () {
         yield* running(["a", "b", "c"])
         const told = (name: string, reason: string) =>
           Effect.gen(function* () {
-            const { status } = yield* Stand.get(Pod, name)
+            const { status } = yield* Harness.get(Pod, name)
             const target = {
               type: "DisruptionTarget",
               status: "True",
@@ -158,7 +158,7 @@ describe("a pod that was let go", () => {
         yield* told("a", "PreemptionByScheduler")
         yield* told("b", "TerminationByKubelet")
         const target = (name: string) =>
-          Effect.map(Stand.get(Pod, name), ({ status }) =>
+          Effect.map(Harness.get(Pod, name), ({ status }) =>
             status?.conditions?.find(({ type }) => type === "DisruptionTarget")
           )
         yield* advance("119 seconds")
@@ -172,7 +172,7 @@ describe("a pod that was let go", () => {
         } as never)
         yield* advance("1 hour")
         assert.strictEqual((yield* target("b"))?.status, "True")
-        assert.strictEqual((yield* Stand.get(Pod, "a")).status?.conditions?.length, 2)
+        assert.strictEqual((yield* Harness.get(Pod, "a")).status?.conditions?.length, 2)
       })
     )
   )
@@ -180,15 +180,15 @@ describe("a pod that was let go", () => {
 
 describe("users", () => {
   it.effect("are warned of a pod that several budgets select, and each of them counts it", () =>
-    world(
+    scenario(
       Effect.gen(function* () {
         yield* budget({ minAvailable: 0 }, "second")
         yield* budget({ minAvailable: 1 }, "first")
         yield* running(["a"])
-        assert.strictEqual(yield* said("first"), "healthy 1 of 1, expected 1, allowed 0")
-        assert.strictEqual(yield* said("second"), "healthy 1 of 0, expected 1, allowed 1")
+        assert.strictEqual(yield* summary("first"), "healthy 1 of 1, expected 1, allowed 0")
+        assert.strictEqual(yield* summary("second"), "healthy 1 of 0, expected 1, allowed 1")
         assert.include(
-          yield* Stand.events,
+          yield* Harness.events,
           'a: Warning MultiplePodDisruptionBudgets Pod "default"/"a" matches multiple PodDisruptionBudgets.  Chose "first" arbitrarily.'
         )
       })
@@ -196,7 +196,7 @@ describe("users", () => {
   )
 
   it.effect("see no failure when somebody else was faster", () =>
-    world(
+    scenario(
       Effect.gen(function* () {
         const seen: Array<string> = []
         yield* (yield* ApiServer).setFaults([
@@ -212,7 +212,7 @@ describe("users", () => {
         yield* running(["a", "b"])
         yield* budget({ minAvailable: 1 })
         yield* advance("1 second")
-        assert.strictEqual(yield* Stand.condition(), "True SufficientPods")
+        assert.strictEqual(yield* Harness.condition(), "True SufficientPods")
         assert.lengthOf(seen, 3)
         assert.notInclude(seen.join(), "SyncFailed")
       })
@@ -223,7 +223,7 @@ describe("users", () => {
 describe("operators", () => {
   it.effect("count the statuses that were written, by their reason, and pods that were told to stay", () => {
     const { lines, logger } = logged()
-    return world(
+    return scenario(
       Effect.gen(function* () {
         yield* budget({ maxUnavailable: 1 })
         const set = yield* create(ReplicaSet, "set", workload(1))

@@ -5,16 +5,16 @@ import * as EndpointSliceController from "../../src/controllers/EndpointSlice.ts
 import { EndpointSlice, Node, Pod, Service } from "../../src/kube/resources.ts"
 import type { Rule } from "../../src/apiserver/faults.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Stand from "./shared/services/harness.ts"
+import * as Harness from "./shared/services/harness.ts"
 
 const trigger = "endpoints.kubernetes.io/last-change-trigger-time"
 
 describe("a Service without pods", () => {
   it.effect("has one slice that says so, with the Service's labels and owner", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        const { metadata } = yield* Stand.expose({}, { labels: { team: "a", "service.kubernetes.io/headless": "x" } })
-        const [slice, ...others] = yield* Stand.slices()
+        const { metadata } = yield* Harness.expose({}, { labels: { team: "a", "service.kubernetes.io/headless": "x" } })
+        const [slice, ...others] = yield* Harness.slices()
         assert.lengthOf(others, 0)
         assert.deepStrictEqual([slice?.endpoints ?? [], slice?.ports ?? [], slice?.addressType], [[], [], "IPv4"])
         assert.strictEqual(slice?.metadata.generateName, "web-")
@@ -39,29 +39,29 @@ describe("a Service without pods", () => {
   )
 
   it.effect("uses that slice for its first pod, and keeps it for none", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose()
-        const calls = yield* Stand.recording()
-        yield* Stand.running("web-0", "10.1.0.1")
-        yield* Stand.settle
-        yield* Stand.remove(Pod, "web-0", { gracePeriodSeconds: 0 })
-        const slices = calls.map(Stand.line).filter((line) => line.includes("endpointslices"))
+        yield* Harness.expose()
+        const calls = yield* Harness.recording()
+        yield* Harness.running("web-0", "10.1.0.1")
+        yield* Harness.settle
+        yield* Harness.remove(Pod, "web-0", { gracePeriodSeconds: 0 })
+        const slices = calls.map(Harness.line).filter((line) => line.includes("endpointslices"))
         assert.deepStrictEqual(
           slices,
           Array.from({ length: 2 }, () => "update endpointslices.discovery.k8s.io")
         )
-        assert.deepStrictEqual(yield* Stand.sizes, [0])
+        assert.deepStrictEqual(yield* Harness.sizes, [0])
       })
     )
   )
 
   it.effect("has none that is ours if it selects nothing or has its name elsewhere", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose({ selector: null })
-        yield* Stand.expose({ type: "ExternalName", externalName: "example.test" }, { name: "elsewhere" })
-        assert.lengthOf([...(yield* Stand.slices()), ...(yield* Stand.slices("elsewhere"))], 0)
+        yield* Harness.expose({ selector: null })
+        yield* Harness.expose({ type: "ExternalName", externalName: "example.test" }, { name: "elsewhere" })
+        assert.lengthOf([...(yield* Harness.slices()), ...(yield* Harness.slices("elsewhere"))], 0)
       })
     )
   )
@@ -69,16 +69,16 @@ describe("a Service without pods", () => {
 
 describe("a pod behind a Service", () => {
   it.effect("is told with all that is known of it", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose({ clusterIP: "None" })
-        yield* Stand.pod("web-0", { hostname: "first", subdomain: "web" })
-        yield* Stand.advance("5 seconds")
-        yield* Stand.runs("web-0", ["10.1.0.1"])
+        yield* Harness.expose({ clusterIP: "None" })
+        yield* Harness.pod("web-0", { hostname: "first", subdomain: "web" })
+        yield* Harness.advance("5 seconds")
+        yield* Harness.runs("web-0", ["10.1.0.1"])
         const { metadata } = yield* Effect.flatMap(KubeClient, (client) =>
           client.get(Pod, { namespace: "default", name: "web-0" })
         )
-        const [slice] = yield* Stand.slices()
+        const [slice] = yield* Harness.slices()
         assert.deepStrictEqual(slice?.endpoints, [
           {
             addresses: ["10.1.0.1"],
@@ -97,74 +97,74 @@ describe("a pod behind a Service", () => {
   )
 
   it.effect("stays while it goes, serving and not ready, and is gone with it", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose()
-        yield* Stand.running("web-0", "10.1.0.1")
-        yield* Stand.settle
-        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving"])
-        yield* Stand.remove(Pod, "web-0")
-        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 serving terminating"])
-        yield* Stand.runs("web-0", ["10.1.0.1"], false)
-        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 terminating"])
-        yield* Stand.remove(Pod, "web-0", { gracePeriodSeconds: 0 })
-        assert.deepStrictEqual(yield* Stand.behind, [])
+        yield* Harness.expose()
+        yield* Harness.running("web-0", "10.1.0.1")
+        yield* Harness.settle
+        assert.deepStrictEqual(yield* Harness.behind, ["IPv4 10.1.0.1 ready serving"])
+        yield* Harness.remove(Pod, "web-0")
+        assert.deepStrictEqual(yield* Harness.behind, ["IPv4 10.1.0.1 serving terminating"])
+        yield* Harness.runs("web-0", ["10.1.0.1"], false)
+        assert.deepStrictEqual(yield* Harness.behind, ["IPv4 10.1.0.1 terminating"])
+        yield* Harness.remove(Pod, "web-0", { gracePeriodSeconds: 0 })
+        assert.deepStrictEqual(yield* Harness.behind, [])
       })
     )
   )
 
   it.effect("is ready all the time where that is what the Service wants", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose({ publishNotReadyAddresses: true })
-        yield* Stand.pod("web-0")
-        yield* Stand.runs("web-0", ["10.1.0.1"], false)
-        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready"])
-        yield* Stand.remove(Pod, "web-0")
-        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready terminating"])
+        yield* Harness.expose({ publishNotReadyAddresses: true })
+        yield* Harness.pod("web-0")
+        yield* Harness.runs("web-0", ["10.1.0.1"], false)
+        assert.deepStrictEqual(yield* Harness.behind, ["IPv4 10.1.0.1 ready"])
+        yield* Harness.remove(Pod, "web-0")
+        assert.deepStrictEqual(yield* Harness.behind, ["IPv4 10.1.0.1 ready terminating"])
       })
     )
   )
 
   it.effect("comes and goes with its labels, and does not count when it has ended", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose()
-        yield* Stand.running("web-0", "10.1.0.1")
-        yield* Stand.patch(Pod, "web-0", { metadata: { labels: { app: "other" } } })
-        assert.deepStrictEqual(yield* Stand.behind, [])
-        yield* Stand.patch(Pod, "web-0", { metadata: { labels: { app: "web" } } })
-        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving"])
-        yield* Stand.patch(Pod, "web-0", { status: { phase: "Failed" } }, "status")
-        assert.deepStrictEqual(yield* Stand.behind, [])
+        yield* Harness.expose()
+        yield* Harness.running("web-0", "10.1.0.1")
+        yield* Harness.patch(Pod, "web-0", { metadata: { labels: { app: "other" } } })
+        assert.deepStrictEqual(yield* Harness.behind, [])
+        yield* Harness.patch(Pod, "web-0", { metadata: { labels: { app: "web" } } })
+        assert.deepStrictEqual(yield* Harness.behind, ["IPv4 10.1.0.1 ready serving"])
+        yield* Harness.patch(Pod, "web-0", { status: { phase: "Failed" } }, "status")
+        assert.deepStrictEqual(yield* Harness.behind, [])
       })
     )
   )
 
   it.effect("is left out while nobody knows its node, which is told; and comes in with the node", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose()
-        yield* Stand.running("web-0", "10.1.0.1")
-        yield* Stand.pod("web-1", { nodeName: "b" })
-        yield* Stand.runs("web-1", ["10.1.0.2"])
-        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving"])
+        yield* Harness.expose()
+        yield* Harness.running("web-0", "10.1.0.1")
+        yield* Harness.pod("web-1", { nodeName: "b" })
+        yield* Harness.runs("web-1", ["10.1.0.2"])
+        assert.deepStrictEqual(yield* Harness.behind, ["IPv4 10.1.0.1 ready serving"])
         assert.include(
-          yield* Stand.events,
+          yield* Harness.events,
           "endpoint-slice-controller: Warning FailedToUpdateEndpointSlices Error updating Endpoint Slices for Service default/web: skipping Pod web-1 for Service default/web: Node b Not Found"
         )
-        yield* Stand.node("b")
-        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving", "IPv4 10.1.0.2 ready serving"])
+        yield* Harness.node("b")
+        assert.deepStrictEqual(yield* Harness.behind, ["IPv4 10.1.0.1 ready serving", "IPv4 10.1.0.2 ready serving"])
       })
     )
   )
 
   it.effect("has the zone that its node has now", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose({ trafficDistribution: "PreferClose" })
-        yield* Stand.running("web-0", "10.1.0.1")
-        const zone = Effect.map(Stand.slices(), ([slice]) => [
+        yield* Harness.expose({ trafficDistribution: "PreferClose" })
+        yield* Harness.running("web-0", "10.1.0.1")
+        const zone = Effect.map(Harness.slices(), ([slice]) => [
           slice?.endpoints?.[0]?.zone,
           slice?.endpoints?.[0]?.hints
         ])
@@ -172,7 +172,7 @@ describe("a pod behind a Service", () => {
         yield* Effect.flatMap(KubeClient, (client) =>
           client.update(Node, { metadata: { name: "a", labels: { "topology.kubernetes.io/zone": "zone-b" } } })
         )
-        yield* Stand.settle
+        yield* Harness.settle
         assert.deepStrictEqual(yield* zone, ["zone-b", { forZones: [{ name: "zone-b" }] }])
         // Who asks for proportional hints, by either name, gets no others; the old name counts first.
         const [old, present] = ["topology-aware-hints", "topology-mode"].map((name) => `service.kubernetes.io/${name}`)
@@ -182,10 +182,10 @@ describe("a pod behind a Service", () => {
           [{ [`${old}`]: null }, undefined],
           [{ [`${present}`]: null }, { forZones: [{ name: "zone-b" }] }]
         ] as const) {
-          yield* Stand.patch(Service, "web", { metadata: { annotations } })
+          yield* Harness.patch(Service, "web", { metadata: { annotations } })
           assert.deepStrictEqual(yield* zone, ["zone-b", hints])
         }
-        yield* Stand.patch(Service, "web", { spec: { trafficDistribution: null } })
+        yield* Harness.patch(Service, "web", { spec: { trafficDistribution: null } })
         assert.deepStrictEqual(yield* zone, ["zone-b", undefined])
       })
     )
@@ -194,9 +194,9 @@ describe("a pod behind a Service", () => {
 
 describe("a Service", () => {
   it.effect("has a slice for each family, and for each set of ports", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose({
+        yield* Harness.expose({
           ipFamilies: ["IPv4", "IPv6"],
           ipFamilyPolicy: "PreferDualStack",
           clusterIP: "None",
@@ -205,11 +205,11 @@ describe("a Service", () => {
         const container = (containerPort: number) => ({
           containers: [{ name: "main", image: "web:1", ports: [{ name: "http", containerPort }] }]
         })
-        yield* Stand.pod("web-0", container(8080))
-        yield* Stand.runs("web-0", ["10.1.0.1", "fd00::1"])
-        yield* Stand.pod("web-1", container(9090))
-        yield* Stand.runs("web-1", ["10.1.0.2"])
-        const shapes = (yield* Stand.slices()).map(
+        yield* Harness.pod("web-0", container(8080))
+        yield* Harness.runs("web-0", ["10.1.0.1", "fd00::1"])
+        yield* Harness.pod("web-1", container(9090))
+        yield* Harness.runs("web-1", ["10.1.0.2"])
+        const shapes = (yield* Harness.slices()).map(
           ({ addressType, endpoints = [], ports }) =>
             `${addressType} ${ports?.[0]?.port} ${endpoints.flatMap(({ addresses }) => addresses).join()}`
         )
@@ -219,7 +219,7 @@ describe("a Service", () => {
   )
 
   it.effect("has the slices of one family when the server refuses those of the other", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
         const refuse = (verb: string, family: string, message: string): Rule => ({
           match: ({ body, context }) =>
@@ -228,45 +228,45 @@ describe("a Service", () => {
             (body as Partial<EndpointSlice>).addressType === family,
           fault: { _tag: "Status", code: 500, message }
         })
-        yield* Stand.recording([refuse("create", "IPv4", "no room"), refuse("create", "IPv6", "no room")])
-        yield* Stand.expose({ ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "PreferDualStack", clusterIP: "None" })
-        yield* Stand.running("web-0", "10.1.0.1", "fd00::1")
+        yield* Harness.recording([refuse("create", "IPv4", "no room"), refuse("create", "IPv6", "no room")])
+        yield* Harness.expose({ ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "PreferDualStack", clusterIP: "None" })
+        yield* Harness.running("web-0", "10.1.0.1", "fd00::1")
         const event = (message: string) =>
           `endpoint-slice-controller: Warning FailedToUpdateEndpointSlices Error updating Endpoint Slices for Service default/web: ${message}`
-        assert.deepStrictEqual(yield* Stand.behind, [])
+        assert.deepStrictEqual(yield* Harness.behind, [])
         // The same sentence for both families stands once.
-        assert.include(yield* Stand.events, event("failed to create EndpointSlice for Service default/web: no room"))
-        yield* Stand.recording([refuse("create", "IPv4", "no room")])
-        yield* Stand.advance("10 seconds")
-        assert.deepStrictEqual(yield* Stand.behind, ["IPv6 fd00::1 ready serving"])
-        yield* Stand.recording([refuse("create", "IPv4", "no room"), refuse("update", "IPv6", "not that one")])
-        yield* Stand.runs("web-0", ["10.1.0.1", "fd00::1"], false)
-        yield* Stand.advance("10 seconds")
-        const [{ metadata } = { metadata: { name: "" } }] = yield* Stand.slices()
+        assert.include(yield* Harness.events, event("failed to create EndpointSlice for Service default/web: no room"))
+        yield* Harness.recording([refuse("create", "IPv4", "no room")])
+        yield* Harness.advance("10 seconds")
+        assert.deepStrictEqual(yield* Harness.behind, ["IPv6 fd00::1 ready serving"])
+        yield* Harness.recording([refuse("create", "IPv4", "no room"), refuse("update", "IPv6", "not that one")])
+        yield* Harness.runs("web-0", ["10.1.0.1", "fd00::1"], false)
+        yield* Harness.advance("10 seconds")
+        const [{ metadata } = { metadata: { name: "" } }] = yield* Harness.slices()
         assert.include(
-          yield* Stand.events,
+          yield* Harness.events,
           event(
             `[failed to create EndpointSlice for Service default/web: no room, failed to update ${metadata.name} EndpointSlice for Service default/web: not that one]`
           )
         )
-        yield* Stand.recording()
-        yield* Stand.advance("100 seconds")
-        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1", "IPv6 fd00::1"])
+        yield* Harness.recording()
+        yield* Harness.advance("100 seconds")
+        assert.deepStrictEqual(yield* Harness.behind, ["IPv4 10.1.0.1", "IPv6 fd00::1"])
       }),
       { controllers: [EndpointSliceController.make()] }
     )
   )
 
   it.effect("of 250 pods has three slices, and a change of one pod is one write", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.crowd(250)
-        yield* Stand.expose()
-        assert.deepStrictEqual(yield* Stand.sizes, [100, 100, 50])
-        const calls = yield* Stand.recording()
-        yield* Stand.runs("web-7", ["10.1.0.7"], false)
-        assert.deepStrictEqual(calls.map(Stand.line), ["update endpointslices.discovery.k8s.io"])
-        yield* Stand.patch(Pod, "web-7", { metadata: { annotations: { a: "b" } } })
+        yield* Harness.crowd(250)
+        yield* Harness.expose()
+        assert.deepStrictEqual(yield* Harness.sizes, [100, 100, 50])
+        const calls = yield* Harness.recording()
+        yield* Harness.runs("web-7", ["10.1.0.7"], false)
+        assert.deepStrictEqual(calls.map(Harness.line), ["update endpointslices.discovery.k8s.io"])
+        yield* Harness.patch(Pod, "web-7", { metadata: { annotations: { a: "b" } } })
         assert.lengthOf(calls, 1)
       }),
       { controllers: [EndpointSliceController.make()] }
@@ -274,51 +274,51 @@ describe("a Service", () => {
   )
 
   it.effect("has slices as long as it was told", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.crowd(7)
-        yield* Stand.expose()
-        assert.deepStrictEqual(yield* Stand.sizes, [3, 3, 1])
+        yield* Harness.crowd(7)
+        yield* Harness.expose()
+        assert.deepStrictEqual(yield* Harness.sizes, [3, 3, 1])
       }),
       { controllers: [EndpointSliceController.make({ maxEndpointsPerSlice: 3 })] }
     )
   )
 
   it.effect("gets back what somebody else changes or deletes, a second later", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose()
-        yield* Stand.running("web-0", "10.1.0.1")
-        const [slice] = yield* Stand.slices()
+        yield* Harness.expose()
+        yield* Harness.running("web-0", "10.1.0.1")
+        const [slice] = yield* Harness.slices()
         const name = slice?.metadata.name ?? ""
-        yield* Stand.patch(EndpointSlice, name, { endpoints: [], metadata: { labels: { mine: "a" } } })
-        assert.deepStrictEqual(yield* Stand.behind, [])
-        yield* Stand.advance("1 second")
-        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving"])
-        yield* Stand.remove(EndpointSlice, name)
-        yield* Stand.advance("999 millis")
-        assert.deepStrictEqual(yield* Stand.behind, [])
-        yield* Stand.advance("1 millis")
-        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving"])
-        yield* Stand.patch(EndpointSlice, (yield* Stand.slices())[0]?.metadata.name ?? "", {
+        yield* Harness.patch(EndpointSlice, name, { endpoints: [], metadata: { labels: { mine: "a" } } })
+        assert.deepStrictEqual(yield* Harness.behind, [])
+        yield* Harness.advance("1 second")
+        assert.deepStrictEqual(yield* Harness.behind, ["IPv4 10.1.0.1 ready serving"])
+        yield* Harness.remove(EndpointSlice, name)
+        yield* Harness.advance("999 millis")
+        assert.deepStrictEqual(yield* Harness.behind, [])
+        yield* Harness.advance("1 millis")
+        assert.deepStrictEqual(yield* Harness.behind, ["IPv4 10.1.0.1 ready serving"])
+        yield* Harness.patch(EndpointSlice, (yield* Harness.slices())[0]?.metadata.name ?? "", {
           metadata: { labels: { "kubernetes.io/service-name": "other" } }
         })
-        yield* Stand.advance("1 second")
-        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving"])
+        yield* Harness.advance("1 second")
+        assert.deepStrictEqual(yield* Harness.behind, ["IPv4 10.1.0.1 ready serving"])
       })
     )
   )
 
   it.effect("has slices of its own, and not those of one that had its name", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose()
-        yield* Stand.running("web-0", "10.1.0.1")
-        const [old] = yield* Stand.slices()
-        yield* Stand.remove(Service, "web")
-        assert.lengthOf(yield* Stand.slices(), 1)
-        const { metadata } = yield* Stand.expose()
-        const [slice, ...others] = yield* Stand.slices()
+        yield* Harness.expose()
+        yield* Harness.running("web-0", "10.1.0.1")
+        const [old] = yield* Harness.slices()
+        yield* Harness.remove(Service, "web")
+        assert.lengthOf(yield* Harness.slices(), 1)
+        const { metadata } = yield* Harness.expose()
+        const [slice, ...others] = yield* Harness.slices()
         assert.lengthOf(others, 0)
         assert.notStrictEqual(slice?.metadata.uid, old?.metadata.uid)
         assert.strictEqual(slice?.metadata.ownerReferences?.[0]?.uid, metadata.uid)
@@ -327,14 +327,14 @@ describe("a Service", () => {
   )
 
   it.effect("that is silent asks for nothing", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose()
-        yield* Stand.crowd(3)
-        yield* Stand.advance("2 seconds")
-        const calls = yield* Stand.recording()
-        yield* Stand.advance("1 day")
-        assert.deepStrictEqual(calls.map(Stand.line), [])
+        yield* Harness.expose()
+        yield* Harness.crowd(3)
+        yield* Harness.advance("2 seconds")
+        const calls = yield* Harness.recording()
+        yield* Harness.advance("1 day")
+        assert.deepStrictEqual(calls.map(Harness.line), [])
       })
     )
   )

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as EndpointsController from "../../src/controllers/Endpoints.ts"
 import { Endpoints, Namespace, Pod, Service } from "../../src/kube/resources.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Stand from "./shared/services/harness.ts"
+import * as Harness from "./shared/services/harness.ts"
 
 const trigger = "endpoints.kubernetes.io/last-change-trigger-time"
 const overCapacity = "endpoints.kubernetes.io/over-capacity"
@@ -20,27 +20,27 @@ const byHand = (name: string, metadata: object = {}) =>
     })
   )
 
-const names = Effect.map(Stand.list(Endpoints), (all) =>
+const names = Effect.map(Harness.list(Endpoints), (all) =>
   all.map(({ metadata }) => metadata.name).filter((name) => name !== "kubernetes")
 )
 
 describe("the Endpoints of a Service", () => {
   it.effect("have its labels, say whose they are and since when their content waited", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        const { metadata } = yield* Stand.expose({}, { labels: { team: "a" } })
-        const empty = yield* Stand.endpoints()
+        const { metadata } = yield* Harness.expose({}, { labels: { team: "a" } })
+        const empty = yield* Harness.endpoints()
         assert.deepStrictEqual(empty?.subsets ?? [], [])
         assert.deepStrictEqual(empty?.metadata.annotations, { [trigger]: metadata.creationTimestamp ?? "" })
         assert.deepStrictEqual(empty?.metadata.labels, {
           "endpoints.kubernetes.io/managed-by": "endpoint-controller",
           team: "a"
         })
-        yield* Stand.advance("5 seconds")
-        yield* Stand.running("web-0", "10.1.0.1")
-        yield* Stand.settle
-        const one = yield* Stand.endpoints()
-        const [pod] = yield* Stand.list(Pod)
+        yield* Harness.advance("5 seconds")
+        yield* Harness.running("web-0", "10.1.0.1")
+        yield* Harness.settle
+        const one = yield* Harness.endpoints()
+        const [pod] = yield* Harness.list(Pod)
         assert.deepStrictEqual(one?.metadata.annotations, { [trigger]: "1970-01-01T00:00:05Z" })
         const targetRef = { kind: "Pod", namespace: "default", name: "web-0", uid: pod?.metadata.uid ?? "" }
         assert.deepStrictEqual(one?.subsets, [
@@ -49,8 +49,8 @@ describe("the Endpoints of a Service", () => {
             ports: [{ name: "http", port: 8080, protocol: "TCP" }]
           }
         ])
-        yield* Stand.patch(Service, "web", { metadata: { labels: { team: "b" } } })
-        const relabelled = yield* Stand.endpoints()
+        yield* Harness.patch(Service, "web", { metadata: { labels: { team: "b" } } })
+        const relabelled = yield* Harness.endpoints()
         assert.deepStrictEqual(relabelled?.metadata.annotations ?? {}, {})
         assert.strictEqual(relabelled?.metadata.labels?.["team"], "b")
       }),
@@ -59,43 +59,43 @@ describe("the Endpoints of a Service", () => {
   )
 
   it.effect("tell those that are not ready apart, and leave out those that go", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose()
-        yield* Stand.running("web-0", "10.1.0.1")
-        yield* Stand.pod("web-1")
-        yield* Stand.runs("web-1", ["10.1.0.2"], false)
-        assert.deepStrictEqual(yield* Stand.subsets, ["10.1.0.1 (10.1.0.2) http:8080"])
-        yield* Stand.remove(Pod, "web-0")
-        assert.deepStrictEqual(yield* Stand.subsets, ["(10.1.0.2) http:8080"])
-        yield* Stand.patch(Service, "web", { spec: { publishNotReadyAddresses: true } })
-        assert.deepStrictEqual(yield* Stand.subsets, ["10.1.0.1 10.1.0.2 http:8080"])
+        yield* Harness.expose()
+        yield* Harness.running("web-0", "10.1.0.1")
+        yield* Harness.pod("web-1")
+        yield* Harness.runs("web-1", ["10.1.0.2"], false)
+        assert.deepStrictEqual(yield* Harness.subsets, ["10.1.0.1 (10.1.0.2) http:8080"])
+        yield* Harness.remove(Pod, "web-0")
+        assert.deepStrictEqual(yield* Harness.subsets, ["(10.1.0.2) http:8080"])
+        yield* Harness.patch(Service, "web", { spec: { publishNotReadyAddresses: true } })
+        assert.deepStrictEqual(yield* Harness.subsets, ["10.1.0.1 10.1.0.2 http:8080"])
       })
     )
   )
 
   it.effect("have a subset for each number of a port, and one without any for a headless Service without ports", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
         const ports = [
           { name: "http", port: 80, targetPort: "http" },
           { name: "metrics", port: 81, targetPort: 9100 }
         ]
-        yield* Stand.expose({ ports })
-        yield* Stand.expose({ clusterIP: "None", ports: null }, { name: "headless" })
+        yield* Harness.expose({ ports })
+        yield* Harness.expose({ clusterIP: "None", ports: null }, { name: "headless" })
         const container = (containerPort: number) => ({
           containers: [{ name: "main", image: "web:1", ports: [{ name: "http", containerPort }] }]
         })
         for (const [i, port] of [8080, 8081, 8080].entries()) {
-          yield* Stand.pod(`web-${i}`, container(port))
-          yield* Stand.runs(`web-${i}`, [`10.1.0.${i}`])
+          yield* Harness.pod(`web-${i}`, container(port))
+          yield* Harness.runs(`web-${i}`, [`10.1.0.${i}`])
         }
-        assert.deepStrictEqual((yield* Stand.subsets).toSorted(), [
+        assert.deepStrictEqual((yield* Harness.subsets).toSorted(), [
           "10.1.0.0 10.1.0.1 10.1.0.2 metrics:9100",
           "10.1.0.0 10.1.0.2 http:8080",
           "10.1.0.1 http:8081"
         ])
-        const headless = yield* Stand.endpoints("headless")
+        const headless = yield* Harness.endpoints("headless")
         assert.strictEqual(headless?.metadata.labels?.["service.kubernetes.io/headless"], "")
         assert.lengthOf(headless?.subsets ?? [], 1)
         assert.lengthOf(headless?.subsets?.[0]?.addresses ?? [], 3)
@@ -105,18 +105,18 @@ describe("the Endpoints of a Service", () => {
   )
 
   it.effect("are cut off at a thousand, which is noted for as long as it is so", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.crowd(1001)
-        yield* Stand.expose()
-        const full = yield* Stand.endpoints()
+        yield* Harness.crowd(1001)
+        yield* Harness.expose()
+        const full = yield* Harness.endpoints()
         assert.lengthOf(full?.subsets?.[0]?.addresses ?? [], 1000)
         assert.strictEqual(full?.metadata.annotations?.[overCapacity], "truncated")
-        const calls = yield* Stand.recording()
-        yield* Stand.patch(Service, "web", { metadata: { annotations: { a: "b" } } })
-        assert.deepStrictEqual(calls.map(Stand.line), [])
-        yield* Stand.patch(Pod, "web-0", { metadata: { labels: { app: "other" } } })
-        const fits = yield* Stand.endpoints()
+        const calls = yield* Harness.recording()
+        yield* Harness.patch(Service, "web", { metadata: { annotations: { a: "b" } } })
+        assert.deepStrictEqual(calls.map(Harness.line), [])
+        yield* Harness.patch(Pod, "web-0", { metadata: { labels: { app: "other" } } })
+        const fits = yield* Harness.endpoints()
         assert.lengthOf(fits?.subsets?.[0]?.addresses ?? [], 1000)
         assert.isUndefined(fits?.metadata.annotations?.[overCapacity])
       }),
@@ -125,12 +125,12 @@ describe("the Endpoints of a Service", () => {
   )
 
   it.effect("go with their Service, and come back when somebody else deletes them", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose()
-        yield* Stand.remove(Endpoints, "web")
+        yield* Harness.expose()
+        yield* Harness.remove(Endpoints, "web")
         assert.deepStrictEqual(yield* names, ["web"])
-        yield* Stand.remove(Service, "web")
+        yield* Harness.remove(Service, "web")
         assert.deepStrictEqual(yield* names, [])
       })
     )
@@ -138,62 +138,62 @@ describe("the Endpoints of a Service", () => {
 
   it.effect("that lost their Service while nobody looked go at the start, and the locks of old elections do not", () =>
     Effect.gen(function* () {
-      yield* Stand.expose({ selector: null }, { name: "mine" })
+      yield* Harness.expose({ selector: null }, { name: "mine" })
       yield* byHand("mine")
       yield* byHand("lost")
       yield* byHand("lock", { annotations: { "control-plane.alpha.kubernetes.io/leader": "{}" } })
-      yield* Stand.start(controllers)
-      yield* Stand.settle
+      yield* Harness.start(controllers)
+      yield* Harness.settle
       assert.deepStrictEqual(yield* names, ["lock", "mine"])
       yield* byHand("later")
-      yield* Stand.advance("1 minute")
+      yield* Harness.advance("1 minute")
       assert.deepStrictEqual(yield* names, ["later", "lock", "mine"])
-    }).pipe((test) => Stand.world(test, { controllers: [] }))
+    }).pipe((test) => Harness.world(test, { controllers: [] }))
   )
 
   it.effect("are not made in a namespace that is going, and nobody is told", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
         const client = yield* KubeClient
         yield* client.create(Namespace, { metadata: { name: "going" }, spec: { finalizers: ["kubernetes"] } })
         yield* client.create(Service, {
           metadata: { name: "web", namespace: "going" },
-          spec: { selector: Stand.labels, ports: [{ port: 80 }] }
+          spec: { selector: Harness.labels, ports: [{ port: 80 }] }
         })
         yield* client.delete(Namespace, { name: "going" })
-        const calls = yield* Stand.recording()
-        yield* Stand.settle
-        yield* Stand.advance("1 hour")
+        const calls = yield* Harness.recording()
+        yield* Harness.settle
+        yield* Harness.advance("1 hour")
         assert.isAtMost(calls.length, 2)
-        assert.deepStrictEqual(yield* Stand.events, [])
+        assert.deepStrictEqual(yield* Harness.events, [])
       })
     )
   )
 
   it.effect("that cannot be written are told of, in both forms", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
         const refusal = { _tag: "Status", code: 403, message: "no" } as const
-        yield* Stand.recording([
+        yield* Harness.recording([
           { match: { verb: "create", resource: "endpoints" }, fault: refusal, times: 1 },
           { match: { verb: "update", resource: "endpoints" }, fault: refusal, times: 1 },
           { match: { verb: "create", resource: "endpointslices.discovery.k8s.io" }, fault: refusal, times: 1 },
           { match: { verb: "update", resource: "endpointslices.discovery.k8s.io" }, fault: refusal, times: 1 }
         ])
-        yield* Stand.expose()
-        yield* Stand.advance("5 seconds")
-        yield* Stand.running("web-0", "10.1.0.1")
-        yield* Stand.advance("5 seconds")
-        const [slice] = yield* Stand.slices()
+        yield* Harness.expose()
+        yield* Harness.advance("5 seconds")
+        yield* Harness.running("web-0", "10.1.0.1")
+        yield* Harness.advance("5 seconds")
+        const [slice] = yield* Harness.slices()
         const name = slice?.metadata.name ?? ""
-        assert.deepStrictEqual((yield* Stand.events).sort(), [
+        assert.deepStrictEqual((yield* Harness.events).sort(), [
           "endpoint-controller: Warning FailedToCreateEndpoint Failed to create endpoint for service default/web: no",
           "endpoint-controller: Warning FailedToUpdateEndpoint Failed to update endpoint default/web: no",
           "endpoint-slice-controller: Warning FailedToUpdateEndpointSlices Error updating Endpoint Slices for Service default/web: failed to create EndpointSlice for Service default/web: no",
           `endpoint-slice-controller: Warning FailedToUpdateEndpointSlices Error updating Endpoint Slices for Service default/web: failed to update ${name} EndpointSlice for Service default/web: no`
         ])
-        assert.deepStrictEqual(yield* Stand.subsets, ["10.1.0.1 http:8080"])
-        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving"])
+        assert.deepStrictEqual(yield* Harness.subsets, ["10.1.0.1 http:8080"])
+        assert.deepStrictEqual(yield* Harness.behind, ["IPv4 10.1.0.1 ready serving"])
       })
     )
   )

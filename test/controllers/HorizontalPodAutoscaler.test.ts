@@ -6,7 +6,7 @@ import { HorizontalPodAutoscaler, Pod } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Stand from "./horizontalpodautoscaler/harness.ts"
+import * as Harness from "./horizontalpodautoscaler/harness.ts"
 
 const able = "AbleToScale True ReadyForNewScale: recommended size matches current size"
 const gotScale = "AbleToScale True SucceededGetScale: the HPA controller was able to get the target's current scale"
@@ -16,21 +16,21 @@ const valid = `ScalingActive True ValidMetricFound: the HPA was able to successf
 
 describe("the size of a target", () => {
   it.effect("grows with what its pods use, is told, and is looked at each 15 seconds", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(2)
-        yield* Stand.autoscaler()
-        yield* Stand.uses(measured, { cpu: "1" })
-        yield* Stand.advance("14 seconds")
-        assert.strictEqual(yield* Stand.size, 2)
-        yield* Stand.advance("1 second")
-        assert.strictEqual(yield* Stand.size, 4)
-        assert.deepStrictEqual(yield* Stand.conditions, [
+        yield* Harness.target(2)
+        yield* Harness.autoscaler()
+        yield* Harness.uses(measured, { cpu: "1" })
+        yield* Harness.advance("14 seconds")
+        assert.strictEqual(yield* Harness.size, 2)
+        yield* Harness.advance("1 second")
+        assert.strictEqual(yield* Harness.size, 4)
+        assert.deepStrictEqual(yield* Harness.conditions, [
           "AbleToScale True SucceededRescale: the HPA controller was able to update the target scale to 4",
           valid,
           inRange
         ])
-        const { metadata, status } = yield* Stand.get()
+        const { metadata, status } = yield* Harness.get()
         assert.isUndefined(metadata.generation)
         assert.deepInclude(status, {
           currentReplicas: 2,
@@ -41,50 +41,50 @@ describe("the size of a target", () => {
           ]
         })
         assert.notProperty(status, "observedGeneration")
-        assert.deepStrictEqual(yield* Stand.events, [
+        assert.deepStrictEqual(yield* Harness.events, [
           `Normal SuccessfulRescale: New size: 4; reason: ${share} above target`
         ])
-        yield* Stand.follow
-        yield* Stand.uses(measured, { cpu: "500m" })
-        yield* Stand.look
-        assert.deepStrictEqual(yield* Stand.conditions, [able, valid, inRange])
-        assert.deepInclude((yield* Stand.get()).status, { currentReplicas: 4, desiredReplicas: 4 })
+        yield* Harness.follow
+        yield* Harness.uses(measured, { cpu: "500m" })
+        yield* Harness.reconcileOnce
+        assert.deepStrictEqual(yield* Harness.conditions, [able, valid, inRange])
+        assert.deepInclude((yield* Harness.get()).status, { currentReplicas: 4, desiredReplicas: 4 })
       })
     )
   )
 
   it.effect("is left alone near the target, and then nothing is written", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(4)
-        yield* Stand.autoscaler()
-        yield* Stand.uses(measured, { cpu: "540m" })
-        yield* Stand.look
-        const before = yield* Stand.get()
-        yield* Stand.advance("1 minute")
-        assert.deepStrictEqual(yield* Stand.get(), before)
-        assert.strictEqual(yield* Stand.size, 4)
+        yield* Harness.target(4)
+        yield* Harness.autoscaler()
+        yield* Harness.uses(measured, { cpu: "540m" })
+        yield* Harness.reconcileOnce
+        const before = yield* Harness.get()
+        yield* Harness.advance("1 minute")
+        assert.deepStrictEqual(yield* Harness.get(), before)
+        assert.strictEqual(yield* Harness.size, 4)
       })
     )
   )
 
   it.effect("shrinks when all metrics were below their targets for five minutes", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(4)
-        yield* Stand.autoscaler()
-        yield* Stand.uses(measured, { cpu: "200m" })
-        yield* Stand.look
-        assert.deepStrictEqual(yield* Stand.conditions, [
+        yield* Harness.target(4)
+        yield* Harness.autoscaler()
+        yield* Harness.uses(measured, { cpu: "200m" })
+        yield* Harness.reconcileOnce
+        assert.deepStrictEqual(yield* Harness.conditions, [
           "AbleToScale True ScaleDownStabilized: recent recommendations were higher than current one, applying the highest recent recommendation",
           valid,
           inRange
         ])
-        yield* Stand.advance("285 seconds")
-        assert.strictEqual(yield* Stand.size, 4)
-        yield* Stand.becomes(4)
-        yield* Stand.becomes(2)
-        assert.deepStrictEqual(yield* Stand.events, [
+        yield* Harness.advance("285 seconds")
+        assert.strictEqual(yield* Harness.size, 4)
+        yield* Harness.becomes(4)
+        yield* Harness.becomes(2)
+        assert.deepStrictEqual(yield* Harness.events, [
           "Normal SuccessfulRescale: New size: 2; reason: All metrics below target"
         ])
       })
@@ -92,63 +92,63 @@ describe("the size of a target", () => {
   )
 
   it.effect("is put between its bounds without asking anybody", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         measured.usage = undefined
-        yield* Stand.target(12)
-        yield* Stand.autoscaler()
-        yield* Stand.becomes(10)
-        yield* Stand.resize(1)
-        yield* Stand.change({ minReplicas: 3 })
-        yield* Stand.becomes(3)
-        assert.deepStrictEqual(yield* Stand.events, [
+        yield* Harness.target(12)
+        yield* Harness.autoscaler()
+        yield* Harness.becomes(10)
+        yield* Harness.resize(1)
+        yield* Harness.change({ minReplicas: 3 })
+        yield* Harness.becomes(3)
+        assert.deepStrictEqual(yield* Harness.events, [
           "Normal SuccessfulRescale: New size: 10; reason: Current number of replicas above Spec.MaxReplicas",
           "Normal SuccessfulRescale: New size: 3; reason: Current number of replicas below Spec.MinReplicas"
         ])
-        assert.notProperty((yield* Stand.get()).status, "currentMetrics[0]")
-        yield* Stand.resize(0)
-        yield* Stand.becomes(0)
+        assert.notProperty((yield* Harness.get()).status, "currentMetrics[0]")
+        yield* Harness.resize(0)
+        yield* Harness.becomes(0)
         const off =
           "ScalingActive False ScalingDisabled: scaling is disabled since the replica count of the target is zero"
-        assert.deepStrictEqual(yield* Stand.conditions, [gotScale, off])
-        assert.lengthOf(yield* Stand.events, 2)
+        assert.deepStrictEqual(yield* Harness.conditions, [gotScale, off])
+        assert.lengthOf(yield* Harness.events, 2)
       })
     )
   )
 
   it.effect("is limited: at most doubled, or four, and by its bounds", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(1)
-        yield* Stand.autoscaler({ minReplicas: 2, maxReplicas: 7 })
-        yield* Stand.becomes(2)
-        yield* Stand.change({ minReplicas: 1 })
-        yield* Stand.pods(2)
-        yield* Stand.uses(measured, { cpu: "9" })
-        yield* Stand.becomes(4)
+        yield* Harness.target(1)
+        yield* Harness.autoscaler({ minReplicas: 2, maxReplicas: 7 })
+        yield* Harness.becomes(2)
+        yield* Harness.change({ minReplicas: 1 })
+        yield* Harness.pods(2)
+        yield* Harness.uses(measured, { cpu: "9" })
+        yield* Harness.becomes(4)
         const fast =
           "ScalingLimited True ScaleUpLimit: the desired replica count is increasing faster than the maximum scale rate"
-        assert.include(yield* Stand.conditions, fast)
-        yield* Stand.follow
-        yield* Stand.uses(measured, { cpu: "9" })
-        yield* Stand.becomes(7)
+        assert.include(yield* Harness.conditions, fast)
+        yield* Harness.follow
+        yield* Harness.uses(measured, { cpu: "9" })
+        yield* Harness.becomes(7)
         const many =
           "ScalingLimited True TooManyReplicas: the desired replica count is more than the maximum replica count"
-        assert.include(yield* Stand.conditions, many)
-        yield* Stand.change({ minReplicas: 3 })
-        yield* Stand.follow
-        yield* Stand.uses(measured, { cpu: "1m" })
-        yield* Stand.advance("315 seconds")
-        assert.strictEqual(yield* Stand.size, 3)
+        assert.include(yield* Harness.conditions, many)
+        yield* Harness.change({ minReplicas: 3 })
+        yield* Harness.follow
+        yield* Harness.uses(measured, { cpu: "1m" })
+        yield* Harness.advance("315 seconds")
+        assert.strictEqual(yield* Harness.size, 3)
         const few =
           "ScalingLimited True TooFewReplicas: the desired replica count is less than the minimum replica count"
-        assert.include(yield* Stand.conditions, few)
+        assert.include(yield* Harness.conditions, few)
       })
     )
   )
 
   it.effect("of any kind that has one, a custom one too", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
         const client = yield* KubeClient
@@ -190,16 +190,16 @@ describe("the size of a target", () => {
           }
         ])
         yield* cluster.advance("10 seconds")
-        yield* Stand.target(2)
+        yield* Harness.target(2)
         const farm = { apiVersion: "example.com/v1", kind: "Farm", metadata: { name: "web" } }
         yield* cluster.apply([{ ...farm, spec: { replicas: 2 } }])
         const scaleTargetRef = { apiVersion: "example.com/v1", kind: "Farm", name: "web" }
-        yield* Stand.autoscaler({ scaleTargetRef })
-        yield* Stand.uses(measured, { cpu: "1" })
-        yield* Stand.look
+        yield* Harness.autoscaler({ scaleTargetRef })
+        yield* Harness.uses(measured, { cpu: "1" })
+        yield* Harness.reconcileOnce
         const missing = "ScalingActive False InvalidSelector: the HPA target's scale is missing a selector"
-        assert.deepStrictEqual(yield* Stand.conditions, [gotScale, missing])
-        assert.deepStrictEqual(yield* Stand.events, [
+        assert.deepStrictEqual(yield* Harness.conditions, [gotScale, missing])
+        assert.deepStrictEqual(yield* Harness.events, [
           "Warning SelectorRequired: selector is required",
           "Warning FailedComputeMetricsReplicas: selector is required"
         ])
@@ -208,7 +208,7 @@ describe("the size of a target", () => {
         const body = { status: { replicas: 2, selector: "app=web" } }
         const contentType = "application/merge-patch+json"
         yield* client.raw({ method: "PATCH", path: at("status"), body, contentType, context })
-        yield* Stand.look
+        yield* Harness.reconcileOnce
         const scale = yield* client.raw({
           method: "GET",
           path: at("scale"),
@@ -222,61 +222,63 @@ describe("the size of a target", () => {
 
 describe("what goes wrong", () => {
   it.effect("with the target is told and tried again", () =>
-    Stand.world(() =>
+    Harness.scenario(() =>
       Effect.gen(function* () {
-        yield* Stand.autoscaler()
-        yield* Stand.look
+        yield* Harness.autoscaler()
+        yield* Harness.reconcileOnce
         const why = 'deployments.apps "web" not found'
         const failed =
           "AbleToScale False FailedGetScale: the HPA controller was unable to get the target's current scale"
-        assert.deepStrictEqual(yield* Stand.conditions, [`${failed}: ${why}`])
-        yield* Stand.change({ scaleTargetRef: { kind: "Moon" } })
-        yield* Stand.look
-        assert.deepStrictEqual(yield* Stand.conditions, [`${failed}: no matches for kind "Moon" in group "apps"`])
-        yield* Stand.change({ scaleTargetRef: { apiVersion: "a/b/c" } })
-        yield* Stand.look
-        assert.deepStrictEqual(yield* Stand.conditions, [`${failed}: unexpected GroupVersion string: a/b/c`])
-        yield* Stand.change({ scaleTargetRef: { apiVersion: "v1", kind: "Pod" } })
-        yield* Stand.look
-        assert.deepStrictEqual(yield* Stand.conditions, [`${failed}: the server could not find the requested resource`])
-        assert.deepStrictEqual(yield* Stand.events, [
+        assert.deepStrictEqual(yield* Harness.conditions, [`${failed}: ${why}`])
+        yield* Harness.change({ scaleTargetRef: { kind: "Moon" } })
+        yield* Harness.reconcileOnce
+        assert.deepStrictEqual(yield* Harness.conditions, [`${failed}: no matches for kind "Moon" in group "apps"`])
+        yield* Harness.change({ scaleTargetRef: { apiVersion: "a/b/c" } })
+        yield* Harness.reconcileOnce
+        assert.deepStrictEqual(yield* Harness.conditions, [`${failed}: unexpected GroupVersion string: a/b/c`])
+        yield* Harness.change({ scaleTargetRef: { apiVersion: "v1", kind: "Pod" } })
+        yield* Harness.reconcileOnce
+        assert.deepStrictEqual(yield* Harness.conditions, [
+          `${failed}: the server could not find the requested resource`
+        ])
+        assert.deepStrictEqual(yield* Harness.events, [
           `Warning FailedGetScale: ${why}`,
           'Warning FailedGetScale: no matches for kind "Moon" in group "apps"',
           "Warning FailedGetScale: unexpected GroupVersion string: a/b/c",
           "Warning FailedGetScale: the server could not find the requested resource"
         ])
-        yield* Stand.target(12)
-        yield* Stand.change({ scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment" } })
-        yield* Stand.becomes(10)
+        yield* Harness.target(12)
+        yield* Harness.change({ scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment" } })
+        yield* Harness.becomes(10)
       })
     )
   )
 
   it.effect("with the only metric keeps the size, and says why in three places", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         measured.usage = undefined
-        yield* Stand.target(2)
-        yield* Stand.autoscaler()
-        yield* Stand.becomes(2)
+        yield* Harness.target(2)
+        yield* Harness.autoscaler()
+        yield* Harness.becomes(2)
         const why =
           "failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)"
-        assert.deepStrictEqual(yield* Stand.conditions, [
+        assert.deepStrictEqual(yield* Harness.conditions, [
           gotScale,
           `ScalingActive False FailedGetResourceMetric: the HPA was unable to compute the replica count: ${why}`
         ])
-        assert.deepStrictEqual(yield* Stand.events, [
+        assert.deepStrictEqual(yield* Harness.events, [
           `Warning FailedGetResourceMetric: ${why}`,
           `Warning FailedComputeMetricsReplicas: invalid metrics (1 invalid out of 1), first error is: failed to get cpu resource metric value: ${why}`
         ])
-        assert.deepInclude((yield* Stand.get()).status, { currentReplicas: 2, desiredReplicas: 0 })
+        assert.deepInclude((yield* Harness.get()).status, { currentReplicas: 2, desiredReplicas: 0 })
         measured.usage = new Map()
-        yield* Stand.look
-        assert.include((yield* Stand.conditions)[1], "no metrics returned from resource metrics API")
+        yield* Harness.reconcileOnce
+        assert.include((yield* Harness.conditions)[1], "no metrics returned from resource metrics API")
         measured.usage = new Map([["web-0", { memory: "1Gi" }]])
-        yield* Stand.look
+        yield* Harness.reconcileOnce
         assert.include(
-          (yield* Stand.conditions)[1],
+          (yield* Harness.conditions)[1],
           "did not receive metrics for targeted pods (pods might be unready)"
         )
       })
@@ -284,82 +286,82 @@ describe("what goes wrong", () => {
   )
 
   it.effect("with one metric of two forbids to take replicas away, and nothing else", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(4)
+        yield* Harness.target(4)
         const memory = {
           type: "Resource",
           resource: { name: "memory", target: { type: "AverageValue", averageValue: "1Gi" } }
         }
-        yield* Stand.autoscaler({
-          metrics: [Stand.cpu(50), memory],
+        yield* Harness.autoscaler({
+          metrics: [Harness.cpu(50), memory],
           behavior: { scaleDown: { stabilizationWindowSeconds: 0 } }
         })
-        yield* Stand.uses(measured, { memory: "1Mi" })
-        yield* Stand.becomes(4)
-        assert.deepStrictEqual(yield* Stand.reasons, [
+        yield* Harness.uses(measured, { memory: "1Mi" })
+        yield* Harness.becomes(4)
+        assert.deepStrictEqual(yield* Harness.reasons, [
           "AbleToScale True SucceededGetScale",
           "ScalingActive False FailedGetResourceMetric"
         ])
         assert.deepStrictEqual(
-          (yield* Stand.get()).status?.currentMetrics?.map(({ type }) => type),
+          (yield* Harness.get()).status?.currentMetrics?.map(({ type }) => type),
           ["", "Resource"]
         )
-        yield* Stand.uses(measured, { memory: "1.5Gi" })
-        yield* Stand.becomes(6)
+        yield* Harness.uses(measured, { memory: "1.5Gi" })
+        yield* Harness.becomes(6)
         assert.include(
-          yield* Stand.events,
+          yield* Harness.events,
           "Normal SuccessfulRescale: New size: 6; reason: memory resource above target"
         )
-        yield* Stand.follow
-        yield* Stand.uses(measured, { memory: "1Mi", cpu: "1m" })
-        yield* Stand.becomes(1)
+        yield* Harness.follow
+        yield* Harness.uses(measured, { memory: "1Mi", cpu: "1m" })
+        yield* Harness.becomes(1)
       })
     )
   )
 
   it.effect("with another autoscaler of the same pods stops both", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(2)
-        yield* Stand.autoscaler()
-        yield* Stand.autoscaler({}, "other")
-        yield* Stand.uses(measured, { cpu: "500m" })
-        yield* Stand.advance("30 seconds")
+        yield* Harness.target(2)
+        yield* Harness.autoscaler()
+        yield* Harness.autoscaler({}, "other")
+        yield* Harness.uses(measured, { cpu: "500m" })
+        yield* Harness.advance("30 seconds")
         const why = "pods by selector app=web are controlled by multiple HPAs: [default/other default/web]"
-        assert.deepStrictEqual(yield* Stand.conditions, [
+        assert.deepStrictEqual(yield* Harness.conditions, [
           gotScale,
           `ScalingActive False AmbiguousSelector: ${why}`,
           inRange
         ])
-        assert.include(yield* Stand.events, `Warning AmbiguousSelector: ${why}`)
+        assert.include(yield* Harness.events, `Warning AmbiguousSelector: ${why}`)
         yield* Effect.flatMap(KubeClient, (client) =>
           client.delete(HorizontalPodAutoscaler, { namespace: "default", name: "other" })
         )
-        yield* Stand.look
-        assert.include(yield* Stand.conditions, valid)
+        yield* Harness.reconcileOnce
+        assert.include(yield* Harness.conditions, valid)
       })
     )
   )
 
   it.effect("when the size is written is told, and what was decided is done at the next look", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(2)
-        yield* Stand.autoscaler()
-        yield* Stand.uses(measured, { cpu: "1" })
+        yield* Harness.target(2)
+        yield* Harness.autoscaler()
+        yield* Harness.uses(measured, { cpu: "1" })
         const match = { verb: "update", resource: "deployments.apps/scale" } as const
         const fault = { _tag: "Status", code: 403, message: "no" } as const
         yield* (yield* ApiServer).setFaults([{ match, fault, times: 1 }])
-        yield* Stand.becomes(2)
-        assert.deepStrictEqual(yield* Stand.conditions, [
+        yield* Harness.becomes(2)
+        assert.deepStrictEqual(yield* Harness.conditions, [
           "AbleToScale False FailedUpdateScale: the HPA controller was unable to update the target scale: no",
           valid,
           inRange
         ])
-        assert.deepInclude((yield* Stand.get()).status, { currentReplicas: 2, desiredReplicas: 0 })
-        yield* Stand.becomes(4)
-        assert.deepStrictEqual(yield* Stand.events, [
+        assert.deepInclude((yield* Harness.get()).status, { currentReplicas: 2, desiredReplicas: 0 })
+        yield* Harness.becomes(4)
+        assert.deepStrictEqual(yield* Harness.events, [
           `Warning FailedRescale: New size: 4; reason: ${share} above target; error: no`,
           `Normal SuccessfulRescale: New size: 4; reason: ${share} above target`
         ])
@@ -368,23 +370,23 @@ describe("what goes wrong", () => {
   )
 
   it.effect("when the status is written is told", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(2)
-        yield* Stand.autoscaler()
-        yield* Stand.uses(measured, { cpu: "1" })
+        yield* Harness.target(2)
+        yield* Harness.autoscaler()
+        yield* Harness.uses(measured, { cpu: "1" })
         const match = { verb: "update", resource: "horizontalpodautoscalers.autoscaling/status" } as const
         const fault = { _tag: "Status", code: 403, message: "no" } as const
         yield* (yield* ApiServer).setFaults([{ match, fault, times: 1 }])
-        yield* Stand.becomes(4)
-        assert.deepStrictEqual(yield* Stand.events, [
+        yield* Harness.becomes(4)
+        assert.deepStrictEqual(yield* Harness.events, [
           `Normal SuccessfulRescale: New size: 4; reason: ${share} above target`,
           "Warning FailedUpdateStatus: no"
         ])
-        yield* Stand.follow
-        yield* Stand.uses(measured, { cpu: "500m" })
-        yield* Stand.look
-        assert.deepStrictEqual(yield* Stand.conditions, [able, valid, inRange])
+        yield* Harness.follow
+        yield* Harness.uses(measured, { cpu: "500m" })
+        yield* Harness.reconcileOnce
+        assert.deepStrictEqual(yield* Harness.conditions, [able, valid, inRange])
       })
     )
   )
@@ -395,21 +397,21 @@ describe("a conflict", () => {
   const conflict = { _tag: "Conflict" } as const
 
   it.effect("is met by reading the size again, five times", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(2)
-        yield* Stand.autoscaler()
-        yield* Stand.uses(measured, { cpu: "1" })
+        yield* Harness.target(2)
+        yield* Harness.autoscaler()
+        yield* Harness.uses(measured, { cpu: "1" })
         yield* (yield* ApiServer).setFaults([{ match, fault: conflict, times: 4 }])
-        yield* Stand.look
-        yield* Stand.advance("1 second")
-        assert.strictEqual(yield* Stand.size, 4)
-        yield* Stand.resize(2)
+        yield* Harness.reconcileOnce
+        yield* Harness.advance("1 second")
+        assert.strictEqual(yield* Harness.size, 4)
+        yield* Harness.resize(2)
         yield* (yield* ApiServer).setFaults([{ match, fault: conflict, times: 5 }])
-        yield* Stand.look
-        yield* Stand.advance("1 second")
-        assert.strictEqual(yield* Stand.size, 2)
-        const told = yield* Stand.events
+        yield* Harness.reconcileOnce
+        yield* Harness.advance("1 second")
+        assert.strictEqual(yield* Harness.size, 2)
+        const told = yield* Harness.events
         assert.match(
           told.at(-1) ?? "",
           /^Warning FailedRescale: New size: 4; reason: .*; error: .*the object has been modified/
@@ -419,24 +421,24 @@ describe("a conflict", () => {
   )
 
   it.effect("with somebody who changed the size meanwhile leaves that be until the next look", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(2)
-        yield* Stand.autoscaler()
-        yield* Stand.uses(measured, { cpu: "1" })
+        yield* Harness.target(2)
+        yield* Harness.autoscaler()
+        yield* Harness.uses(measured, { cpu: "1" })
         yield* (yield* ApiServer).setFaults([{ match, fault: { _tag: "Delay", millis: 1000 }, times: 1 }])
-        yield* Stand.look
-        yield* Stand.resize(7)
-        yield* Stand.advance("2 seconds")
-        assert.strictEqual(yield* Stand.size, 7)
-        assert.match((yield* Stand.events).at(-1) ?? "", /^Warning FailedRescale/)
+        yield* Harness.reconcileOnce
+        yield* Harness.resize(7)
+        yield* Harness.advance("2 seconds")
+        assert.strictEqual(yield* Harness.size, 7)
+        assert.match((yield* Harness.events).at(-1) ?? "", /^Warning FailedRescale/)
       })
     )
   )
 })
 
 it.effect("desired_replicas is what each autoscaler wants, whether it changes anything or not, and goes with it", () =>
-  Stand.world((measured) =>
+  Harness.scenario((measured) =>
     Effect.gen(function* () {
       const desired = Effect.map(Metric.snapshot, (all) =>
         all.flatMap(({ attributes, id, state }) =>
@@ -445,40 +447,40 @@ it.effect("desired_replicas is what each autoscaler wants, whether it changes an
             : []
         )
       )
-      yield* Stand.target(2)
-      yield* Stand.autoscaler()
-      yield* Stand.uses(measured, { cpu: "500m" })
-      yield* Stand.look
+      yield* Harness.target(2)
+      yield* Harness.autoscaler()
+      yield* Harness.uses(measured, { cpu: "500m" })
+      yield* Harness.reconcileOnce
       const labels = { hpa_name: "web", namespace: "default" }
       assert.deepStrictEqual(yield* desired, [{ ...labels, is: 2 }])
-      yield* Stand.uses(measured, { cpu: "1" })
-      yield* Stand.becomes(4)
+      yield* Harness.uses(measured, { cpu: "1" })
+      yield* Harness.becomes(4)
       assert.deepStrictEqual(yield* desired, [{ ...labels, is: 4 }])
       const client = yield* KubeClient
       yield* client.delete(HorizontalPodAutoscaler, { namespace: "default", name: "web" })
-      yield* Stand.look
+      yield* Harness.reconcileOnce
       assert.deepStrictEqual(yield* desired, [])
     })
   ).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 )
 
 it.effect("an autoscaler that is deleted is forgotten, and a namesake starts clean", () =>
-  Stand.world((measured) =>
+  Harness.scenario((measured) =>
     Effect.gen(function* () {
       const client = yield* KubeClient
-      yield* Stand.target(4)
-      yield* Stand.autoscaler()
-      yield* Stand.uses(measured, { cpu: "1" })
-      yield* Stand.becomes(8)
+      yield* Harness.target(4)
+      yield* Harness.autoscaler()
+      yield* Harness.uses(measured, { cpu: "1" })
+      yield* Harness.becomes(8)
       yield* client.delete(HorizontalPodAutoscaler, { namespace: "default", name: "web" })
-      yield* Stand.resize(2)
-      yield* Stand.pods(2)
-      yield* Stand.autoscaler()
-      yield* Stand.uses(measured, { cpu: "500m" })
-      yield* Stand.becomes(2)
-      yield* Stand.advance("1 minute")
+      yield* Harness.resize(2)
+      yield* Harness.pods(2)
+      yield* Harness.autoscaler()
+      yield* Harness.uses(measured, { cpu: "500m" })
+      yield* Harness.becomes(2)
+      yield* Harness.advance("1 minute")
       assert.lengthOf(yield* Effect.map(client.list(Pod, { namespace: "default" }), ({ items }) => items), 2)
-      assert.strictEqual(yield* Stand.size, 2)
+      assert.strictEqual(yield* Harness.size, 2)
     })
   )
 )

@@ -59,7 +59,7 @@ export const make = (): Selection => {
     selectorsOf.delete(key)
   }
 
-  const learn = (key: Key.Key, role: ClusterRole): void => {
+  const add = (key: Key.Key, role: ClusterRole): void => {
     const selectors = usable(role)
     selectorsOf.set(key, selectors)
     for (const selector of selectors) {
@@ -83,7 +83,7 @@ export const make = (): Selection => {
       const key = Key.of(object)
       forget(key)
       const isThere = delta._tag !== "Deleted"
-      if (isThere && object.aggregationRule !== undefined) learn(key, object)
+      if (isThere && object.aggregationRule !== undefined) add(key, object)
       const before = delta._tag === "Updated" ? delta.previous : undefined
       const isSame = before !== undefined && offersSame(before, object)
       const takers = isSame ? [] : [...taking(object), ...(before === undefined ? [] : taking(before))]

@@ -16,7 +16,7 @@ export interface Place {
   readonly name: string
 }
 
-export interface Ports {
+export interface Deps {
   readonly cronJobs: Store.Readable<CronJob>
   readonly jobs: Store.Readable<Job>
   /** Of schedules that say none: where the process runs. */

@@ -10,29 +10,29 @@ import * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import * as Owner from "../../kube/Owner.ts"
 import type { CronJob, Job } from "../../kube/resources.ts"
-import type { Answer, Books } from "./state.ts"
+import type { LiveJobs, State } from "./state.ts"
 import type * as Decide from "./plan/decide.ts"
 import * as Runs from "./plan/runs.ts"
-import type { Ports } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 
 /** Whether the run may be made; if not, it is to be asked for again a little later. */
 export const mayRun = Effect.fnUntraced(function* (
-  ports: Ports,
-  books: Books,
+  deps: Deps,
+  state: State,
   cronJob: CronJob,
   run: Decide.Run
 ): Effect.fn.Return<boolean, ApiError.ApiError> {
   const { uid = "" } = cronJob.metadata
-  if (books.isOurs(uid)) return true
-  if (!(yield* isCurrent(ports, cronJob))) return false
-  if (run.isAlone && !(yield* knowsAll(ports, books, cronJob))) return false
-  books.takeOver(uid)
+  if (state.isTrusted(uid)) return true
+  if (!(yield* isCurrent(deps, cronJob))) return false
+  if (run.isAlone && !(yield* hasAllActiveJobs(deps, state, cronJob))) return false
+  state.trust(uid)
   return true
 })
 
 /** Whether the server has the CronJob just as the cache does. */
 export const isCurrent = Effect.fnUntraced(function* (
-  { live }: Ports,
+  { live }: Deps,
   { metadata }: CronJob
 ): Effect.fn.Return<boolean, ApiError.ApiError> {
   const found = yield* Effect.result(live(metadata))
@@ -45,24 +45,24 @@ export const isCurrent = Effect.fnUntraced(function* (
 })
 
 /** Whether the cache has every run that has not ended. */
-const knowsAll = Effect.fnUntraced(function* (
-  ports: Ports,
-  books: Books,
+const hasAllActiveJobs = Effect.fnUntraced(function* (
+  deps: Deps,
+  state: State,
   { metadata: { namespace = "", uid = "" } }: CronJob
 ): Effect.fn.Return<boolean, ApiError.ApiError> {
-  const isKnown = (job: Job) => ports.jobs.get(Key.of(job))?.metadata.uid === job.metadata.uid
-  const knows = ({ runs }: Answer) => (runs.get(uid) ?? []).every(isKnown)
-  const known = books.answers.get(namespace)
+  const isKnown = (job: Job) => deps.jobs.get(Key.of(job))?.metadata.uid === job.metadata.uid
+  const knows = ({ runs }: LiveJobs) => (runs.get(uid) ?? []).every(isKnown)
+  const known = state.liveJobs.get(namespace)
   // One that is not known any more may be gone since then.
-  if (known !== undefined && known.asked > books.inDoubtSince(uid) && knows(known)) return true
-  const asked = books.now()
-  const answer = { asked, runs: byOwner(yield* ports.liveJobs(namespace)) }
-  books.answers.set(namespace, answer)
+  if (known !== undefined && known.listedAt > state.distrustedSince(uid) && knows(known)) return true
+  const listedAt = state.now()
+  const answer = { listedAt, runs: activeByOwner(yield* deps.liveJobs(namespace)) }
+  state.liveJobs.set(namespace, answer)
   return knows(answer)
 })
 
 /** Those that have not ended, by the uid of the CronJob that controls them. */
-const byOwner = (jobs: ReadonlyArray<Job>): ReadonlyMap<string, ReadonlyArray<Job>> => {
+const activeByOwner = (jobs: ReadonlyArray<Job>): ReadonlyMap<string, ReadonlyArray<Job>> => {
   const found = new Map<string, Array<Job>>()
   for (const job of jobs) {
     const owner = Owner.controllerOf(job)
@@ -75,18 +75,18 @@ const byOwner = (jobs: ReadonlyArray<Job>): ReadonlyMap<string, ReadonlyArray<Jo
 }
 
 /** The ports, with which a CronJob whose write may or may not have been done is not ours any more until the cache shows what became of it. */
-export const doubting = (ports: Ports, books: Books): Ports => {
-  const watched = <A>(uid: string | undefined, call: Effect.Effect<A, ApiError.ApiError>) =>
+export const distrustOnUnknownOutcome = (deps: Deps, state: State): Deps => {
+  const distrusting = <A>(uid: string | undefined, call: Effect.Effect<A, ApiError.ApiError>) =>
     Effect.tapError(call, (error) =>
       Effect.sync(() => {
-        if (uid !== undefined && ApiError.hasReason(error, ...unanswered)) books.disown(uid)
+        if (uid !== undefined && ApiError.hasReason(error, ...unknownOutcome)) state.distrust(uid)
       })
     )
   return {
-    ...ports,
-    updateStatus: (cronJob) => watched(cronJob.metadata.uid, ports.updateStatus(cronJob)),
-    create: (job, namespace) => watched(job.metadata.ownerReferences?.[0]?.uid, ports.create(job, namespace))
+    ...deps,
+    updateStatus: (cronJob) => distrusting(cronJob.metadata.uid, deps.updateStatus(cronJob)),
+    create: (job, namespace) => distrusting(job.metadata.ownerReferences?.[0]?.uid, deps.create(job, namespace))
   }
 }
 
-const unanswered = ["Network", "Timeout", "ServerError", "Decode"] as const
+const unknownOutcome = ["Network", "Timeout", "ServerError", "Decode"] as const

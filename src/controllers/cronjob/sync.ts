@@ -13,12 +13,12 @@ import type { CronJob, Job } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
-import type { Books } from "./state.ts"
-import * as Handover from "./freshness.ts"
+import type { State } from "./state.ts"
+import * as Freshness from "./freshness.ts"
 import * as Account from "./plan/account.ts"
 import * as Decide from "./plan/decide.ts"
 import * as Runs from "./plan/runs.ts"
-import type { Ports } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 
 const skew = Family.histogram(
   "cronjob_controller_job_creation_skew_duration_seconds",
@@ -52,54 +52,60 @@ interface Done {
   readonly failure?: Failure | undefined
 }
 
-export const sync = (ports: Ports, books: Books) =>
+export const sync = (deps: Deps, state: State) =>
   Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome, Failure> {
-    const cronJob = ports.cronJobs.get(key)
+    const cronJob = deps.cronJobs.get(key)
     if (cronJob === undefined) return Reconcile.done
-    if (books.takeUnreadable(key)) {
+    if (state.takeUnparseable(key)) {
       const text = `unparseable schedule for cronjob: ${cronJob.spec?.schedule ?? ""}`
-      yield* tell(ports, cronJob, [Runs.warning("UnParseableCronJobSchedule", text)])
+      yield* record(deps, cronJob, [Runs.warning("UnParseableCronJobSchedule", text)])
       return Reconcile.done
     }
-    const runs = ports.jobs.byIndex(Runs.byParent.name, key)
-    const cleaned = yield* clean(ports, cronJob, Runs.surplus(cronJob, runs))
-    const asked = yield* ask(ports, Account.unknown(cleaned.status, runs))
+    const runs = deps.jobs.byIndex(Runs.byParent.name, key)
+    const cleaned = yield* clean(deps, cronJob, Runs.surplus(cronJob, runs))
+    const live = yield* getMissing(deps, Account.unknown(cleaned.status, runs))
     const now = yield* Clock.currentTimeMillis
-    const account = Account.settle({ cronJob, status: cleaned.status, runs, asked, now })
-    const strangers = account.unexpected.filter(({ metadata }) => !books.wasTold(metadata.uid ?? ""))
-    if (strangers.length > 0 && !(yield* Handover.isCurrent(ports, cronJob))) return shortly
-    const decision = Decide.decide({ cronJob, status: account.status, now, zone: ports.zone })
-    if (decision.run !== undefined && !(yield* Handover.mayRun(ports, books, cronJob, decision.run))) return shortly
-    yield* tell(ports, cronJob, [...strangers.map(unexpected), ...account.news, ...decision.news])
+    const account = Account.settle({ cronJob, status: cleaned.status, runs, live, now })
+    const unexpectedJobs = account.unexpected.filter(({ metadata }) => !state.wasReported(metadata.uid ?? ""))
+    if (unexpectedJobs.length > 0 && !(yield* Freshness.isCurrent(deps, cronJob))) return shortly
+    const decision = Decide.decide({ cronJob, status: account.status, now, zone: deps.zone })
+    if (decision.run !== undefined && !(yield* Freshness.mayRun(deps, state, cronJob, decision.run))) return shortly
+    yield* record(deps, cronJob, [
+      ...unexpectedJobs.map(unexpectedEvent),
+      ...account.eventDrafts,
+      ...decision.eventDrafts
+    ])
     const { missed } = decision
-    if (missed !== undefined && books.isNewMiss(cronJob.metadata.uid ?? "", missed)) {
-      yield* tell(ports, cronJob, [Decide.missed(missed)])
+    if (missed !== undefined && state.isNewMiss(cronJob.metadata.uid ?? "", missed)) {
+      yield* record(deps, cronJob, [Decide.missed(missed)])
     }
-    for (const { metadata } of strangers) books.tell(metadata.uid ?? "")
-    const done = yield* run(ports, cronJob, account.status, decision.run)
-    if (done.status !== Runs.statusOf(cronJob)) yield* ports.updateStatus({ ...cronJob, status: done.status })
+    for (const { metadata } of unexpectedJobs) state.markReported(metadata.uid ?? "")
+    const done = yield* run(deps, cronJob, account.status, decision.run)
+    if (done.status !== Runs.statusOf(cronJob)) yield* deps.updateStatus({ ...cronJob, status: done.status })
     const failure = done.failure ?? cleaned.failure
     if (failure === undefined) return decision.wait === undefined ? Reconcile.done : Reconcile.after(decision.wait)
     // A backoff after failures does not put the next time off.
-    if (decision.wait !== undefined) ports.queue.addWithUnsafe(key, { after: decision.wait })
+    if (decision.wait !== undefined) deps.queue.addWithUnsafe(key, { after: decision.wait })
     return yield* failure
   })
 
-const tell = (
-  { events }: Pick<Ports, "events">,
+const record = (
+  { events }: Pick<Deps, "events">,
   cronJob: CronJob,
-  news: ReadonlyArray<Runs.News>
+  eventDrafts: ReadonlyArray<Runs.EventDraft>
 ): Effect.Effect<void> =>
-  Effect.forEach(news, ({ message, reason, type }) => events.event(cronJob, type, reason, message), { discard: true })
+  Effect.forEach(eventDrafts, ({ message, reason, type }) => events.event(cronJob, type, reason, message), {
+    discard: true
+  })
 
-const unexpected = ({ metadata }: Job): Runs.News =>
+const unexpectedEvent = ({ metadata }: Job): Runs.EventDraft =>
   Runs.warning("UnexpectedJob", `Saw a job that the controller did not create or forgot: ${metadata.name}`)
 
 /** Deletes what the history is not to keep; what cannot be deleted is tried again. */
-const clean = Effect.fnUntraced(function* (ports: Ports, cronJob: CronJob, jobs: ReadonlyArray<Job>) {
+const clean = Effect.fnUntraced(function* (deps: Deps, cronJob: CronJob, jobs: ReadonlyArray<Job>) {
   let done: Done = { status: Runs.statusOf(cronJob) }
   for (const job of jobs) {
-    const removed = yield* remove(ports, cronJob, done.status, job)
+    const removed = yield* remove(deps, cronJob, done.status, job)
     done = { status: removed.status, failure: done.failure ?? removed.failure }
   }
   return done
@@ -107,19 +113,19 @@ const clean = Effect.fnUntraced(function* (ports: Ports, cronJob: CronJob, jobs:
 
 /** Deletes a run in the background, and strikes it off the list. */
 const remove = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   cronJob: CronJob,
   status: Runs.Status,
   job: Job
 ): Effect.fn.Return<Done> {
-  const removed = yield* Effect.result(ports.remove(job))
+  const removed = yield* Effect.result(deps.remove(job))
   if (Result.isFailure(removed) && !ApiError.hasReason(removed.failure, "NotFound")) {
-    yield* tell(ports, cronJob, [Runs.warning("FailedDelete", `Deleted job: ${removed.failure.message}`)])
+    yield* record(deps, cronJob, [Runs.warning("FailedDelete", `Deleted job: ${removed.failure.message}`)])
     return { status, failure: removed.failure }
   }
   const { name, uid } = job.metadata
   if (Result.isSuccess(removed)) {
-    yield* tell(ports, cronJob, [Runs.normal("SuccessfulDelete", `Deleted job ${name}`)])
+    yield* record(deps, cronJob, [Runs.normal("SuccessfulDelete", `Deleted job ${name}`)])
     yield* Effect.annotateLogs(Effect.logDebug("Deleted a run of a CronJob"), { job: name })
   }
   const left = Runs.activeOf(status).filter((one) => one.uid !== uid)
@@ -127,43 +133,43 @@ const remove = Effect.fnUntraced(function* (
 })
 
 /** The cache does not have them: whether they are gone is for the server to say. */
-const ask = Effect.fnUntraced(function* ({ liveJob }: Ports, references: ReadonlyArray<Runs.Reference>) {
-  const asked = new Map<string, Job | undefined>()
+const getMissing = Effect.fnUntraced(function* ({ liveJob }: Deps, references: ReadonlyArray<Runs.Reference>) {
+  const live = new Map<string, Job | undefined>()
   for (const { name = "", namespace, uid = "" } of references) {
     const found = yield* Effect.result(liveJob({ namespace, name }))
     if (Result.isFailure(found) && !ApiError.hasReason(found.failure, "NotFound")) return yield* found.failure
     // One of that name that is another is not that one.
-    asked.set(uid, Result.isSuccess(found) && found.success.metadata.uid === uid ? found.success : undefined)
+    live.set(uid, Result.isSuccess(found) && found.success.metadata.uid === uid ? found.success : undefined)
   }
-  return asked
+  return live
 })
 
 const run = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   cronJob: CronJob,
   before: Runs.Status,
   planned: Decide.Run | undefined
 ): Effect.fn.Return<Done> {
   if (planned === undefined) return { status: before }
-  const { failure, status } = yield* replace(ports, cronJob, before, planned.replaces)
-  return failure === undefined ? yield* start(ports, cronJob, status, planned.time) : { status, failure }
+  const { failure, status } = yield* replace(deps, cronJob, before, planned.replaces)
+  return failure === undefined ? yield* start(deps, cronJob, status, planned.time) : { status, failure }
 })
 
 /** Makes room for the next run; stops at the first that stays. */
 const replace = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   cronJob: CronJob,
   before: Runs.Status,
   references: ReadonlyArray<Runs.Reference>
 ): Effect.fn.Return<Done> {
   let status = before
   for (const { name = "", namespace } of references) {
-    const found = yield* Effect.result(ports.liveJob({ namespace, name }))
+    const found = yield* Effect.result(deps.liveJob({ namespace, name }))
     if (Result.isFailure(found)) {
-      yield* tell(ports, cronJob, [Runs.warning("FailedGet", `Get job: ${found.failure.message}`)])
+      yield* record(deps, cronJob, [Runs.warning("FailedGet", `Get job: ${found.failure.message}`)])
       return { status, failure: found.failure }
     }
-    const removed = yield* remove(ports, cronJob, status, found.success)
+    const removed = yield* remove(deps, cronJob, status, found.success)
     if (removed.failure !== undefined) {
       return { status, failure: new NotReplaced({ job: Key.make(namespace, name) }) }
     }
@@ -174,16 +180,16 @@ const replace = Effect.fnUntraced(function* (
 
 /** Makes the run for that time. One that is there already and is ours was made by somebody who did not get to write it down. */
 const start = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   cronJob: CronJob,
   status: Runs.Status,
   time: number
 ): Effect.fn.Return<Done> {
   const draft = Runs.draft(cronJob, time)
   const { name = "", namespace } = draft.metadata
-  const made = yield* Effect.result(ports.create(draft, namespace))
+  const made = yield* Effect.result(deps.create(draft, namespace))
   if (Result.isSuccess(made)) {
-    yield* tell(ports, cronJob, [Runs.normal("SuccessfulCreate", `Created job ${name}`)])
+    yield* record(deps, cronJob, [Runs.normal("SuccessfulCreate", `Created job ${name}`)])
     yield* started(made.success, time)
     yield* Effect.annotateLogs(Effect.logInfo("Started a run of a CronJob"), { job: name, time: Time.format(time) })
     return { status: written(status, made.success, time) }
@@ -192,10 +198,10 @@ const start = Effect.fnUntraced(function* (
   // Nothing will be made there any more, and the CronJob goes with its namespace.
   if (ApiError.isNamespaceTerminating(failure)) return { status }
   if (!ApiError.hasReason(failure, "AlreadyExists")) {
-    yield* tell(ports, cronJob, [Runs.warning("FailedCreate", `Error creating job: ${failure.message}`)])
+    yield* record(deps, cronJob, [Runs.warning("FailedCreate", `Error creating job: ${failure.message}`)])
     return { status, failure }
   }
-  const found = yield* Effect.result(ports.liveJob({ namespace, name }))
+  const found = yield* Effect.result(deps.liveJob({ namespace, name }))
   if (Result.isFailure(found)) return { status, failure: found.failure }
   if (!Owner.controlledBy(found.success, cronJob.metadata.uid)) {
     yield* Effect.annotateLogs(Effect.logWarning("A run cannot be made: its name is taken by somebody else's Job"), {

@@ -9,30 +9,30 @@ import * as Key from "../../kube/Key.ts"
 import { CronJob, type Job } from "../../kube/resources.ts"
 import type * as Trigger from "../../streams/store/trigger.ts"
 import * as Owners from "../shared/workload/owners.ts"
-import type { Books } from "./state.ts"
+import type { State } from "./state.ts"
 import * as Decide from "./plan/decide.ts"
 import * as Due from "./plan/due.ts"
 import * as Runs from "./plan/runs.ts"
-import type { Ports } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 
 const none: ReadonlyArray<Key.Key> = []
 
 export const cronJob =
-  ({ queue, zone }: Pick<Ports, "queue" | "zone">, books: Books, clock: Clock.Clock): Trigger.Trigger<CronJob> =>
+  ({ queue, zone }: Pick<Deps, "queue" | "zone">, state: State, clock: Clock.Clock): Trigger.Trigger<CronJob> =>
   (delta) => {
     const { object } = delta
     const key = Key.of(object)
     const { uid = "" } = object.metadata
     if (delta._tag === "Deleted") {
-      books.forget(key, uid)
+      state.forget(key, uid)
       return none
     }
     if (delta._tag === "Created") {
-      if (!delta.initial) books.takeOver(uid)
+      if (!delta.initial) state.trust(uid)
       return [key]
     }
     const { metadata, spec } = delta.previous
-    if (metadata.uid !== uid) books.forget(key, metadata.uid ?? "")
+    if (metadata.uid !== uid) state.forget(key, metadata.uid ?? "")
     else if (spec?.schedule !== object.spec?.schedule || spec?.timeZone !== object.spec?.timeZone) {
       const schedule = Decide.scheduleOf(object, zone)
       if (Result.isSuccess(schedule)) {
@@ -41,17 +41,17 @@ export const cronJob =
         queue.addWithUnsafe(key, { after })
         return none
       }
-      books.noteUnreadable(key)
+      state.markUnparseable(key)
     }
     return [key]
   }
 
 export const job =
-  ({ cronJobs }: Pick<Ports, "cronJobs">, books: Books): Trigger.Trigger<Job> =>
+  ({ cronJobs }: Pick<Deps, "cronJobs">, state: State): Trigger.Trigger<Job> =>
   (delta) => {
     const { object } = delta
     if (delta._tag === "Updated" && delta.previous === object) return none
-    if (delta._tag === "Deleted") books.forgetJob(object.metadata.uid ?? "")
+    if (delta._tag === "Deleted") state.forgetJob(object.metadata.uid ?? "")
     const owners = { resource: CronJob, store: cronJobs }
     const now = Owners.resolve(owners, object)
     const before = delta._tag === "Updated" ? Owners.resolve(owners, delta.previous) : undefined

@@ -16,7 +16,7 @@ import type { Backoff } from "./backoff.ts"
 import * as Drafts from "./drafts.ts"
 import { type Creation, type Deletion, type Fault, isNothing, type Need, type Step } from "./plan/step.ts"
 import * as Pods from "./pods.ts"
-import type { Ports } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
 /** So many pods are made or deleted at a time, by all syncs together; over HTTP/1.1 each call is a connection. */
@@ -32,24 +32,27 @@ export const skips = Metrics.staleSkips("daemonset_controller")
 
 export const metrics = [skips, handledPods]
 
-const asked = (action: "create" | "delete", reasons: ReadonlyArray<Need | Fault>): Effect.Effect<void> => {
+const countRequested = (action: "create" | "delete", reasons: ReadonlyArray<Need | Fault>): Effect.Effect<void> => {
   const counts = new Map<string, number>()
   for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)
   return Effect.forEach(counts, ([reason, count]) => handledPods.add(count, { action, reason }), { discard: true })
 }
 
 /** What syncs share. */
-export interface Work {
-  readonly ports: Ports
-  readonly books: Expectations
+export interface SyncContext {
+  readonly deps: Deps
+  readonly expectations: Expectations
   readonly backoff: Backoff
   readonly trust: Trust
   readonly permits: Semaphore.Semaphore
 }
 
-export const make = (shared: Omit<Work, "permits">): Work => ({ ...shared, permits: Semaphore.makeUnsafe(atOnce) })
+export const make = (shared: Omit<SyncContext, "permits">): SyncContext => ({
+  ...shared,
+  permits: Semaphore.makeUnsafe(atOnce)
+})
 
-export interface Doing {
+export interface Target {
   readonly set: DaemonSet
   /** By which pods of the present template are known. */
   readonly hash: string
@@ -58,38 +61,43 @@ export interface Doing {
 }
 
 /** Answers with the first failure, after everything was tried that should be. Of what is above the bounds nothing is done. */
-export const carryOut = Effect.fnUntraced(function* (
-  work: Work,
-  { hash, now, set }: Doing,
+export const apply = Effect.fnUntraced(function* (
+  context: SyncContext,
+  { hash, now, set }: Target,
   step: Step
 ): Effect.fn.Return<PodControl.PodControlError | undefined> {
   const create = step.create.slice(0, Spec.burst)
   const remove = step.remove.slice(0, Spec.burst)
   if (isNothing(step)) return undefined
-  work.books.expectBoth(
+  context.expectations.expectBoth(
     Key.of(set),
     create.length,
     remove.map(({ pod }) => Key.of(pod)),
     now
   )
-  yield* tell(work, set, remove, now)
-  yield* asked(
+  yield* recordEndedPods(context, set, remove, now)
+  yield* countRequested(
     "create",
     create.map(({ why }) => why)
   )
-  yield* asked(
+  yield* countRequested(
     "delete",
     remove.map(({ why }) => why)
   )
   const counts = { created: create.length, deleted: remove.length, revision: hash }
   yield* Effect.annotateLogs(Effect.logDebug("Daemons are made and deleted"), counts)
-  const notMade = yield* makeAll(work, { set, hash, create })
-  const notGone = yield* removeAll(work, set, remove)
-  return notMade ?? notGone
+  const createFailure = yield* createAll(context, { set, hash, create })
+  const deleteFailure = yield* removeAll(context, set, remove)
+  return createFailure ?? deleteFailure
 })
 
 /** Pods that have ended are told of; the next that fails on the same node waits. */
-const tell = ({ backoff, ports }: Work, set: DaemonSet, remove: ReadonlyArray<Deletion>, now: number) =>
+const recordEndedPods = (
+  { backoff, deps }: SyncContext,
+  set: DaemonSet,
+  remove: ReadonlyArray<Deletion>,
+  now: number
+) =>
   Effect.forEach(
     remove,
     ({ pod, why }) => {
@@ -98,43 +106,41 @@ const tell = ({ backoff, ports }: Work, set: DaemonSet, remove: ReadonlyArray<De
       const where = `daemon pod ${namespace}/${name} on node ${node}`
       if (why === "failed") {
         backoff.next(set, node, now)
-        return ports.events.warning(set, "FailedDaemonPod", `Found failed ${where}, will try to kill it`)
+        return deps.events.warning(set, "FailedDaemonPod", `Found failed ${where}, will try to kill it`)
       }
       if (why !== "succeeded") return Effect.void
-      return ports.events.normal(set, "SucceededDaemonPod", `Found succeeded ${where}, will try to delete it`)
+      return deps.events.normal(set, "SucceededDaemonPod", `Found succeeded ${where}, will try to delete it`)
     },
     { discard: true }
   )
 
-interface Making extends Omit<Doing, "now"> {
+interface Creating extends Omit<Target, "now"> {
   readonly create: ReadonlyArray<Creation>
 }
 
-const makeAll = Effect.fnUntraced(function* (
-  { books, permits, ports }: Work,
-  { create, hash, set }: Making
+const createAll = Effect.fnUntraced(function* (
+  { expectations, permits, deps }: SyncContext,
+  { create, hash, set }: Creating
 ): Effect.fn.Return<PodControl.PodControlError | undefined> {
   const draft = Drafts.make(set, hash)
   let next = 0
-  const call = Effect.suspend(() =>
-    permits.withPermit(PodControl.create(ports, set, draft(create[next++]?.node ?? "")))
-  )
+  const call = Effect.suspend(() => permits.withPermit(PodControl.create(deps, set, draft(create[next++]?.node ?? ""))))
   const { failure, succeeded } = yield* SlowStart.run(create.length, call)
-  for (let i = succeeded; i < create.length; i++) books.creationObserved(Key.of(set))
+  for (let i = succeeded; i < create.length; i++) expectations.creationObserved(Key.of(set))
   return failure?.error
 })
 
 const removeAll = Effect.fnUntraced(function* (
-  { books, permits, ports }: Work,
+  { expectations, permits, deps }: SyncContext,
   set: DaemonSet,
   remove: ReadonlyArray<Deletion>
 ): Effect.fn.Return<PodControl.PodControlError | undefined> {
   let failure: PodControl.PodControlError | undefined
-  const lower = ({ pod }: Deletion): void => books.deletionObserved(Key.of(set), Key.of(pod))
+  const lower = ({ pod }: Deletion): void => expectations.deletionObserved(Key.of(set), Key.of(pod))
   yield* Effect.forEach(
     remove,
     (deletion) =>
-      Effect.matchEager(permits.withPermit(PodControl.remove(ports, set, deletion.pod)), {
+      Effect.matchEager(permits.withPermit(PodControl.remove(deps, set, deletion.pod)), {
         onSuccess: (answer) => {
           if (answer === "NotFound") lower(deletion)
         },

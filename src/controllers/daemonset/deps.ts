@@ -12,7 +12,7 @@ import type * as PodControl from "../shared/workload/podControl.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 
-export interface Ports extends PodControl.Calls {
+export interface Deps extends PodControl.Calls {
   readonly sets: Store.Readable<DaemonSet>
   readonly pods: Store.Readable<Pod>
   readonly nodes: Store.Readable<Node>
@@ -34,7 +34,7 @@ export interface Ports extends PodControl.Calls {
 
 /** `pods`: all that the set has claimed. Whether they are all there are; if not, it is to be asked again a little later. */
 export const isCurrent = (
-  { livePods }: Pick<Ports, "livePods">,
+  { livePods }: Pick<Deps, "livePods">,
   trust: Handover.Trust,
   set: DaemonSet,
   pods: ReadonlyArray<Pod>
@@ -50,9 +50,9 @@ export const isCurrent = (
 }
 
 /** The ports, with which a set of whose pods nobody knows whether they were made or deleted is not trusted any more. */
-export const doubting = (ports: Ports, trust: Handover.Trust): Ports => ({
-  ...ports,
+export const distrustOnUnknownOutcome = (deps: Deps, trust: Handover.Trust): Deps => ({
+  ...deps,
   create: (pod, namespace) =>
-    Handover.watched(trust, pod.metadata.ownerReferences?.[0]?.uid, ports.create(pod, namespace)),
-  remove: (pod) => Handover.watched(trust, Owner.controllerOf(pod)?.uid, ports.remove(pod))
+    Handover.watched(trust, pod.metadata.ownerReferences?.[0]?.uid, deps.create(pod, namespace)),
+  remove: (pod) => Handover.watched(trust, Owner.controllerOf(pod)?.uid, deps.remove(pod))
 })

@@ -12,7 +12,7 @@ import { type ControllerRevision, DaemonSet, type Pod } from "../../kube/resourc
 import * as History from "../shared/revisions/history.ts"
 import * as Adopt from "../shared/workload/adopt.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
-import type { Ports } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
 /** Somebody has counted a collision that the cache does not know of. */
@@ -20,7 +20,7 @@ export class StaleCollisionCount extends Data.TaggedError("StaleCollisionCount")
 
 export type Failure = ApiError.ApiError | Adopt.ClaimError | StaleCollisionCount
 
-export interface Present {
+export interface Synced {
   /** By which the pods of the present template are known. */
   readonly hash: string
   /** Of other templates, lowest number first. */
@@ -28,45 +28,45 @@ export interface Present {
 }
 
 /** Brings the history up to date. `pods`: all that the set has claimed. */
-export const bring = Effect.fnUntraced(function* (
-  ports: Ports,
+export const sync = Effect.fnUntraced(function* (
+  deps: Deps,
   set: DaemonSet,
   pods: ReadonlyArray<Pod>
-): Effect.fn.Return<Present, Failure> {
-  const claimed = yield* claim(ports, set)
-  const labelled = yield* Effect.forEach(claimed, (revision) => label(ports, revision))
+): Effect.fn.Return<Synced, Failure> {
+  const claimed = yield* claim(deps, set)
+  const labelled = yield* Effect.forEach(claimed, (revision) => label(deps, revision))
   const history = History.of(labelled, set.spec?.template)
   if (history.current === undefined) {
-    const made = yield* make(ports, set, history.number)
+    const made = yield* make(deps, set, history.number)
     return { hash: History.hashOf(made) ?? "", old: history.old }
   }
   const hash = History.hashOf(history.current) ?? ""
-  yield* Effect.forEach(history.duplicates, (duplicate) => merge(ports, { hash, duplicate, pods }), { discard: true })
+  yield* Effect.forEach(history.duplicates, (duplicate) => merge(deps, { hash, duplicate, pods }), { discard: true })
   if (history.current.revision !== history.number)
-    yield* ports.updateRevision({ ...history.current, revision: history.number })
+    yield* deps.updateRevision({ ...history.current, revision: history.number })
   return { hash, old: history.old }
 })
 
-const claim = (ports: Ports, set: DaemonSet): Effect.Effect<ReadonlyArray<ControllerRevision>, Adopt.ClaimError> =>
+const claim = (deps: Deps, set: DaemonSet): Effect.Effect<ReadonlyArray<ControllerRevision>, Adopt.ClaimError> =>
   Adopt.claim(
     {
       owner: set,
       resource: DaemonSet,
       matches: ({ metadata }: ControllerRevision) => Spec.selects(set, metadata.labels),
-      live: ports.live(set),
-      patch: ports.patchRevision
+      live: deps.live(set),
+      patch: deps.patchRevision
     },
     [
-      ...ports.revisions.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
-      ...ports.revisions.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
+      ...deps.revisions.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
+      ...deps.revisions.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
     ]
   )
 
 /** One that nobody has labelled is known by its name. */
-const label = (ports: Ports, revision: ControllerRevision): Effect.Effect<ControllerRevision, ApiError.ApiError> => {
+const label = (deps: Deps, revision: ControllerRevision): Effect.Effect<ControllerRevision, ApiError.ApiError> => {
   const { labels, name } = revision.metadata
   return History.hashOf(revision) === undefined
-    ? ports.updateRevision({
+    ? deps.updateRevision({
         ...revision,
         metadata: { ...revision.metadata, labels: { ...labels, [History.hashLabel]: name } }
       })
@@ -81,13 +81,13 @@ interface Merging {
 }
 
 /** The pods of the duplicate become those of the one that stays, before it goes: no pod is of a revision that is not there. */
-const merge = Effect.fnUntraced(function* (ports: Ports, { duplicate, hash, pods }: Merging) {
+const merge = Effect.fnUntraced(function* (deps: Deps, { duplicate, hash, pods }: Merging) {
   const former = History.hashOf(duplicate)
   const patch = (uid: string | undefined): Patch.Patch =>
     Patch.strategic({ metadata: { uid, labels: { [History.hashLabel]: hash } } })
   for (const pod of pods)
-    if (former !== hash && History.hashOf(pod) === former) yield* unlessGone(ports.patch(pod, patch(pod.metadata.uid)))
-  yield* unlessGone(ports.removeRevision(duplicate))
+    if (former !== hash && History.hashOf(pod) === former) yield* unlessGone(deps.patch(pod, patch(pod.metadata.uid)))
+  yield* unlessGone(deps.removeRevision(duplicate))
 })
 
 const unlessGone = <A>(call: Effect.Effect<A, ApiError.ApiError>): Effect.Effect<void, ApiError.ApiError> =>
@@ -97,7 +97,7 @@ const unlessGone = <A>(call: Effect.Effect<A, ApiError.ApiError>): Effect.Effect
   })
 
 const make = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   set: DaemonSet,
   number: number
 ): Effect.fn.Return<ControllerRevision, Failure> {
@@ -105,21 +105,21 @@ const make = Effect.fnUntraced(function* (
   const hash = Hash.template(template, set.status?.collisionCount)
   const draft = History.draft({ resource: DaemonSet, owner: set, template, hash, number })
   return yield* Effect.catchIf(
-    ports.createRevision(draft),
+    deps.createRevision(draft),
     (error) => ApiError.hasReason(error, "AlreadyExists"),
-    (error) => taken(ports, set, draft.metadata.name, error)
+    (error) => taken(deps, set, draft.metadata.name, error)
   )
 })
 
 const taken = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   set: DaemonSet,
   name: string,
   error: ApiError.ApiError
 ): Effect.fn.Return<ControllerRevision, Failure> {
-  const holder = yield* ports.liveRevision(set, name)
+  const holder = yield* deps.liveRevision(set, name)
   if (History.isOf(holder, set.spec?.template)) return holder
-  const live = yield* ports.live(set)
+  const live = yield* deps.live(set)
   const counted = set.status?.collisionCount
   const known = live.status?.collisionCount
   if (known !== counted) {
@@ -127,7 +127,7 @@ const taken = Effect.fnUntraced(function* (
     const message = `${found} of DaemonSet "${set.metadata.name}" while processing; will retry until it is updated`
     return yield* new StaleCollisionCount({ message })
   }
-  yield* ports.updateStatus({ ...live, status: { ...empty, ...live.status, collisionCount: (known ?? 0) + 1 } })
+  yield* deps.updateStatus({ ...live, status: { ...empty, ...live.status, collisionCount: (known ?? 0) + 1 } })
   return yield* error
 })
 
@@ -136,14 +136,14 @@ const empty = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberS
 
 /** Deletes the oldest revisions above the limit that no pod is of, those included that have shown up meanwhile. */
 export const cleanUp = (
-  ports: Ports,
+  deps: Deps,
   set: DaemonSet,
   old: ReadonlyArray<ControllerRevision>
 ): Effect.Effect<void, ApiError.ApiError> => {
-  const used = new Set(ports.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? "").map(History.hashOf))
+  const used = new Set(deps.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? "").map(History.hashOf))
   return Effect.forEach(
     History.excess(old, Spec.historyLimit(set), (hash) => used.has(hash)),
-    (revision) => unlessGone(ports.removeRevision(revision)),
+    (revision) => unlessGone(deps.removeRevision(revision)),
     { discard: true }
   )
 }

@@ -14,59 +14,59 @@ import * as Handover from "../shared/workload/handoff.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
 import type * as PodControl from "../shared/workload/podControl.ts"
 import * as History from "./history.ts"
-import * as Look from "./plan/snapshot.ts"
+import * as Snapshot from "./plan/snapshot.ts"
 import * as Manage from "./plan/manage.ts"
 import * as Rolling from "./plan/rolling.ts"
 import * as Status from "./plan/status.ts"
 import * as Step from "./plan/step.ts"
-import { isCurrent, type Ports } from "./deps.ts"
+import { isCurrent, type Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
-import * as Work from "./apply.ts"
+import * as Apply from "./apply.ts"
 
 export type Failure = History.Failure | PodControl.PodControlError
 
 const selectingAll = "This daemon set is selecting all pods. A non-empty selector is required."
 
-export const sync = (work: Work.Work) =>
+export const sync = (context: Apply.SyncContext) =>
   Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome | void, Failure> {
-    const { books, ports } = work
-    const set = ports.sets.get(key)
-    if (set === undefined) return books.forget(key)
-    if (Spec.selectsEverything(set)) return yield* ports.events.warning(set, "SelectingAll", selectingAll)
+    const { expectations, deps } = context
+    const set = deps.sets.get(key)
+    if (set === undefined) return expectations.forget(key)
+    if (Spec.selectsEverything(set)) return yield* deps.events.warning(set, "SelectingAll", selectingAll)
     // Whether its revisions are still its own, or have been let go, nobody can say.
     if (set.metadata.deletionTimestamp !== undefined || Spec.selectorOf(set) === undefined) return
     const clock = yield* Clock.Clock
     const monotonic = Monotonic.millis(clock)
     // Before the pods are read: what the cache shows after this counts as seen.
-    const mayManage = books.wait(key, monotonic()) === 0
-    const pods = yield* claim(ports, set)
-    const { hash, old } = yield* History.bring(ports, set, pods)
-    const look = Look.take({ set, hash, nodes: ports.nodes.list(), pods, now: clock.currentTimeMillisUnsafe() })
-    const done = mayManage ? yield* manage(work, look, { pods, now: monotonic() }) : waited
-    const written = yield* Effect.result(tell(ports, look, done.wasManaged))
+    const mayManage = expectations.wait(key, monotonic()) === 0
+    const pods = yield* claim(deps, set)
+    const { hash, old } = yield* History.sync(deps, set, pods)
+    const snapshot = Snapshot.take({ set, hash, nodes: deps.nodes.list(), pods, now: clock.currentTimeMillisUnsafe() })
+    const done = mayManage ? yield* manage(context, snapshot, { pods, now: monotonic() }) : waited
+    const written = yield* Effect.result(updateStatus(deps, snapshot, done.wasManaged))
     if (done.failure !== undefined) return yield* done.failure
     if (written._tag === "Failure") return yield* written.failure
-    if (done.wasManaged) yield* History.cleanUp(ports, set, old)
+    if (done.wasManaged) yield* History.cleanUp(deps, set, old)
     const delay = Math.min(
       done.wait ?? Infinity,
-      Status.recheck(look) ?? Infinity,
-      books.wait(key, monotonic()) || Infinity
+      Status.recheck(snapshot) ?? Infinity,
+      expectations.wait(key, monotonic()) || Infinity
     )
     return delay === Infinity ? Reconcile.done : Reconcile.after(delay)
   })
 
-const claim = (ports: Ports, set: DaemonSet): Effect.Effect<ReadonlyArray<Pod>, Adopt.ClaimError> =>
+const claim = (deps: Deps, set: DaemonSet): Effect.Effect<ReadonlyArray<Pod>, Adopt.ClaimError> =>
   Adopt.claim(
     {
       owner: set,
       resource: DaemonSet,
       matches: ({ metadata }: Pod) => Spec.selects(set, metadata.labels),
-      live: ports.live(set),
-      patch: ports.patch
+      live: deps.live(set),
+      patch: deps.patch
     },
     [
-      ...ports.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
-      ...ports.pods.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
+      ...deps.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
+      ...deps.pods.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
     ]
   )
 
@@ -89,34 +89,34 @@ interface Managing {
 
 /** First each node by itself. An update goes on when nothing of that was to do: what was done, this look does not show. */
 const manage = Effect.fnUntraced(function* (
-  work: Work.Work,
-  look: Look.Look,
+  context: Apply.SyncContext,
+  snapshot: Snapshot.Snapshot,
   { now, pods }: Managing
 ): Effect.fn.Return<Done> {
-  const { hash, set } = look
-  const managed = Manage.decide(look, (node) => work.backoff.wait(set, node, now))
-  const step = Step.isNothing(managed) ? Rolling.decide(look) : managed
+  const { hash, set } = snapshot
+  const managed = Manage.decide(snapshot, (node) => context.backoff.wait(set, node, now))
+  const step = Step.isNothing(managed) ? Rolling.decide(snapshot) : managed
   const { wait } = managed
   if (Step.isNothing(step)) return { wasManaged: true, wait, failure: undefined }
-  const current = yield* Effect.result(isCurrent(work.ports, work.trust, set, pods))
+  const current = yield* Effect.result(isCurrent(context.deps, context.trust, set, pods))
   if (current._tag === "Failure") return { ...waited, failure: current.failure }
   if (!current.success) {
     yield* Effect.logDebug("The cache does not show the pods of a DaemonSet as they are: nothing is done yet")
     return { ...waited, wait: Handover.patience }
   }
-  return { wasManaged: true, wait, failure: yield* Work.carryOut(work, { set, hash, now }, step) }
+  return { wasManaged: true, wait, failure: yield* Apply.apply(context, { set, hash, now }, step) }
 })
 
 /** Writes the counts if they are news; a refused write is repeated once on what the server has now. */
-const tell = (ports: Ports, look: Look.Look, isManaged: boolean): Effect.Effect<void, ApiError> => {
-  const { set } = look
-  const counts = Status.count(look, isManaged)
+const updateStatus = (deps: Deps, snapshot: Snapshot.Snapshot, isManaged: boolean): Effect.Effect<void, ApiError> => {
+  const { set } = snapshot
+  const counts = Status.count(snapshot, isManaged)
   const write = (onto: DaemonSet): Effect.Effect<void, ApiError> => {
     const status = Status.withCounts(onto.status, counts)
-    return status === onto.status ? Effect.void : Effect.asVoid(ports.updateStatus({ ...onto, status }))
+    return status === onto.status ? Effect.void : Effect.asVoid(deps.updateStatus({ ...onto, status }))
   }
   return Effect.catch(write(set), (error) =>
-    Effect.flatMap(ports.live(set), (fresh) =>
+    Effect.flatMap(deps.live(set), (fresh) =>
       fresh.metadata.uid === set.metadata.uid ? write(fresh) : Effect.fail(error)
     )
   )

@@ -12,10 +12,10 @@ import * as Owners from "../shared/workload/owners.ts"
 import * as PodTrigger from "../shared/workload/podTrigger.ts"
 import * as Eligibility from "./plan/eligibility.ts"
 import * as Pods from "./pods.ts"
-import type { Ports } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
-type Watching = Pick<Ports, "sets" | "pods" | "queue">
+type Watching = Pick<Deps, "sets" | "pods" | "queue">
 
 const owners = ({ sets }: Watching): Owners.Owners<DaemonSet> => ({
   resource: DaemonSet,
@@ -25,13 +25,13 @@ const owners = ({ sets }: Watching): Owners.Owners<DaemonSet> => ({
 
 /** A deleted DaemonSet takes its books along, so that a namesake starts clean. */
 export const daemonSet =
-  (books: Expectations, trust: Trust): Trigger<DaemonSet> =>
+  (expectations: Expectations, trust: Trust): Trigger<DaemonSet> =>
   (delta) => {
     const key = Key.of(delta.object)
     const { uid = "" } = delta.object.metadata
     if (delta._tag === "Created" && !delta.initial) trust.takeOver(uid)
     if (delta._tag === "Deleted") {
-      books.forget(key)
+      expectations.forget(key)
       trust.disown(uid)
     }
     return [key]
@@ -40,10 +40,10 @@ export const daemonSet =
 /** Seconds by which clocks may differ. */
 const skew = 1
 
-export const pod = (watching: Watching, books: Expectations): Trigger<Pod> =>
+export const pod = (watching: Watching, expectations: Expectations): Trigger<Pod> =>
   PodTrigger.make({
     owners: owners(watching),
-    books,
+    books: expectations,
     queue: watching.queue,
     availableAfter: (set) => {
       const seconds = Spec.minReadySeconds(set)

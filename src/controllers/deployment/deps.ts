@@ -10,7 +10,7 @@ import * as Scaling from "./scaling.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 
-export interface Ports {
+export interface Deps {
   /** Writes the Deployment's status, and with it its annotations. */
   readonly updateStatus: (deployment: Deployment) => Call<Deployment>
   /** Writes everything but the status. */
@@ -33,36 +33,36 @@ export interface Rollout {
 }
 
 /** Writes a status that is news; one that is the very same object is not written. */
-export const writeStatus = (ports: Ports, before: Deployment, after: Deployment): Call<Deployment> =>
-  after === before ? Effect.succeed(before) : ports.updateStatus(after)
+export const writeStatus = (deps: Deps, before: Deployment, after: Deployment): Call<Deployment> =>
+  after === before ? Effect.succeed(before) : deps.updateStatus(after)
 
 /** Writes new sizes one after the other, each with an event if the size changed; the first failure ends it. */
 export const resize = (
-  ports: Ports,
+  deps: Deps,
   rollout: Rollout,
   resizes: ReadonlyArray<Scaling.Resize>
 ): Effect.Effect<Rollout, ApiError> =>
   Effect.reduce(
     resizes,
     () => rollout,
-    (before, step) => resizeOne(ports, before, step)
+    (before, step) => resizeOne(deps, before, step)
   )
 
-const resizeOne = Effect.fnUntraced(function* (ports: Ports, rollout: Rollout, step: Scaling.Resize) {
+const resizeOne = Effect.fnUntraced(function* (deps: Deps, rollout: Rollout, step: Scaling.Resize) {
   const { deployment, sets } = rollout
   // The same set may have been written by an earlier step.
   const set = ReplicaSets.all(sets).find((one) => ReplicaSets.isSame(one, step.set)) ?? step.set
   const next = Scaling.resized(deployment, { ...step, set })
   if (next === undefined) return rollout
-  const written = yield* ports.updateSet(next)
+  const written = yield* deps.updateSet(next)
   const size = ReplicaSets.size(set)
-  if (size !== step.size) yield* scaled(ports, deployment, set.metadata.name, size, step.size)
+  if (size !== step.size) yield* scaled(deps, deployment, set.metadata.name, size, step.size)
   return { ...rollout, sets: ReplicaSets.replace(sets, written) }
 })
 
 /** Tells the user that a set has another size. */
-export const scaled = (ports: Ports, deployment: Deployment, name: string, from: number, to: number) =>
-  ports.events.event(
+export const scaled = (deps: Deps, deployment: Deployment, name: string, from: number, to: number) =>
+  deps.events.event(
     deployment,
     "Normal",
     "ScalingReplicaSet",

@@ -9,26 +9,26 @@ import * as Owner from "../../kube/Owner.ts"
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import * as NewReplicaSet from "./newReplicaSet.ts"
 import * as Outcome from "./outcome.ts"
-import { type Ports, type Rollout, scaled, writeStatus } from "./deps.ts"
+import { type Deps, type Rollout, scaled, writeStatus } from "./deps.ts"
 import * as Progress from "./progress.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 
 /** Creates nothing. A set that had to be written is all that is written: what it means for the Deployment is the next round's. */
 export const existing = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   rollout: Rollout
 ): Effect.fn.Return<Rollout, ApiError.ApiError> {
   const { deployment, now, sets } = rollout
   const { current, old } = sets
   if (current === undefined) return rollout
   const update = NewReplicaSet.update(deployment, current, old)
-  if (update !== undefined) return { ...rollout, sets: { old, current: yield* ports.updateSet(update) } }
-  return { ...rollout, deployment: yield* writeStatus(ports, deployment, Outcome.found(deployment, current, now)) }
+  if (update !== undefined) return { ...rollout, sets: { old, current: yield* deps.updateSet(update) } }
+  return { ...rollout, deployment: yield* writeStatus(deps, deployment, Outcome.found(deployment, current, now)) }
 })
 
 /** After `existing`: creates the set if there is none, as large as it may be or as given. */
 export const present = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   rollout: Rollout,
   replicas?: number
 ): Effect.fn.Return<Rollout, ApiError.ApiError> {
@@ -37,43 +37,43 @@ export const present = Effect.fnUntraced(function* (
   const draft = NewReplicaSet.draft(deployment, sets.old, replicas)
   const revision = NewReplicaSet.nextRevision(sets.old)
   const made = yield* Effect.catch(
-    Effect.map(ports.createSet(draft), (set) => ({ set, isNew: true })),
-    (error) => Effect.map(refused(ports, rollout, draft.metadata.name, error), (set) => ({ set, isNew: false }))
+    Effect.map(deps.createSet(draft), (set) => ({ set, isNew: true })),
+    (error) => Effect.map(refused(deps, rollout, draft.metadata.name, error), (set) => ({ set, isNew: false }))
   )
   const size = ReplicaSets.size(made.set)
-  if (made.isNew && size > 0) yield* scaled(ports, deployment, made.set.metadata.name, 0, size)
+  if (made.isNew && size > 0) yield* scaled(deps, deployment, made.set.metadata.name, 0, size)
   const after = made.isNew
     ? Outcome.created(deployment, made.set, revision, now)
     : Outcome.recovered(deployment, revision)
   return {
     ...rollout,
-    deployment: yield* writeStatus(ports, deployment, after),
+    deployment: yield* writeStatus(deps, deployment, after),
     sets: { ...sets, current: made.set }
   }
 })
 
 /** What a refused creation means: our own set, or a failure that the Deployment tells of. */
 const refused = (
-  ports: Ports,
+  deps: Deps,
   rollout: Rollout,
   name: string,
   error: ApiError.ApiError
 ): Effect.Effect<ReplicaSet, ApiError.ApiError> => {
-  if (ApiError.hasReason(error, "AlreadyExists")) return taken(ports, rollout, name, error)
+  if (ApiError.hasReason(error, "AlreadyExists")) return taken(deps, rollout, name, error)
   // The Deployment will go with its namespace: nobody needs to hear of it.
   if (ApiError.isNamespaceTerminating(error)) return Effect.fail(error)
-  return Effect.andThen(lament(ports, rollout, name, error), Effect.fail(error))
+  return Effect.andThen(recordFailure(deps, rollout, name, error), Effect.fail(error))
 }
 
 const taken = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   { deployment }: Rollout,
   name: string,
   error: ApiError.ApiError
 ): Effect.fn.Return<ReplicaSet, ApiError.ApiError> {
-  const holder = yield* ports.liveSet(deployment, name)
+  const holder = yield* deps.liveSet(deployment, name)
   if (isOwn(deployment, holder)) return holder
-  yield* ports.updateStatus(Outcome.collided(deployment))
+  yield* deps.updateStatus(Outcome.collided(deployment))
   return yield* error
 })
 
@@ -82,11 +82,11 @@ const isOwn = (deployment: Deployment, set: ReplicaSet): boolean =>
   ReplicaSets.sameTemplate(set.spec?.template, deployment.spec?.template)
 
 /** The status is second to the failure it tells of: if it cannot be written either, that is no news. */
-const lament = (ports: Ports, { deployment, now }: Rollout, name: string, error: ApiError.ApiError) => {
+const recordFailure = (deps: Deps, { deployment, now }: Rollout, name: string, error: ApiError.ApiError) => {
   const message = `Failed to create new replica set ${JSON.stringify(name)}: ${error.detail}`
-  const told = writeStatus(ports, deployment, Outcome.failed(deployment, message, now))
+  const statusWritten = writeStatus(deps, deployment, Outcome.failed(deployment, message, now))
   return Effect.andThen(
-    Effect.ignore(told),
-    ports.events.event(deployment, "Warning", Progress.reasons.createFailed, message)
+    Effect.ignore(statusWritten),
+    deps.events.event(deployment, "Warning", Progress.reasons.createFailed, message)
   )
 }

@@ -9,7 +9,7 @@ import * as ReplicaSets from "./replicaSets.ts"
 import * as Rollback from "./rollback.ts"
 import * as Scaling from "./scaling.ts"
 
-export type Way =
+export type Path =
   /** It is on its way out: nothing but the status. */
   | { readonly _tag: "Report" }
   /** It is paused or was scaled: sizes change, templates do not. */
@@ -20,7 +20,7 @@ export type Way =
   | { readonly _tag: "Rolling" }
   | { readonly _tag: "UnknownStrategy"; readonly type: string }
 
-export const way = (deployment: Deployment, sets: ReplicaSets.Sets): Way => {
+export const pathOf = (deployment: Deployment, sets: ReplicaSets.Sets): Path => {
   if (deployment.metadata.deletionTimestamp !== undefined) return { _tag: "Report" }
   if (deployment.spec?.paused === true) return { _tag: "Scale" }
   const revision = Rollback.requested(deployment)

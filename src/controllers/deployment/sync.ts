@@ -14,7 +14,7 @@ import * as Bounds from "./bounds.ts"
 import type * as Conditions from "./conditions.ts"
 import * as Ensure from "./ensure.ts"
 import * as Plan from "./plan.ts"
-import { type Ports, resize, type Rollout, writeStatus } from "./deps.ts"
+import { type Deps, resize, type Rollout, writeStatus } from "./deps.ts"
 import * as Progress from "./progress.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 import * as Revisions from "./revisions.ts"
@@ -56,49 +56,49 @@ export interface Gathered {
  * generation.
  */
 export const refuse = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   deployment: Deployment
 ): Effect.fn.Return<void, ApiError.ApiError> {
   const message = "This deployment is selecting all pods. A non-empty selector is required."
-  yield* ports.events.event(deployment, "Warning", "SelectingAll", message)
+  yield* deps.events.event(deployment, "Warning", "SelectingAll", message)
   const generation = deployment.metadata.generation ?? 0
   if ((deployment.status?.observedGeneration ?? 0) >= generation) return
-  yield* ports.updateStatus({ ...deployment, status: { ...deployment.status, observedGeneration: generation } })
+  yield* deps.updateStatus({ ...deployment, status: { ...deployment.status, observedGeneration: generation } })
 })
 
 /** Answers when to look again although nothing will have happened. */
 export const run = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   { deployment, owned, podsOf }: Gathered
 ): Effect.fn.Return<Progress.Recheck, Failure> {
   const now = yield* Clock.currentTimeMillis
   const isLeaving = deployment.metadata.deletionTimestamp !== undefined
-  const paused = isLeaving ? deployment : yield* writeStatus(ports, deployment, Progress.pause(deployment, now))
-  const rollout = yield* Ensure.existing(ports, { deployment: paused, sets: ReplicaSets.find(paused, owned), now })
-  const way = Plan.way(rollout.deployment, rollout.sets)
-  switch (way._tag) {
+  const paused = isLeaving ? deployment : yield* writeStatus(deps, deployment, Progress.pause(deployment, now))
+  const rollout = yield* Ensure.existing(deps, { deployment: paused, sets: ReplicaSets.find(paused, owned), now })
+  const path = Plan.pathOf(rollout.deployment, rollout.sets)
+  switch (path._tag) {
     case "Report":
-      return yield* report(ports, rollout)
+      return yield* report(deps, rollout)
     case "Scale":
-      return yield* scale(ports, rollout)
+      return yield* scale(deps, rollout)
     case "Rollback":
-      return yield* rollBack(ports, rollout, way.revision)
+      return yield* rollBack(deps, rollout, path.revision)
     case "Recreate":
-      return yield* recreate(ports, rollout, podsOf)
+      return yield* recreate(deps, rollout, podsOf)
     case "Rolling":
-      return yield* roll(ports, rollout)
+      return yield* roll(deps, rollout)
     case "UnknownStrategy":
-      return yield* new UnknownStrategy({ type: way.type })
+      return yield* new UnknownStrategy({ type: path.type })
   }
 })
 
 /** Sizes follow the Deployment's, whatever the state of a rollout; how far that is, is not judged meanwhile. */
-const scale = Effect.fnUntraced(function* (ports: Ports, before: Rollout): Effect.fn.Return<Progress.Recheck, Failure> {
-  const rollout = yield* resize(ports, before, Scaling.plan(before.deployment, before.sets))
+const scale = Effect.fnUntraced(function* (deps: Deps, before: Rollout): Effect.fn.Return<Progress.Recheck, Failure> {
+  const rollout = yield* resize(deps, before, Scaling.plan(before.deployment, before.sets))
   const { deployment } = rollout
   const isPaused = deployment.spec?.paused === true && Rollback.requested(deployment) === undefined
-  if (isPaused) yield* cleanUp(ports, rollout)
-  return yield* report(ports, rollout)
+  if (isPaused) yield* cleanUp(deps, rollout)
+  return yield* report(deps, rollout)
 })
 
 /**
@@ -106,58 +106,58 @@ const scale = Effect.fnUntraced(function* (ports: Ports, before: Rollout): Effec
  * must be gone before there are new ones, it is made empty.
  */
 const rollBack = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   before: Rollout,
   revision: bigint
 ): Effect.fn.Return<Progress.Recheck, Failure> {
   const size = Bounds.isRolling(before.deployment) ? undefined : 0
-  const { deployment, sets } = yield* Ensure.present(ports, before, size)
+  const { deployment, sets } = yield* Ensure.present(deps, before, size)
   const { deployment: next, event } = Rollback.decide(deployment, sets, revision)
-  if (event.type === "Warning") yield* ports.events.event(deployment, event.type, event.reason, event.message)
-  yield* ports.update(next)
-  if (event.type === "Normal") yield* ports.events.event(deployment, event.type, event.reason, event.message)
+  if (event.type === "Warning") yield* deps.events.event(deployment, event.type, event.reason, event.message)
+  yield* deps.update(next)
+  if (event.type === "Normal") yield* deps.events.event(deployment, event.type, event.reason, event.message)
   return undefined
 })
 
-const roll = Effect.fnUntraced(function* (ports: Ports, before: Rollout): Effect.fn.Return<Progress.Recheck, Failure> {
-  const rollout = yield* Ensure.present(ports, before)
+const roll = Effect.fnUntraced(function* (deps: Deps, before: Rollout): Effect.fn.Return<Progress.Recheck, Failure> {
+  const rollout = yield* Ensure.present(deps, before)
   const growth = Rolling.grow(rollout.deployment, rollout.sets)
-  if (growth !== undefined) return yield* judge(ports, yield* resize(ports, rollout, [growth]))
+  if (growth !== undefined) return yield* judge(deps, yield* resize(deps, rollout, [growth]))
   const steps = Rolling.shrink(rollout.deployment, rollout.sets)
-  const shrunk = yield* Effect.result(resize(ports, rollout, steps))
+  const shrunk = yield* Effect.result(resize(deps, rollout, steps))
   if (Result.isFailure(shrunk)) {
     // As if nothing had been scaled: the status is told first, then the key comes back.
-    yield* judge(ports, yield* finish(ports, rollout))
+    yield* judge(deps, yield* finish(deps, rollout))
     return yield* shrunk.failure
   }
-  return yield* judge(ports, steps.length > 0 ? shrunk.success : yield* finish(ports, rollout))
+  return yield* judge(deps, steps.length > 0 ? shrunk.success : yield* finish(deps, rollout))
 })
 
 const recreate = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   before: Rollout,
   podsOf: Gathered["podsOf"]
 ): Effect.fn.Return<Progress.Recheck, Failure> {
   const steps = Plan.shrinkToZero(before.sets)
-  if (steps.length > 0) return yield* judge(ports, yield* resize(ports, before, steps))
-  if (Plan.isWaitingForPods(before.sets, podsOf)) return yield* judge(ports, before)
-  const rollout = yield* Ensure.present(ports, before)
+  if (steps.length > 0) return yield* judge(deps, yield* resize(deps, before, steps))
+  if (Plan.isWaitingForPods(before.sets, podsOf)) return yield* judge(deps, before)
+  const rollout = yield* Ensure.present(deps, before)
   const growth = Plan.growAtOnce(rollout.deployment, rollout.sets)
-  return yield* judge(ports, yield* finish(ports, yield* resize(ports, rollout, growth)))
+  return yield* judge(deps, yield* finish(deps, yield* resize(deps, rollout, growth)))
 })
 
 /** Drops the history that is too much once the stored status says that the rollout is over. */
-const finish = (ports: Ports, rollout: Rollout): Effect.Effect<Rollout, ApiError.ApiError> =>
+const finish = (deps: Deps, rollout: Rollout): Effect.Effect<Rollout, ApiError.ApiError> =>
   Progress.isComplete(rollout.deployment, rollout.deployment.status ?? {})
-    ? Effect.as(cleanUp(ports, rollout), rollout)
+    ? Effect.as(cleanUp(deps, rollout), rollout)
     : Effect.succeed(rollout)
 
-const cleanUp = (ports: Ports, { deployment, sets }: Rollout): Effect.Effect<void, ApiError.ApiError> =>
+const cleanUp = (deps: Deps, { deployment, sets }: Rollout): Effect.Effect<void, ApiError.ApiError> =>
   Effect.forEach(
     Revisions.surplus(deployment, sets.old),
     (set) =>
       Effect.catchIf(
-        ports.removeSet(set),
+        deps.removeSet(set),
         (error) => ApiError.hasReason(error, "NotFound"),
         () => Effect.void
       ),
@@ -166,16 +166,16 @@ const cleanUp = (ports: Ports, { deployment, sets }: Rollout): Effect.Effect<voi
 
 /** Writes the counts, and nothing about progress. */
 const report = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   { deployment, now, sets }: Rollout
 ): Effect.fn.Return<Progress.Recheck, Failure> {
-  yield* tell(ports, deployment, Status.compute(deployment, sets, now))
+  yield* updateStatusIfChanged(deps, deployment, Status.compute(deployment, sets, now))
   return undefined
 })
 
 /** The Deployment as it is then; the very same one if its status says so already. */
-const tell = (
-  { terminatingReplicas, updateStatus }: Ports,
+const updateStatusIfChanged = (
+  { terminatingReplicas, updateStatus }: Deps,
   deployment: Deployment,
   status: Conditions.Status
 ): Effect.Effect<Deployment, ApiError.ApiError> =>
@@ -192,11 +192,11 @@ const tell = (
  * may be too old for a field, keeps nothing of what was written.
  */
 const judge = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   { deployment, now, sets }: Rollout
 ): Effect.fn.Return<Progress.Recheck, Failure> {
   const status = Status.rollout(deployment, sets, now)
-  const written = yield* tell(ports, deployment, status)
+  const written = yield* updateStatusIfChanged(deps, deployment, status)
   return written.metadata.resourceVersion === deployment.metadata.resourceVersion
     ? Progress.recheck(deployment, status, now)
     : undefined

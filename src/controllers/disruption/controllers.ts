@@ -34,7 +34,7 @@ export interface Stores {
   readonly statefulSets: Readable<StatefulSet>
 }
 
-export interface Ports extends Stores {
+export interface Deps extends Stores {
   readonly scaleOf: Scales.Scales["get"]
 }
 
@@ -91,7 +91,7 @@ export interface Counted {
   readonly unmanaged: ReadonlyArray<Pod>
 }
 
-export const count = Effect.fnUntraced(function* (ports: Ports, pods: ReadonlyArray<Pod>) {
+export const count = Effect.fnUntraced(function* (deps: Deps, pods: ReadonlyArray<Pod>) {
   const unmanaged: Array<Pod> = []
   const asked = new Set<string>()
   /** By uid. */
@@ -102,7 +102,7 @@ export const count = Effect.fnUntraced(function* (ports: Ports, pods: ReadonlyAr
     else if (!asked.has(reference.uid)) {
       asked.add(reference.uid)
       const { namespace } = pod.metadata
-      const found = cached(ports, reference, namespace) ?? (yield* live(ports, reference, namespace))
+      const found = cached(deps, reference, namespace) ?? (yield* live(deps, reference, namespace))
       if (found === undefined) {
         return yield* new Uncountable({ why: `found no controllers for pod ${JSON.stringify(pod.metadata.name)}` })
       }
@@ -116,7 +116,7 @@ export const count = Effect.fnUntraced(function* (ports: Ports, pods: ReadonlyAr
 })
 
 const live = (
-  { scaleOf }: Ports,
+  { scaleOf }: Deps,
   { apiVersion, kind, name, uid }: OwnerReference,
   namespace: string | undefined
 ): Effect.Effect<Sized | undefined, Uncountable | ApiError.ApiError> =>

@@ -25,7 +25,7 @@ interface Entry {
 type Pods = Pick<Store.Readable<Pod>, "byIndex" | "get">
 
 /** Of a namespace that has budgets, and of no other: exactly its pods, by each label with its value. */
-interface Shelf {
+interface NamespacePods {
   budgets: number
   readonly pods: Map<string, Set<Key.Key>>
 }
@@ -43,50 +43,50 @@ export interface Coverage {
   readonly podsOf: (budget: Key.Key) => ReadonlySet<Key.Key>
 }
 
-const nobody: ReadonlySet<Key.Key> = new Set()
+const noPods: ReadonlySet<Key.Key> = new Set()
 const none: ReadonlyArray<Key.Key> = []
 
 export const make = (): Coverage => {
   const entries = new Map<Key.Key, Entry>()
   const buckets: Buckets = new Map()
   /** By namespace. */
-  const shelves = new Map<string, Shelf>()
+  const namespaces = new Map<string, NamespacePods>()
 
   const forget = (budget: Key.Key): void => {
     const entry = entries.get(budget)
     if (entry === undefined) return
     entries.delete(budget)
     take(buckets, entry.bucket, budget)
-    const shelf = shelves.get(entry.namespace)
-    if (shelf !== undefined && --shelf.budgets === 0) shelves.delete(entry.namespace)
+    const indexed = namespaces.get(entry.namespace)
+    if (indexed !== undefined && --indexed.budgets === 0) namespaces.delete(entry.namespace)
   }
 
   /** Counts a budget more for the namespace. */
-  const shelfOf = (namespace: string, pods: Pods): Shelf => {
-    const known = shelves.get(namespace)
+  const namespacePodsOf = (namespace: string, pods: Pods): NamespacePods => {
+    const known = namespaces.get(namespace)
     if (known !== undefined) {
       known.budgets++
       return known
     }
-    const shelf: Shelf = { budgets: 1, pods: new Map() }
-    for (const pod of pods.byIndex(Store.namespaceIndex, namespace)) shelve(shelf, pod)
-    shelves.set(namespace, shelf)
-    return shelf
+    const indexed: NamespacePods = { budgets: 1, pods: new Map() }
+    for (const pod of pods.byIndex(Store.namespaceIndex, namespace)) addLabels(indexed, pod)
+    namespaces.set(namespace, indexed)
+    return indexed
   }
 
   const find = ({ metadata: { labels, namespace = "" } }: Pod): ReadonlyArray<Key.Key> => {
-    if (!shelves.has(namespace)) return none
+    if (!namespaces.has(namespace)) return none
     const found: Array<Key.Key> = []
-    const ask = (bucket: string): void => {
+    const search = (bucket: string): void => {
       for (const key of buckets.get(bucket) ?? none) {
         const entry = entries.get(key)
         if (entry !== undefined && Selector.matchesLabels(entry.selector, labels)) found.push(key)
       }
     }
-    ask(anything(namespace))
+    search(anything(namespace))
     for (const key in labels) {
-      ask(having(namespace, key))
-      ask(saying(namespace, key, labels[key] ?? ""))
+      search(having(namespace, key))
+      search(labelled(namespace, key, labels[key] ?? ""))
     }
     return found.sort()
   }
@@ -100,7 +100,7 @@ export const make = (): Coverage => {
       if (selector === undefined || Result.isFailure(selector)) return forget(key)
       if (known !== undefined && isSame(known.selector, selector.success)) return
       forget(key)
-      const candidates = candidatesFor(shelfOf(namespace, pods), namespace, selector.success, pods)
+      const candidates = candidatesFor(namespacePodsOf(namespace, pods), namespace, selector.success, pods)
       const selected = candidates.filter(({ metadata }) => Selector.matchesLabels(selector.success, metadata.labels))
       const bucket = rarest(namespace, selector.success, (one) => buckets.get(one)?.size ?? 0)
       entries.set(key, { namespace, selector: selector.success, bucket, pods: new Set(selected.map(Key.of)) })
@@ -108,20 +108,20 @@ export const make = (): Coverage => {
     },
     delete: forget,
     add: (pod) => {
-      const shelf = shelves.get(pod.metadata.namespace ?? "")
-      if (shelf === undefined) return
-      shelve(shelf, pod)
+      const indexed = namespaces.get(pod.metadata.namespace ?? "")
+      if (indexed === undefined) return
+      addLabels(indexed, pod)
       for (const budget of find(pod)) entries.get(budget)?.pods.add(Key.of(pod))
     },
     remove: (pod) => {
-      const shelf = shelves.get(pod.metadata.namespace ?? "")
-      if (shelf === undefined) return
+      const indexed = namespaces.get(pod.metadata.namespace ?? "")
+      if (indexed === undefined) return
       const { labels, namespace = "" } = pod.metadata
-      for (const key in labels) take(shelf.pods, saying(namespace, key, labels[key] ?? ""), Key.of(pod))
+      for (const key in labels) take(indexed.pods, labelled(namespace, key, labels[key] ?? ""), Key.of(pod))
       for (const budget of find(pod)) entries.get(budget)?.pods.delete(Key.of(pod))
     },
     of: find,
-    podsOf: (budget) => entries.get(budget)?.pods ?? nobody
+    podsOf: (budget) => entries.get(budget)?.pods ?? noPods
   }
 }
 
@@ -139,14 +139,14 @@ const take = (buckets: Buckets, bucket: string, key: Key.Key): void => {
   if (known?.delete(key) === true && known.size === 0) buckets.delete(bucket)
 }
 
-const shelve = ({ pods }: Shelf, pod: Pod): void => {
+const addLabels = ({ pods }: NamespacePods, pod: Pod): void => {
   const { labels, namespace = "" } = pod.metadata
-  for (const key in labels) put(pods, saying(namespace, key, labels[key] ?? ""), Key.of(pod))
+  for (const key in labels) put(pods, labelled(namespace, key, labels[key] ?? ""), Key.of(pod))
 }
 
 /** Those with the rarest of the labels that a pod must have; all of the namespace if it must have none. */
 const candidatesFor = (
-  shelf: Shelf,
+  indexed: NamespacePods,
   namespace: string,
   selector: Selector.LabelSelector,
   pods: Pods
@@ -155,7 +155,7 @@ const candidatesFor = (
   for (const { key, operator, values } of selector) {
     const [value] = values
     if (operator !== "In" || values.length !== 1 || value === undefined) continue
-    const found = shelf.pods.get(saying(namespace, key, value)) ?? nobody
+    const found = indexed.pods.get(labelled(namespace, key, value)) ?? noPods
     if (best === undefined || found.size < best.size) best = found
   }
   if (best === undefined) return pods.byIndex(Store.namespaceIndex, namespace)
@@ -164,21 +164,21 @@ const candidatesFor = (
 
 const anything = (namespace: string): string => `${namespace}/`
 const having = (namespace: string, label: string): string => `${namespace}/${label}`
-const saying = (namespace: string, label: string, value: string): string => `${namespace}/${label}=${value}`
+const labelled = (namespace: string, label: string, value: string): string => `${namespace}/${label}=${value}`
 
 /** The bucket of one requirement; a requirement that labels may meet by not being there says nothing. */
 const bucketOf = (namespace: string, { key, operator, values }: Selector.Requirement): string | undefined => {
   const [value] = values
   if (operator === "In")
-    return values.length === 1 && value !== undefined ? saying(namespace, key, value) : having(namespace, key)
+    return values.length === 1 && value !== undefined ? labelled(namespace, key, value) : having(namespace, key)
   return operator === "Exists" ? having(namespace, key) : undefined
 }
 
-const rarest = (namespace: string, selector: Selector.LabelSelector, crowd: (bucket: string) => number): string => {
+const rarest = (namespace: string, selector: Selector.LabelSelector, sizeOf: (bucket: string) => number): string => {
   let best: string | undefined
   for (const requirement of selector) {
     const bucket = bucketOf(namespace, requirement)
-    if (bucket !== undefined && (best === undefined || crowd(bucket) < crowd(best))) best = bucket
+    if (bucket !== undefined && (best === undefined || sizeOf(bucket) < sizeOf(best))) best = bucket
   }
   return best ?? anything(namespace)
 }

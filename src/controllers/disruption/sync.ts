@@ -19,12 +19,12 @@ import * as Coverage from "./coverage.ts"
 import * as Expectation from "./expectation.ts"
 import * as Plan from "./plan.ts"
 import * as Stale from "./stale.ts"
-import { type Books, subjectOf } from "./triggers.ts"
+import { type State, subjectOf } from "./triggers.ts"
 
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
 /** What the loop reads and writes. */
-export interface Ports extends Controllers.Ports {
+export interface Deps extends Controllers.Deps {
   readonly budgets: Readable<PodDisruptionBudget>
   readonly pods: Readable<Pod>
   readonly updateStatus: (budget: PodDisruptionBudget) => Call<PodDisruptionBudget>
@@ -45,39 +45,39 @@ const resets = Family.counter(
 
 export const families = [writes, resets]
 
-const wrote = (reason: string): Effect.Effect<void> => writes.add(1, { reason })
+const countWrite = (reason: string): Effect.Effect<void> => writes.add(1, { reason })
 
-const takenBack: Effect.Effect<void> = resets.add(1)
+const countReset: Effect.Effect<void> = resets.add(1)
 
 type Failure = ApiError.ApiError | Controllers.Uncountable
 
 export const sync =
-  (ports: Ports, books: Books) =>
+  (deps: Deps, state: State) =>
   (key: Key.Key): Effect.Effect<Reconcile.Outcome, Failure> => {
     const subject = subjectOf(key)
     switch (subject._tag) {
       case "Budget":
-        return budget(ports, books, subject.key)
+        return budget(deps, state, subject.key)
       case "Shared":
-        return Effect.as(tellShared(ports, books, subject.key), Reconcile.done)
+        return Effect.as(recordShared(deps, state, subject.key), Reconcile.done)
       case "Stale":
-        return takeBack(ports, subject.key)
+        return resetStale(deps, subject.key)
     }
   }
 
-const budget = (ports: Ports, books: Books, key: Key.Key): Effect.Effect<Reconcile.Outcome, Failure> => {
-  const found = ports.budgets.get(key)
+const budget = (deps: Deps, state: State, key: Key.Key): Effect.Effect<Reconcile.Outcome, Failure> => {
+  const found = deps.budgets.get(key)
   if (found === undefined) return Effect.succeed(Reconcile.done)
-  return attempt(ports, books, found).pipe(
+  return attempt(deps, state, found).pipe(
     Effect.catchIf(
-      isSomebodyElses,
+      isOvertaken,
       // What the cache lacks may be our own last write: it is to ask again when it is seen, however long the next try would wait.
       (error) =>
         Effect.andThen(
-          Effect.sync(() => books.written.delete(key)),
+          Effect.sync(() => state.written.delete(key)),
           Effect.fail(error)
         ),
-      (error) => Effect.andThen(keepSafe(ports, books, found, error), Effect.fail(error))
+      (error) => Effect.andThen(writeFailSafe(deps, state, found, error), Effect.fail(error))
     ),
     // It is gone, and its event is on the way.
     Effect.catchIf(isGone, () => Effect.succeed(Reconcile.done))
@@ -85,16 +85,16 @@ const budget = (ports: Ports, books: Books, key: Key.Key): Effect.Effect<Reconci
 }
 
 /** Another writer was faster, or leads: nothing is wrong with the count. */
-const isSomebodyElses = (error: Failure): boolean =>
+const isOvertaken = (error: Failure): boolean =>
   error._tag === "ApiError" && ApiError.hasReason(error, "Conflict", "LeaderFenced", "NotFound")
 
 const isGone = (error: Failure): boolean => error._tag === "ApiError" && ApiError.hasReason(error, "NotFound")
 
-const attempt = Effect.fnUntraced(function* (ports: Ports, books: Books, found: PodDisruptionBudget) {
-  const { events } = ports
-  const pods = yield* podsOf(ports, books, found)
+const attempt = Effect.fnUntraced(function* (deps: Deps, state: State, found: PodDisruptionBudget) {
+  const { events } = deps
+  const pods = yield* podsOf(deps, state, found)
   if (pods.length === 0) yield* events.normal(found, "NoPods", "No matching pods found")
-  const { desired, expected } = yield* Effect.tapError(expectation(ports, found, pods), (error) => {
+  const { desired, expected } = yield* Effect.tapError(expectation(deps, found, pods), (error) => {
     const why = `Failed to calculate the number of expected pods: ${textOf(error)}`
     return events.warning(found, "CalculateExpectedPodCountFailed", why)
   })
@@ -103,38 +103,38 @@ const attempt = Effect.fnUntraced(function* (ports: Ports, books: Books, found: 
   for (const pod of expired) {
     yield* events.warning(pod, "NotDeleted", `Pod was expected by PDB ${Key.of(found)} to be deleted but it wasn't`)
   }
-  if (status !== undefined) yield* write(ports, books, found, status)
+  if (status !== undefined) yield* write(deps, state, found, status)
   return recheck === undefined ? Reconcile.done : Reconcile.after(recheck)
 })
 
 /** By name, so that the same pods are told of in the same way. */
-const podsOf = (ports: Ports, { coverage }: Books, found: PodDisruptionBudget) => {
+const podsOf = (deps: Deps, { coverage }: State, found: PodDisruptionBudget) => {
   const selector = Coverage.selectorOf(found)
   if (selector !== undefined && Result.isFailure(selector)) {
     const why = selector.failure
     return Effect.andThen(
-      ports.events.warning(found, "NoPods", `Failed to get pods: ${why}`),
+      deps.events.warning(found, "NoPods", `Failed to get pods: ${why}`),
       Effect.fail(new Controllers.Uncountable({ why }))
     )
   }
   const pods: Array<Pod> = []
   for (const key of [...coverage.podsOf(Key.of(found))].sort()) {
-    const pod = ports.pods.get(key)
+    const pod = deps.pods.get(key)
     if (pod !== undefined) pods.push(pod)
   }
   return Effect.succeed(pods)
 }
 
-const expectation = Effect.fnUntraced(function* (ports: Ports, found: PodDisruptionBudget, pods: ReadonlyArray<Pod>) {
+const expectation = Effect.fnUntraced(function* (deps: Deps, found: PodDisruptionBudget, pods: ReadonlyArray<Pod>) {
   const { spec } = found
   const { scale, unmanaged } = Expectation.needsScale(spec)
-    ? yield* Controllers.count(ports, pods)
+    ? yield* Controllers.count(deps, pods)
     : { scale: 0, unmanaged: [] }
   const counted = yield* Effect.mapError(
     Effect.fromResult(Expectation.of(spec, { pods: pods.length, scale })),
     (why) => new Controllers.Uncountable({ why })
   )
-  if (unmanaged.length > 0) yield* ports.events.warning(found, "UnmanagedPods", unmanagedText(found))
+  if (unmanaged.length > 0) yield* deps.events.warning(found, "UnmanagedPods", unmanagedText(found))
   return counted
 })
 
@@ -147,15 +147,15 @@ const unmanagedText = ({ spec }: PodDisruptionBudget): string =>
 const textOf = (error: Failure): string => (error._tag === "ApiError" ? error.detail : error.message)
 
 const write = Effect.fnUntraced(function* (
-  ports: Ports,
-  { written }: Books,
+  deps: Deps,
+  { written }: State,
   found: PodDisruptionBudget,
   status: Plan.Status
 ) {
-  const { metadata } = yield* ports.updateStatus({ ...found, status })
+  const { metadata } = yield* deps.updateStatus({ ...found, status })
   if (metadata.resourceVersion !== undefined) written.set(Key.of(found), metadata.resourceVersion)
   const condition = status.conditions?.find(({ type }) => type === "DisruptionAllowed")
-  yield* wrote(condition?.reason ?? "")
+  yield* countWrite(condition?.reason ?? "")
   yield* Effect.annotateLogs(Effect.logDebug("Wrote how many disruptions a budget allows"), {
     allowed: status.disruptionsAllowed,
     healthy: status.currentHealthy,
@@ -166,38 +166,43 @@ const write = Effect.fnUntraced(function* (
 })
 
 /** Best effort: what fails here is told of with what failed before. */
-const keepSafe = Effect.fnUntraced(function* (ports: Ports, books: Books, found: PodDisruptionBudget, error: Failure) {
+const writeFailSafe = Effect.fnUntraced(function* (
+  deps: Deps,
+  state: State,
+  found: PodDisruptionBudget,
+  error: Failure
+) {
   const status = Plan.failSafe(found, textOf(error), yield* Clock.currentTimeMillis)
-  if (status !== undefined) yield* write(ports, books, found, status)
+  if (status !== undefined) yield* write(deps, state, found, status)
 })
 
-const tellShared = (ports: Ports, { coverage }: Books, key: Key.Key): Effect.Effect<void> => {
-  const pod = ports.pods.get(key)
+const recordShared = (deps: Deps, { coverage }: State, key: Key.Key): Effect.Effect<void> => {
+  const pod = deps.pods.get(key)
   if (pod === undefined) return Effect.void
   const [first, ...others] = coverage.of(pod)
   if (first === undefined || others.length === 0) return Effect.void
   const { name, namespace = "" } = pod.metadata
   const chosen = JSON.stringify(Key.parse(first).name)
   const who = `${JSON.stringify(namespace)}/${JSON.stringify(name)}`
-  return ports.events.warning(
+  return deps.events.warning(
     pod,
     "MultiplePodDisruptionBudgets",
     `Pod ${who} matches multiple PodDisruptionBudgets.  Chose ${chosen} arbitrarily.`
   )
 }
 
-const takeBack = Effect.fnUntraced(function* (
-  ports: Ports,
+const resetStale = Effect.fnUntraced(function* (
+  deps: Deps,
   key: Key.Key
 ): Effect.fn.Return<Reconcile.Outcome, Failure> {
-  const pod = ports.pods.get(key)
+  const pod = deps.pods.get(key)
   const due = pod === undefined ? undefined : Stale.due(pod)
   if (pod === undefined || due === undefined) return Reconcile.done
   const now = yield* Clock.currentTimeMillis
   if (due > now) return Reconcile.after(due - now)
-  const done = yield* Effect.result(ports.patchPodStatus(pod, Stale.reset(pod, now)))
+  const done = yield* Effect.result(deps.patchPodStatus(pod, Stale.reset(pod, now)))
   if (Result.isFailure(done)) return isGone(done.failure) ? Reconcile.done : yield* done.failure
-  yield* takenBack
+  yield* countReset
   yield* Effect.annotateLogs(Effect.logInfo("Took back that a pod is to go, because it stayed"), { pod: key })
   return Reconcile.done
 })

@@ -16,7 +16,7 @@ import type { Coverage } from "./coverage.ts"
 import * as Stale from "./stale.ts"
 
 /** What one term remembers. */
-export interface Books {
+export interface State {
   readonly coverage: Coverage
   /** Of each budget the version that the loop wrote last. */
   readonly written: Map<Key.Key, string>
@@ -47,7 +47,7 @@ export const subjectOf = (key: Key.Key): Subject => {
 }
 
 export const budget =
-  (pods: Readable<Pod>, { coverage, written }: Books): Trigger.Trigger<PodDisruptionBudget> =>
+  (pods: Readable<Pod>, { coverage, written }: State): Trigger.Trigger<PodDisruptionBudget> =>
   ({ _tag, object }) => {
     const key = Key.of(object)
     if (_tag === "Deleted") {
@@ -60,7 +60,7 @@ export const budget =
   }
 
 export const pod =
-  ({ coverage }: Books): Trigger.Trigger<Pod> =>
+  ({ coverage }: State): Trigger.Trigger<Pod> =>
   (delta) => {
     const { object } = delta
     if (delta._tag === "Updated" && delta.previous === object) return none
@@ -75,7 +75,7 @@ const budgetsOf = (coverage: Coverage, delta: Delta<Pod>): ReadonlyArray<Key.Key
   const { object } = delta
   if (delta._tag === "Updated") {
     const { previous } = delta
-    const isAlike = looksAlike(previous, object)
+    const isAlike = countsAlike(previous, object)
     if (hasSameLabels(previous, object)) return isAlike ? none : coverage.of(object)
     const [before, after] = [coverage.of(previous), coverage.of(object)]
     coverage.remove(previous)
@@ -89,7 +89,7 @@ const budgetsOf = (coverage: Coverage, delta: Delta<Pod>): ReadonlyArray<Key.Key
 }
 
 /** To a budget that selects both. */
-const looksAlike = (a: Pod, b: Pod): boolean =>
+const countsAlike = (a: Pod, b: Pod): boolean =>
   a.metadata.uid === b.metadata.uid &&
   (a.metadata.deletionTimestamp === undefined) === (b.metadata.deletionTimestamp === undefined) &&
   PodState.isReady(a) === PodState.isReady(b) &&
@@ -108,13 +108,13 @@ const hasNewSize = <A extends Sizeable>(delta: Delta<A>): boolean =>
 
 /** Whatever controls pods by itself. */
 export const controller =
-  (pods: Readable<Pod>, { coverage }: Books): Trigger.Trigger<Sizeable> =>
+  (pods: Readable<Pod>, { coverage }: State): Trigger.Trigger<Sizeable> =>
   (delta) =>
     hasNewSize(delta) ? overPods(pods, coverage, delta.object) : none
 
 /** Deployments control pods through their replica sets. */
 export const deployment =
-  (sets: Readable<ReplicaSet>, pods: Readable<Pod>, { coverage }: Books): Trigger.Trigger<Deployment> =>
+  (sets: Readable<ReplicaSet>, pods: Readable<Pod>, { coverage }: State): Trigger.Trigger<Deployment> =>
   (delta) =>
     hasNewSize(delta)
       ? sets

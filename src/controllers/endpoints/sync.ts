@@ -18,7 +18,7 @@ import * as Subsets from "./subsets.ts"
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
 /** What the loop reads and does; nothing here knows where it goes. */
-export interface Ports {
+export interface Deps {
   readonly services: Store.Readable<Service>
   readonly pods: Store.Readable<Pod>
   readonly endpoints: Store.Readable<Endpoints>
@@ -29,7 +29,7 @@ export interface Ports {
 }
 
 /** What one run of the loop remembers. */
-export interface Memory {
+export interface State {
   readonly table: Selection.Table
   /** What the last sync of each Service knew. */
   readonly times: Map<Key.Key, TriggerTime.State>
@@ -46,24 +46,24 @@ const changed = (operation: "create" | "update" | "delete", addresses: number): 
   )
 
 export const sync =
-  (ports: Ports, { table, times }: Memory) =>
+  (deps: Deps, { table, times }: State) =>
   (key: Key.Key): Call<void> =>
     Effect.suspend(() => {
-      const service = ports.services.get(key)
-      const current = ports.endpoints.get(key)
+      const service = deps.services.get(key)
+      const current = deps.endpoints.get(key)
       if (service === undefined) {
         times.delete(key)
-        return current === undefined ? Effect.void : remove(ports, current)
+        return current === undefined ? Effect.void : remove(deps, current)
       }
       if (Selection.selectorOf(service) === undefined) return Effect.void
-      const pods = Selection.podsOf(ports.pods, table, service)
+      const pods = Selection.podsOf(deps.pods, table, service)
       const { state, time } = TriggerTime.step(times.get(key), service, pods)
       const plan = Plan.plan({ service, pods, current, time })
-      return Effect.tap(apply(ports, service, plan), () => Effect.sync(() => times.set(key, state)))
+      return Effect.tap(apply(deps, service, plan), () => Effect.sync(() => times.set(key, state)))
     })
 
-const remove = (ports: Ports, current: Endpoints): Call<void> =>
-  ports.remove(current).pipe(
+const remove = (deps: Deps, current: Endpoints): Call<void> =>
+  deps.remove(current).pipe(
     Effect.andThen(changed("delete", 0)),
     Effect.catchIf(
       (error) => ApiError.hasReason(error, "NotFound"),
@@ -71,27 +71,27 @@ const remove = (ports: Ports, current: Endpoints): Call<void> =>
     )
   )
 
-const apply = (ports: Ports, service: Service, plan: Plan.Plan): Call<void> => {
+const apply = (deps: Deps, service: Service, plan: Plan.Plan): Call<void> => {
   const { name, namespace } = service.metadata
   switch (plan._tag) {
     case "None":
       return Effect.void
     case "Create":
-      return ports.create(plan.draft).pipe(
+      return deps.create(plan.draft).pipe(
         Effect.tapError((error) => {
           const why = `Failed to create endpoint for service ${namespace}/${name}: ${error.detail}`
           // Nothing can be created there any more, and the Service will go too.
           if (ApiError.isNamespaceTerminating(error)) return Effect.void
-          return ports.events.warning(named(service), "FailedToCreateEndpoint", why)
+          return deps.events.warning(named(service), "FailedToCreateEndpoint", why)
         }),
         Effect.andThen((created) => changed("create", Subsets.size(created.subsets ?? []))),
         Effect.catchIf(ApiError.isNamespaceTerminating, () => Effect.void)
       )
     case "Update":
-      return ports.update(plan.endpoints).pipe(
+      return deps.update(plan.endpoints).pipe(
         Effect.tapError((error) => {
           const why = `Failed to update endpoint ${namespace}/${name}: ${error.detail}`
-          return ports.events.warning(plan.endpoints, "FailedToUpdateEndpoint", why)
+          return deps.events.warning(plan.endpoints, "FailedToUpdateEndpoint", why)
         }),
         Effect.andThen((updated) => changed("update", Subsets.size(updated.subsets ?? [])))
       )

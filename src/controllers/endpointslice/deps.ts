@@ -10,13 +10,13 @@ import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type * as Store from "../../streams/store/Store.ts"
 import type * as Selection from "../shared/services/selection.ts"
 import type { Totals } from "../shared/services/totals.ts"
-import type { Books } from "./sliceTracker.ts"
-import type { Wishes } from "./topologyCache.ts"
+import type { SliceTracker } from "./sliceTracker.ts"
+import type { TopologyCache } from "./topologyCache.ts"
 import type { Zones } from "./zones.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 
-export interface Ports {
+export interface Deps {
   readonly services: Store.Readable<Service>
   readonly pods: Store.Readable<Pod>
   readonly nodes: Store.Readable<Node>
@@ -29,17 +29,17 @@ export interface Ports {
 }
 
 /** What one run of the loop remembers and is told. */
-export interface Memory {
+export interface LoopState {
   readonly table: Selection.Table
-  readonly books: Books
+  readonly tracker: SliceTracker
   readonly zones: Zones
-  readonly wishes: Wishes
+  readonly topologyCache: TopologyCache
   readonly totals: Totals
   readonly preferences: Preferences
   /** Endpoints in a slice, at most. */
   readonly limit: number
   /** Between a change of a slice by another client and the sync that puts it right. */
-  readonly patience: Duration.Duration
+  readonly minSyncDelay: Duration.Duration
 }
 
 /** The traffic distributions that Services ask for, and how many ask for each; for one term of leadership. */

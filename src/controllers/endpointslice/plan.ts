@@ -12,7 +12,7 @@ import type { Shares } from "./allocation.ts"
 import * as Hints from "./hints.ts"
 import * as Model from "./model.ts"
 import * as Slices from "./slices.ts"
-import type { Answer } from "./topologyCache.ts"
+import type { FamilyOutcome } from "./topologyCache.ts"
 
 export interface Gathered {
   readonly service: Service
@@ -39,7 +39,7 @@ export interface Plan {
   /** Pods that are left out because nobody knows their node. */
   readonly lost: ReadonlyArray<Pod>
   /** What became of the wish for hints by zone, in each family; empty if there is none. */
-  readonly answers: ReadonlyArray<Answer>
+  readonly outcomes: ReadonlyArray<FamilyOutcome>
   /** What happens to endpoints, in each family. */
   readonly moves: ReadonlyArray<Moves>
   /** What it comes to, in numbers. */
@@ -60,7 +60,7 @@ export const plan = (gathered: Gathered): Plan => {
   const isLeaving = service.metadata.deletionTimestamp !== undefined
   const creates: Array<Draft<EndpointSlice>> = []
   const updates: Array<EndpointSlice> = []
-  const answers: Array<Answer> = []
+  const outcomes: Array<FamilyOutcome> = []
   const moves: Array<Moves> = []
   const deletes = slices.filter((slice) => !isServed(model, service, slice))
   for (const family of model.families) {
@@ -73,17 +73,17 @@ export const plan = (gathered: Gathered): Plan => {
     creates.push(...hinted.creates)
     updates.push(...hinted.updates)
     deletes.push(...change.deletes)
-    if (hinted.answer !== undefined) answers.push(hinted.answer)
+    if (hinted.outcome !== undefined) outcomes.push(hinted.outcome)
     moves.push(movesOf(gathered, model, family, change.added))
   }
   const sizes = sizesOf(gathered, model, slices.length + creates.length - deletes.length)
-  return { families: model.families, creates, updates, deletes, lost: model.lost, answers, moves, sizes }
+  return { families: model.families, creates, updates, deletes, lost: model.lost, outcomes, moves, sizes }
 }
 
 interface Writes {
   readonly creates: ReadonlyArray<Draft<EndpointSlice>>
   readonly updates: ReadonlyArray<EndpointSlice>
-  readonly answer?: Answer
+  readonly outcome?: FamilyOutcome
 }
 
 interface InFamily {
@@ -105,7 +105,7 @@ const hint = (
   return {
     creates,
     updates: [...updates, ...rewritten.map((slice) => Slices.rehint(slice, writing))],
-    answer: { family, outcome }
+    outcome: { family, outcome }
   }
 }
 

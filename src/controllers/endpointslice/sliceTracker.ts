@@ -7,7 +7,7 @@ import type { EndpointSlice } from "../../kube/resources.ts"
 import * as ResourceVersion from "../../kube/ResourceVersion.ts"
 import type * as TriggerTime from "../shared/services/triggerTime.ts"
 
-export interface Books {
+export interface SliceTracker {
   readonly times: Map<Key, TriggerTime.State>
   /** The slice was written, and this is what the server answered. */
   readonly written: (service: Key, slice: EndpointSlice) => void
@@ -24,7 +24,7 @@ export interface Books {
 
 const gone = "gone"
 
-export const make = (): Books => {
+export const make = (): SliceTracker => {
   /** By Service and uid: the version of our last write, or that it is gone. Never an empty map. */
   const writes = new Map<Key, Map<string, string>>()
   const times = new Map<Key, TriggerTime.State>()

@@ -15,7 +15,7 @@ import * as TriggerTime from "../shared/services/triggerTime.ts"
 import * as Metrics from "./metrics.ts"
 import * as Model from "./model.ts"
 import * as Plan from "./plan.ts"
-import type { Memory, Ports } from "./deps.ts"
+import type { LoopState, Deps } from "./deps.ts"
 import * as Slices from "./slices.ts"
 
 /** The slices are not as they should be; the message is what users read in an event. */
@@ -25,62 +25,66 @@ export class SyncError extends Data.TaggedError("EndpointSliceSyncError")<{
 }> {}
 
 export const sync =
-  (ports: Ports, memory: Memory) =>
+  (deps: Deps, loopState: LoopState) =>
   (key: Key.Key): Effect.Effect<void, SyncError> =>
     Effect.suspend(() => {
-      const service = ports.services.get(key)
-      if (service === undefined) memory.books.forget(key)
-      if (service === undefined || Selection.selectorOf(service) === undefined) return forget(memory, key)
-      return Effect.tapError(reconcile(ports, memory, service), ({ message }) => tell(ports, service, message))
+      const service = deps.services.get(key)
+      if (service === undefined) loopState.tracker.forget(key)
+      if (service === undefined || Selection.selectorOf(service) === undefined) return forget(loopState, key)
+      return Effect.tapError(reconcile(deps, loopState, service), ({ message }) =>
+        recordFailure(deps, service, message)
+      )
     }).pipe(
       Effect.tap(() => Metrics.synced("success")),
       Effect.tapError(() => Metrics.synced("error"))
     )
 
-const forget = ({ preferences, totals, wishes }: Memory, key: Key.Key): Effect.Effect<void> => {
-  wishes.forget(key)
+const forget = ({ preferences, totals, topologyCache }: LoopState, key: Key.Key): Effect.Effect<void> => {
+  topologyCache.forget(key)
   return Effect.andThen(Metrics.total(totals.forget(key)), Metrics.preferred(preferences.note(key, undefined)))
 }
 
-const tell = ({ events }: Ports, service: Service, message: string): Effect.Effect<void> =>
+const recordFailure = ({ events }: Deps, service: Service, message: string): Effect.Effect<void> =>
   events.warning(
     service,
     "FailedToUpdateEndpointSlices",
     `Error updating Endpoint Slices for Service ${Key.of(service)}: ${message}`
   )
 
-const reconcile = Effect.fnUntraced(function* (ports: Ports, memory: Memory, service: Service) {
-  const { books, limit, preferences, table, totals, wishes, zones } = memory
+const reconcile = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState, service: Service) {
+  const { tracker, limit, preferences, table, totals, topologyCache, zones } = loopState
   const key = Key.of(service)
-  const pods = Selection.podsOf(ports.pods, table, service)
-  const { state, time } = TriggerTime.step(books.times.get(key), service, pods)
-  const nodeOf = (name: string) => ports.nodes.get(name)
+  const pods = Selection.podsOf(deps.pods, table, service)
+  const { state, time } = TriggerTime.step(tracker.times.get(key), service, pods)
+  const nodeOf = (name: string) => deps.nodes.get(name)
   const plan = Plan.plan({
     service,
     pods,
-    slices: slicesOf(ports, memory, key),
+    slices: slicesOf(deps, loopState, key),
     nodeOf,
     time,
     limit,
     shares: zones.shares()
   })
   // Noted before anything is awaited: a node that changes from here on finds what was decided without it.
-  const news = wishes.note(key, plan.answers)
-  yield* Effect.forEach(news, ({ message, reason, type }) => ports.events.event(service, type, reason, message))
+  const topologyEvents = topologyCache.note(key, plan.outcomes)
+  yield* Effect.forEach(topologyEvents, ({ message, reason, type }) =>
+    deps.events.event(service, type, reason, message)
+  )
   yield* Metrics.preferred(preferences.note(key, Model.preferenceOf(service)))
-  const errors = [...lostPods(service, plan.lost), ...(yield* apply(ports, memory, { key, service, plan }))]
+  const errors = [...lostPods(service, plan.lost), ...(yield* apply(deps, loopState, { key, service, plan }))]
   yield* Metrics.total(totals.note(key, plan.sizes))
   if (errors.length > 0) {
     const cause = errors.find((error) => error.cause !== undefined)?.cause
     return yield* new SyncError({ message: aggregate(errors.map(({ message }) => message)), cause })
   }
-  books.times.set(key, state)
+  tracker.times.set(key, state)
 })
 
-const slicesOf = ({ slices }: Ports, { books }: Memory, key: Key.Key): ReadonlyArray<EndpointSlice> =>
+const slicesOf = ({ slices }: Deps, { tracker }: LoopState, key: Key.Key): ReadonlyArray<EndpointSlice> =>
   slices
     .byIndex(Slices.byService.name, key)
-    .filter((slice) => slice.metadata.deletionTimestamp === undefined && !books.isGone(key, slice))
+    .filter((slice) => slice.metadata.deletionTimestamp === undefined && !tracker.isGone(key, slice))
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
 
 const lostPods = (service: Service, pods: ReadonlyArray<Pod>): ReadonlyArray<SyncError> =>
@@ -89,28 +93,28 @@ const lostPods = (service: Service, pods: ReadonlyArray<Pod>): ReadonlyArray<Syn
     return new SyncError({ message, cause: undefined })
   })
 
-interface Work {
+interface Reconciling {
   readonly key: Key.Key
   readonly service: Service
   readonly plan: Plan.Plan
 }
 
 /** Answers with what failed. A family without a failure is as planned, whatever became of the other. endpointslice `Reconcile`. */
-const apply = Effect.fnUntraced(function* (ports: Ports, memory: Memory, work: Work) {
+const apply = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState, work: Reconciling) {
   const { key, plan } = work
-  const { answers, creates, deletes, families, sizes, updates } = plan
+  const { outcomes, creates, deletes, families, sizes, updates } = plan
   yield* Metrics.planned(plan)
   const errors: Array<SyncError> = []
   const attempt = (work: Effect.Effect<void, SyncError>) =>
     Effect.catch(work, (error) => Effect.sync(() => void errors.push(error)))
-  for (const family of families) yield* attempt(applyFamily(ports, memory, { ...work, family }))
+  for (const family of families) yield* attempt(applyFamily(deps, loopState, { ...work, family }))
   const isServed = ({ addressType }: EndpointSlice) => families.some((family) => family === addressType)
   for (const slice of deletes.filter((one) => !isServed(one)))
-    yield* attempt(remove(ports, memory, { key, slice, verb: "error deleting" }))
+    yield* attempt(remove(deps, loopState, { key, slice, verb: "error deleting" }))
   if (errors.length === 0 && creates.length + updates.length + deletes.length > 0)
     yield* Effect.annotateLogs(Effect.logDebug("Changed the slices of a Service"), {
       endpoints: sizes.endpoints,
-      ...(answers.length === 0 ? {} : { hints: answers.map(({ outcome }) => outcome._tag).join() }),
+      ...(outcomes.length === 0 ? {} : { hints: outcomes.map(({ outcome }) => outcome._tag).join() }),
       created: creates.length,
       updated: updates.length,
       deleted: deletes.length
@@ -120,29 +124,29 @@ const apply = Effect.fnUntraced(function* (ports: Ports, memory: Memory, work: W
 
 /** The first call that fails ends it. endpointslice `finalize`. */
 const applyFamily = Effect.fnUntraced(function* (
-  ports: Ports,
-  memory: Memory,
-  { family, key, plan, service }: Work & { readonly family: Family }
+  deps: Deps,
+  loopState: LoopState,
+  { family, key, plan, service }: Reconciling & { readonly family: Family }
 ) {
   const ofFamily = ({ addressType }: Pick<EndpointSlice, "addressType">) => addressType === family
   const [creates, updates] = [plan.creates.filter(ofFamily), plan.updates.filter(ofFamily)]
   const deletes = plan.deletes.filter(ofFamily)
   for (const draft of creates) {
     const created = yield* Effect.mapError(
-      Calls.unlessTerminating(ports.create(draft)),
+      Calls.unlessTerminating(deps.create(draft)),
       failure(`failed to create EndpointSlice for Service ${key}`)
     )
     // Nothing can be created there any more, and the Service will go too.
     if (created === undefined) return
-    memory.books.written(key, created)
+    loopState.tracker.written(key, created)
     yield* Metrics.changed("create")
   }
   for (const slice of updates) {
     const what = `failed to update ${slice.metadata.name} EndpointSlice for Service ${key}`
-    memory.books.written(key, yield* Effect.mapError(ports.update(slice), failure(what)))
+    loopState.tracker.written(key, yield* Effect.mapError(deps.update(slice), failure(what)))
     yield* Metrics.changed("update")
   }
-  for (const slice of deletes) yield* remove(ports, memory, { key, slice, verb: "failed to delete" })
+  for (const slice of deletes) yield* remove(deps, loopState, { key, slice, verb: "failed to delete" })
   yield* Metrics.wrote(service, creates.length + updates.length + deletes.length)
 })
 
@@ -152,10 +156,10 @@ interface Deletion {
   readonly verb: string
 }
 
-const remove = Effect.fnUntraced(function* (ports: Ports, { books }: Memory, { key, slice, verb }: Deletion) {
+const remove = Effect.fnUntraced(function* (deps: Deps, { tracker }: LoopState, { key, slice, verb }: Deletion) {
   const what = `${verb} ${slice.metadata.name} EndpointSlice for Service ${key}`
-  yield* Effect.mapError(Calls.unlessGone(ports.remove(slice)), failure(what))
-  books.deleted(key, slice)
+  yield* Effect.mapError(Calls.unlessGone(deps.remove(slice)), failure(what))
+  tracker.deleted(key, slice)
   yield* Metrics.changed("delete")
 })
 

@@ -8,65 +8,68 @@ import * as Allocation from "./allocation.ts"
 import type * as Hints from "./hints.ts"
 
 /** What a sync decided for one family. */
-export interface Answer {
+export interface FamilyOutcome {
   readonly family: Family
   readonly outcome: Hints.Outcome
 }
 
 /** What the Service's users are told. */
-export interface News {
+export interface TopologyEvent {
   readonly type: "Normal" | "Warning"
   readonly reason: "TopologyAwareHintsEnabled" | "TopologyAwareHintsDisabled"
   readonly message: string
 }
 
-export interface Wishes {
+export interface TopologyCache {
   /** What a sync has decided, nothing for a Service that does not ask; answers with what is to be told. */
-  readonly note: (service: Key, answers: ReadonlyArray<Answer>) => ReadonlyArray<News>
+  readonly note: (service: Key, outcomes: ReadonlyArray<FamilyOutcome>) => ReadonlyArray<TopologyEvent>
   readonly forget: (service: Key) => void
   /** Those that would not get with these shares what they have got. */
   readonly concerned: (shares: Allocation.Shares | undefined) => ReadonlyArray<Key>
 }
 
-export const make = (): Wishes => {
-  const known = new Map<Key, ReadonlyArray<Answer>>()
+export const make = (): TopologyCache => {
+  const known = new Map<Key, ReadonlyArray<FamilyOutcome>>()
   return {
-    note: (service, answers) => {
+    note: (service, outcomes) => {
       const before = known.get(service) ?? nothing
-      if (answers.length === 0) known.delete(service)
-      else known.set(service, answers)
-      return newsOf(before, answers)
+      if (outcomes.length === 0) known.delete(service)
+      else known.set(service, outcomes)
+      return eventsFor(before, outcomes)
     },
     forget: (service) => {
       known.delete(service)
     },
     concerned: (shares) => {
       const found: Array<Key> = []
-      for (const [service, answers] of known)
-        if (answers.some(({ outcome }) => !holds(outcome, shares))) found.push(service)
+      for (const [service, outcomes] of known)
+        if (outcomes.some(({ outcome }) => !holds(outcome, shares))) found.push(service)
       return found
     }
   }
 }
 
-const nothing: ReadonlyArray<Answer> = []
+const nothing: ReadonlyArray<FamilyOutcome> = []
 
 /** A refusal is told each time, hints when they come and when nobody asks for them any more. */
-export const newsOf = (before: ReadonlyArray<Answer>, now: ReadonlyArray<Answer>): ReadonlyArray<News> => {
+export const eventsFor = (
+  before: ReadonlyArray<FamilyOutcome>,
+  now: ReadonlyArray<FamilyOutcome>
+): ReadonlyArray<TopologyEvent> => {
   const had = before.find(({ outcome }) => outcome._tag === "Given")
-  const news: Array<News> = now.flatMap(({ family, outcome }) =>
+  const events: Array<TopologyEvent> = now.flatMap(({ family, outcome }) =>
     outcome._tag === "Refused" ? [disabled(outcome.reason, family)] : []
   )
   const has = now.find(({ outcome }) => outcome._tag === "Given")
   if (had === undefined && has !== undefined) {
     const message = `Topology Aware Hints has been enabled, addressType: ${has.family}`
-    news.push({ type: "Normal", reason: "TopologyAwareHintsEnabled", message })
+    events.push({ type: "Normal", reason: "TopologyAwareHintsEnabled", message })
   }
-  if (had !== undefined && now.length === 0) news.push(disabled("Topology Aware Hints has been disabled", had.family))
-  return news
+  if (had !== undefined && now.length === 0) events.push(disabled("Topology Aware Hints has been disabled", had.family))
+  return events
 }
 
-const disabled = (why: string, family: Family): News => ({
+const disabled = (why: string, family: Family): TopologyEvent => ({
   type: "Warning",
   reason: "TopologyAwareHintsDisabled",
   message: `${why}, addressType: ${family}`

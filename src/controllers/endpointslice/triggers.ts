@@ -9,27 +9,27 @@ import type { EndpointSlice, Node, Pod } from "../../kube/resources.ts"
 import type { Index } from "../../layers/Cache.ts"
 import type * as Trigger from "../../streams/store/trigger.ts"
 import * as Pods from "../shared/services/pods.ts"
-import type { Memory, Ports } from "./deps.ts"
+import type { LoopState, Deps } from "./deps.ts"
 import * as Slices from "./slices.ts"
 
 /** At least. Source: endpointSliceChangeMinSyncDelay. */
-export const patience = Duration.seconds(1)
+export const minSyncDelay = Duration.seconds(1)
 
 const none: ReadonlyArray<Key.Key> = []
 
 export const slices =
   (
-    { queue, services }: Pick<Ports, "queue" | "services">,
-    { books, patience: after }: Memory
+    { queue, services }: Pick<Deps, "queue" | "services">,
+    { tracker, minSyncDelay: after }: LoopState
   ): Trigger.Trigger<EndpointSlice> =>
   (delta) => {
-    const ask = (service: Key.Key | undefined): void => {
+    const enqueue = (service: Key.Key | undefined): void => {
       if (service !== undefined && services.get(service) !== undefined) queue.addWithUnsafe(service, { after })
     }
     const { object } = delta
     const service = Slices.serviceOf(object)
     if (delta._tag === "Deleted") {
-      if (service === undefined || !books.observeDeletion(service, object)) ask(service)
+      if (service === undefined || !tracker.observeDeletion(service, object)) enqueue(service)
       return none
     }
     // What was there before us is looked at with its Service.
@@ -37,9 +37,9 @@ export const slices =
     if (delta._tag === "Updated") {
       if (delta.previous === object) return none
       const before = Slices.serviceOf(delta.previous)
-      if (before !== service) ask(before)
+      if (before !== service) enqueue(before)
     }
-    if (service !== undefined && !books.isKnown(service, object)) ask(service)
+    if (service !== undefined && !tracker.isKnown(service, object)) enqueue(service)
     return none
   }
 
@@ -55,9 +55,9 @@ export const byNode: Index<Pod> = {
 const nowhere: ReadonlyArray<string> = []
 
 export const nodes =
-  ({ pods }: Pick<Ports, "pods">, { table, wishes, zones }: Memory): Trigger.Trigger<Node> =>
+  ({ pods }: Pick<Deps, "pods">, { table, topologyCache, zones }: LoopState): Trigger.Trigger<Node> =>
   (delta) => {
-    const others = zones.observe(delta) ? wishes.concerned(zones.shares()) : none
+    const others = zones.observe(delta) ? topologyCache.concerned(zones.shares()) : none
     if (delta._tag === "Deleted") return others
     if (delta._tag === "Updated" && zoneOf(delta.previous) === zoneOf(delta.object)) return others
     const concerned = new Set(others)

@@ -19,7 +19,7 @@ import * as Plan from "./plan.ts"
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
 /** What the loop reads and does; nothing here knows where it goes. */
-export interface Ports {
+export interface Deps {
   readonly services: Store.Readable<Service>
   readonly endpoints: Store.Readable<Endpoints>
   readonly slices: Store.Readable<EndpointSlice>
@@ -39,40 +39,40 @@ export class SyncError extends Data.TaggedError("EndpointSliceMirroringSyncError
 }> {}
 
 export const sync =
-  (ports: Ports) =>
+  (deps: Deps) =>
   (key: Key.Key): Effect.Effect<void, SyncError> =>
     Metrics.timed(
       Effect.suspend(() => {
-        const found = ports.endpoints.get(key)
-        const endpoints = isMirrored(ports, key, found) ? found : undefined
-        const plan = Plan.plan({ endpoints, slices: slicesOf(ports, key), limit: ports.limit })
+        const found = deps.endpoints.get(key)
+        const endpoints = isMirrored(deps, key, found) ? found : undefined
+        const plan = Plan.plan({ endpoints, slices: slicesOf(deps, key), limit: deps.limit })
         if (endpoints === undefined)
-          return Effect.andThen(Metrics.total(ports.totals.forget(key)), cleanUp(ports, key, plan.deletes))
-        const work = apply(ports, key, plan)
+          return Effect.andThen(Metrics.total(deps.totals.forget(key)), cleanUp(deps, key, plan.deletes))
+        const applied = apply(deps, key, plan)
         return Metrics.planned(plan).pipe(
-          Effect.andThen(Metrics.total(ports.totals.note(key, plan.sizes))),
-          Effect.andThen(warn(ports, endpoints, plan)),
-          Effect.andThen(Effect.tapError(work, ({ message }) => tell(ports, endpoints, message)))
+          Effect.andThen(Metrics.total(deps.totals.note(key, plan.sizes))),
+          Effect.andThen(warn(deps, endpoints, plan)),
+          Effect.andThen(Effect.tapError(applied, ({ message }) => recordFailure(deps, endpoints, message)))
         )
       })
     )
 
 /** They are there and want it, and their Service leaves them to others. */
-const isMirrored = ({ services }: Ports, key: Key.Key, endpoints: Endpoints | undefined): boolean => {
+const isMirrored = ({ services }: Deps, key: Key.Key, endpoints: Endpoints | undefined): boolean => {
   const service = services.get(key)
   return (
     endpoints !== undefined && Mirrored.isWanted(endpoints) && service !== undefined && Mirrored.leavesToOthers(service)
   )
 }
 
-const slicesOf = ({ slices }: Ports, key: Key.Key): ReadonlyArray<EndpointSlice> =>
+const slicesOf = ({ slices }: Deps, key: Key.Key): ReadonlyArray<EndpointSlice> =>
   slices
     .byIndex(Mirrored.byEndpoints.name, key)
     .filter((slice) => slice.metadata.deletionTimestamp === undefined)
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
 
 const warn = Effect.fnUntraced(function* (
-  { events, limit }: Ports,
+  { events, limit }: Deps,
   endpoints: Endpoints,
   { invalid, skipped }: Plan.Plan
 ) {
@@ -86,19 +86,19 @@ const warn = Effect.fnUntraced(function* (
   }
 })
 
-const tell = ({ events }: Ports, endpoints: Endpoints, message: string): Effect.Effect<void> =>
+const recordFailure = ({ events }: Deps, endpoints: Endpoints, message: string): Effect.Effect<void> =>
   events.warning(
     endpoints,
     "FailedToUpdateEndpointSlices",
     `Error updating Endpoint Slices for Endpoints ${Key.of(endpoints)}: ${message}`
   )
 
-const apply = Effect.fnUntraced(function* (ports: Ports, key: Key.Key, plan: Plan.Plan) {
+const apply = Effect.fnUntraced(function* (deps: Deps, key: Key.Key, plan: Plan.Plan) {
   const { creates, deletes, totals, updates } = plan
   if (creates.length + updates.length + deletes.length === 0) return
   for (const draft of creates) {
     const created = yield* Effect.mapError(
-      Calls.unlessTerminating(ports.create(draft)),
+      Calls.unlessTerminating(deps.create(draft)),
       failure(`failed to create EndpointSlice for Endpoints ${key}`)
     )
     // Nothing can be created there any more, and the Endpoints will go too.
@@ -107,12 +107,12 @@ const apply = Effect.fnUntraced(function* (ports: Ports, key: Key.Key, plan: Pla
   }
   for (const slice of updates) {
     const what = `failed to update ${slice.metadata.name} EndpointSlice for Endpoints ${key}`
-    yield* Effect.mapError(ports.update(slice), failure(what))
+    yield* Effect.mapError(deps.update(slice), failure(what))
     yield* Metrics.changed("update")
   }
   for (const slice of deletes) {
     const what = `failed to delete ${slice.metadata.name} EndpointSlice for Endpoints ${key}`
-    yield* Effect.mapError(remove(ports, slice), failure(what))
+    yield* Effect.mapError(remove(deps, slice), failure(what))
   }
   yield* Effect.annotateLogs(Effect.logDebug("Mirrored Endpoints to slices"), {
     ...totals,
@@ -123,16 +123,16 @@ const apply = Effect.fnUntraced(function* (ports: Ports, key: Key.Key, plan: Pla
 })
 
 /** Deletes all that it can. pkg/controller/endpointslicemirroring: deleteEndpoints. */
-const cleanUp = Effect.fnUntraced(function* (ports: Ports, key: Key.Key, slices: ReadonlyArray<EndpointSlice>) {
-  const [, errors] = yield* Effect.partition(slices, (slice) => remove(ports, slice))
+const cleanUp = Effect.fnUntraced(function* (deps: Deps, key: Key.Key, slices: ReadonlyArray<EndpointSlice>) {
+  const [, errors] = yield* Effect.partition(slices, (slice) => remove(deps, slice))
   const [first] = errors
   if (first === undefined) return
   const what = `error(s) deleting ${errors.length}/${slices.length} EndpointSlices for ${key} Endpoints, including`
   return yield* failure(what)(first)
 })
 
-const remove = (ports: Ports, slice: EndpointSlice): Call<void> =>
-  Effect.andThen(Calls.unlessGone(ports.remove(slice)), Metrics.changed("delete"))
+const remove = (deps: Deps, slice: EndpointSlice): Call<void> =>
+  Effect.andThen(Calls.unlessGone(deps.remove(slice)), Metrics.changed("delete"))
 
 const failure = (what: string) => (cause: ApiError.ApiError) =>
   new SyncError({ message: `${what}: ${cause.detail}`, cause })

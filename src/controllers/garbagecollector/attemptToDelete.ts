@@ -77,16 +77,16 @@ export interface Parts {
   readonly absentOwners: AbsentOwners
   readonly objects: Objects
   /** Applies events to the graph and passes on what it asks for. */
-  readonly tell: (event: Graph.Event) => void
+  readonly processEvent: (event: Graph.Event) => void
   readonly examine: (uids: ReadonlyArray<Identity.Uid>) => void
 }
 
 /** One attempt. Succeeds when there is nothing to do about the node for now. */
 export const attempt = (parts: Parts) => {
-  const { graph, objects, tell } = parts
+  const { graph, objects, processEvent } = parts
 
   const absent = (identity: Identity.Identity, clusterScoped: boolean) =>
-    Effect.sync(() => tell({ _tag: "Absent", identity, clusterScoped }))
+    Effect.sync(() => processEvent({ _tag: "Absent", identity, clusterScoped }))
 
   const act = (
     identity: Identity.Identity,

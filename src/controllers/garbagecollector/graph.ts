@@ -213,17 +213,17 @@ export const make = (): Graph => {
     for (const dependent of left) note.toDelete.add(dependent)
   }
 
-  const absent = (asked: Identity.Identity, clusterScoped: boolean, note: Noting): void => {
-    const node = nodes.get(asked.uid)
+  const absent = (requested: Identity.Identity, clusterScoped: boolean, note: Noting): void => {
+    const node = nodes.get(requested.uid)
     if (node === undefined) return
-    const proven = clusterScoped ? { ...asked, namespace: "" } : asked
-    const isAsked = Identity.isSame(node.identity, asked)
-    const { matching, mistaken } = References.partition(dependentsOf(asked.uid), proven)
-    if (node.observed ? isAsked : mistaken.length === 0) return remove(node, proven, note)
+    const proven = clusterScoped ? { ...requested, namespace: "" } : requested
+    const isRequested = Identity.isSame(node.identity, requested)
+    const { matching, mistaken } = References.partition(dependentsOf(requested.uid), proven)
+    if (node.observed ? isRequested : mistaken.length === 0) return remove(node, proven, note)
     // The object may still exist elsewhere: only those who named it there are told.
     if (matching.length > 0) note.absent.push(proven)
     for (const { identity } of matching) note.toDelete.add(identity.uid)
-    if (node.observed || !isAsked) return
+    if (node.observed || !isRequested) return
     node.identity = References.alternative(mistaken, proven) ?? node.identity
   }
 

@@ -13,7 +13,7 @@ import * as Selectors from "./selectors.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 
-export interface Ports {
+export interface Deps {
   readonly autoscalers: Store.Readable<HorizontalPodAutoscaler>
   readonly pods: Store.Readable<Pod>
   readonly scales: Scales
@@ -25,16 +25,16 @@ export interface Ports {
 }
 
 /** What one run of the loop is told and remembers. */
-export interface Memory {
+export interface LoopState {
   readonly settings: Settings
-  readonly books: Books
+  readonly histories: Histories
 }
 
 /**
  * What the loop keeps between two syncs: recommendations, scale events, and what each target selects; for one term of leadership. A new term takes the
  * present size for a recommendation.
  */
-interface Books {
+interface Histories {
   /** Of this very autoscaler: a namesake starts clean. */
   readonly history: (key: Key, autoscaler: HorizontalPodAutoscaler) => History.History
   readonly remember: (key: Key, autoscaler: HorizontalPodAutoscaler, history: History.History) => void
@@ -44,7 +44,7 @@ interface Books {
   readonly size: () => number
 }
 
-export const makeBooks = (): Books => {
+export const makeHistories = (): Histories => {
   const known = new Map<Key, { readonly uid: string | undefined; readonly history: History.History }>()
   const selectors = Selectors.makeTable()
   return {

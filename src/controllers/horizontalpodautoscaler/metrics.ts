@@ -8,12 +8,12 @@ import * as Family from "../../streams/reconcile/metricFamily.ts"
 const prefix = "horizontal_pod_autoscaler_controller_"
 const bounds = Family.exponential(0.001, 2, 15)
 
-const looks = Family.counter(
+const reconciliations = Family.counter(
   `${prefix}reconciliations_total`,
   "Looks at autoscalers, by what was done and what went wrong",
   ["action", "error"]
 )
-const lookSeconds = Family.histogram(
+const reconciliationSeconds = Family.histogram(
   `${prefix}reconciliation_duration_seconds`,
   "Seconds that a look at an autoscaler took, by what was done and what went wrong",
   bounds,
@@ -37,7 +37,7 @@ const sizes = Family.gauge(`${prefix}desired_replicas`, "Replicas that an autosc
   "namespace"
 ])
 
-export const families = [looks, lookSeconds, computations, computationSeconds, autoscalers, sizes]
+export const families = [reconciliations, reconciliationSeconds, computations, computationSeconds, autoscalers, sizes]
 
 export type Action = "scale_up" | "scale_down" | "none"
 /** `spec`: the autoscaler is at fault; `internal`: something else. Source: pkg/controller/podautoscaler: errSpec. */
@@ -55,21 +55,21 @@ interface Judgement {
 /** Runs it, and hands on how many seconds it took. */
 const timed = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  told: (seconds: number, result: A | E) => Effect.Effect<void>
+  record: (seconds: number, result: A | E) => Effect.Effect<void>
 ): Effect.Effect<A, E, R> =>
   Effect.flatMap(Clock.monotonicTimeNanos, (begun) => {
     const after = (result: A | E) =>
-      Effect.flatMap(Clock.monotonicTimeNanos, (now) => told(Number(now - begun) / 1e9, result))
+      Effect.flatMap(Clock.monotonicTimeNanos, (now) => record(Number(now - begun) / 1e9, result))
     return effect.pipe(Effect.tap(after), Effect.tapError(after))
   })
 
 /** One look at an autoscaler. */
-export const looked = <A extends Judgement, E extends Judgement, R>(
-  look: Effect.Effect<A, E, R>
+export const reconciled = <A extends Judgement, E extends Judgement, R>(
+  reconciliation: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  timed(look, (seconds, { action, fault }) => {
+  timed(reconciliation, (seconds, { action, fault }) => {
     const attributes = { action, error: fault }
-    return Effect.andThen(looks.add(1, attributes), lookSeconds.observe(seconds, attributes))
+    return Effect.andThen(reconciliations.add(1, attributes), reconciliationSeconds.observe(seconds, attributes))
   })
 
 /** One metric of an autoscaler. */

@@ -4,16 +4,16 @@ import * as Result from "effect/Result"
 import type { Pod } from "../../kube/resources.ts"
 import type { MetricsApi, MetricsError } from "../../layers/MetricsApi.ts"
 import type { Scale } from "../shared/scale/scales.ts"
-import type { Look } from "./snapshot.ts"
+import type { Snapshot } from "./snapshot.ts"
 import * as Metrics from "./metrics.ts"
-import { isOfSpec, type Said } from "./plan/plan.ts"
-import * as Proposal from "./plan/replicaProposal.ts"
-import * as Question from "./plan/metricQuery.ts"
+import { isOfSpec, type MetricResults } from "./plan/plan.ts"
+import * as ReplicaProposal from "./plan/replicaProposal.ts"
+import * as MetricQuery from "./plan/metricQuery.ts"
 import * as Spec from "./plan/spec.ts"
-import type { Memory, Ports } from "./deps.ts"
+import type { LoopState, Deps } from "./deps.ts"
 
 export interface Given {
-  readonly look: Look
+  readonly snapshot: Snapshot
   readonly scale: Scale
   /** Of the target. */
   readonly pods: ReadonlyArray<Pod>
@@ -22,36 +22,36 @@ export interface Given {
 /** Metrics of one autoscaler that are asked at once. */
 const atOnce = 4
 
-type One = Said[number]
+type One = MetricResults[number]
 
-export const all = (ports: Ports, memory: Memory, given: Given): Effect.Effect<Said> => {
-  const { autoscaler } = given.look
+export const all = (deps: Deps, loopState: LoopState, given: Given): Effect.Effect<MetricResults> => {
+  const { autoscaler } = given.snapshot
   const before = autoscaler.status?.currentReplicas ?? 0
   return Effect.forEach(
     Spec.metricsOf(autoscaler),
-    (spec) => Metrics.computed(spec.type, one(ports, memory, given, spec), (said) => judged(said, before)),
+    (spec) => Metrics.computed(spec.type, one(deps, loopState, given, spec), (said) => outcomeOf(said, before)),
     { concurrency: atOnce }
   )
 }
 
-const judged = (said: One, before: number): { readonly action: Metrics.Action; readonly fault: Metrics.Fault } =>
+const outcomeOf = (said: One, before: number): { readonly action: Metrics.Action; readonly fault: Metrics.Fault } =>
   Result.isSuccess(said)
     ? { action: Metrics.actionOf(before, said.success.replicas), fault: "none" }
     : { action: "none", fault: isOfSpec(said.failure) ? "spec" : "internal" }
 
 const one = (
-  { metrics }: Ports,
-  { settings }: Memory,
-  { look, pods, scale }: Given,
+  { metrics }: Deps,
+  { settings }: LoopState,
+  { snapshot, pods, scale }: Given,
   spec: Spec.MetricSpec
 ): Effect.Effect<One> => {
-  const { autoscaler, namespace, now } = look
-  const question = Question.question(spec, { namespace, selector: scale.status?.selector ?? "" })
-  if (Result.isFailure(question)) return Effect.succeed(Result.fail(question.failure))
-  return Effect.match(asked(metrics, question.success), {
-    onFailure: ({ message }): One => Result.fail(Question.unanswered(spec, namespace, message)),
+  const { autoscaler, namespace, now } = snapshot
+  const query = MetricQuery.queryOf(spec, { namespace, selector: scale.status?.selector ?? "" })
+  if (Result.isFailure(query)) return Effect.succeed(Result.fail(query.failure))
+  return Effect.match(measure(metrics, query.success), {
+    onFailure: ({ message }): One => Result.fail(MetricQuery.queryFailed(spec, namespace, message)),
     onSuccess: (measured) =>
-      Proposal.propose(
+      ReplicaProposal.propose(
         {
           spec,
           pods,
@@ -66,18 +66,18 @@ const one = (
   })
 }
 
-const asked = (
+const measure = (
   metrics: MetricsApi["Service"],
-  question: Question.Question
-): Effect.Effect<Proposal.Measured, MetricsError> => {
-  switch (question._tag) {
+  query: MetricQuery.Query
+): Effect.Effect<ReplicaProposal.Measured, MetricsError> => {
+  switch (query._tag) {
     case "Resource":
-      return Effect.map(metrics.resource(question), (samples) => ({ _tag: "Samples", samples }))
+      return Effect.map(metrics.resource(query), (samples) => ({ _tag: "Samples", samples }))
     case "Pods":
-      return Effect.map(metrics.pods(question), (samples) => ({ _tag: "Samples", samples }))
+      return Effect.map(metrics.pods(query), (samples) => ({ _tag: "Samples", samples }))
     case "Object":
-      return Effect.map(metrics.object(question), (amount) => ({ _tag: "Amounts", amounts: [amount] }))
+      return Effect.map(metrics.object(query), (amount) => ({ _tag: "Amounts", amounts: [amount] }))
     case "External":
-      return Effect.map(metrics.external(question), (amounts) => ({ _tag: "Amounts", amounts }))
+      return Effect.map(metrics.external(query), (amounts) => ({ _tag: "Amounts", amounts }))
   }
 }

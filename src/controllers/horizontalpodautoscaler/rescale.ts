@@ -6,17 +6,17 @@
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { Failure, Scale, Scales, Target } from "../shared/scale/scales.ts"
-import { type Done, type Look, LookError } from "./snapshot.ts"
+import { type Outcome, type Snapshot, ReconcileError } from "./snapshot.ts"
 import * as Metrics from "./metrics.ts"
 import * as History from "./plan/history.ts"
 import type { Plan } from "./plan/plan.ts"
 import * as Spec from "./plan/spec.ts"
 import * as Status from "./plan/status.ts"
-import type { Memory, Ports } from "./deps.ts"
-import * as Tell from "./statusWriter.ts"
+import type { LoopState, Deps } from "./deps.ts"
+import * as StatusWriter from "./statusWriter.ts"
 
-export interface Work {
-  readonly look: Look
+export interface Rescale {
+  readonly snapshot: Snapshot
   readonly scale: Scale
   readonly plan: Plan
   /** What was found out before. */
@@ -25,39 +25,39 @@ export interface Work {
 
 const sizeOf = ({ spec }: Scale): number => spec?.replicas ?? 0
 
-export const carryOut = Effect.fnUntraced(function* (ports: Ports, memory: Memory, work: Work) {
-  const { look, plan, scale } = work
-  for (const { message, reason } of plan.warnings) yield* ports.events.warning(look.autoscaler, reason, message)
-  if (plan.desired === undefined) return yield* undecided(ports, work)
+export const apply = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState, rescale: Rescale) {
+  const { snapshot, plan, scale } = rescale
+  for (const { message, reason } of plan.warnings) yield* deps.events.warning(snapshot.autoscaler, reason, message)
+  if (plan.desired === undefined) return yield* undecided(deps, rescale)
   const current = sizeOf(scale)
   const { desired, failure } = plan
   const isRescaled = desired !== current
-  const zero = zeroClaims(memory, work, desired)
-  const autoscaler = isRescaled ? yield* resize(ports, memory, { ...work, desired, zero }) : look.autoscaler
+  const zero = zeroClaims(loopState, rescale, desired)
+  const autoscaler = isRescaled ? yield* resize(deps, loopState, { ...rescale, desired, zero }) : snapshot.autoscaler
   yield* Metrics.desired(autoscaler, desired)
   const action = Metrics.actionOf(current, desired)
-  const told = Tell.status(ports, autoscaler, {
-    claims: [...work.claims, ...plan.claims, ...(isRescaled ? [rescaled(desired)] : []), ...zero],
+  const written = StatusWriter.status(deps, autoscaler, {
+    claims: [...rescale.claims, ...plan.claims, ...(isRescaled ? [rescaled(desired)] : []), ...zero],
     // A gate that is off leaves nothing behind.
-    dropped: memory.settings.scalesToZero ? [] : ["ScaledToZero"],
+    dropped: loopState.settings.scalesToZero ? [] : ["ScaledToZero"],
     seen: { replicas: current, metrics: plan.metrics },
     desired,
     isRescaled,
-    now: look.now
+    now: snapshot.now
   })
-  yield* Effect.mapError(told, ({ fault, message }) => new LookError({ message, fault, done: action }))
-  return { action, fault: failure === undefined ? "none" : "internal", failure } satisfies Done
+  yield* Effect.mapError(written, ({ fault, message }) => new ReconcileError({ message, fault, done: action }))
+  return { action, fault: failure === undefined ? "none" : "internal", failure } satisfies Outcome
 })
 
 /** Nobody can tell how many there should be. */
-const undecided = Effect.fnUntraced(function* (ports: Ports, { claims, look, plan, scale }: Work) {
-  const { autoscaler, now, reference } = look
+const undecided = Effect.fnUntraced(function* (deps: Deps, { claims, snapshot, plan, scale }: Rescale) {
+  const { autoscaler, now, reference } = snapshot
   const seen = { replicas: sizeOf(scale), metrics: plan.metrics }
-  yield* Effect.ignore(Tell.status(ports, autoscaler, { claims: [...claims, ...plan.claims], seen, now }))
+  yield* Effect.ignore(StatusWriter.status(deps, autoscaler, { claims: [...claims, ...plan.claims], seen, now }))
   const why = plan.failure ?? "there are no metrics"
-  yield* ports.events.warning(autoscaler, "FailedComputeMetricsReplicas", why)
+  yield* deps.events.warning(autoscaler, "FailedComputeMetricsReplicas", why)
   // Whatever the fault of a metric was, it is lost in the sentence about all of them, as there.
-  return yield* new LookError({ message: Tell.undecided(reference, why), fault: "internal" })
+  return yield* new ReconcileError({ message: StatusWriter.undecided(reference, why), fault: "internal" })
 })
 
 const rescaled = (replicas: number): Status.Claim => ({
@@ -82,8 +82,8 @@ const notToZero: Status.Claim = {
 
 /** Whose wish it is that there are no replicas: without it nobody could tell the loop's own zero from that of a user. */
 const zeroClaims = (
-  { settings }: Memory,
-  { look: { autoscaler }, scale }: Work,
+  { settings }: LoopState,
+  { snapshot: { autoscaler }, scale }: Rescale,
   desired: number
 ): ReadonlyArray<Status.Claim> => {
   const current = sizeOf(scale)
@@ -92,27 +92,27 @@ const zeroClaims = (
   return [desired === 0 && Spec.minReplicasOf(autoscaler) === 0 && Spec.measuresOthers(autoscaler) ? toZero : notToZero]
 }
 
-interface Resize extends Work {
+interface Resize extends Rescale {
   readonly desired: number
   readonly zero: ReadonlyArray<Status.Claim>
 }
 
 /** Answers with the autoscaler as it is then. */
-const resize = Effect.fnUntraced(function* (ports: Ports, { books, settings }: Memory, work: Resize) {
-  const { desired, look, plan, scale, zero } = work
-  const { autoscaler: before, key, now, target } = look
+const resize = Effect.fnUntraced(function* (deps: Deps, { histories, settings }: LoopState, rescale: Resize) {
+  const { desired, snapshot, plan, scale, zero } = rescale
+  const { autoscaler: before, key, now, target } = snapshot
   const current = sizeOf(scale)
   // Said before it is done: whoever takes over in between would take a zero that nobody speaks for, for somebody's wish.
   const isAnnounced = zero.includes(toZero)
-  const autoscaler = isAnnounced ? yield* Tell.status(ports, before, { claims: [toZero], now }) : before
-  yield* Effect.catch(write(ports.scales, target, { scale, desired }), (error) =>
-    refused(ports, { ...work, look: { ...look, autoscaler } }, error)
+  const autoscaler = isAnnounced ? yield* StatusWriter.status(deps, before, { claims: [toZero], now }) : before
+  yield* Effect.catch(write(deps.scales, target, { scale, desired }), (error) =>
+    refused(deps, { ...rescale, snapshot: { ...snapshot, autoscaler } }, error)
   )
   const behavior = Spec.behaviorOf(autoscaler, settings)
-  books.remember(key, autoscaler, History.changed(plan.history, desired - current, now, behavior))
-  yield* ports.events.normal(autoscaler, "SuccessfulRescale", `New size: ${desired}; reason: ${plan.reason}`)
+  histories.remember(key, autoscaler, History.changed(plan.history, desired - current, now, behavior))
+  yield* deps.events.normal(autoscaler, "SuccessfulRescale", `New size: ${desired}; reason: ${plan.reason}`)
   yield* Effect.annotateLogs(Effect.logInfo("Rescaled the target of an autoscaler"), {
-    target: look.reference,
+    target: snapshot.reference,
     from: current,
     to: desired,
     reason: plan.reason
@@ -121,12 +121,12 @@ const resize = Effect.fnUntraced(function* (ports: Ports, { books, settings }: M
 })
 
 /** The target keeps its size. */
-const refused = Effect.fnUntraced(function* (ports: Ports, work: Resize, error: Failure) {
-  const { claims, desired, look, plan, scale, zero } = work
-  const { autoscaler, now, reference } = look
-  const why = Tell.failure(error)
+const refused = Effect.fnUntraced(function* (deps: Deps, rescale: Resize, error: Failure) {
+  const { claims, desired, snapshot, plan, scale, zero } = rescale
+  const { autoscaler, now, reference } = snapshot
+  const why = StatusWriter.failure(error)
   const event = `New size: ${desired}; reason: ${plan.reason}; error: ${why}`
-  yield* ports.events.warning(autoscaler, "FailedRescale", event)
+  yield* deps.events.warning(autoscaler, "FailedRescale", event)
   const failed: Status.Claim = {
     type: "AbleToScale",
     status: false,
@@ -136,8 +136,8 @@ const refused = Effect.fnUntraced(function* (ports: Ports, work: Resize, error: 
   const withdrawn = zero.includes(toZero) ? [notToZero] : []
   const seen = { replicas: sizeOf(scale), metrics: plan.metrics }
   const all = [...claims, ...plan.claims, failed, ...withdrawn]
-  yield* Effect.ignore(Tell.status(ports, autoscaler, { claims: all, seen, now }))
-  return yield* new LookError({ message: `failed to rescale ${reference}: ${why}`, fault: "internal" })
+  yield* Effect.ignore(StatusWriter.status(deps, autoscaler, { claims: all, seen, now }))
+  return yield* new ReconcileError({ message: `failed to rescale ${reference}: ${why}`, fault: "internal" })
 })
 
 /** Source: client-go retry.DefaultRetry. */

@@ -8,7 +8,7 @@ import type { Target } from "../shared/scale/scales.ts"
 import type { Action, Fault } from "./metrics.ts"
 
 /** Gathered once, when it begins. */
-export interface Look {
+export interface Snapshot {
   readonly key: Key.Key
   readonly autoscaler: HorizontalPodAutoscaler
   readonly namespace: string
@@ -19,7 +19,7 @@ export interface Look {
 }
 
 /** The look came to no good end; the message is what users read in logs. */
-export class LookError extends Data.TaggedError("LookError")<{
+export class ReconcileError extends Data.TaggedError("LookError")<{
   readonly message: string
   readonly fault: Fault
   /** What was done before it went wrong; nothing unless said otherwise. */
@@ -31,7 +31,7 @@ export class LookError extends Data.TaggedError("LookError")<{
 }
 
 /** What came of it. */
-export interface Done {
+export interface Outcome {
   readonly action: Action
   readonly fault: Fault
   /** Something is wrong, although something was done. */
@@ -40,7 +40,7 @@ export interface Done {
 
 const nothing: { readonly apiVersion?: string; readonly kind: string; readonly name: string } = { kind: "", name: "" }
 
-export const of = (autoscaler: HorizontalPodAutoscaler): Effect.Effect<Look> =>
+export const of = (autoscaler: HorizontalPodAutoscaler): Effect.Effect<Snapshot> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const { apiVersion = "", kind, name } = autoscaler.spec?.scaleTargetRef ?? nothing
     const namespace = autoscaler.metadata.namespace ?? ""

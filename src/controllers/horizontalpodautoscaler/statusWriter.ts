@@ -6,9 +6,9 @@ import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { HorizontalPodAutoscaler } from "../../kube/resources.ts"
 import type { Failure } from "../shared/scale/scales.ts"
-import { LookError } from "./snapshot.ts"
+import { ReconcileError } from "./snapshot.ts"
 import * as Status from "./plan/status.ts"
-import type { Ports } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 
 /** Why there is no scale. */
 export const failure = (error: Failure): string => {
@@ -28,21 +28,21 @@ export const undecided = (reference: string, why: string): string =>
 
 /** Answers with the autoscaler as it is then. */
 export const status = (
-  ports: Ports,
+  deps: Deps,
   autoscaler: HorizontalPodAutoscaler,
-  news: Status.News
-): Effect.Effect<HorizontalPodAutoscaler, LookError> => {
-  const next = Status.after(autoscaler, news)
-  if (!Status.isNews(autoscaler, next)) return Effect.succeed(autoscaler)
-  return write(ports, { ...autoscaler, status: next }).pipe(
+  change: Status.StatusChange
+): Effect.Effect<HorizontalPodAutoscaler, ReconcileError> => {
+  const next = Status.after(autoscaler, change)
+  if (!Status.isChanged(autoscaler, next)) return Effect.succeed(autoscaler)
+  return write(deps, { ...autoscaler, status: next }).pipe(
     Effect.tapError((error) =>
-      isGone(error) ? Effect.void : ports.events.warning(autoscaler, "FailedUpdateStatus", error.detail)
+      isGone(error) ? Effect.void : deps.events.warning(autoscaler, "FailedUpdateStatus", error.detail)
     ),
     Effect.catch((error) =>
       isGone(error)
         ? Effect.succeed(autoscaler)
         : Effect.fail(
-            new LookError({
+            new ReconcileError({
               message: `failed to update status for ${autoscaler.metadata.name}: ${error.detail}`,
               fault: "internal"
             })
@@ -54,7 +54,7 @@ export const status = (
 const isGone = (error: ApiError.ApiError): boolean => ApiError.hasReason(error, "NotFound")
 
 const write = (
-  { live, updateStatus }: Ports,
+  { live, updateStatus }: Deps,
   wanted: HorizontalPodAutoscaler
 ): Effect.Effect<HorizontalPodAutoscaler, ApiError.ApiError> =>
   Effect.catchIf(

@@ -8,37 +8,39 @@ import type * as Key from "../../kube/Key.ts"
 import type { Pod } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
 import type { Scale } from "../shared/scale/scales.ts"
-import * as Ask from "./replicaProposals.ts"
-import * as Look from "./snapshot.ts"
+import * as ReplicaProposals from "./replicaProposals.ts"
+import * as Snapshot from "./snapshot.ts"
 import * as Metrics from "./metrics.ts"
 import * as History from "./plan/history.ts"
 import * as Plan from "./plan/plan.ts"
 import type * as Status from "./plan/status.ts"
-import type { Memory, Ports } from "./deps.ts"
+import type { LoopState, Deps } from "./deps.ts"
 import * as Rescale from "./rescale.ts"
 import * as Selectors from "./selectors.ts"
-import * as Tell from "./statusWriter.ts"
+import * as StatusWriter from "./statusWriter.ts"
 
 /** Whether there is such an autoscaler. */
 export const sync =
-  (ports: Ports, memory: Memory) =>
-  (key: Key.Key): Effect.Effect<boolean, Look.LookError> =>
+  (deps: Deps, loopState: LoopState) =>
+  (key: Key.Key): Effect.Effect<boolean, Snapshot.ReconcileError> =>
     Effect.suspend(() => {
-      const autoscaler = ports.autoscalers.get(key)
-      if (autoscaler === undefined) return Effect.as(forget(memory, key), false)
-      return Effect.flatMap(Look.of(autoscaler), (look) => Metrics.looked(reconcile(ports, memory, look))).pipe(
+      const autoscaler = deps.autoscalers.get(key)
+      if (autoscaler === undefined) return Effect.as(forget(loopState, key), false)
+      return Effect.flatMap(Snapshot.of(autoscaler), (snapshot) =>
+        Metrics.reconciled(reconcile(deps, loopState, snapshot))
+      ).pipe(
         Effect.filterOrFail(
           ({ failure }) => failure === undefined,
-          ({ failure = "" }) => new Look.LookError({ message: failure, fault: "internal" })
+          ({ failure = "" }) => new Snapshot.ReconcileError({ message: failure, fault: "internal" })
         ),
         Effect.as(true)
       )
     })
 
-const forget = ({ books }: Memory, key: Key.Key): Effect.Effect<void> =>
+const forget = ({ histories }: LoopState, key: Key.Key): Effect.Effect<void> =>
   Effect.suspend(() => {
-    books.forget(key)
-    return Effect.andThen(Metrics.counted(books.size()), Metrics.gone(key))
+    histories.forget(key)
+    return Effect.andThen(Metrics.counted(histories.size()), Metrics.gone(key))
   })
 
 const gotScale: Status.Claim = {
@@ -48,19 +50,23 @@ const gotScale: Status.Claim = {
   message: "the HPA controller was able to get the target's current scale"
 }
 
-const reconcile = Effect.fnUntraced(function* (ports: Ports, memory: Memory, look: Look.Look) {
-  const { reference, target } = look
+const reconcile = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState, snapshot: Snapshot.Snapshot) {
+  const { reference, target } = snapshot
   if (target.apiVersion.split("/").length > 2) {
     const why = `unexpected GroupVersion string: ${target.apiVersion}`
-    return yield* unscalable(ports, look, { why, told: "invalid API version in scale target reference", fault: "spec" })
+    return yield* unscalable(deps, snapshot, {
+      why,
+      told: "invalid API version in scale target reference",
+      fault: "spec"
+    })
   }
-  const scale = yield* Effect.result(ports.scales.get(target))
-  if (Result.isSuccess(scale)) return yield* decide(ports, memory, { look, scale: scale.success })
+  const scale = yield* Effect.result(deps.scales.get(target))
+  if (Result.isSuccess(scale)) return yield* decide(deps, loopState, { snapshot, scale: scale.success })
   const told =
     scale.failure._tag === "NotServed"
       ? "unable to determine resource for scale target reference"
       : `failed to query scale subresource for ${reference}`
-  return yield* unscalable(ports, look, { why: Tell.failure(scale.failure), told, fault: "internal" })
+  return yield* unscalable(deps, snapshot, { why: StatusWriter.failure(scale.failure), told, fault: "internal" })
 })
 
 interface Unscalable {
@@ -70,34 +76,40 @@ interface Unscalable {
   readonly fault: Metrics.Fault
 }
 
-const unscalable = Effect.fnUntraced(function* (ports: Ports, look: Look.Look, { fault, told, why }: Unscalable) {
-  yield* ports.events.warning(look.autoscaler, "FailedGetScale", why)
+const unscalable = Effect.fnUntraced(function* (
+  deps: Deps,
+  snapshot: Snapshot.Snapshot,
+  { fault, told, why }: Unscalable
+) {
+  yield* deps.events.warning(snapshot.autoscaler, "FailedGetScale", why)
   const message = `the HPA controller was unable to get the target's current scale: ${why}`
   const claims = [{ type: "AbleToScale", status: false, reason: "FailedGetScale", message }] as const
-  yield* Effect.ignore(Tell.status(ports, look.autoscaler, { claims, now: look.now }))
-  return yield* new Look.LookError({ message: `${told}: ${why}`, fault })
+  yield* Effect.ignore(StatusWriter.status(deps, snapshot.autoscaler, { claims, now: snapshot.now }))
+  return yield* new Snapshot.ReconcileError({ message: `${told}: ${why}`, fault })
 })
 
 /** A look at a target that has a size. */
 interface Sized {
-  readonly look: Look.Look
+  readonly snapshot: Snapshot.Snapshot
   readonly scale: Scale
 }
 
-const decide = Effect.fnUntraced(function* (ports: Ports, memory: Memory, { look, scale }: Sized) {
-  const { autoscaler, key, now } = look
-  const { books, settings } = memory
+const decide = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState, { snapshot, scale }: Sized) {
+  const { autoscaler, key, now } = snapshot
+  const { histories, settings } = loopState
   const current = scale.spec?.replicas ?? 0
-  const history = History.found(books.history(key, autoscaler), current, now)
-  books.remember(key, autoscaler, history)
-  yield* Metrics.counted(books.size())
+  const history = History.found(histories.history(key, autoscaler), current, now)
+  histories.remember(key, autoscaler, history)
+  yield* Metrics.counted(histories.size())
   const isMeasured = Plan.course(autoscaler, current, settings)._tag === "Measure"
-  const pods = isMeasured ? select(ports, memory, { look, scale }) : Result.succeed([])
-  if (Result.isFailure(pods)) return yield* unselected(ports, { look, scale }, pods.failure)
-  const said = isMeasured ? yield* Ask.all(ports, memory, { look, scale, pods: pods.success }) : []
-  const plan = Plan.plan({ autoscaler, current, said, settings, history, now })
-  books.remember(key, autoscaler, plan.history)
-  return yield* Rescale.carryOut(ports, memory, { look, scale, plan, claims: [gotScale] })
+  const pods = isMeasured ? select(deps, loopState, { snapshot, scale }) : Result.succeed([])
+  if (Result.isFailure(pods)) return yield* unselected(deps, { snapshot, scale }, pods.failure)
+  const results = isMeasured
+    ? yield* ReplicaProposals.all(deps, loopState, { snapshot, scale, pods: pods.success })
+    : []
+  const plan = Plan.plan({ autoscaler, current, results, settings, history, now })
+  histories.remember(key, autoscaler, plan.history)
+  return yield* Rescale.apply(deps, loopState, { snapshot, scale, plan, claims: [gotScale] })
 })
 
 /** Why the target's pods are not known. */
@@ -116,9 +128,9 @@ const noSelector: Unselected = {
 
 /** The pods of the target, unless another autoscaler has some of them too. */
 const select = (
-  { pods }: Ports,
-  { books }: Memory,
-  { look: { key, namespace }, scale }: Sized
+  { pods }: Deps,
+  { histories }: LoopState,
+  { snapshot: { key, namespace }, scale }: Sized
 ): Result.Result<ReadonlyArray<Pod>, Unselected> => {
   const text = scale.status?.selector ?? ""
   if (text === "") return Result.fail(noSelector)
@@ -127,21 +139,21 @@ const select = (
     const message = `couldn't convert selector into a corresponding internal selector object: ${selector.failure}`
     return Result.fail({ reason: "InvalidSelector", message })
   }
-  books.selectors.set(key, namespace, selector.success)
+  histories.selectors.set(key, namespace, selector.success)
   const found = Selectors.podsOf(pods, namespace, selector.success)
-  const all = books.selectors.selecting(namespace, found)
+  const all = histories.selectors.selecting(namespace, found)
   if (all.length <= 1) return Result.succeed(found)
   const message = `pods by selector ${text} are controlled by multiple HPAs: [${all.join(" ")}]`
   return Result.fail({ reason: "AmbiguousSelector", message })
 }
 
-const unselected = Effect.fnUntraced(function* (ports: Ports, { look, scale }: Sized, why: Unselected) {
-  const { autoscaler, now, reference } = look
+const unselected = Effect.fnUntraced(function* (deps: Deps, { snapshot, scale }: Sized, why: Unselected) {
+  const { autoscaler, now, reference } = snapshot
   const { claim, message, reason } = why
-  yield* ports.events.warning(autoscaler, reason, message)
+  yield* deps.events.warning(autoscaler, reason, message)
   const claims = [gotScale, { type: "ScalingActive", status: false, reason, message, ...claim }] as const
   const seen = { replicas: scale.spec?.replicas ?? 0, metrics: [] }
-  yield* Effect.ignore(Tell.status(ports, autoscaler, { claims, seen, now }))
-  yield* ports.events.warning(autoscaler, "FailedComputeMetricsReplicas", message)
-  return yield* new Look.LookError({ message: Tell.undecided(reference, message), fault: "internal" })
+  yield* Effect.ignore(StatusWriter.status(deps, autoscaler, { claims, seen, now }))
+  yield* deps.events.warning(autoscaler, "FailedComputeMetricsReplicas", message)
+  return yield* new Snapshot.ReconcileError({ message: StatusWriter.undecided(reference, message), fault: "internal" })
 })

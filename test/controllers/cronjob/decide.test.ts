@@ -19,7 +19,8 @@ const cronJob = (spec: object, metadata: object = {}): CronJob => ({
 const decide = (spec: object, now: string, status: Runs.Status = {}, metadata: object = {}) =>
   Decide.decide({ cronJob: cronJob(spec, metadata), status, now: at(now), zone: Zone.utc })
 
-const told = ({ news }: Decide.Decision) => news.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
+const told = ({ eventDrafts }: Decide.Decision) =>
+  eventDrafts.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
 
 const under = (...names: ReadonlyArray<string>): Runs.Status => ({ active: names.map((name) => ({ name, uid: name })) })
 
@@ -60,12 +61,12 @@ describe("a CronJob that is looked at", () => {
   }
 
   it("before its first time is looked at again a little after that", () => {
-    assert.deepStrictEqual(decide({}, "00:09:00"), { news: [], missed: undefined, run: undefined, wait: 60_100 })
+    assert.deepStrictEqual(decide({}, "00:09:00"), { eventDrafts: [], missed: undefined, run: undefined, wait: 60_100 })
   })
 
   it("at its time is run, and looked at again at the next", () => {
     const run = { time: at("00:10:00"), replaces: [], isAlone: false }
-    assert.deepStrictEqual(decide({}, "00:10:00"), { news: [], missed: undefined, run, wait: 600_100 })
+    assert.deepStrictEqual(decide({}, "00:10:00"), { eventDrafts: [], missed: undefined, run, wait: 600_100 })
   })
 
   it("follows the zone in its text before the field", () => {
@@ -140,7 +141,7 @@ describe("an update", () => {
       const [cronJobs, jobs] = [Store.make<CronJob>(), Store.make<Job>()]
       const events: Array<string> = []
       const no = () => Effect.die("nothing is to be asked")
-      const ports: Ports.Ports = {
+      const deps: Ports.Deps = {
         cronJobs,
         jobs,
         zone: Zone.utc,
@@ -155,7 +156,7 @@ describe("an update", () => {
         },
         queue: { addWithUnsafe: () => undefined }
       }
-      const loop = yield* CronJobLoop.loopOf(ports)
+      const loop = yield* CronJobLoop.loopOf(deps)
       const previous = cronJob({})
       const object = cronJob({ schedule: "at noon" })
       for (const store of [cronJobs, jobs]) {

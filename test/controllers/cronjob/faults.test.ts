@@ -13,7 +13,7 @@ import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import * as Jobs from "../job/harness.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const none: ReadonlyArray<string> = []
 
@@ -74,18 +74,18 @@ const followed = Effect.gen(function* () {
     ),
     Effect.forkScoped
   )
-  yield* Stand.settle
+  yield* Harness.settle
   return { made, wrong }
 })
 
 /** Nothing was wrong; two runs are left, none is under way, and all ten minutes were gone through. */
 const isDone = Effect.fnUntraced(function* ({ wrong }: { readonly wrong: ReadonlyArray<string> }) {
-  yield* Stand.change({ suspend: true })
-  yield* Stand.advance("15 minutes")
+  yield* Harness.change({ suspend: true })
+  yield* Harness.advance("15 minutes")
   assert.deepStrictEqual(wrong, [])
-  assert.lengthOf(yield* Stand.runs, 2)
-  assert.deepStrictEqual(yield* Stand.active, [])
-  assert.isAtLeast(Date.parse((yield* Stand.statusOf())?.lastScheduleTime ?? ""), 10 * 60_000)
+  assert.lengthOf(yield* Harness.runs, 2)
+  assert.deepStrictEqual(yield* Harness.active, [])
+  assert.isAtLeast(Date.parse((yield* Harness.statusOf())?.lastScheduleTime ?? ""), 10 * 60_000)
 })
 
 describe("ten minutes of runs, each once", () => {
@@ -94,11 +94,11 @@ describe("ten minutes of runs, each once", () => {
       Effect.gen(function* () {
         const seen = yield* followed
         yield* (yield* ApiServer).setFaults(rules)
-        yield* Stand.start
+        yield* Harness.start
         yield* Jobs.start
-        yield* Stand.apply(Stand.cronJob(spec))
-        yield* Stand.advance("10 minutes")
-        yield* Stand.advance("30 seconds")
+        yield* Harness.apply(Harness.cronJob(spec))
+        yield* Harness.advance("10 minutes")
+        yield* Harness.advance("30 seconds")
         yield* isDone(seen)
         assert.isAtLeast(seen.made.size, title.includes("silent") ? 3 : 10)
       }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
@@ -111,14 +111,14 @@ describe("ten minutes of runs, each once", () => {
         const cluster = yield* ClusterTest
         const seen = yield* followed
         yield* Jobs.start
-        yield* Stand.apply(Stand.cronJob(spec))
+        yield* Harness.apply(Harness.cronJob(spec))
         for (let lived = 0; lived < 10 * 60_000; lived += millis) {
           const running = yield* cluster.run(CronJobs.make({ zone: Zone.utc }))
           yield* cluster.advance(millis)
           yield* running.stop(died)
         }
-        yield* Stand.start
-        yield* Stand.advance("30 seconds")
+        yield* Harness.start
+        yield* Harness.advance("30 seconds")
         yield* isDone(seen)
         assert.isAtLeast(seen.made.size, 5)
       }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
@@ -131,7 +131,7 @@ describe("ten minutes of runs, each once", () => {
       const server = yield* ApiServer
       const { wrong } = yield* followed
       yield* Jobs.start
-      yield* Stand.apply(Stand.cronJob({ ...spec, successfulJobsHistoryLimit: 0 }))
+      yield* Harness.apply(Harness.cronJob({ ...spec, successfulJobsHistoryLimit: 0 }))
       for (const [resource, verb] of [
         ["jobs.batch", "create"],
         ["cronjobs.batch", "update"],
@@ -145,12 +145,12 @@ describe("ten minutes of runs, each once", () => {
         yield* running.stop(died)
         yield* server.setFaults([])
       }
-      yield* Stand.start
-      yield* Stand.advance("3 minutes")
-      yield* Stand.change({ suspend: true })
-      yield* Stand.advance("2 minutes")
-      assert.deepStrictEqual(yield* Stand.runs, none)
-      assert.deepStrictEqual(yield* Stand.active, none)
+      yield* Harness.start
+      yield* Harness.advance("3 minutes")
+      yield* Harness.change({ suspend: true })
+      yield* Harness.advance("2 minutes")
+      assert.deepStrictEqual(yield* Harness.runs, none)
+      assert.deepStrictEqual(yield* Harness.active, none)
       assert.deepStrictEqual(wrong, [])
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
   )

@@ -62,17 +62,18 @@ export const end = (name: string, type: "Complete" | "Failed" = "Complete") =>
 export const change = (spec: object) => Effect.andThen(Jobs.patch(CronJob, "tick", { spec }), Jobs.settle)
 
 /** What was told of a CronJob, in the order of the events' names. */
-export const news = (name = "tick") => Effect.map(Jobs.events(name), (all) => all.map(({ text }) => text))
+export const eventTexts = (name = "tick") => Effect.map(Jobs.events(name), (all) => all.map(({ text }) => text))
 
 /** Those reasons alone. */
-export const reasons = (name = "tick") => Effect.map(news(name), (all) => all.map((text) => text.split(" ")[1] ?? ""))
+export const reasons = (name = "tick") =>
+  Effect.map(eventTexts(name), (all) => all.map((text) => text.split(" ")[1] ?? ""))
 
 export const start = Effect.flatMap(ClusterTest.ClusterTest, (cluster) =>
   cluster.run(CronJobs.make({ zone: Zone.utc }))
 )
 
 /** The loop on a cluster without nodes and without a loop of Jobs, for as long as the test runs. */
-export const world = <A, E>(
+export const scenario = <A, E>(
   test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: ClusterTest.Options = {}
 ) => Effect.andThen(start, test).pipe(Effect.scoped, Effect.provide(ClusterTest.ClusterTest.layer(options)))

@@ -8,7 +8,7 @@ import * as Runs from "../../../src/controllers/cronjob/plan/runs.ts"
 import { runs, seed } from "../../support/runs.ts"
 import { check } from "./model/check.ts"
 import { Action, Setup } from "./model/script.ts"
-import { World } from "./model/Model.ts"
+import { Model } from "./model/Model.ts"
 
 const scripts = Arbitrary.schema(Schema.Struct({ setup: Setup, actions: Schema.Array(Action) }))
 
@@ -33,7 +33,7 @@ describe("the CronJob loop, whatever happens", () => {
 
   it.effect("makes four weeks of runs in a moment, each once", () =>
     Effect.gen(function* () {
-      const world = new World({ policy: "Forbid", succeededKept: 2, failedKept: 1, deadline: 0 }, 0)
+      const world = new Model({ policy: "Forbid", succeededKept: 2, failedKept: 1, deadline: 0 }, 0)
       yield* world.start(0, 0)
       world.changeSpec({ schedule: "*/15 * * * 1-5", timeZone: "Europe/Berlin" })
       const weeks = 4 * 7 * 86_400_000
@@ -43,7 +43,7 @@ describe("the CronJob loop, whatever happens", () => {
         yield* world.rest()
         yield* world.wait(Math.max(1, (world.due ?? weeks) - world.now))
       }
-      assert.isUndefined(world.wrong)
+      assert.isUndefined(world.firstViolation)
       // Twenty working days of ninety-six runs, but the last; 1970 began when it was one o'clock on a Thursday in Berlin.
       assert.strictEqual(world.made.size, 20 * 96 - 1)
       assert.deepStrictEqual(Runs.activeOf(Runs.statusOf(world.cronJob)), [])

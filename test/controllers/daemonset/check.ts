@@ -5,8 +5,8 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Pods from "../../../src/controllers/daemonset/pods.ts"
 import * as PodFacts from "../../../src/kube/pod.ts"
 import type { Pod } from "../../../src/kube/resources.ts"
-import { World } from "./model.ts"
-import * as Truth from "./oracle.ts"
+import { Model } from "./model.ts"
+import * as Oracle from "./oracle.ts"
 
 const few = Schema.Literals([0, 1, 2, 3])
 
@@ -24,9 +24,9 @@ export const Action = Schema.Union([
   /** A new template, when all is well and nobody knows anything of the world but the loop. */
   Schema.TaggedStruct("Update", { image: Schema.Literals(["v1", "v2", "v3"]) }),
   Schema.TaggedStruct("Delete", { pod: few }),
-  Schema.TaggedStruct("Node", { node: few, facts: Truth.Facts }),
+  Schema.TaggedStruct("Node", { node: few, facts: Oracle.Facts }),
   Schema.TaggedStruct("NodeGone", { node: few }),
-  Schema.TaggedStruct("Template", { image: Schema.Literals(["v1", "v2", "v3", Truth.bad]), picky: Schema.Boolean }),
+  Schema.TaggedStruct("Template", { image: Schema.Literals(["v1", "v2", "v3", Oracle.bad]), picky: Schema.Boolean }),
   Schema.TaggedStruct("ShowPods", { events: few }),
   Schema.TaggedStruct("ShowNodes", {}),
   Schema.TaggedStruct("ShowSet", {}),
@@ -45,68 +45,68 @@ export const Action = Schema.Union([
 
 export type Action = typeof Action.Type
 
-export const Script = Schema.Struct({ setup: Truth.Setup, actions: Schema.Array(Action) })
+export const Script = Schema.Struct({ setup: Oracle.Setup, actions: Schema.Array(Action) })
 
 export const check = Effect.fnUntraced(function* ({
   actions,
   setup
 }: typeof Script.Type): Effect.fn.Return<string | undefined> {
-  const world = new World(setup)
-  yield* TestClock.setTime(world.now)
+  const model = new Model(setup)
+  yield* TestClock.setTime(model.now)
   for (const action of actions) {
-    yield* act(world, action)
-    if (world.wrong !== undefined) return world.wrong
+    yield* act(model, action)
+    if (model.firstViolation !== undefined) return model.firstViolation
   }
-  return yield* end(world)
+  return yield* end(model)
 })
 
-const act = Effect.fnUntraced(function* (world: World, action: Action) {
+const act = Effect.fnUntraced(function* (model: Model, action: Action) {
   switch (action._tag) {
     case "Sync":
-      world.meanwhile = action.meanwhile
-      return yield* world.sync
+      model.meanwhile = action.meanwhile
+      return yield* model.sync
     case "SyncShown":
-      world.showAll()
-      return yield* world.sync
+      model.showAll()
+      return yield* model.sync
     case "FailTwice":
       for (let i = 0; i < 2; i++) {
-        world.live()
-        happen(world, { _tag: "Fail", pod: 0, how: "Failed" })
+        model.live()
+        happen(model, { _tag: "Fail", pod: 0, how: "Failed" })
         for (let j = 0; j < 2; j++) {
-          world.showAll()
-          yield* world.sync
+          model.showAll()
+          yield* model.sync
         }
       }
       return
     case "Update":
-      world.live()
-      happen(world, { _tag: "Template", image: action.image, picky: false })
+      model.live()
+      happen(model, { _tag: "Template", image: action.image, picky: false })
       for (let j = 0; j < 3; j++) {
-        world.showAll()
-        yield* world.sync
+        model.showAll()
+        yield* model.sync
       }
       return
     case "Crash":
-      world.badWrite = action.write
-      world.badLuck = action.done ? "after" : "before"
-      yield* world.sync
-      return world.takeOver(action.fresh)
+      model.faultyWrite = action.write
+      model.fault = action.done ? "after" : "before"
+      yield* model.sync
+      return model.takeOver(action.fresh)
     case "Lose":
-      world.badWrite = action.write
-      world.badLuck = "lost"
-      return yield* world.sync
+      model.faultyWrite = action.write
+      model.fault = "lost"
+      return yield* model.sync
     case "Wait":
       // No cache is minutes behind.
-      if (action.seconds > 60) world.showAll()
-      return yield* pass(world, action.seconds * 1000)
+      if (action.seconds > 60) model.showAll()
+      return yield* pass(model, action.seconds * 1000)
     default:
-      return happen(world, action)
+      return happen(model, action)
   }
 })
 
-const pass = (world: World, millis: number) => {
-  world.now += millis
-  return TestClock.setTime(world.now)
+const pass = (model: Model, millis: number) => {
+  model.now += millis
+  return TestClock.setTime(model.now)
 }
 
 type Happening = Exclude<
@@ -114,76 +114,76 @@ type Happening = Exclude<
   { readonly _tag: "Sync" | "SyncShown" | "FailTwice" | "Update" | "Crash" | "Lose" | "Wait" }
 >
 
-const happen = (world: World, action: Happening): void => {
+const happen = (model: Model, action: Happening): void => {
   switch (action._tag) {
     case "Live":
-      return world.live()
+      return model.live()
     case "Fail": {
-      const pod = world.pods.all().filter(PodFacts.isActive)[action.pod]
-      return void (pod && Pods.isBound(pod) && world.pods.put({ ...pod, status: { phase: action.how } }))
+      const pod = model.pods.all().filter(PodFacts.isActive)[action.pod]
+      return void (pod && Pods.isBound(pod) && model.pods.put({ ...pod, status: { phase: action.how } }))
     }
     case "Delete": {
-      const pod = world.pods.all()[action.pod]
-      return void (pod && world.leave(pod))
+      const pod = model.pods.all()[action.pod]
+      return void (pod && model.leave(pod))
     }
     case "Node":
-      return void world.nodes.put(Truth.nodeOf(`n${action.node}`, action.facts))
+      return void model.nodes.put(Oracle.nodeOf(`n${action.node}`, action.facts))
     case "NodeGone": {
-      const node = world.nodes.get(`n${action.node}`)
-      return void (node && world.nodes.remove(node))
+      const node = model.nodes.get(`n${action.node}`)
+      return void (node && model.nodes.remove(node))
     }
     case "Template":
-      return specify(world, Truth.templateOf(action.image, action.picky))
+      return specify(model, Oracle.templateOf(action.image, action.picky))
     case "ShowPods":
-      return world.showPods(action.events)
+      return model.showPods(action.events)
     case "ShowNodes":
-      return world.showNodes()
+      return model.showNodes()
     case "ShowSet":
-      return world.showSet()
+      return model.showSet()
     case "Refuse":
-      world.refusing[action.verb] = action.times
+      model.refusing[action.verb] = action.times
   }
 }
 
-const specify = ({ set, sets }: World, template: object): void => {
+const specify = ({ set, sets }: Model, template: object): void => {
   const metadata = { ...set.metadata, generation: (set.metadata.generation ?? 0) + 1 }
   sets.put({ ...set, metadata, spec: { ...set.spec, template } as never })
 }
 
 /** Everybody is well again and hears of everything. Syncs are only those that somebody asks for. */
-const end = Effect.fnUntraced(function* (world: World) {
-  for (const verb of ["create", "delete", "patch", "update"] as const) world.refusing[verb] = 0
-  if (Truth.image(world.set.spec?.template ?? {}) === Truth.bad) specify(world, Truth.templateOf("v4", false))
+const end = Effect.fnUntraced(function* (model: Model) {
+  for (const verb of ["create", "delete", "patch", "update"] as const) model.refusing[verb] = 0
+  if (Oracle.image(model.set.spec?.template ?? {}) === Oracle.bad) specify(model, Oracle.templateOf("v4", false))
   for (let round = 0; round < 200; round++) {
-    world.live()
-    world.showAll()
-    if (world.due === Infinity) return yield* rest(world)
-    if (world.due - world.now > longest) return "waits for what will never come"
-    yield* pass(world, Math.max(1, world.due - world.now))
-    world.meanwhile = 0
-    yield* world.sync
-    if (world.wrong !== undefined) return world.wrong
+    model.live()
+    model.showAll()
+    if (model.due === Infinity) return yield* rest(model)
+    if (model.due - model.now > longest) return "waits for what will never come"
+    yield* pass(model, Math.max(1, model.due - model.now))
+    model.meanwhile = 0
+    yield* model.sync
+    if (model.firstViolation !== undefined) return model.firstViolation
   }
-  return `no end after two hundred syncs: ${JSON.stringify(world.set.status)}`
+  return `no end after two hundred syncs: ${JSON.stringify(model.set.status)}`
 })
 
 /** A pod that was made for a node before it was tainted waits there, and counts as unavailable: the update waits too, as the reference's. */
-const isHeldUp = ({ nodes, set, pods }: World): boolean =>
+const isHeldUp = ({ nodes, set, pods }: Model): boolean =>
   pods.all().some((pod) => {
     const node = nodes.get(Pods.target(pod) ?? "")
-    return PodFacts.isActive(pod) && !PodFacts.isReady(pod) && node !== undefined && !Truth.shouldRun(set, node)
+    return PodFacts.isActive(pod) && !PodFacts.isReady(pod) && node !== undefined && !Oracle.shouldRun(set, node)
   })
 
 /** With a surge the old one works on beside the new one that waits there. */
-const isHeldUpPair = (world: World, pods: ReadonlyArray<Pod>): boolean =>
-  Truth.surges(world.set) && isHeldUp(world) && pods.length === 2 && new Set(pods.map(Truth.hash)).size === 2
+const isHeldUpPair = (model: Model, pods: ReadonlyArray<Pod>): boolean =>
+  Oracle.surges(model.set) && isHeldUp(model) && pods.length === 2 && new Set(pods.map(Oracle.hash)).size === 2
 
 /** Milliseconds: less than expectations last, more than a failed pod waits that has failed a few times. */
 const longest = 270_000
 
-const rest = Effect.fnUntraced(function* (world: World) {
-  const { revisions, set } = world
-  const image = Truth.image(set.spec?.template ?? {})
+const rest = Effect.fnUntraced(function* (model: Model) {
+  const { revisions, set } = model
+  const image = Oracle.image(set.spec?.template ?? {})
   const current = revisions
     .all()
     .find(({ data }) => JSON.stringify(data).includes(`"image":"${image}"`) && isPicky(data) === isPicky(set.spec))
@@ -194,23 +194,23 @@ const rest = Effect.fnUntraced(function* (world: World) {
   let misplaced = 0
   let updated = 0
   let available = 0
-  for (const node of world.nodes.all()) {
+  for (const node of model.nodes.all()) {
     const { name } = node.metadata
-    const there = world.living(name)
-    if (there.length > 1 && !isHeldUpPair(world, there)) return `${there.length} on ${name}`
+    const there = model.living(name)
+    if (there.length > 1 && !isHeldUpPair(model, there)) return `${there.length} on ${name}`
     const [pod] = there
-    if (!Truth.mayRun(set, node) && pod !== undefined) return `one on ${name}, where none may be`
-    if (!Truth.shouldRun(set, node)) {
+    if (!Oracle.mayRun(set, node) && pod !== undefined) return `one on ${name}, where none may be`
+    if (!Oracle.shouldRun(set, node)) {
       if (pod !== undefined) misplaced++
       continue
     }
     desired++
     if (pod === undefined) return `none on ${name}`
-    const isOld = Truth.image(pod) !== image || Truth.hash(pod) !== Truth.hash(current)
+    const isOld = Oracle.image(pod) !== image || Oracle.hash(pod) !== Oracle.hash(current)
     if (!isOld) updated++
     if (PodFacts.isReady(pod)) available++
     else if (!isOld) return `one on ${name} that does not work`
-    if (isOld && !isHeldUp(world) && set.spec?.updateStrategy?.type !== "OnDelete") return `an old one on ${name}`
+    if (isOld && !isHeldUp(model) && set.spec?.updateStrategy?.type !== "OnDelete") return `an old one on ${name}`
   }
   const { status = { desiredNumberScheduled: -1, numberMisscheduled: -1 } as DaemonSetStatus } = set
   const { desiredNumberScheduled, numberAvailable = 0, numberMisscheduled, updatedNumberScheduled = 0 } = status
@@ -218,11 +218,11 @@ const rest = Effect.fnUntraced(function* (world: World) {
   const really = [desired, available, misplaced, updated]
   if (status.observedGeneration !== set.metadata.generation) return "an old generation is observed"
   if (String(said) !== String(really)) return `says ${String(said)}, and it is ${String(really)}`
-  world.wrote = false
-  yield* world.sync
-  return world.wrote ? "writes at rest" : world.wrong
+  model.wrote = false
+  yield* model.sync
+  return model.wrote ? "writes at rest" : model.firstViolation
 })
 
-type DaemonSetStatus = NonNullable<World["set"]["status"]>
+type DaemonSetStatus = NonNullable<Model["set"]["status"]>
 
 const isPicky = (value: unknown): boolean => JSON.stringify(value).includes('"disk":"fast"')

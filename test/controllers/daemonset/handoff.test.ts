@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
 
@@ -33,28 +33,28 @@ const listing = ClusterTest.layer({ nodes: 3, cache: { streamingList: "never" } 
 describe("a new term", () => {
   it.effect("asks nothing of a DaemonSet on which all is well, and once before its first deed", () =>
     Effect.gen(function* () {
-      const first = yield* Stand.start
-      yield* Stand.create(Stand.DaemonSet, Stand.daemonSet())
-      yield* Stand.advance("1 minute")
+      const first = yield* Harness.start
+      yield* Harness.create(Harness.DaemonSet, Harness.daemonSet())
+      yield* Harness.advance("1 minute")
       yield* first.stop(lost)
       const asked = yield* asking
-      yield* Stand.start
-      yield* Stand.advance("1 minute")
+      yield* Harness.start
+      yield* Harness.advance("1 minute")
       assert.deepStrictEqual(asked, [])
-      yield* Stand.useImage("log:2")
-      yield* Stand.advance("1 minute")
-      assert.deepStrictEqual(yield* Stand.shape, ["worker-1 log:2", "worker-2 log:2"])
+      yield* Harness.useImage("log:2")
+      yield* Harness.advance("1 minute")
+      assert.deepStrictEqual(yield* Harness.shape, ["worker-1 log:2", "worker-2 log:2"])
       assert.deepStrictEqual(asked, ["app=log"])
     }).pipe(Effect.scoped, Effect.provide(cluster))
   )
 
   it.effect("asks nothing of a DaemonSet that it has seen made", () =>
     Effect.gen(function* () {
-      yield* Stand.start
+      yield* Harness.start
       const asked = yield* asking
-      yield* Stand.create(Stand.DaemonSet, Stand.daemonSet())
-      yield* Stand.advance("1 minute")
-      assert.deepStrictEqual([yield* Stand.places, asked], [["worker-1", "worker-2"], []])
+      yield* Harness.create(Harness.DaemonSet, Harness.daemonSet())
+      yield* Harness.advance("1 minute")
+      assert.deepStrictEqual([yield* Harness.places, asked], [["worker-1", "worker-2"], []])
     }).pipe(Effect.scoped, Effect.provide(cluster))
   )
 
@@ -64,15 +64,15 @@ describe("a new term", () => {
         { match: { verb: "create", resource: "pods" }, fault: { _tag: "DropAnswer" }, times: 1 },
         { match: { verb: "watch", resource: "pods" }, fault: { _tag: "CutWatch", after: 0, how: "silence" } }
       ])
-      yield* Stand.start
-      yield* Stand.create(Stand.DaemonSet, Stand.daemonSet())
-      yield* Stand.advance("30 seconds")
-      assert.deepStrictEqual(yield* Stand.places, ["worker-1"])
+      yield* Harness.start
+      yield* Harness.create(Harness.DaemonSet, Harness.daemonSet())
+      yield* Harness.advance("30 seconds")
+      assert.deepStrictEqual(yield* Harness.places, ["worker-1"])
       // In time the cache knows that its watch is dead.
       yield* (yield* ApiServer).setFaults([])
-      yield* Stand.advance("10 minutes")
-      assert.deepStrictEqual(yield* Stand.places, ["worker-1", "worker-2"])
-      const deleted = (yield* Stand.events).filter((line) => line.includes("SuccessfulDelete"))
+      yield* Harness.advance("10 minutes")
+      assert.deepStrictEqual(yield* Harness.places, ["worker-1", "worker-2"])
+      const deleted = (yield* Harness.events).filter((line) => line.includes("SuccessfulDelete"))
       assert.deepStrictEqual(deleted, [])
     }).pipe(Effect.scoped, Effect.provide(listing))
   )

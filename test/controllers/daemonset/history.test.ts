@@ -8,14 +8,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as History from "../../../src/controllers/daemonset/history.ts"
-import type { Ports } from "../../../src/controllers/daemonset/deps.ts"
+import type { Deps } from "../../../src/controllers/daemonset/deps.ts"
 import * as Indexes from "../../../src/controllers/shared/workload/indexes.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import * as Hash from "../../../src/kube/hash.ts"
 import type { ControllerRevision, DaemonSet, Pod } from "../../../src/kube/resources.ts"
 import { checkProperty, type ValueOf } from "../../support/property.ts"
 import { Table } from "./table.ts"
-import * as Truth from "./oracle.ts"
+import * as Oracle from "./oracle.ts"
 
 const images = ["v1", "v2", "v3"] as const
 
@@ -41,14 +41,14 @@ const worlds = Arbitrary.schema(
   })
 )
 
-type World = ValueOf<typeof worlds>
+type Model = ValueOf<typeof worlds>
 
-const template = Truth.templateOf("v1", false)
+const template = Oracle.templateOf("v1", false)
 
 const labels = { app: "log" }
 
-const setOf = ({ limit }: World, collisions: number): DaemonSet => ({
-  ...Truth.setOf({ strategy: "one", historyLimit: 10, picky: false, nodes: [] }),
+const setOf = ({ limit }: Model, collisions: number): DaemonSet => ({
+  ...Oracle.setOf({ strategy: "one", historyLimit: 10, picky: false, nodes: [] }),
   spec: { selector: { matchLabels: labels }, revisionHistoryLimit: limit, template },
   ...(collisions === 0
     ? {}
@@ -82,7 +82,7 @@ const revisionOf = ({ image, isLabelled = true, isOrphan = false, name, number }
     ...(isOrphan ? {} : { ownerReferences: [owned] })
   },
   revision: number,
-  data: { spec: { template: { $patch: "replace", ...Truth.templateOf(image, false) } } }
+  data: { spec: { template: { $patch: "replace", ...Oracle.templateOf(image, false) } } }
 })
 
 const podOf = (name: string, hash: string): Pod => ({
@@ -108,24 +108,24 @@ const hashOf = ({ metadata }: ControllerRevision | Pod): string | undefined =>
   metadata.labels?.["controller-revision-hash"]
 
 /** A server, what the cache shows of it, and everything that was wrong at any time. */
-const stage = (world: World) => {
+const stage = (model: Model) => {
   const sets = new Table<DaemonSet>([])
   const revisions = new Table<ControllerRevision>(Indexes.both)
   const pods = new Table<Pod>(Indexes.both)
-  const wrong: Array<string> = []
+  const firstViolation: Array<string> = []
   let writes = 0
-  sets.put(setOf(world, world.counted))
+  sets.put(setOf(model, model.counted))
   sets.show(Infinity)
-  if (world.unknown > 0) sets.put(setOf(world, world.counted + world.unknown))
+  if (model.unknown > 0) sets.put(setOf(model, model.counted + model.unknown))
   const live = () => sets.get("ns/log") as DaemonSet
-  const nextName = `log-${Hash.template(template, world.counted === 0 ? undefined : world.counted)}`
-  const made = world.revisions.map((facts, i) => [revisionOf({ ...facts, name: `log-r${i}` }), facts.isShown] as const)
-  const holder = { name: nextName, image: world.holder === "its own" ? "v1" : "v9", number: 1 }
-  const all = [...made, ...(world.holder === "nobody" ? [] : [[revisionOf(holder), world.isHolderShown] as const])]
+  const nextName = `log-${Hash.template(template, model.counted === 0 ? undefined : model.counted)}`
+  const made = model.revisions.map((facts, i) => [revisionOf({ ...facts, name: `log-r${i}` }), facts.isShown] as const)
+  const holder = { name: nextName, image: model.holder === "its own" ? "v1" : "v9", number: 1 }
+  const all = [...made, ...(model.holder === "nobody" ? [] : [[revisionOf(holder), model.isHolderShown] as const])]
   for (const [revision, isShown] of all) if (isShown) revisions.put(revision)
   revisions.show(Infinity)
   for (const [revision, isShown] of all) if (!isShown) revisions.put(revision)
-  for (const [i, facts] of world.revisions.entries())
+  for (const [i, facts] of model.revisions.entries())
     for (let j = 0; j < facts.pods; j++) pods.put(podOf(`p${i}${j}`, `log-r${i}`))
   pods.show(Infinity)
 
@@ -137,7 +137,7 @@ const stage = (world: World) => {
     })
   const found = (name: string): ControllerRevision | ApiError.ApiError =>
     revisions.get(`ns/${name}`) ?? failure(404, "NotFound")
-  const ports = {
+  const deps = {
     sets: sets.store,
     revisions: revisions.store,
     pods: pods.store,
@@ -147,7 +147,8 @@ const stage = (world: World) => {
         const [before, after] = [live().status?.collisionCount ?? 0, set.status?.collisionCount ?? 0]
         const name = `log-${Hash.template(template, before === 0 ? undefined : before)}`
         const there = revisions.get(`ns/${name}`)
-        if (after !== before + 1 || there === undefined || isOfTemplate(there)) wrong.push("no collision was there")
+        if (after !== before + 1 || there === undefined || isOfTemplate(there))
+          firstViolation.push("no collision was there")
         return sets.put(set)
       }),
     liveRevision: (_: DaemonSet, name: string) =>
@@ -180,7 +181,8 @@ const stage = (world: World) => {
         const there = found(revision.metadata.name)
         if (ApiError.isApiError(there)) return there
         const { name } = there.metadata
-        if (pods.all().some((pod) => hashOf(pod) === name)) wrong.push(`${name} is deleted, and pods are of it`)
+        if (pods.all().some((pod) => hashOf(pod) === name))
+          firstViolation.push(`${name} is deleted, and pods are of it`)
         return revisions.remove(there)
       }),
     patch: (pod: Pod, { body }: { readonly body: unknown }) =>
@@ -188,49 +190,51 @@ const stage = (world: World) => {
         const { labels: more } = (body as { readonly metadata: { readonly labels: Record<string, string> } }).metadata
         return pods.put({ ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...more } } })
       })
-  } as unknown as Ports
-  return { sets, revisions, pods, ports, wrong, live, count: () => writes }
+  } as unknown as Deps
+  return { sets, revisions, pods, deps, firstViolation, live, count: () => writes }
 }
 
 /** Syncs until one succeeds that was shown everything, and one more. */
-const play = (world: World) =>
+const play = (model: Model) =>
   Effect.gen(function* () {
-    const { count, live, pods, ports, revisions, sets, wrong } = stage(world)
+    const { count, live, pods, deps, revisions, sets, firstViolation } = stage(model)
     const round = Effect.gen(function* () {
       const set = sets.store.get("ns/log") as DaemonSet
-      const done = yield* Effect.exit(History.bring(ports, set, pods.store.list()))
-      if (Exit.isSuccess(done)) yield* Effect.ignore(History.cleanUp(ports, set, done.value.old))
+      const done = yield* Effect.exit(History.sync(deps, set, pods.store.list()))
+      if (Exit.isSuccess(done)) yield* Effect.ignore(History.cleanUp(deps, set, done.value.old))
       for (const table of [sets, revisions, pods]) table.show(Infinity)
       return done
     })
     for (let i = 0; i < 8; i++) yield* round
     const before = count()
     const done = yield* round
-    if (count() !== before) wrong.push("it writes at rest")
-    if (Exit.isFailure(done)) return [...wrong, "it never succeeds"]
+    if (count() !== before) firstViolation.push("it writes at rest")
+    if (Exit.isFailure(done)) return [...firstViolation, "it never succeeds"]
     const all = revisions.all().filter(({ metadata }) => metadata.ownerReferences !== undefined)
     const [current, ...others] = all.filter(isOfTemplate)
     const old = all.filter((one) => !isOfTemplate(one))
-    if (current === undefined || others.length > 0) return [...wrong, "it has not just one revision"]
-    if (hashOf(current) === undefined || hashOf(current) !== done.value.hash) wrong.push("its hash is another")
-    if (old.some(({ revision }) => revision >= current.revision)) wrong.push("it is not the last")
-    if (old.some((one) => hashOf(one) === undefined)) wrong.push("an old one has no hash")
+    if (current === undefined || others.length > 0) return [...firstViolation, "it has not just one revision"]
+    if (hashOf(current) === undefined || hashOf(current) !== done.value.hash) firstViolation.push("its hash is another")
+    if (old.some(({ revision }) => revision >= current.revision)) firstViolation.push("it is not the last")
+    if (old.some((one) => hashOf(one) === undefined)) firstViolation.push("an old one has no hash")
     const used = new Set(pods.all().map(hashOf))
-    if (old.filter((one) => !used.has(hashOf(one))).length > world.limit) wrong.push("too many are kept")
-    if (done.value.old.length !== old.length) wrong.push("old ones are not told of")
+    if (old.filter((one) => !used.has(hashOf(one))).length > model.limit) firstViolation.push("too many are kept")
+    if (done.value.old.length !== old.length) firstViolation.push("old ones are not told of")
     for (const pod of pods.all())
-      if (!all.some((one) => hashOf(one) === hashOf(pod))) wrong.push("a pod is of no revision")
-    for (const [i, { image }] of world.revisions.entries())
+      if (!all.some((one) => hashOf(one) === hashOf(pod))) firstViolation.push("a pod is of no revision")
+    for (const [i, { image }] of model.revisions.entries())
       for (const pod of pods.all())
         if (image !== "v1" && pod.metadata.name.startsWith(`p${i}`) && hashOf(pod) !== `log-r${i}`)
-          wrong.push("a pod of an old template is said to be of the present one")
-    const collisions = (live().status?.collisionCount ?? 0) - world.counted - world.unknown
-    if (collisions > 0 && world.holder !== "another template") wrong.push("a collision that never was")
-    return wrong
+          firstViolation.push("a pod of an old template is said to be of the present one")
+    const collisions = (live().status?.collisionCount ?? 0) - model.counted - model.unknown
+    if (collisions > 0 && model.holder !== "another template") firstViolation.push("a collision that never was")
+    return firstViolation
   })
 
 describe("History", () => {
-  checkProperty("whatever the cache shows, it ends well, and nothing was wrong on the way", worlds, (world) =>
-    Effect.flatMap(play(world), (wrong) => (wrong.length === 0 ? Effect.succeed(true) : Effect.fail(wrong)))
+  checkProperty("whatever the cache shows, it ends well, and nothing was wrong on the way", worlds, (model) =>
+    Effect.flatMap(play(model), (firstViolation) =>
+      firstViolation.length === 0 ? Effect.succeed(true) : Effect.fail(firstViolation)
+    )
   )
 })

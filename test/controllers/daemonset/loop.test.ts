@@ -16,7 +16,9 @@ describe("the DaemonSet loop, whatever happens", () => {
           (script) =>
             check(script).pipe(
               Effect.provide(TestClock.layer()),
-              Effect.flatMap((wrong) => (wrong === undefined ? Effect.succeed(true) : Effect.fail(wrong)))
+              Effect.flatMap((firstViolation) =>
+                firstViolation === undefined ? Effect.succeed(true) : Effect.fail(firstViolation)
+              )
             ),
           { size: 25, seed, runs: runs(400), maxShrinks: 500 }
         ),

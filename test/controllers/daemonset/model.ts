@@ -16,7 +16,7 @@ import * as PodFacts from "../../../src/kube/pod.ts"
 import type { ControllerRevision, DaemonSet, Node, Pod } from "../../../src/kube/resources.ts"
 import type { Delta } from "../../../src/streams/store/Store.ts"
 import type { Key } from "../../../src/kube/Key.ts"
-import * as Truth from "./oracle.ts"
+import * as Oracle from "./oracle.ts"
 import * as Table from "./table.ts"
 
 export type Verb = "create" | "delete" | "patch" | "update"
@@ -29,7 +29,7 @@ const status = (code: number, verb: string) =>
 /** The process is gone in the middle of a write. */
 const crashed = "the process ended"
 
-export class World {
+export class Model {
   private number = 0
   now = 1_000_000
   readonly sets = new Table.Table<DaemonSet>([])
@@ -40,21 +40,21 @@ export class World {
   /** So many events of pods reach the cache after every write. */
   meanwhile = 0
   /** Which write of the present sync has bad luck; zero is none. */
-  badWrite = 0
-  badLuck: "before" | "after" | "lost" = "before"
+  faultyWrite = 0
+  fault: "before" | "after" | "lost" = "before"
   private writes = 0
   private isDead = false
   wrote = false
   /** Whether anything asked for a sync, and when it was asked for. */
   due = Infinity
-  wrong: string | undefined
+  firstViolation: string | undefined
   private readonly lost = new Set<string>()
   private loop: DaemonLoop.Loop
 
-  constructor(setup: Truth.Setup) {
+  constructor(setup: Oracle.Setup) {
     this.loop = this.start()
-    this.sets.put(Truth.setOf(setup))
-    for (const [i, node] of setup.nodes.entries()) this.nodes.put(Truth.nodeOf(`n${i}`, node))
+    this.sets.put(Oracle.setOf(setup))
+    for (const [i, node] of setup.nodes.entries()) this.nodes.put(Oracle.nodeOf(`n${i}`, node))
     this.showAll()
   }
 
@@ -84,11 +84,11 @@ export class World {
       patchRevision: (revision) => Effect.succeed(revision),
       removeRevision: (revision) => this.call("delete", () => this.removeRevision(revision)),
       events: { event: () => Effect.void, normal: () => Effect.void, warning: () => Effect.void },
-      queue: { addWithUnsafe: (_, options) => this.ask(Duration.toMillis(options?.after ?? 0)) }
+      queue: { addWithUnsafe: (_, options) => this.requeue(Duration.toMillis(options?.after ?? 0)) }
     })
   }
 
-  private ask(after: number): number {
+  private requeue(after: number): number {
     this.due = Math.min(this.due, this.now + after)
     return after
   }
@@ -97,7 +97,7 @@ export class World {
     return Effect.suspend(() => {
       if (this.isDead) return Effect.die(crashed)
       this.wrote = true
-      const luck = ++this.writes === this.badWrite ? this.badLuck : undefined
+      const luck = ++this.writes === this.faultyWrite ? this.fault : undefined
       if (luck === "before") {
         this.isDead = true
         return Effect.die(crashed)
@@ -117,27 +117,27 @@ export class World {
     })
   }
 
-  private say(text: string): void {
-    this.wrong ??= text
+  private violation(text: string): void {
+    this.firstViolation ??= text
   }
 
   private stamped<A extends KubeObject>(draft: Draft<A>, name: string): A {
     const metadata = { ...draft.metadata, name, namespace: "ns", uid: `uid-${++this.number}` }
-    return { ...draft, metadata: { ...metadata, creationTimestamp: Truth.time(this.now) } } as unknown as A
+    return { ...draft, metadata: { ...metadata, creationTimestamp: Oracle.time(this.now) } } as unknown as A
   }
 
   private create(draft: Draft<Pod>): Pod {
     const pod = this.pods.put({ ...this.stamped(draft, `p${this.number}`), status: { phase: "Pending" } })
-    this.see(pod)
+    this.checkCreate(pod)
     return pod
   }
 
   /** No node ever has two daemons of one generation, and without surge never two at all. */
-  private see(pod: Pod): void {
+  private checkCreate(pod: Pod): void {
     const node = Pods.target(pod) ?? ""
     const beside = this.living(node).filter((other) => other.metadata.uid !== pod.metadata.uid)
-    const rival = beside.find((other) => !Truth.surges(this.set) || Truth.hash(other) === Truth.hash(pod))
-    if (rival !== undefined) this.say(`two on ${node}: ${rival.metadata.name} and ${pod.metadata.name}`)
+    const rival = beside.find((other) => !Oracle.surges(this.set) || Oracle.hash(other) === Oracle.hash(pod))
+    if (rival !== undefined) this.violation(`two on ${node}: ${rival.metadata.name} and ${pod.metadata.name}`)
   }
 
   living(node: string): ReadonlyArray<Pod> {
@@ -147,39 +147,39 @@ export class World {
   private remove(pod: Pod): Pod | ApiError.ApiError {
     const found = this.pods.get(`ns/${pod.metadata.name}`)
     if (found === undefined) return status(404, "delete")
-    this.weigh(found)
+    this.checkDelete(found)
     return this.leave(found)
   }
 
   /** An update takes an available daemon only from so many nodes at once as the strategy says; a node counts until it has one again. */
-  private weigh(pod: Pod): void {
+  private checkDelete(pod: Pod): void {
     const node = Pods.target(pod) ?? ""
     const known = this.nodes.store.get(node)
     const others = this.living(node).filter((one) => one !== pod && PodFacts.isReady(one))
     if (!PodFacts.isReady(pod) || !PodFacts.isActive(pod) || others.length > 0) return
-    if (known === undefined || !Truth.mayRun(this.sets.store.get(key), known)) return
-    if (Truth.surges(this.set)) return this.weighAlone(pod, node)
+    if (known === undefined || !Oracle.mayRun(this.sets.store.get(key), known)) return
+    if (Oracle.surges(this.set)) return this.checkSurgeDelete(pod, node)
     this.settleLost()
     this.lost.add(node)
-    if (this.lost.size > Truth.maxUnavailable(this.set))
-      this.say(`${[...this.lost].join(", ")} have lost their daemons at once`)
+    if (this.lost.size > Oracle.maxUnavailable(this.set))
+      this.violation(`${[...this.lost].join(", ")} have lost their daemons at once`)
   }
 
   /** With a surge nobody goes before another one is known to work. */
-  private weighAlone(pod: Pod, node: string): void {
+  private checkSurgeDelete(pod: Pod, node: string): void {
     const seen = this.pods.store
       .list()
       .filter((one) => Pods.target(one) === node && one.metadata.uid !== pod.metadata.uid)
     const known = this.nodes.store.get(node)
-    const isWanted = known !== undefined && Truth.shouldRun(this.set, known)
-    if (isWanted && !seen.some(PodFacts.isReady)) this.say(`${node} has lost its only daemon`)
+    const isWanted = known !== undefined && Oracle.shouldRun(this.set, known)
+    if (isWanted && !seen.some(PodFacts.isReady)) this.violation(`${node} has lost its only daemon`)
   }
 
   private settleLost(): void {
     for (const node of this.lost) {
       const known = this.nodes.get(node)
       const cached = this.nodes.store.get(node)
-      const counts = [known, cached].every((one) => one !== undefined && Truth.shouldRun(this.set, one))
+      const counts = [known, cached].every((one) => one !== undefined && Oracle.shouldRun(this.set, one))
       if (!counts || this.living(node).some(PodFacts.isReady)) this.lost.delete(node)
     }
   }
@@ -187,7 +187,7 @@ export class World {
   /** A pod that was bound is stopped first. */
   leave(pod: Pod): Pod {
     if (pod.metadata.deletionTimestamp !== undefined) return pod
-    const metadata = { ...pod.metadata, deletionTimestamp: Truth.time(this.now) }
+    const metadata = { ...pod.metadata, deletionTimestamp: Oracle.time(this.now) }
     const leaving = this.pods.put({ ...pod, metadata })
     if (!Pods.isBound(pod) || PodFacts.isTerminal(pod)) this.pods.remove(leaving)
     return leaving
@@ -227,27 +227,27 @@ export class World {
   private removeRevision(revision: ControllerRevision): unknown {
     const found = this.revisions.get(`ns/${revision.metadata.name}`)
     if (found === undefined) return status(404, "delete")
-    const hash = Truth.hash(found)
-    if (this.pods.store.list().some((pod) => PodFacts.isActive(pod) && Truth.hash(pod) === hash))
-      this.say(`revision ${found.metadata.name} is deleted, and pods are of it`)
+    const hash = Oracle.hash(found)
+    if (this.pods.store.list().some((pod) => PodFacts.isActive(pod) && Oracle.hash(pod) === hash))
+      this.violation(`revision ${found.metadata.name} is deleted, and pods are of it`)
     return this.revisions.remove(found)
   }
 
-  private hear<A>(deltas: ReadonlyArray<Delta<A>>, trigger: (delta: Delta<A>) => ReadonlyArray<Key>): void {
-    for (const delta of deltas) if (trigger(delta).includes(key)) this.ask(0)
+  private dispatch<A>(deltas: ReadonlyArray<Delta<A>>, trigger: (delta: Delta<A>) => ReadonlyArray<Key>): void {
+    for (const delta of deltas) if (trigger(delta).includes(key)) this.requeue(0)
   }
 
   showPods(count: number): void {
-    this.hear(this.pods.show(count), (delta) => this.loop.onPod(delta))
+    this.dispatch(this.pods.show(count), (delta) => this.loop.onPod(delta))
   }
 
   showNodes(): void {
-    this.hear(this.nodes.show(Infinity), (delta) => this.loop.onNode(delta))
+    this.dispatch(this.nodes.show(Infinity), (delta) => this.loop.onNode(delta))
   }
 
   showSet(): void {
-    this.hear(this.sets.show(Infinity), (delta) => this.loop.onSet(delta))
-    this.hear(this.revisions.show(Infinity), (delta) => this.loop.onRevision(delta))
+    this.dispatch(this.sets.show(Infinity), (delta) => this.loop.onSet(delta))
+    this.dispatch(this.revisions.show(Infinity), (delta) => this.loop.onRevision(delta))
   }
 
   showAll(): void {
@@ -263,12 +263,13 @@ export class World {
       return Effect.exit(this.loop.reconcile({ key }))
     }).pipe(
       Effect.map((exit) => {
-        this.badWrite = 0
+        this.faultyWrite = 0
         this.settleLost()
-        if (Exit.isFailure(exit)) this.ask(0)
-        else if (exit.value?._tag === "After") this.ask(Duration.toMillis(exit.value.delay))
+        if (Exit.isFailure(exit)) this.requeue(0)
+        else if (exit.value?._tag === "After") this.requeue(Duration.toMillis(exit.value.delay))
         // Nobody but the script ends a process.
-        if (Exit.isFailure(exit) && Exit.hasDies(exit) && !this.isDead) this.say(`died: ${Cause.pretty(exit.cause)}`)
+        if (Exit.isFailure(exit) && Exit.hasDies(exit) && !this.isDead)
+          this.violation(`died: ${Cause.pretty(exit.cause)}`)
       })
     )
   }
@@ -280,7 +281,7 @@ export class World {
     // A cache tells a newcomer of all it has.
     for (const object of this.sets.store.list()) this.loop.onSet({ _tag: "Created", object, initial: true })
     for (const object of this.pods.store.list()) this.loop.onPod({ _tag: "Created", object, initial: true })
-    this.ask(0)
+    this.requeue(0)
   }
 
   /** What a scheduler, kubelets and the collector of lost pods do. */
@@ -289,7 +290,7 @@ export class World {
       const node = this.nodes.get(Pods.target(pod) ?? "")
       if (pod.metadata.deletionTimestamp !== undefined || (node === undefined && Pods.isBound(pod)))
         this.pods.remove(pod)
-      else if (node !== undefined && canStart(pod, node)) this.pods.put(Truth.ready(pod, node.metadata.name, this.now))
+      else if (node !== undefined && canStart(pod, node)) this.pods.put(Oracle.ready(pod, node.metadata.name, this.now))
     }
     this.settleLost()
   }
@@ -298,6 +299,6 @@ export class World {
 /** Bound or to be bound, and not ready yet. */
 const canStart = (pod: Pod, node: Node): boolean =>
   PodFacts.isActive(pod) &&
-  (Pods.isBound(pod) || Truth.isOpen(node)) &&
+  (Pods.isBound(pod) || Oracle.isOpen(node)) &&
   !PodFacts.isReady(pod) &&
-  !(Pods.isBound(pod) && Truth.image(pod) === Truth.bad)
+  !(Pods.isBound(pod) && Oracle.image(pod) === Oracle.bad)

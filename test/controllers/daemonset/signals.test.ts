@@ -16,7 +16,7 @@ import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 import * as Store from "../../../src/streams/store/Store.ts"
 import { logged } from "../../support/logged.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const decisions = /Daemons are made and deleted/
 
@@ -45,15 +45,15 @@ describe("a DaemonSet", () => {
   it.effect("is counted by the pods that were asked for and asked to go, and why; each decision is one line", () => {
     const { all, layer } = decided()
     return Effect.gen(function* () {
-      yield* Stand.start
-      yield* Stand.create(DaemonSet, Stand.daemonSet())
-      yield* Stand.advance("1 minute")
+      yield* Harness.start
+      yield* Harness.create(DaemonSet, Harness.daemonSet())
+      yield* Harness.advance("1 minute")
       assert.deepStrictEqual(all, [[2, 0]])
       const before = yield* counted
       assert.deepStrictEqual(before.length, 1)
       assert.match(before[0] ?? "", /^create \w+ 2$/)
-      yield* Stand.useImage("log:2")
-      yield* Stand.advance("2 minutes")
+      yield* Harness.useImage("log:2")
+      yield* Harness.advance("2 minutes")
       assert.deepStrictEqual(all.slice(1), [
         [0, 1],
         [1, 0],
@@ -73,17 +73,17 @@ describe("a DaemonSet", () => {
     return Effect.gen(function* () {
       const client = yield* KubeClient
       for (let number = 0; number < 260; number++) yield* client.create(Node, { metadata: { name: `node-${number}` } })
-      yield* Stand.start
-      const calls = yield* Stand.recording()
-      yield* Stand.create(DaemonSet, Stand.daemonSet())
-      yield* Stand.advance("1 minute")
+      yield* Harness.start
+      const calls = yield* Harness.recording()
+      yield* Harness.create(DaemonSet, Harness.daemonSet())
+      yield* Harness.advance("1 minute")
       assert.deepStrictEqual(all, [
         [250, 0],
         [10, 0]
       ])
       assert.strictEqual(calls.filter(({ context }) => context.verb === "create").length, 260 + 1, "and one revision")
-      assert.strictEqual(new Set(yield* Stand.places).size, 260)
-      assert.strictEqual((yield* Stand.status)?.currentNumberScheduled, 260)
+      assert.strictEqual(new Set(yield* Harness.places).size, 260)
+      assert.strictEqual((yield* Harness.status)?.currentNumberScheduled, 260)
     }).pipe(Effect.scoped, Effect.provide([ClusterTest.layer(), layer]))
   })
 
@@ -91,22 +91,22 @@ describe("a DaemonSet", () => {
     Effect.gen(function* () {
       const client = yield* KubeClient
       const namespace = "going"
-      yield* Stand.start
+      yield* Harness.start
       yield* client.create(Namespace, { metadata: { name: namespace } })
-      yield* client.create(DaemonSet, Stand.daemonSet({}, { namespace }))
-      yield* Stand.advance("1 minute")
+      yield* client.create(DaemonSet, Harness.daemonSet({}, { namespace }))
+      yield* Harness.advance("1 minute")
       const before = (yield* client.list(Pod, { namespace })).items
       assert.strictEqual(before.length, 1)
       // Nobody here empties it: it stays as it is.
       yield* client.delete(Namespace, { name: namespace })
-      const calls = yield* Stand.recording()
+      const calls = yield* Harness.recording()
       yield* client.delete(Pod, { namespace, name: before[0]?.metadata.name ?? "" }, { gracePeriodSeconds: 0 })
-      yield* Stand.advance("10 seconds")
+      yield* Harness.advance("10 seconds")
       assert.deepStrictEqual((yield* client.list(Pod, { namespace })).items, [])
       assert.strictEqual(calls.filter(({ context }) => context.verb === "create").length, 1, "it tried once")
       yield* (yield* Recorder).drained
-      const told = (yield* client.list(Event, { namespace })).items.map(({ reason }) => reason)
-      assert.notInclude(told, "FailedCreate")
+      const delivered = (yield* client.list(Event, { namespace })).items.map(({ reason }) => reason)
+      assert.notInclude(delivered, "FailedCreate")
       const { status } = yield* client.get(DaemonSet, { namespace, name: "log" })
       assert.deepInclude(status, { desiredNumberScheduled: 1, currentNumberScheduled: 0 })
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
@@ -124,7 +124,7 @@ describe("a DaemonSet", () => {
         return store
       }
       const never = () => Effect.die("nobody is asked for anything")
-      const set = Stand.daemonSet({ selector: {} }, { uid: "u", resourceVersion: "1" }) as DaemonSet
+      const set = Harness.daemonSet({ selector: {} }, { uid: "u", resourceVersion: "1" }) as DaemonSet
       const loop = DaemonLoop.loopOf({
         sets: holding(set),
         pods: holding<Pod>(),

@@ -1,17 +1,17 @@
 /** How a new template comes to the nodes, and how an old one comes back. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const running = (spec: object = {}) =>
   Effect.gen(function* () {
-    yield* Stand.create(Stand.DaemonSet, Stand.daemonSet(spec))
-    yield* Stand.advance("40 seconds")
+    yield* Harness.create(Harness.DaemonSet, Harness.daemonSet(spec))
+    yield* Harness.advance("40 seconds")
   })
 
 const rolling = (rollingUpdate: object) => ({ updateStrategy: { type: "RollingUpdate", rollingUpdate } })
 
-const isReady = ({ status }: Stand.Pod): boolean =>
+const isReady = ({ status }: Harness.Pod): boolean =>
   status?.conditions?.some(({ status, type }) => type === "Ready" && status === "True") === true
 
 /** Fewest nodes with a ready pod, and most pods that are not being deleted, in the time. */
@@ -20,9 +20,9 @@ const watched = (seconds: number) =>
     let available = Infinity
     let most = 0
     for (let i = 0; i < seconds * 2; i++) {
-      yield* Stand.advance("500 millis")
-      const living = yield* Stand.living
-      available = Math.min(available, new Set(living.filter(isReady).map(Stand.nodeOf)).size)
+      yield* Harness.advance("500 millis")
+      const living = yield* Harness.living
+      available = Math.min(available, new Set(living.filter(isReady).map(Harness.nodeOf)).size)
       most = Math.max(most, living.length)
     }
     return { available, most }
@@ -30,144 +30,144 @@ const watched = (seconds: number) =>
 
 const all = (image: string, count = 3) => Array.from({ length: count }, (_, i) => `worker-${i + 1} ${image}`)
 
-Stand.scenario(
+Harness.scenario(
   "updates node by node, never more without their pod than allowed",
   3,
   Effect.gen(function* () {
     yield* running()
-    yield* Stand.useImage("log:2")
+    yield* Harness.useImage("log:2")
     const seen = yield* watched(150)
-    assert.deepStrictEqual(yield* Stand.shape, all("log:2"))
+    assert.deepStrictEqual(yield* Harness.shape, all("log:2"))
     assert.deepStrictEqual(seen, { available: 2, most: 3 })
-    const status = yield* Stand.status
+    const status = yield* Harness.status
     assert.deepStrictEqual([status?.observedGeneration, status?.updatedNumberScheduled], [2, 3])
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "takes shares of the nodes, rounded up",
   3,
   Effect.gen(function* () {
     yield* running(rolling({ maxUnavailable: "34%" }))
-    yield* Stand.useImage("log:2")
-    assert.strictEqual((yield* Stand.living).length, 1)
-    yield* Stand.advance("3 minutes")
-    assert.deepStrictEqual(yield* Stand.shape, all("log:2"))
+    yield* Harness.useImage("log:2")
+    assert.strictEqual((yield* Harness.living).length, 1)
+    yield* Harness.advance("3 minutes")
+    assert.deepStrictEqual(yield* Harness.shape, all("log:2"))
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "stops at the first node when the new pods do not work, and comes back",
   3,
   Effect.gen(function* () {
     yield* running()
-    yield* Stand.useImage("log:404")
-    yield* Stand.advance("5 minutes")
-    assert.deepStrictEqual((yield* Stand.shape).filter((line) => line.endsWith("log:1")).length, 2)
-    const stuck = yield* Stand.status
+    yield* Harness.useImage("log:404")
+    yield* Harness.advance("5 minutes")
+    assert.deepStrictEqual((yield* Harness.shape).filter((line) => line.endsWith("log:1")).length, 2)
+    const stuck = yield* Harness.status
     assert.deepStrictEqual([stuck?.numberAvailable, stuck?.numberUnavailable, stuck?.updatedNumberScheduled], [2, 1, 1])
-    yield* Stand.useImage("log:1")
-    yield* Stand.advance("2 minutes")
-    assert.deepStrictEqual(yield* Stand.shape, all("log:1"))
+    yield* Harness.useImage("log:1")
+    yield* Harness.advance("2 minutes")
+    assert.deepStrictEqual(yield* Harness.shape, all("log:1"))
     assert.deepStrictEqual(
-      (yield* Stand.revisions).map(({ revision }) => revision),
+      (yield* Harness.revisions).map(({ revision }) => revision),
       [2, 3]
     )
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "surges: the new pod works before the old one goes",
   3,
   Effect.gen(function* () {
     yield* running(rolling({ maxSurge: 1, maxUnavailable: 0 }))
-    yield* Stand.useImage("log:2")
+    yield* Harness.useImage("log:2")
     const seen = yield* watched(150)
-    assert.deepStrictEqual(yield* Stand.shape, all("log:2"))
+    assert.deepStrictEqual(yield* Harness.shape, all("log:2"))
     assert.deepStrictEqual(seen, { available: 3, most: 4 })
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "surges with patience: an old pod goes when the new one beside it has been ready for long enough",
   2,
   Effect.gen(function* () {
     yield* running({ ...rolling({ maxSurge: 1, maxUnavailable: 0 }), minReadySeconds: 30 })
-    yield* Stand.useImage("log:2")
-    yield* Stand.advance("25 seconds")
-    const both = yield* Stand.shape
+    yield* Harness.useImage("log:2")
+    yield* Harness.advance("25 seconds")
+    const both = yield* Harness.shape
     assert.strictEqual(both.length, 3, both.join())
     const first = both.find((line) => line.endsWith("log:2")) ?? ""
-    assert.isTrue((yield* Stand.living).every(isReady))
-    const waiting = yield* Stand.status
+    assert.isTrue((yield* Harness.living).every(isReady))
+    const waiting = yield* Harness.status
     // A node counts by the oldest of its pods.
     assert.deepStrictEqual([waiting?.numberAvailable, waiting?.updatedNumberScheduled ?? 0], [2, 0])
-    yield* Stand.advance("10 seconds")
-    const after = yield* Stand.shape
+    yield* Harness.advance("10 seconds")
+    const after = yield* Harness.shape
     assert.notInclude(after, first.replace("log:2", "log:1"))
     // The second node is no faster for that.
     assert.include(after.join(), "log:1")
     const seen = yield* watched(60)
-    assert.deepStrictEqual(yield* Stand.shape, all("log:2", 2))
+    assert.deepStrictEqual(yield* Harness.shape, all("log:2", 2))
     assert.deepStrictEqual(seen, { available: 2, most: 3 })
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "surges no further than one node when the new pods do not work",
   3,
   Effect.gen(function* () {
     yield* running(rolling({ maxSurge: 1, maxUnavailable: 0 }))
-    yield* Stand.useImage("log:404")
-    yield* Stand.advance("5 minutes")
-    const shape = yield* Stand.shape
+    yield* Harness.useImage("log:404")
+    yield* Harness.advance("5 minutes")
+    const shape = yield* Harness.shape
     assert.strictEqual(shape.filter((line) => line.endsWith("log:1")).length, 3)
     assert.strictEqual(shape.length, 4)
-    assert.strictEqual((yield* Stand.status)?.numberAvailable, 3)
+    assert.strictEqual((yield* Harness.status)?.numberAvailable, 3)
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "OnDelete: a node gets the new template when its pod is deleted",
   2,
   Effect.gen(function* () {
     yield* running({ updateStrategy: { type: "OnDelete" } })
-    yield* Stand.useImage("log:2")
-    yield* Stand.advance("5 minutes")
-    assert.deepStrictEqual(yield* Stand.shape, all("log:1", 2))
-    const status = yield* Stand.status
+    yield* Harness.useImage("log:2")
+    yield* Harness.advance("5 minutes")
+    assert.deepStrictEqual(yield* Harness.shape, all("log:1", 2))
+    const status = yield* Harness.status
     assert.deepStrictEqual([status?.observedGeneration, status?.updatedNumberScheduled ?? 0], [2, 0])
-    yield* Stand.remove(Stand.Pod, (yield* Stand.podOn("worker-2")).metadata.name)
-    yield* Stand.advance("1 minute")
-    assert.deepStrictEqual(yield* Stand.shape, ["worker-1 log:1", "worker-2 log:2"])
-    assert.strictEqual((yield* Stand.status)?.updatedNumberScheduled, 1)
+    yield* Harness.remove(Harness.Pod, (yield* Harness.podOn("worker-2")).metadata.name)
+    yield* Harness.advance("1 minute")
+    assert.deepStrictEqual(yield* Harness.shape, ["worker-1 log:1", "worker-2 log:2"])
+    assert.strictEqual((yield* Harness.status)?.updatedNumberScheduled, 1)
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "keeps so many old revisions as it is told, and those that pods are of",
   1,
   Effect.gen(function* () {
     yield* running({ revisionHistoryLimit: 1, updateStrategy: { type: "OnDelete" } })
     for (const image of ["log:2", "log:3", "log:4"]) {
-      yield* Stand.useImage(image)
-      yield* Stand.advance("10 seconds")
+      yield* Harness.useImage(image)
+      yield* Harness.advance("10 seconds")
     }
     // The first is in use and counts.
     assert.deepStrictEqual(
-      (yield* Stand.revisions).map(({ revision }) => revision),
+      (yield* Harness.revisions).map(({ revision }) => revision),
       [1, 4]
     )
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "merges revisions of one template, labels those that nobody has labelled",
   1,
   Effect.gen(function* () {
     yield* running()
-    const [first] = yield* Stand.revisions
-    const { metadata } = yield* Stand.get
+    const [first] = yield* Harness.revisions
+    const { metadata } = yield* Harness.get
     const reference = {
       apiVersion: "apps/v1",
       kind: "DaemonSet",
@@ -176,45 +176,45 @@ Stand.scenario(
       controller: true,
       blockOwnerDeletion: true
     }
-    yield* Stand.create(Stand.ControllerRevision, {
-      metadata: { name: "log-other", namespace: "default", labels: Stand.labels, ownerReferences: [reference] },
+    yield* Harness.create(Harness.ControllerRevision, {
+      metadata: { name: "log-other", namespace: "default", labels: Harness.labels, ownerReferences: [reference] },
       data: first?.data,
       revision: 7
     })
     // At the next occasion: somebody else's revision is none.
-    yield* Stand.advance("1 minute")
-    assert.strictEqual((yield* Stand.revisions).length, 2)
-    yield* Stand.patch(Stand.DaemonSet, "log", { metadata: { annotations: { note: "seen" } } })
-    yield* Stand.advance("1 minute")
-    const left = yield* Stand.revisions
+    yield* Harness.advance("1 minute")
+    assert.strictEqual((yield* Harness.revisions).length, 2)
+    yield* Harness.patch(Harness.DaemonSet, "log", { metadata: { annotations: { note: "seen" } } })
+    yield* Harness.advance("1 minute")
+    const left = yield* Harness.revisions
     assert.deepStrictEqual(
       left.map(({ metadata, revision }) => [metadata.name, revision]),
       [["log-other", 7]]
     )
-    const hashes = [...left, ...(yield* Stand.living)].map((one) => one.metadata.labels?.["controller-revision-hash"])
+    const hashes = [...left, ...(yield* Harness.living)].map((one) => one.metadata.labels?.["controller-revision-hash"])
     assert.deepStrictEqual(hashes, ["log-other", "log-other"])
-    assert.strictEqual((yield* Stand.status)?.updatedNumberScheduled, 1)
+    assert.strictEqual((yield* Harness.status)?.updatedNumberScheduled, 1)
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "takes another name where the first is taken by another template",
   1,
   Effect.gen(function* () {
     yield* running()
-    const [first] = yield* Stand.revisions
-    yield* Stand.remove(Stand.DaemonSet, "log")
-    for (const { metadata } of yield* Stand.living) yield* Stand.remove(Stand.Pod, metadata.name)
-    yield* Stand.advance("1 minute")
-    yield* Stand.remove(Stand.ControllerRevision, first?.metadata.name ?? "")
-    yield* Stand.create(Stand.ControllerRevision, {
+    const [first] = yield* Harness.revisions
+    yield* Harness.remove(Harness.DaemonSet, "log")
+    for (const { metadata } of yield* Harness.living) yield* Harness.remove(Harness.Pod, metadata.name)
+    yield* Harness.advance("1 minute")
+    yield* Harness.remove(Harness.ControllerRevision, first?.metadata.name ?? "")
+    yield* Harness.create(Harness.ControllerRevision, {
       metadata: { name: first?.metadata.name, namespace: "default" },
       data: { spec: {} },
       revision: 1
     })
     yield* running()
-    assert.strictEqual((yield* Stand.status)?.collisionCount, 1)
-    assert.strictEqual((yield* Stand.revisions).length, 2)
-    assert.deepStrictEqual(yield* Stand.places, ["worker-1"])
+    assert.strictEqual((yield* Harness.status)?.collisionCount, 1)
+    assert.strictEqual((yield* Harness.revisions).length, 2)
+    assert.deepStrictEqual(yield* Harness.places, ["worker-1"])
   })
 )

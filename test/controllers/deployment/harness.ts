@@ -86,7 +86,7 @@ export const note = (object: KubeObject, name: string) => object.metadata.annota
 export const revisionOf = (object: KubeObject) => note(object, "revision")
 
 /** Says of a ReplicaSet what its own loop would say: that many pods exist, are ready and available. */
-export const tell = (set: ReplicaSet, replicas: number, available = replicas, more: object = {}) =>
+export const setReplicaSetStatus = (set: ReplicaSet, replicas: number, available = replicas, more: object = {}) =>
   Effect.flatMap(get(ReplicaSet, set.metadata.name), ({ metadata }) =>
     patch(
       ReplicaSet,
@@ -106,7 +106,8 @@ export const tell = (set: ReplicaSet, replicas: number, available = replicas, mo
   )
 
 /** The set does what it was asked at once. */
-export const obey = (image: string) => Effect.flatMap(setOf(image), (set) => tell(set, set.spec?.replicas ?? 0))
+export const completeReplicaSet = (image: string) =>
+  Effect.flatMap(setOf(image), (set) => setReplicaSetStatus(set, set.spec?.replicas ?? 0))
 
 /** `web:1 3/2` for each ReplicaSet: image, pods wanted, pods available. */
 export const shape = Effect.map(sets, (all) =>
@@ -121,7 +122,7 @@ export const conditions = Effect.map(get(Deployment), ({ status }) => status?.co
 export const condition = (type: string) => Effect.map(conditions, (all) => all.find((one) => one.type === type))
 
 /** `Progressing=True NewReplicaSetCreated: Created …` */
-export const said = Effect.map(conditions, (all) =>
+export const conditionTexts = Effect.map(conditions, (all) =>
   all.map(({ message, reason, status, type }) => `${type}=${status} ${reason}: ${message}`)
 )
 
@@ -170,7 +171,7 @@ export const running = (spec: object = {}) =>
   Effect.gen(function* () {
     yield* start
     yield* create(Deployment, deployment(spec))
-    yield* obey("web:1")
+    yield* completeReplicaSet("web:1")
     yield* advance("1 minute")
   })
 

@@ -12,16 +12,19 @@ describe("the way of a sync", () => {
     const rollback = { [Annotations.rollbackTo]: "7" }
     const everything = deployment({ annotations: rollback, spec: { paused: true } })
     const leaving = { ...everything, metadata: { ...everything.metadata, deletionTimestamp: "2026-01-31T12:00:00Z" } }
-    assert.deepStrictEqual(Plan.way(leaving, scaledFor(2)), { _tag: "Report" })
-    assert.deepStrictEqual(Plan.way(everything, scaledFor(2)), { _tag: "Scale" })
-    assert.deepStrictEqual(Plan.way(deployment({ annotations: rollback }), scaledFor(2)), {
+    assert.deepStrictEqual(Plan.pathOf(leaving, scaledFor(2)), { _tag: "Report" })
+    assert.deepStrictEqual(Plan.pathOf(everything, scaledFor(2)), { _tag: "Scale" })
+    assert.deepStrictEqual(Plan.pathOf(deployment({ annotations: rollback }), scaledFor(2)), {
       _tag: "Rollback",
       revision: 7n
     })
-    assert.deepStrictEqual(Plan.way(deployment(), scaledFor(2)), { _tag: "Scale" })
-    assert.deepStrictEqual(Plan.way(deployment(), scaledFor(3)), { _tag: "Rolling" })
-    assert.deepStrictEqual(Plan.way(deployment({ strategy: "Recreate" }), none), { _tag: "Recreate" })
-    assert.deepStrictEqual(Plan.way(deployment({ strategy: "Blue" }), none), { _tag: "UnknownStrategy", type: "Blue" })
+    assert.deepStrictEqual(Plan.pathOf(deployment(), scaledFor(2)), { _tag: "Scale" })
+    assert.deepStrictEqual(Plan.pathOf(deployment(), scaledFor(3)), { _tag: "Rolling" })
+    assert.deepStrictEqual(Plan.pathOf(deployment({ strategy: "Recreate" }), none), { _tag: "Recreate" })
+    assert.deepStrictEqual(Plan.pathOf(deployment({ strategy: "Blue" }), none), {
+      _tag: "UnknownStrategy",
+      type: "Blue"
+    })
   })
 
   it("does not lead through what cannot be read", () => {
@@ -29,9 +32,9 @@ describe("the way of a sync", () => {
       current: replicaSet({ size: 3, annotations: { [Annotations.desiredReplicas]: "many" } }),
       old: []
     }
-    assert.deepStrictEqual(Plan.way(deployment(), unreadable), { _tag: "Rolling" })
+    assert.deepStrictEqual(Plan.pathOf(deployment(), unreadable), { _tag: "Rolling" })
     const request = deployment({ annotations: { [Annotations.rollbackTo]: "the last one" } })
-    assert.deepStrictEqual(Plan.way(request, none), { _tag: "Rolling" })
+    assert.deepStrictEqual(Plan.pathOf(request, none), { _tag: "Rolling" })
   })
 
   it("is none for a selector that means every pod", () => {

@@ -1,14 +1,14 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
-const { Pod, scenario } = Stand
+const { Pod, scenario } = Harness
 
 const recreate = { strategy: { type: "Recreate", rollingUpdate: null } }
 
 /** A pod of the set, as its loop would make it. */
-const podOf = (set: Stand.Set, name: string) =>
-  Stand.create(Pod, {
+const podOf = (set: Harness.Set, name: string) =>
+  Harness.create(Pod, {
     metadata: {
       name,
       namespace: "default",
@@ -17,96 +17,96 @@ const podOf = (set: Stand.Set, name: string) =>
         { apiVersion: "apps/v1", kind: "ReplicaSet", name: set.metadata.name, uid: set.metadata.uid, controller: true }
       ]
     },
-    spec: Stand.podSpec()
+    spec: Harness.podSpec()
   })
 
 describe("Recreate", () => {
   scenario(
     "begins with a set of full size",
     Effect.gen(function* () {
-      yield* Stand.running({ replicas: 4, ...recreate })
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 4/4"])
-      const [set] = yield* Stand.sets
+      yield* Harness.running({ replicas: 4, ...recreate })
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 4/4"])
+      const [set] = yield* Harness.sets
       assert.isDefined(set)
-      assert.strictEqual(Stand.note(set, "max-replicas"), "4")
+      assert.strictEqual(Harness.note(set, "max-replicas"), "4")
     })
   )
 
   scenario(
     "makes no new pods for the sake of a rollback: the set it looks at is empty until the old pods are gone",
     Effect.gen(function* () {
-      yield* Stand.running({ replicas: 2, ...recreate })
-      yield* podOf(yield* Stand.setOf("web:1"), "one")
-      yield* Stand.patch(Stand.Deployment, "web", {
+      yield* Harness.running({ replicas: 2, ...recreate })
+      yield* podOf(yield* Harness.setOf("web:1"), "one")
+      yield* Harness.patch(Harness.Deployment, "web", {
         metadata: { annotations: { "deprecated.deployment.rollback.to": "9" } },
-        spec: { template: { spec: Stand.podSpec("web:2") } }
+        spec: { template: { spec: Harness.podSpec("web:2") } }
       })
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/2", "web:2 0/0"])
-      yield* Stand.obey("web:1")
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/0", "web:2 0/0"])
-      yield* Stand.remove(Pod, "one")
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/0", "web:2 2/0"])
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/2", "web:2 0/0"])
+      yield* Harness.completeReplicaSet("web:1")
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0", "web:2 0/0"])
+      yield* Harness.remove(Pod, "one")
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0", "web:2 2/0"])
     })
   )
 
   scenario(
     "takes all old pods, waits until the last is gone, and makes all new ones",
     Effect.gen(function* () {
-      yield* Stand.running({ replicas: 2, ...recreate })
-      const old = yield* Stand.setOf("web:1")
+      yield* Harness.running({ replicas: 2, ...recreate })
+      const old = yield* Harness.setOf("web:1")
       yield* podOf(old, "one")
       yield* podOf(old, "two")
-      yield* Stand.useImage("web:2")
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/2"])
-      assert.include((yield* Stand.events).at(-1), `Scaled down replica set ${old.metadata.name} from 2 to 0`)
-      yield* Stand.obey("web:1")
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/0"])
-      const calls = yield* Stand.recording()
-      yield* Stand.remove(Pod, "one")
-      assert.deepStrictEqual(calls.map(Stand.line), ["delete pods one"])
-      yield* Stand.remove(Pod, "two")
-      const [, second] = yield* Stand.sets
-      assert.deepStrictEqual(calls.map(Stand.line).slice(1), [
+      yield* Harness.useImage("web:2")
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/2"])
+      assert.include((yield* Harness.events).at(-1), `Scaled down replica set ${old.metadata.name} from 2 to 0`)
+      yield* Harness.completeReplicaSet("web:1")
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0"])
+      const calls = yield* Harness.recording()
+      yield* Harness.remove(Pod, "one")
+      assert.deepStrictEqual(calls.map(Harness.line), ["delete pods one"])
+      yield* Harness.remove(Pod, "two")
+      const [, second] = yield* Harness.sets
+      assert.deepStrictEqual(calls.map(Harness.line).slice(1), [
         "delete pods two",
         `create replicasets.apps ${second?.metadata.name}`,
         "update deployments.apps/status web",
         "update deployments.apps/status web"
       ])
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/0", "web:2 2/0"])
-      assert.include((yield* Stand.events).at(-1), `Scaled up replica set ${second?.metadata.name} from 0 to 2`)
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0", "web:2 2/0"])
+      assert.include((yield* Harness.events).at(-1), `Scaled up replica set ${second?.metadata.name} from 0 to 2`)
     })
   )
 
   scenario(
     "does not wait for pods that have ended",
     Effect.gen(function* () {
-      yield* Stand.running({ replicas: 1, ...recreate })
-      const old = yield* Stand.setOf("web:1")
+      yield* Harness.running({ replicas: 1, ...recreate })
+      const old = yield* Harness.setOf("web:1")
       yield* podOf(old, "ended")
-      yield* Stand.patch(Pod, "ended", { status: { phase: "Failed" } }, "status")
+      yield* Harness.patch(Pod, "ended", { status: { phase: "Failed" } }, "status")
       yield* podOf(old, "lost")
-      yield* Stand.patch(Pod, "lost", { status: { phase: "Unknown" } }, "status")
-      yield* Stand.useImage("web:2")
-      yield* Stand.obey("web:1")
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/0"])
-      yield* Stand.remove(Pod, "lost")
+      yield* Harness.patch(Pod, "lost", { status: { phase: "Unknown" } }, "status")
+      yield* Harness.useImage("web:2")
+      yield* Harness.completeReplicaSet("web:1")
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0"])
+      yield* Harness.remove(Pod, "lost")
       // The pod that ended is still there, so nobody is told that the last one went; the next event shows it.
-      yield* Stand.annotate({ any: "event" })
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/0", "web:2 1/0"])
+      yield* Harness.annotate({ any: "event" })
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0", "web:2 1/0"])
     })
   )
 
   scenario(
     "back to a template that has a set scales it up again",
     Effect.gen(function* () {
-      yield* Stand.running({ replicas: 2, ...recreate })
-      yield* Stand.useImage("web:2")
-      yield* Stand.obey("web:1")
-      yield* Stand.obey("web:2")
-      yield* Stand.useImage("web:1")
-      yield* Stand.obey("web:2")
-      assert.deepStrictEqual(yield* Stand.shape, ["web:2 0/0", "web:1 2/0"])
-      assert.deepStrictEqual((yield* Stand.sets).map(Stand.revisionOf), ["2", "3"])
+      yield* Harness.running({ replicas: 2, ...recreate })
+      yield* Harness.useImage("web:2")
+      yield* Harness.completeReplicaSet("web:1")
+      yield* Harness.completeReplicaSet("web:2")
+      yield* Harness.useImage("web:1")
+      yield* Harness.completeReplicaSet("web:2")
+      assert.deepStrictEqual(yield* Harness.shape, ["web:2 0/0", "web:1 2/0"])
+      assert.deepStrictEqual((yield* Harness.sets).map(Harness.revisionOf), ["2", "3"])
     })
   )
 })

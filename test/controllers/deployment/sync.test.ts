@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type { Ports } from "../../../src/controllers/deployment/deps.ts"
+import type { Deps } from "../../../src/controllers/deployment/deps.ts"
 import * as Sync from "../../../src/controllers/deployment/sync.ts"
 import * as KeptField from "../../../src/controllers/shared/workload/keptField.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
@@ -16,18 +16,18 @@ const refusal = (code: number, reason: string) =>
   })
 
 /** Ports that answer with what they are given, and note it; some may be others. */
-const noting = (others: Partial<Ports> = {}) => {
+const noting = (others: Partial<Deps> = {}) => {
   const log: Array<string> = []
   const echo =
     (what: string) =>
     <A extends { readonly metadata: object }>(object: A) =>
       Effect.sync(() => (log.push(what), object))
-  const made = (draft: Parameters<Ports["createSet"]>[0]): ReplicaSet => ({
+  const made = (draft: Parameters<Deps["createSet"]>[0]): ReplicaSet => ({
     ...draft,
     metadata: { ...draft.metadata, name: draft.metadata.name ?? "" },
     status: { replicas: 0 }
   })
-  const ports: Ports = {
+  const deps: Deps = {
     updateStatus: (deployment) =>
       Effect.sync(() => {
         const { conditions = [], ...counts } = deployment.status ?? {}
@@ -43,31 +43,31 @@ const noting = (others: Partial<Ports> = {}) => {
     terminatingReplicas: KeptField.make(),
     ...others
   }
-  return { log, ports }
+  return { log, deps }
 }
 
 const judged = { progressDeadlineSeconds: 600 }
 
-const sync = (ports: Ports, given: Deployment, owned: ReadonlyArray<ReplicaSet> = []) =>
-  Sync.run(ports, { deployment: given, owned, podsOf: () => [] })
+const sync = (deps: Deps, given: Deployment, owned: ReadonlyArray<ReplicaSet> = []) =>
+  Sync.run(deps, { deployment: given, owned, podsOf: () => [] })
 
 describe("a sync", () => {
   it.effect("of a selector that means every pod warns, and notes the generation once", () =>
     Effect.gen(function* () {
-      const { log, ports } = noting()
+      const { log, deps } = noting()
       const everything = deployment({ spec: { selector: {} }, status: { replicas: 2 } })
-      yield* Sync.refuse(ports, everything)
+      yield* Sync.refuse(deps, everything)
       assert.deepStrictEqual(log, ["Warning SelectingAll", 'status {"replicas":2,"observedGeneration":1}'])
       log.length = 0
-      yield* Sync.refuse(ports, { ...everything, status: { observedGeneration: 1 } })
+      yield* Sync.refuse(deps, { ...everything, status: { observedGeneration: 1 } })
       assert.deepStrictEqual(log, ["Warning SelectingAll"])
     })
   )
 
   it.effect("of a strategy nobody knows fails and writes nothing but what its set lacks", () =>
     Effect.gen(function* () {
-      const { log, ports } = noting()
-      const error = yield* Effect.flip(sync(ports, deployment({ strategy: "BlueGreen" })))
+      const { log, deps } = noting()
+      const error = yield* Effect.flip(sync(deps, deployment({ strategy: "BlueGreen" })))
       assert.strictEqual(error.message, "unexpected deployment strategy type: BlueGreen")
       assert.deepStrictEqual(log, [])
     })
@@ -77,7 +77,7 @@ describe("a sync", () => {
     Effect.gen(function* () {
       let stored = deployment({ spec: { paused: true } })
       let writes = 0
-      const { ports } = noting({
+      const { deps } = noting({
         updateStatus: (object) =>
           Effect.sync(() => {
             const { terminatingReplicas: _, ...status } = object.status ?? {}
@@ -85,7 +85,7 @@ describe("a sync", () => {
             return (stored = { ...object, status })
           })
       })
-      for (let i = 0; i < 3; i++) yield* sync(ports, stored)
+      for (let i = 0; i < 3; i++) yield* sync(deps, stored)
       const { terminatingReplicas } = stored.status ?? {}
       assert.deepStrictEqual([terminatingReplicas, writes], [undefined, 1])
     })
@@ -101,11 +101,11 @@ describe("a sync", () => {
         revision: "1",
         metadata: { name: "web-x", uid: "x", ownerReferences: [Owner.reference(Deployment, given)] }
       })
-      const { log, ports } = noting({
+      const { log, deps } = noting({
         createSet: () => Effect.fail(refusal(409, "AlreadyExists")),
         liveSet: () => Effect.succeed(own)
       })
-      yield* sync(ports, given)
+      yield* sync(deps, given)
       const counts = '{"observedGeneration":1,"replicas":3,"updatedReplicas":3,"unavailableReplicas":3}'
       assert.deepStrictEqual(log, ["status {}", `status ${counts} MinimumReplicasUnavailable ReplicaSetUpdated`])
     })
@@ -113,11 +113,11 @@ describe("a sync", () => {
 
   it.effect("counts a collision and fails with the refusal", () =>
     Effect.gen(function* () {
-      const { log, ports } = noting({
+      const { log, deps } = noting({
         createSet: () => Effect.fail(refusal(409, "AlreadyExists")),
         liveSet: () => Effect.succeed(replicaSet({ name: "web-x", image: "web:1" }))
       })
-      const error = yield* Effect.flip(sync(ports, deployment({ status: { collisionCount: 2 } })))
+      const error = yield* Effect.flip(sync(deps, deployment({ status: { collisionCount: 2 } })))
       assert.strictEqual(error._tag === "ApiError" ? error.reason._tag : "", "AlreadyExists")
       assert.deepStrictEqual(log, ['status {"collisionCount":3}'])
     })
@@ -125,11 +125,11 @@ describe("a sync", () => {
 
   it.effect("tells of a set that cannot be created even if the status cannot be written", () =>
     Effect.gen(function* () {
-      const { log, ports } = noting({
+      const { log, deps } = noting({
         createSet: () => Effect.fail(refusal(403, "Forbidden")),
         updateStatus: () => Effect.fail(refusal(409, "Conflict"))
       })
-      const error = yield* Effect.flip(sync(ports, deployment({ spec: judged })))
+      const error = yield* Effect.flip(sync(deps, deployment({ spec: judged })))
       assert.strictEqual(error._tag === "ApiError" ? error.reason._tag : "", "Forbidden")
       assert.deepStrictEqual(log, ["Warning ReplicaSetCreateError"])
     })
@@ -144,12 +144,12 @@ describe("a sync", () => {
         replicaSet({ name: "new", revision: "2", image: "web:1", created: 2 })
       ]
       const fine = noting()
-      yield* sync(fine.ports, asking("1"), owned)
+      yield* sync(fine.deps, asking("1"), owned)
       assert.deepStrictEqual(fine.log.slice(-2), ["update", "Normal DeploymentRollback"])
       const broken = noting({ update: () => Effect.fail(refusal(409, "Conflict")) })
-      yield* Effect.flip(sync(broken.ports, asking("1"), owned))
+      yield* Effect.flip(sync(broken.deps, asking("1"), owned))
       assert.notInclude(broken.log, "Normal DeploymentRollback")
-      yield* Effect.flip(sync(broken.ports, asking("7"), owned))
+      yield* Effect.flip(sync(broken.deps, asking("7"), owned))
       assert.include(broken.log, "Warning DeploymentRollbackRevisionNotFound")
     })
   )
@@ -163,12 +163,12 @@ describe("a sync", () => {
       const stored = { ...given, metadata: { ...given.metadata, resourceVersion: "7" } }
       const set = replicaSet({ image: "web:1", size: 3, replicas: 0, revision: "1", status: { observedGeneration: 0 } })
       const deaf = noting({ updateStatus: () => Effect.succeed(stored) })
-      assert.deepStrictEqual(yield* sync(deaf.ports, stored, [set]), { _tag: "After", millis: 601_000 })
+      assert.deepStrictEqual(yield* sync(deaf.deps, stored, [set]), { _tag: "After", millis: 601_000 })
       const changed = { ...stored, metadata: { ...stored.metadata, resourceVersion: "8" } }
       const keen = noting({ updateStatus: () => Effect.succeed(changed) })
       assert.isUndefined(
         yield* sync(
-          keen.ports,
+          keen.deps,
           { ...stored, metadata: { ...stored.metadata, annotations: { "deployment.kubernetes.io/revision": "1" } } },
           [set]
         )
@@ -189,10 +189,10 @@ describe("a sync", () => {
         replicaSet({ name: "new", revision: "2", image: "web:1", created: 2, size: 1, available: 1 })
       ]
       const gone = noting({ removeSet: () => Effect.fail(refusal(404, "NotFound")) })
-      yield* sync(gone.ports, complete, owned)
+      yield* sync(gone.deps, complete, owned)
       assert.lengthOf(gone.log, 1)
       const broken = noting({ removeSet: () => Effect.fail(refusal(500, "InternalError")) })
-      yield* Effect.flip(sync(broken.ports, complete, owned))
+      yield* Effect.flip(sync(broken.deps, complete, owned))
       assert.deepStrictEqual(broken.log, [])
     })
   )

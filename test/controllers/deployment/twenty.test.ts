@@ -8,7 +8,7 @@ import { Deployment, Pod, ReplicaSet } from "../../../src/kube/resources.ts"
 import { isReady } from "../../../src/kube/pod.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 /** After each change of a pod from now on: how many there are that nobody has deleted, and how many of them are ready. */
 const samples = Effect.gen(function* () {
@@ -37,29 +37,29 @@ const runsOf = Effect.map(Metric.snapshot, (all) =>
     .reduce((sum, one) => sum + ((one.state as { count?: number }).count ?? 0), 0)
 )
 
-const seen = Effect.map(Stand.get(Deployment), ({ status }) => status)
+const seen = Effect.map(Harness.get(Deployment), ({ status }) => status)
 
 describe("twenty pods", () => {
   it.effect("are made, ready, up to date and available; an update keeps between 15 available and 25 in all", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(ReplicaSetController.make())
-      yield* Stand.start
-      yield* Stand.create(Deployment, Stand.deployment({ replicas: 20 }))
+      yield* Harness.start
+      yield* Harness.create(Deployment, Harness.deployment({ replicas: 20 }))
       yield* cluster.advance("2 minutes")
       const all = { replicas: 20, readyReplicas: 20, updatedReplicas: 20, availableReplicas: 20 }
       assert.deepInclude(yield* seen, all)
       const during = yield* samples
-      yield* Stand.useImage("web:2")
+      yield* Harness.useImage("web:2")
       yield* cluster.advance("2 minutes")
       assert.strictEqual(Math.max(...during.map(([pods]) => pods)), 25)
       assert.strictEqual(Math.min(...during.map(([, available]) => available)), 15)
       assert.deepInclude(yield* seen, all)
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/0", "web:2 20/20"])
-      yield* Stand.change({ replicas: 10 })
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0", "web:2 20/20"])
+      yield* Harness.change({ replicas: 10 })
       yield* cluster.advance("2 minutes")
       assert.deepInclude(yield* seen, { replicas: 10, readyReplicas: 10, updatedReplicas: 10, availableReplicas: 10 })
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/0", "web:2 10/10"])
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0", "web:2 10/10"])
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 4 })))
   )
 })
@@ -67,18 +67,18 @@ describe("twenty pods", () => {
 describe("a ReplicaSet of the history that is deleted", () => {
   it.effect("has its Deployment looked at once", () =>
     Effect.gen(function* () {
-      yield* Stand.running()
-      yield* Stand.useImage("web:2")
+      yield* Harness.running()
+      yield* Harness.useImage("web:2")
       for (let step = 0; step < 4; step++) {
-        yield* Stand.obey("web:2")
-        yield* Stand.obey("web:1")
+        yield* Harness.completeReplicaSet("web:2")
+        yield* Harness.completeReplicaSet("web:1")
       }
-      yield* Stand.advance("1 minute")
-      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/0", "web:2 3/3"])
+      yield* Harness.advance("1 minute")
+      assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0", "web:2 3/3"])
       const before = yield* runsOf
       assert.isAbove(before, 0)
-      yield* Stand.remove(ReplicaSet, (yield* Stand.setOf("web:1")).metadata.name)
-      yield* Stand.advance("1 minute")
+      yield* Harness.remove(ReplicaSet, (yield* Harness.setOf("web:1")).metadata.name)
+      yield* Harness.advance("1 minute")
       assert.strictEqual((yield* runsOf) - before, 1)
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()), Effect.provideService(Metric.MetricRegistry, new Map()))
   )

@@ -1,37 +1,37 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
-const { Deployment, scenario } = Stand
+const { Deployment, scenario } = Harness
 
 describe("the history", () => {
   const upTo = (count: number) =>
     Effect.gen(function* () {
       for (let i = 2; i <= count; i++) {
-        yield* Stand.useImage(`web:${i}`)
-        yield* Stand.obey(`web:${i}`)
-        yield* Stand.obey(`web:${i - 1}`)
-        yield* Stand.obey(`web:${i}`)
-        yield* Stand.obey(`web:${i - 1}`)
-        yield* Stand.obey(`web:${i}`)
-        yield* Stand.advance("1 minute")
+        yield* Harness.useImage(`web:${i}`)
+        yield* Harness.completeReplicaSet(`web:${i}`)
+        yield* Harness.completeReplicaSet(`web:${i - 1}`)
+        yield* Harness.completeReplicaSet(`web:${i}`)
+        yield* Harness.completeReplicaSet(`web:${i - 1}`)
+        yield* Harness.completeReplicaSet(`web:${i}`)
+        yield* Harness.advance("1 minute")
       }
     })
 
-  const images = Effect.map(Stand.shape, (all) => all.map((text) => text.split(" ")[0]))
+  const images = Effect.map(Harness.shape, (all) => all.map((text) => text.split(" ")[0]))
 
   scenario(
     "keeps so many old sets, the highest revisions",
     Effect.gen(function* () {
-      yield* Stand.running({ replicas: 1, revisionHistoryLimit: 2 })
+      yield* Harness.running({ replicas: 1, revisionHistoryLimit: 2 })
       yield* upTo(5)
       assert.deepStrictEqual(yield* images, ["web:3", "web:4", "web:5"])
-      yield* Stand.useImage("web:3")
-      yield* Stand.obey("web:3")
-      yield* Stand.obey("web:5")
-      yield* Stand.obey("web:3")
+      yield* Harness.useImage("web:3")
+      yield* Harness.completeReplicaSet("web:3")
+      yield* Harness.completeReplicaSet("web:5")
+      yield* Harness.completeReplicaSet("web:3")
       assert.deepStrictEqual(yield* images, ["web:4", "web:5", "web:3"])
-      yield* Stand.change({ revisionHistoryLimit: 0 })
+      yield* Harness.change({ revisionHistoryLimit: 0 })
       assert.deepStrictEqual(yield* images, ["web:3"])
     })
   )
@@ -39,16 +39,16 @@ describe("the history", () => {
   scenario(
     "is not shortened before a rollout is over, and not by a set in use",
     Effect.gen(function* () {
-      yield* Stand.running({ replicas: 1, revisionHistoryLimit: 1 })
+      yield* Harness.running({ replicas: 1, revisionHistoryLimit: 1 })
       yield* upTo(2)
-      yield* Stand.tell(yield* Stand.setOf("web:1"), 0, 0, { replicas: 1 })
-      yield* Stand.useImage("web:3")
+      yield* Harness.setReplicaSetStatus(yield* Harness.setOf("web:1"), 0, 0, { replicas: 1 })
+      yield* Harness.useImage("web:3")
       assert.deepStrictEqual(yield* images, ["web:1", "web:2", "web:3"])
-      yield* Stand.obey("web:3")
-      yield* Stand.obey("web:2")
-      yield* Stand.obey("web:3")
+      yield* Harness.completeReplicaSet("web:3")
+      yield* Harness.completeReplicaSet("web:2")
+      yield* Harness.completeReplicaSet("web:3")
       assert.deepStrictEqual(yield* images, ["web:1", "web:2", "web:3"])
-      yield* Stand.obey("web:1")
+      yield* Harness.completeReplicaSet("web:1")
       assert.deepStrictEqual(yield* images, ["web:2", "web:3"])
     })
   )
@@ -56,57 +56,57 @@ describe("the history", () => {
   scenario(
     "of a paused Deployment is shortened at once, unless a rollback is asked for",
     Effect.gen(function* () {
-      yield* Stand.running({ replicas: 1, revisionHistoryLimit: 5 })
+      yield* Harness.running({ replicas: 1, revisionHistoryLimit: 5 })
       yield* upTo(3)
-      yield* Stand.patch(Deployment, "web", {
+      yield* Harness.patch(Deployment, "web", {
         metadata: { annotations: { "deprecated.deployment.rollback.to": "1" } },
         spec: { paused: true, revisionHistoryLimit: 1 }
       })
       assert.deepStrictEqual(yield* images, ["web:1", "web:2", "web:3"])
-      yield* Stand.annotate({ "deprecated.deployment.rollback.to": null })
+      yield* Harness.annotate({ "deprecated.deployment.rollback.to": null })
       assert.deepStrictEqual(yield* images, ["web:2", "web:3"])
     })
   )
 })
 
 describe("a rollback by annotation", () => {
-  const ask = (revision: string) => Stand.annotate({ "deprecated.deployment.rollback.to": revision })
+  const ask = (revision: string) => Harness.annotate({ "deprecated.deployment.rollback.to": revision })
 
   const two = Effect.gen(function* () {
-    yield* Stand.running({ replicas: 1 })
-    yield* Stand.annotate({ cause: "one", "only-one": "x" })
-    yield* Stand.patch(Deployment, "web", {
+    yield* Harness.running({ replicas: 1 })
+    yield* Harness.annotate({ cause: "one", "only-one": "x" })
+    yield* Harness.patch(Deployment, "web", {
       metadata: { annotations: { cause: "two", "only-one": null } },
-      spec: { template: { spec: Stand.podSpec("web:2") } }
+      spec: { template: { spec: Harness.podSpec("web:2") } }
     })
-    yield* Stand.obey("web:2")
-    yield* Stand.obey("web:1")
-    yield* Stand.obey("web:2")
-    assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/0", "web:2 1/1"])
+    yield* Harness.completeReplicaSet("web:2")
+    yield* Harness.completeReplicaSet("web:1")
+    yield* Harness.completeReplicaSet("web:2")
+    assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0", "web:2 1/1"])
   })
 
-  const imageOf = Effect.map(Stand.get(Deployment), ({ spec }) => spec?.template.spec?.containers[0]?.image)
+  const imageOf = Effect.map(Harness.get(Deployment), ({ spec }) => spec?.template.spec?.containers[0]?.image)
 
   scenario(
     "brings back the template and the annotations of the revision, with one update",
     Effect.gen(function* () {
       yield* two
-      const calls = yield* Stand.recording()
+      const calls = yield* Harness.recording()
       yield* ask("1")
-      assert.deepStrictEqual(calls.map(Stand.line).slice(0, 2), [
+      assert.deepStrictEqual(calls.map(Harness.line).slice(0, 2), [
         "patch deployments.apps web",
         "update deployments.apps web"
       ])
-      const { metadata, spec } = yield* Stand.get(Deployment)
-      assert.deepStrictEqual(spec?.template.metadata?.labels, Stand.labels)
+      const { metadata, spec } = yield* Harness.get(Deployment)
+      assert.deepStrictEqual(spec?.template.metadata?.labels, Harness.labels)
       assert.strictEqual(yield* imageOf, "web:1")
       assert.deepStrictEqual(metadata.annotations, {
         cause: "one",
         "only-one": "x",
         "deployment.kubernetes.io/revision": "3"
       })
-      assert.include(yield* Stand.events, 'Normal DeploymentRollback Rolled back deployment "web" to revision 1')
-      assert.deepStrictEqual(yield* Stand.shape, ["web:2 1/1", "web:1 1/0"])
+      assert.include(yield* Harness.events, 'Normal DeploymentRollback Rolled back deployment "web" to revision 1')
+      assert.deepStrictEqual(yield* Harness.shape, ["web:2 1/1", "web:1 1/0"])
     })
   )
 
@@ -116,7 +116,7 @@ describe("a rollback by annotation", () => {
       yield* two
       yield* ask("0")
       assert.strictEqual(yield* imageOf, "web:1")
-      assert.include(yield* Stand.events, 'Normal DeploymentRollback Rolled back deployment "web" to revision 1')
+      assert.include(yield* Harness.events, 'Normal DeploymentRollback Rolled back deployment "web" to revision 1')
     })
   )
 
@@ -133,8 +133,8 @@ describe("a rollback by annotation", () => {
         yield* two
         yield* ask(revision)
         assert.strictEqual(yield* imageOf, "web:2")
-        assert.isUndefined((yield* Stand.get(Deployment)).metadata.annotations?.["deprecated.deployment.rollback.to"])
-        assert.include(yield* Stand.events, `Warning ${message}`)
+        assert.isUndefined((yield* Harness.get(Deployment)).metadata.annotations?.["deprecated.deployment.rollback.to"])
+        assert.include(yield* Harness.events, `Warning ${message}`)
       })
     )
   }
@@ -142,10 +142,10 @@ describe("a rollback by annotation", () => {
   scenario(
     "to zero without an older revision finds none",
     Effect.gen(function* () {
-      yield* Stand.running({ replicas: 1 })
+      yield* Harness.running({ replicas: 1 })
       yield* ask("0")
-      assert.include(yield* Stand.events, "Warning DeploymentRollbackRevisionNotFound Unable to find last revision.")
-      assert.isUndefined((yield* Stand.get(Deployment)).metadata.annotations?.["deprecated.deployment.rollback.to"])
+      assert.include(yield* Harness.events, "Warning DeploymentRollbackRevisionNotFound Unable to find last revision.")
+      assert.isUndefined((yield* Harness.get(Deployment)).metadata.annotations?.["deprecated.deployment.rollback.to"])
     })
   )
 
@@ -153,10 +153,10 @@ describe("a rollback by annotation", () => {
     "waits while the Deployment is paused",
     Effect.gen(function* () {
       yield* two
-      yield* Stand.change({ paused: true })
+      yield* Harness.change({ paused: true })
       yield* ask("1")
       assert.strictEqual(yield* imageOf, "web:2")
-      yield* Stand.change({ paused: false })
+      yield* Harness.change({ paused: false })
       assert.strictEqual(yield* imageOf, "web:1")
     })
   )

@@ -16,13 +16,13 @@ import {
 } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { checkProperty, oneOf, type ValueOf } from "../../support/property.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
-const { advance, budget, controlledBy, create, patch, running, said, workload, world } = Stand
+const { advance, budget, controlledBy, create, patch, running, summary, workload, scenario } = Harness
 
 describe("the size of what controls its pods", () => {
   const controllers = Effect.gen(function* () {
-    const rc = yield* create(ReplicationController, "rc", { ...workload(2), selector: Stand.labels })
+    const rc = yield* create(ReplicationController, "rc", { ...workload(2), selector: Harness.labels })
     const set = yield* create(ReplicaSet, "set", workload(3))
     const deployment = yield* create(Deployment, "deployment", workload(5))
     const owned = yield* create(ReplicaSet, "owned", workload(4), controlledBy(deployment, Deployment))
@@ -33,44 +33,44 @@ describe("the size of what controls its pods", () => {
   it.effect(
     "counts each controller once: replication controllers, replica sets, their Deployments, stateful sets",
     () =>
-      world(
+      scenario(
         Effect.gen(function* () {
           const { owned, rc, set, stateful } = yield* controllers
           yield* running(["a", "b"], controlledBy(set, ReplicaSet))
           yield* budget({ maxUnavailable: 1 })
-          assert.strictEqual(yield* said(), "healthy 2 of 2, expected 3, allowed 0")
+          assert.strictEqual(yield* summary(), "healthy 2 of 2, expected 3, allowed 0")
           yield* running(["c"], controlledBy(owned, ReplicaSet))
-          assert.strictEqual(yield* said(), "healthy 3 of 7, expected 8, allowed 0")
+          assert.strictEqual(yield* summary(), "healthy 3 of 7, expected 8, allowed 0")
           yield* running(["d"], controlledBy(rc, ReplicationController))
           yield* running(["e"], controlledBy(stateful, StatefulSet))
-          assert.strictEqual(yield* said(), "healthy 5 of 16, expected 17, allowed 0")
+          assert.strictEqual(yield* summary(), "healthy 5 of 16, expected 17, allowed 0")
           yield* patch(PodDisruptionBudget, "web", { spec: { maxUnavailable: "80%" } })
           // A share is rounded up: 14 of 17 may be missing.
-          assert.strictEqual(yield* said(), "healthy 5 of 3, expected 17, allowed 2")
+          assert.strictEqual(yield* summary(), "healthy 5 of 3, expected 17, allowed 2")
           yield* patch(PodDisruptionBudget, "web", { spec: { maxUnavailable: null, minAvailable: "20%" } })
-          assert.strictEqual(yield* said(), "healthy 5 of 4, expected 17, allowed 1")
+          assert.strictEqual(yield* summary(), "healthy 5 of 4, expected 17, allowed 1")
         })
       )
   )
 
   it.effect("is followed when it changes, without a change of any pod", () =>
-    world(
+    scenario(
       Effect.gen(function* () {
         const { owned, set } = yield* controllers
         yield* running(["a"], controlledBy(set, ReplicaSet))
         yield* running(["b"], controlledBy(owned, ReplicaSet))
         yield* budget({ maxUnavailable: 0 })
-        assert.strictEqual(yield* said(), "healthy 2 of 8, expected 8, allowed 0")
+        assert.strictEqual(yield* summary(), "healthy 2 of 8, expected 8, allowed 0")
         yield* patch(ReplicaSet, "set", { spec: { replicas: 1 } })
-        assert.strictEqual(yield* said(), "healthy 2 of 6, expected 6, allowed 0")
+        assert.strictEqual(yield* summary(), "healthy 2 of 6, expected 6, allowed 0")
         yield* patch(Deployment, "deployment", { spec: { replicas: 1 } })
-        assert.strictEqual(yield* said(), "healthy 2 of 2, expected 2, allowed 0")
+        assert.strictEqual(yield* summary(), "healthy 2 of 2, expected 2, allowed 0")
       })
     )
   )
 
   it.effect("is nobody's for pods that nobody controls, which is told", () =>
-    world(
+    scenario(
       Effect.gen(function* () {
         const { set } = yield* controllers
         yield* running(["a", "b"], controlledBy(set, ReplicaSet))
@@ -79,15 +79,15 @@ describe("the size of what controls its pods", () => {
           { key: "app", operator: "In", values: ["web", "x"] },
           { key: "tier", operator: "DoesNotExist" }
         ]
-        yield* budget({ maxUnavailable: "50%", selector: { matchLabels: Stand.labels, matchExpressions } })
-        assert.strictEqual(yield* said(), "healthy 3 of 1, expected 3, allowed 2")
-        assert.deepStrictEqual(yield* Stand.events, [
+        yield* budget({ maxUnavailable: "50%", selector: { matchLabels: Harness.labels, matchExpressions } })
+        assert.strictEqual(yield* summary(), "healthy 3 of 1, expected 3, allowed 2")
+        assert.deepStrictEqual(yield* Harness.events, [
           'web: Warning UnmanagedPods Pods selected by this PodDisruptionBudget (selector: &LabelSelector{MatchLabels:map[string]string{app: web,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:app,Operator:In,Values:[web x],},LabelSelectorRequirement{Key:tier,Operator:DoesNotExist,Values:[],},},}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.'
         ])
         // A number asks nobody.
         yield* budget({ minAvailable: 1 }, "number")
-        assert.strictEqual(yield* said("number"), "healthy 3 of 1, expected 3, allowed 2")
-        assert.lengthOf(yield* Stand.events, 1)
+        assert.strictEqual(yield* summary("number"), "healthy 3 of 1, expected 3, allowed 2")
+        assert.lengthOf(yield* Harness.events, 1)
       })
     )
   )
@@ -120,28 +120,28 @@ const scale = { scale: { specReplicasPath: ".spec.players", statusReplicasPath: 
 
 describe("controllers of other kinds", () => {
   it.effect("are asked for their scale", () =>
-    world(
+    scenario(
       Effect.gen(function* () {
         const chess = yield* create(Game, "chess", { players: 4 })
         yield* running(["a", "b", "c", "d"], controlledBy(chess, Game))
         yield* budget({ maxUnavailable: 2 })
-        assert.strictEqual(yield* said(), "healthy 4 of 2, expected 4, allowed 2")
-        assert.deepStrictEqual(yield* Stand.events, [])
+        assert.strictEqual(yield* summary(), "healthy 4 of 2, expected 4, allowed 2")
+        assert.deepStrictEqual(yield* Harness.events, [])
       }),
       { crds: [definition(scale)] }
     )
   )
 
   it.effect("allow nothing when they have no scale, and say so", () =>
-    world(
+    scenario(
       Effect.gen(function* () {
         const chess = yield* create(Game, "chess", { players: 4 })
         yield* running(["a", "b"], controlledBy(chess, Game))
         yield* budget({ maxUnavailable: 2 })
         const why = "games.example.test does not implement the scale subresource"
-        assert.strictEqual(yield* Stand.condition(), `False SyncFailed ${why}`)
-        assert.strictEqual(yield* said(), "healthy 0 of 0, expected 0, allowed 0")
-        assert.deepStrictEqual(yield* Stand.events, [
+        assert.strictEqual(yield* Harness.condition(), `False SyncFailed ${why}`)
+        assert.strictEqual(yield* summary(), "healthy 0 of 0, expected 0, allowed 0")
+        assert.deepStrictEqual(yield* Harness.events, [
           `web: Warning CalculateExpectedPodCountFailed Failed to calculate the number of expected pods: ${why}`
         ])
       }),
@@ -152,32 +152,32 @@ describe("controllers of other kinds", () => {
   it.effect(
     "of kinds that nobody serves, that are gone, or are others by now, allow nothing; until they are there",
     () =>
-      world(
+      scenario(
         Effect.gen(function* () {
           const set = yield* create(ReplicaSet, "set", workload(2))
           const owner = { metadata: { name: "chess", uid: "u" } }
           yield* running(["a"], controlledBy(set, ReplicaSet))
           yield* budget({ maxUnavailable: 1 })
-          assert.strictEqual(yield* said(), "healthy 1 of 1, expected 2, allowed 0")
+          assert.strictEqual(yield* summary(), "healthy 1 of 1, expected 2, allowed 0")
           yield* running(["b"], controlledBy(owner, Game))
           assert.strictEqual(
-            yield* Stand.condition(),
+            yield* Harness.condition(),
             'False SyncFailed no matches for kind "Game" in version "example.test/v1"'
           )
-          yield* Stand.remove(Pod, "b")
-          assert.strictEqual(yield* Stand.condition(), "False InsufficientPods")
+          yield* Harness.remove(Pod, "b")
+          assert.strictEqual(yield* Harness.condition(), "False InsufficientPods")
           const other = { metadata: { name: "set", uid: "another" } }
           yield* running(["c"], controlledBy(other, ReplicaSet))
-          assert.strictEqual(yield* Stand.condition(), 'False SyncFailed found no controllers for pod "c"')
-          yield* Stand.remove(Pod, "c")
+          assert.strictEqual(yield* Harness.condition(), 'False SyncFailed found no controllers for pod "c"')
+          yield* Harness.remove(Pod, "c")
           yield* running(["d"], controlledBy(set, ReplicaSet))
-          assert.strictEqual(yield* Stand.condition(), "True SufficientPods")
+          assert.strictEqual(yield* Harness.condition(), "True SufficientPods")
         })
       )
   )
 
   it.effect("that could not be asked are asked again", () =>
-    world(
+    scenario(
       Effect.gen(function* () {
         const server = yield* ApiServer
         const chess = yield* create(Game, "chess", { players: 2 })
@@ -186,11 +186,11 @@ describe("controllers of other kinds", () => {
           { match: ({ path }) => path.endsWith("/scale"), fault: { _tag: "Status", code: 403, message: "not now" } }
         ])
         yield* budget({ maxUnavailable: 1 })
-        assert.strictEqual(yield* Stand.condition(), "False SyncFailed not now")
+        assert.strictEqual(yield* Harness.condition(), "False SyncFailed not now")
         yield* server.setFaults([])
         yield* advance("1 minute")
-        assert.strictEqual(yield* Stand.condition(), "True SufficientPods")
-        assert.strictEqual(yield* said(), "healthy 2 of 1, expected 2, allowed 1")
+        assert.strictEqual(yield* Harness.condition(), "True SufficientPods")
+        assert.strictEqual(yield* summary(), "healthy 2 of 1, expected 2, allowed 1")
       }),
       { crds: [definition(scale)] }
     )

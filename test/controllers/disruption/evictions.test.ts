@@ -6,13 +6,13 @@ import * as ReplicaSetController from "../../../src/controllers/ReplicaSet.ts"
 import { Pod, PodDisruptionBudget, ReplicaSet } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
 import { ClusterTest, type Provides } from "../../../src/testing/ClusterTest.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
-const { advance, budget, create, evict, patch, refusal, workload } = Stand
+const { advance, budget, create, evict, patch, refusal, workload } = Harness
 
 /** Three machines, and both loops. */
 const cluster = <A, E>(test: Effect.Effect<A, E, Provides>) =>
-  Effect.andThen(Stand.start(ReplicaSetController.make()), test).pipe(
+  Effect.andThen(Harness.start(ReplicaSetController.make()), test).pipe(
     Effect.scoped,
     Effect.provide(ClusterTest.layer({ nodes: 3 }))
   )
@@ -21,7 +21,7 @@ const cluster = <A, E>(test: Effect.Effect<A, E, Provides>) =>
 const pods = (count: number) =>
   Effect.forEach(
     Array.from({ length: count }, (_, i) => `pod-${i}`),
-    (name) => create(Pod, name, { containers: Stand.containers }, { labels: Stand.labels })
+    (name) => create(Pod, name, { containers: Harness.containers }, { labels: Harness.labels })
   )
 
 const replicaSet = (replicas: number, spec: object = {}, metadata: object = {}) =>
@@ -29,7 +29,7 @@ const replicaSet = (replicas: number, spec: object = {}, metadata: object = {}) 
     ReplicaSet,
     "rs",
     workload(replicas, {
-      template: { metadata: { labels: Stand.labels, ...metadata }, spec: { containers: Stand.containers, ...spec } }
+      template: { metadata: { labels: Harness.labels, ...metadata }, spec: { containers: Harness.containers, ...spec } }
     })
   )
 
@@ -44,7 +44,7 @@ const names = (filter: (pod: Pod) => boolean) =>
   Effect.gen(function* () {
     const all = yield* (yield* ClusterTest).snapshot(Pod)
     return all
-      .filter(({ metadata }) => metadata.namespace === Stand.namespace)
+      .filter(({ metadata }) => metadata.namespace === Harness.namespace)
       .filter(filter)
       .map(({ metadata }) => metadata.name)
   })
@@ -88,7 +88,7 @@ describe("an eviction", () => {
           yield* advance("1 minute")
           const name = yield* first
           assert.strictEqual(yield* refusal(name), expected)
-          const isGoing = (yield* Stand.get(Pod, name)).metadata.deletionTimestamp !== undefined
+          const isGoing = (yield* Harness.get(Pod, name)).metadata.deletionTimestamp !== undefined
           assert.strictEqual(isGoing, expected === undefined)
         })
       )
@@ -104,7 +104,7 @@ describe("an eviction", () => {
         const name = yield* first
         assert.strictEqual(yield* refusal(name), needs(3, 3))
         yield* patch(PodDisruptionBudget, "web", { spec: { minAvailable: 2 } })
-        assert.strictEqual(yield* Stand.said(), "healthy 3 of 2, expected 3, allowed 1")
+        assert.strictEqual(yield* Harness.summary(), "healthy 3 of 2, expected 3, allowed 1")
         yield* evict(name)
         assert.strictEqual(yield* refusal(yield* first), needs(2, 2))
         yield* patch(PodDisruptionBudget, "web", { spec: { minAvailable: null, maxUnavailable: 0 } })
@@ -112,7 +112,7 @@ describe("an eviction", () => {
         assert.lengthOf(yield* names(isReady), 3)
         const another = yield* first
         assert.strictEqual(yield* refusal(another), needs(3, 3))
-        yield* Stand.remove(PodDisruptionBudget, "web", {})
+        yield* Harness.remove(PodDisruptionBudget, "web", {})
         yield* evict(another)
       })
     )
@@ -132,7 +132,7 @@ describe("an eviction", () => {
             yield* advance("1 minute")
             const healthy = ready ? 3 : 0
             const allowed = ready ? 1 : 0
-            assert.strictEqual(yield* Stand.said(), `healthy ${healthy} of 2, expected 3, allowed ${allowed}`)
+            assert.strictEqual(yield* Harness.summary(), `healthy ${healthy} of 2, expected 3, allowed ${allowed}`)
             const all = yield* names(() => true)
             const refusals = yield* Effect.forEach(all, (name) => refusal(name))
             assert.lengthOf(
@@ -161,10 +161,10 @@ describe("a status", () => {
         yield* advance("1 minute")
         const disruptedPods = { "pod-0": Time.format(yield* Clock.currentTimeMillis) }
         yield* patch(PodDisruptionBudget, "web", { status: { disruptedPods } }, "status")
-        assert.deepStrictEqual((yield* Stand.statusOf())?.disruptedPods, disruptedPods)
-        assert.strictEqual(yield* Stand.said(), "healthy 0 of 1, expected 1, allowed 0")
+        assert.deepStrictEqual((yield* Harness.statusOf())?.disruptedPods, disruptedPods)
+        assert.strictEqual(yield* Harness.summary(), "healthy 0 of 1, expected 1, allowed 0")
         yield* patch(PodDisruptionBudget, "web", { status: { disruptedPods: null } }, "status")
-        assert.strictEqual(yield* Stand.said(), "healthy 1 of 1, expected 1, allowed 0")
+        assert.strictEqual(yield* Harness.summary(), "healthy 1 of 1, expected 1, allowed 0")
       })
     )
   )
@@ -175,9 +175,9 @@ describe("a status", () => {
         yield* budget({ minAvailable: 1 })
         yield* pods(3)
         yield* advance("1 minute")
-        assert.strictEqual(yield* Stand.condition(), "True SufficientPods")
+        assert.strictEqual(yield* Harness.condition(), "True SufficientPods")
         assert.deepStrictEqual(
-          (yield* Stand.events).filter((one) => !one.includes("NoPods")),
+          (yield* Harness.events).filter((one) => !one.includes("NoPods")),
           []
         )
       })

@@ -99,7 +99,7 @@ export const budget = (spec: object, name = "web") =>
 export const statusOf = (name = "web") => Effect.map(get(PodDisruptionBudget, name), ({ status }) => status)
 
 /** `healthy 3 of 2, expected 3, allowed 1`. */
-export const said = (name = "web") =>
+export const summary = (name = "web") =>
   Effect.map(
     statusOf(name),
     (status) =>
@@ -149,7 +149,7 @@ export const start = (...controllers: ReadonlyArray<Descriptor>) =>
   )
 
 /** The loop on a cluster without nodes, whose pods do what a test says. */
-export const world = <A, E>(
+export const scenario = <A, E>(
   test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: ClusterTest.Options = {}
 ) => Effect.andThen(start(), test).pipe(Effect.scoped, Effect.provide(ClusterTest.ClusterTest.layer(options)))

@@ -4,7 +4,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { runs, seed } from "../../support/runs.ts"
-import { History, play } from "./randomOperations.ts"
+import { Operations, run } from "./randomOperations.ts"
 
 describe("EcsBinding controller, random operation sequences", () => {
   it.effect(
@@ -12,9 +12,9 @@ describe("EcsBinding controller, random operation sequences", () => {
     () =>
       Effect.gen(function* () {
         const result = yield* Arbitrary.checkEffect(
-          Arbitrary.schema(History),
+          Arbitrary.schema(Operations),
           (history) =>
-            play(history).pipe(
+            run(history).pipe(
               Effect.provide(TestClock.layer()),
               Effect.flatMap((said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said)))
             ),

@@ -36,9 +36,9 @@ const Do = Schema.Union([
   })
 ])
 
-export const History = Schema.Array(Schema.Struct({ do: Do, wait: Schema.Literals([0, 0, 50, 1000, 40_000]) }))
+export const Operations = Schema.Array(Schema.Struct({ do: Do, wait: Schema.Literals([0, 0, 50, 1000, 40_000]) }))
 
-type History = typeof History.Type
+type Operations = typeof Operations.Type
 type Weather = Extract<typeof Do.Type, { readonly _tag: "Weather" }>
 
 const resource = "ecsbinding.hopegi.com"
@@ -64,7 +64,7 @@ const ruleOf = ({ how, times }: Weather): Faults.Rule => {
   }
 }
 
-const isStale = (step: History[number]): boolean => step.do._tag === "Weather" && step.do.how === "stale"
+const isStale = (step: Operations[number]): boolean => step.do._tag === "Weather" && step.do.how === "stale"
 
 /** Kept while a history happens, by name: of the object that has it now. */
 interface Diary {
@@ -132,14 +132,14 @@ const act = Effect.fnUntraced(function* (
 })
 
 /** Everything that is wrong in the end; nothing if all is as it should be. */
-export const play = (history: History) =>
+export const run = (history: Operations) =>
   Effect.suspend(() => {
     const diary: Diary = { reasons: new Map(), marked: new Map(), heard: 0 }
     const layer = ClusterTest.layer({ crds: [definition], audit: { onEntry: listening(diary) } })
     return Effect.provide(tell(history, diary), layer).pipe(Effect.scoped)
   })
 
-const tell = Effect.fnUntraced(function* (history: History, diary: Diary) {
+const tell = Effect.fnUntraced(function* (history: Operations, diary: Diary) {
   const cluster = yield* ClusterTest
   const server = yield* ApiServer
   let rules: ReadonlyArray<Faults.Rule> = []
@@ -178,7 +178,7 @@ const tell = Effect.fnUntraced(function* (history: History, diary: Diary) {
 })
 
 /** Whether what the loop knows, and what it has been told of its writes, is true. */
-const isExact = ({ do: step }: History[number]): boolean =>
+const isExact = ({ do: step }: Operations[number]): boolean =>
   step._tag !== "Weather" || ["conflict", "error", "drop"].includes(step.how)
 
 const wrongs = Effect.fnUntraced(function* ({ marked, reasons }: Diary, isExact: boolean) {

@@ -16,7 +16,7 @@ import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import { int, oneOf } from "../../support/property.ts"
 import { runs, seed } from "../../support/runs.ts"
-import * as Stand from "../shared/services/harness.ts"
+import * as Harness from "../shared/services/harness.ts"
 
 const slices = "endpointslices.discovery.k8s.io"
 
@@ -76,31 +76,31 @@ const act = ({ pod, what }: Step, i: number) => {
   const name = `web-${pod}`
   switch (what) {
     case "add":
-      return quietly(Stand.running(name, `10.1.${i}.${pod}`))
+      return quietly(Harness.running(name, `10.1.${i}.${pod}`))
     case "ready":
     case "unready":
-      return quietly(Stand.runs(name, [`10.1.${i}.${pod}`], what === "ready"))
+      return quietly(Harness.runs(name, [`10.1.${i}.${pod}`], what === "ready"))
     case "delete":
-      return quietly(Stand.remove(Pod, name))
+      return quietly(Harness.remove(Pod, name))
     case "kill":
-      return quietly(Stand.remove(Pod, name, { gracePeriodSeconds: 0 }))
+      return quietly(Harness.remove(Pod, name, { gracePeriodSeconds: 0 }))
     case "relabel":
-      return quietly(Stand.patch(Pod, name, { metadata: { labels: { app: pod % 2 === 0 ? "web" : "other" } } }))
+      return quietly(Harness.patch(Pod, name, { metadata: { labels: { app: pod % 2 === 0 ? "web" : "other" } } }))
     case "service":
-      return Effect.andThen(quietly(Stand.remove(Service, "web")), () => quietly(Stand.expose()))
+      return Effect.andThen(quietly(Harness.remove(Service, "web")), () => quietly(Harness.expose()))
     case "meddle":
-      return quietly(Effect.flatMap(oneSlice, (slice) => Stand.patch(EndpointSlice, slice, { endpoints: [] })))
+      return quietly(Effect.flatMap(oneSlice, (slice) => Harness.patch(EndpointSlice, slice, { endpoints: [] })))
     case "steal":
-      return quietly(Effect.flatMap(oneSlice, (slice) => Stand.remove(EndpointSlice, slice)))
+      return quietly(Effect.flatMap(oneSlice, (slice) => Harness.remove(EndpointSlice, slice)))
     case "wait":
-      return Stand.advance("3 seconds")
+      return Harness.advance("3 seconds")
   }
 }
 
-const oneSlice = Effect.map(Stand.slices(), ([slice]) => slice?.metadata.name ?? "none")
+const oneSlice = Effect.map(Harness.slices(), ([slice]) => slice?.metadata.name ?? "none")
 
 /** What the pods say. */
-const expected = Effect.map(Stand.list(Pod), (all) =>
+const expected = Effect.map(Harness.list(Pod), (all) =>
   all
     .filter(({ metadata, status }) => metadata.labels?.["app"] === "web" && (status?.podIP ?? "") !== "")
     .map(({ metadata, status }) => {
@@ -117,7 +117,7 @@ const expected = Effect.map(Stand.list(Pod), (all) =>
     .sort()
 )
 
-const inEndpoints = Effect.map(Stand.endpoints(), (one) =>
+const inEndpoints = Effect.map(Harness.endpoints(), (one) =>
   (one?.subsets ?? [])
     .flatMap(({ addresses = [], notReadyAddresses = [] }) =>
       addresses.map(({ ip }) => `IPv4 ${ip} ready serving`).concat(notReadyAddresses.map(({ ip }) => `IPv4 ${ip}`))
@@ -133,8 +133,8 @@ const play = (steps: ReadonlyArray<Step>) =>
     const cluster = yield* ClusterTest
     const server = yield* ApiServer
     const loops = [EndpointsController.make(), EndpointSliceController.make({ maxEndpointsPerSlice: 2 })]
-    yield* Stand.node("a", "zone-a")
-    yield* Stand.expose()
+    yield* Harness.node("a", "zone-a")
+    yield* Harness.expose()
     let running = yield* Effect.forEach(loops, (one) => cluster.run(one))
     for (const [i, one] of steps.entries()) {
       yield* server.setFaults(rulesOf(one))
@@ -145,19 +145,19 @@ const play = (steps: ReadonlyArray<Step>) =>
       running = yield* Effect.forEach(loops, (one) => cluster.run(one))
     }
     yield* server.setFaults([])
-    yield* Stand.advance("10 minutes")
-    const calls = yield* Stand.recording()
-    yield* Stand.advance("1 hour")
+    yield* Harness.advance("10 minutes")
+    const calls = yield* Harness.recording()
+    yield* Harness.advance("1 hour")
     const wanted = yield* expected
-    const found = yield* Stand.behind
-    const full = (yield* Stand.sizes).filter((size) => size > 2)
+    const found = yield* Harness.behind
+    const full = (yield* Harness.sizes).filter((size) => size > 2)
     return [
       ...(wanted.join() === found.join() ? [] : [`slices say ${found.join()} instead of ${wanted.join()}`]),
       ...((yield* inEndpoints).join() === wanted.filter((one) => !one.includes("terminating")).join()
         ? []
         : [`Endpoints say ${(yield* inEndpoints).join()} instead of ${wanted.join()}`]),
       ...full.map((size) => `a slice has ${size} endpoints`),
-      ...calls.map((call) => `${Stand.line(call)} for nothing`)
+      ...calls.map((call) => `${Harness.line(call)} for nothing`)
     ]
   }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
 

@@ -4,7 +4,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Allocation from "../../../src/controllers/endpointslice/allocation.ts"
 import * as Hints from "../../../src/controllers/endpointslice/hints.ts"
 import type { Endpoint } from "../../../src/controllers/endpointslice/model.ts"
-import * as Wishes from "../../../src/controllers/endpointslice/topologyCache.ts"
+import * as TopologyCache from "../../../src/controllers/endpointslice/topologyCache.ts"
 import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
 
 const endpoint = Arbitrary.all({
@@ -234,7 +234,7 @@ describe("Wishes", () => {
     const { outcome } = Hints.hint(before)
     const shares = sharesOf(one.others)
     const { rewritten } = Hints.hint({ creates: [], updates: [], unchanged: after(before), shares })
-    return Wishes.holds(outcome, shares) === (rewritten.length === 0)
+    return TopologyCache.holds(outcome, shares) === (rewritten.length === 0)
   })
 })
 

@@ -5,12 +5,12 @@ import * as Metric from "effect/Metric"
 import * as EndpointSliceController from "../../../src/controllers/EndpointSlice.ts"
 import { Pod, Service } from "../../../src/kube/resources.ts"
 import * as Faults from "../../../src/apiserver/faults.ts"
-import * as Stand from "../shared/services/harness.ts"
+import * as Harness from "../shared/services/harness.ts"
 
 const controllers = [EndpointSliceController.make()]
 
-const world = (test: Parameters<typeof Stand.world>[0], options: Parameters<typeof Stand.world>[1] = {}) =>
-  Stand.world(test, { controllers, ...options }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+const world = (test: Parameters<typeof Harness.world>[0], options: Parameters<typeof Harness.world>[1] = {}) =>
+  Harness.world(test, { controllers, ...options }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 
 /** Of one metric: by the values of its labels what it is, and of histograms how often and how much. */
 const of = (name: string) =>
@@ -37,10 +37,10 @@ describe("endpointslices_changed_per_sync", () => {
   it.effect("observes each family of a sync, one that writes nothing too", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.expose(dual)
+        yield* Harness.expose(dual)
         assert.deepStrictEqual(yield* of("endpointslices_changed_per_sync"), { "Disabled ": [2, 2] })
-        yield* Stand.running("web-0", "10.1.0.1")
-        yield* Stand.settle
+        yield* Harness.running("web-0", "10.1.0.1")
+        yield* Harness.settle
         // The slice of the first family was written; that of the other stays empty.
         const { "Disabled ": seen } = yield* of("endpointslices_changed_per_sync")
         const [count = 0, sum] = seen as ReadonlyArray<number>
@@ -54,7 +54,7 @@ describe("endpointslices_changed_per_sync", () => {
   it.effect("leaves out a family whose writes failed", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.recording([
+        yield* Harness.recording([
           {
             match: (request) =>
               Faults.on({ verb: "create", resource: "endpointslices.discovery.k8s.io" })(request) &&
@@ -62,7 +62,7 @@ describe("endpointslices_changed_per_sync", () => {
             fault: { _tag: "Status", code: 403 }
           }
         ])
-        yield* Stand.expose(dual)
+        yield* Harness.expose(dual)
         const { "Disabled ": seen } = yield* of("endpointslices_changed_per_sync")
         assert.deepStrictEqual(seen, [1, 1])
         // The success is that of the API server's own Service.
@@ -74,10 +74,10 @@ describe("endpointslices_changed_per_sync", () => {
   it.effect("tells Services apart by their hints and by where their traffic should go", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.expose({ trafficDistribution: "PreferClose" }, { name: "close" })
+        yield* Harness.expose({ trafficDistribution: "PreferClose" }, { name: "close" })
         const annotations = { "service.kubernetes.io/topology-mode": "Auto" }
-        yield* Stand.expose({ trafficDistribution: "PreferSameNode" }, { name: "auto", annotations })
-        yield* Stand.expose({}, { name: "plain" })
+        yield* Harness.expose({ trafficDistribution: "PreferSameNode" }, { name: "auto", annotations })
+        yield* Harness.expose({}, { name: "plain" })
         assert.deepStrictEqual(yield* of("endpointslices_changed_per_sync"), {
           "Disabled PreferClose": [1, 1],
           "Auto ": [1, 1],
@@ -92,13 +92,13 @@ describe("endpoints_added_per_sync and endpoints_removed_per_sync", () => {
   it.effect("observe each family of a sync", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.running("web-0", "10.1.0.1", "fd00::1")
-        yield* Stand.running("web-1", "10.1.0.2")
-        yield* Stand.expose(dual)
+        yield* Harness.running("web-0", "10.1.0.1", "fd00::1")
+        yield* Harness.running("web-1", "10.1.0.2")
+        yield* Harness.expose(dual)
         assert.deepStrictEqual(yield* of("endpoints_added_per_sync"), { "": [2, 3] })
         assert.deepStrictEqual(yield* of("endpoints_removed_per_sync"), { "": [2, 0] })
-        yield* Stand.remove(Pod, "web-0", { gracePeriodSeconds: 0 })
-        yield* Stand.settle
+        yield* Harness.remove(Pod, "web-0", { gracePeriodSeconds: 0 })
+        yield* Harness.settle
         const { "": removed } = yield* of("endpoints_removed_per_sync")
         assert.strictEqual((removed as ReadonlyArray<number>)[1], 2)
       })
@@ -111,18 +111,18 @@ describe("services_count_by_traffic_distribution", () => {
     world(
       Effect.gen(function* () {
         const count = of("services_count_by_traffic_distribution")
-        yield* Stand.expose({ trafficDistribution: "PreferClose" }, { name: "a" })
-        yield* Stand.expose({ trafficDistribution: "PreferClose" }, { name: "b" })
-        yield* Stand.expose({}, { name: "c" })
+        yield* Harness.expose({ trafficDistribution: "PreferClose" }, { name: "a" })
+        yield* Harness.expose({ trafficDistribution: "PreferClose" }, { name: "b" })
+        yield* Harness.expose({}, { name: "c" })
         assert.deepStrictEqual(yield* count, { PreferClose: 2 })
-        yield* Stand.patch(Service, "a", { spec: { trafficDistribution: "PreferSameNode" } })
-        yield* Stand.settle
+        yield* Harness.patch(Service, "a", { spec: { trafficDistribution: "PreferSameNode" } })
+        yield* Harness.settle
         assert.deepStrictEqual(yield* count, { PreferClose: 1, PreferSameNode: 1 })
-        yield* Stand.patch(Service, "a", {
+        yield* Harness.patch(Service, "a", {
           metadata: { annotations: { "service.kubernetes.io/topology-mode": "Auto" } }
         })
-        yield* Stand.remove(Service, "b")
-        yield* Stand.settle
+        yield* Harness.remove(Service, "b")
+        yield* Harness.settle
         assert.deepStrictEqual(yield* count, { PreferClose: 0, PreferSameNode: 0 })
       })
     )
@@ -133,9 +133,9 @@ describe("syncs", () => {
   it.effect("are successes where there is nothing to do as well", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.expose({ selector: null })
-        yield* Stand.remove(Service, "web")
-        yield* Stand.settle
+        yield* Harness.expose({ selector: null })
+        yield* Harness.remove(Service, "web")
+        yield* Harness.settle
         // One is that of the API server's own Service.
         assert.deepStrictEqual(yield* of("syncs"), { success: 3 })
       })
@@ -145,9 +145,9 @@ describe("syncs", () => {
   it.effect("are stale when they wait for slices that the last one wrote", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.expose()
-        yield* Stand.running("web-0", "10.1.0.1")
-        yield* Stand.settle
+        yield* Harness.expose()
+        yield* Harness.running("web-0", "10.1.0.1")
+        yield* Harness.settle
         // One is that of the API server's own Service.
         assert.deepStrictEqual(yield* of("syncs"), { success: 2, stale: 1 })
       }),

@@ -113,7 +113,7 @@ const countOf = (slices: ReadonlyArray<EndpointSlice>, family: string, zone: str
     .flatMap(({ endpoints = [] }) => endpoints)
     .filter(({ hints }) => hints?.forZones?.[0]?.name === zone).length
 
-const isAsTold = (answers: Plan.Plan["answers"], slices: ReadonlyArray<EndpointSlice>): boolean =>
+const isAsTold = (answers: Plan.Plan["outcomes"], slices: ReadonlyArray<EndpointSlice>): boolean =>
   answers.every(({ family, outcome }) =>
     [...shares.keys()].every(
       (zone) => countOf(slices, family, zone) === (outcome._tag === "Refused" ? 0 : (outcome.counts.get(zone) ?? 0))
@@ -167,16 +167,16 @@ describe("Plan", () => {
 
   checkProperty("it is told what became of a wish for hints", scene, (given) => {
     const slices = before(given)
-    const { answers } = Plan.plan(gathered(given, slices))
+    const { outcomes } = Plan.plan(gathered(given, slices))
     const then = after(given)
     const families = given.asks ? Model.familiesOf(service(given.service)) : []
-    return answers.length === families.length && isAsTold(answers, then)
+    return outcomes.length === families.length && isAsTold(outcomes, then)
   })
 
   checkProperty("a wish for hints is answered if nothing else changes either", scene, (given) => {
     const slices = carryOut([], Plan.plan(gathered({ ...given, asks: false }, [])))
     const plan = Plan.plan(gathered({ ...given, asks: true }, slices))
-    return isAsTold(plan.answers, carryOut(slices, plan))
+    return isAsTold(plan.outcomes, carryOut(slices, plan))
   })
 
   checkProperty("its numbers are what happens", scene, (given) => {

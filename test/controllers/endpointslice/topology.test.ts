@@ -8,13 +8,13 @@ import * as Patch from "../../../src/kube/Patch.ts"
 import { Node, Pod, Service } from "../../../src/kube/resources.ts"
 import type * as ClusterTest from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as Stand from "../shared/services/harness.ts"
+import * as Harness from "../shared/services/harness.ts"
 
 const mode = "service.kubernetes.io/topology-mode"
 const auto = { annotations: { [mode]: "Auto" } }
 const zoneLabel = "topology.kubernetes.io/zone"
 
-const settled = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.tap(effect, () => Stand.settle)
+const settled = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.tap(effect, () => Harness.settle)
 
 const status = (cpu: string, ready: boolean) => ({
   status: { allocatable: { cpu }, conditions: [{ type: "Ready", status: ready ? "True" : "False" }] }
@@ -38,14 +38,14 @@ const pods = (node: string, count: number, from = 0) =>
     Effect.forEach(
       Array.from({ length: count }, (_, i) => `${node}-${from + i}`),
       (name, i) =>
-        Effect.andThen(Stand.pod(name, { nodeName: node }), () =>
-          Stand.runs(name, [`10.${node.charCodeAt(0)}.0.${from + i}`])
+        Effect.andThen(Harness.pod(name, { nodeName: node }), () =>
+          Harness.runs(name, [`10.${node.charCodeAt(0)}.0.${from + i}`])
         )
     )
   )
 
 /** `east-east 3, east-west 1`: of how many endpoints of the first zone the traffic of the second comes from. */
-const hints = Effect.map(Stand.slices(), (slices) => {
+const hints = Effect.map(Harness.slices(), (slices) => {
   const counts = new Map<string, number>()
   for (const { zone, hints } of slices.flatMap(({ endpoints }) => endpoints ?? [])) {
     const pair = `${zone ?? "nowhere"}-${hints?.forZones?.map(({ name }) => name).join("+") ?? "any"}`
@@ -58,7 +58,7 @@ const hints = Effect.map(Stand.slices(), (slices) => {
 })
 
 /** What the Service's users were told of hints, each once. */
-const told = Effect.map(Stand.events, (all) => [
+const told = Effect.map(Harness.events, (all) => [
   ...new Set(
     all.filter((one) => one.includes("TopologyAware")).map((one) => one.replace("endpoint-slice-controller: ", ""))
   )
@@ -72,7 +72,7 @@ type World<A, E> = Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>
 
 /** Two zones as large as each other, and a node that does not count. */
 const world = <A, E>(test: World<A, E>) =>
-  Stand.world(
+  Harness.world(
     Effect.andThen(Effect.andThen(machine("e", "east"), machine("w", "west")), () => test),
     { controllers: [EndpointSliceController.make()] }
   )
@@ -81,7 +81,7 @@ describe("a Service that asks for hints by zone", () => {
   it.effect("keeps traffic in its zone where each zone has its share", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.expose({ publishNotReadyAddresses: true }, auto)
+        yield* Harness.expose({ publishNotReadyAddresses: true }, auto)
         yield* pods("e", 2)
         yield* pods("w", 2)
         assert.strictEqual(yield* hints, "east-east 2, west-west 2")
@@ -95,12 +95,12 @@ describe("a Service that asks for hints by zone", () => {
       Effect.gen(function* () {
         yield* pods("e", 5)
         yield* pods("w", 1)
-        yield* Stand.expose({}, auto)
+        yield* Harness.expose({}, auto)
         assert.strictEqual(yield* hints, "east-east 3, east-west 2, west-west 1")
         yield* pods("w", 2, 1)
         assert.strictEqual(yield* hints, "east-east 4, east-west 1, west-west 3")
-        yield* Stand.remove(Pod, "e-4", { gracePeriodSeconds: 0 })
-        yield* Stand.remove(Pod, "e-3", { gracePeriodSeconds: 0 })
+        yield* Harness.remove(Pod, "e-4", { gracePeriodSeconds: 0 })
+        yield* Harness.remove(Pod, "e-3", { gracePeriodSeconds: 0 })
         assert.strictEqual(yield* hints, "east-east 3, west-west 3")
         assert.deepStrictEqual(yield* told, [enabled])
       })
@@ -112,9 +112,9 @@ describe("a Service that asks for hints by zone", () => {
       Effect.gen(function* () {
         yield* pods("e", 4)
         yield* pods("w", 4)
-        yield* Stand.expose({}, auto)
+        yield* Harness.expose({}, auto)
         assert.strictEqual(yield* hints, "east-east 4, west-west 4")
-        const calls = yield* Stand.recording()
+        const calls = yield* Harness.recording()
         yield* patchNode("e", status("5", true), "status")
         // Within a fifth: nothing is written for that.
         assert.lengthOf(calls, 0)
@@ -122,7 +122,7 @@ describe("a Service that asks for hints by zone", () => {
         assert.strictEqual(yield* hints, "east-east 4, west-east 2, west-west 2")
         assert.lengthOf(calls, 1)
         yield* patchNode("e", { metadata: { annotations: { heartbeat: "1" } } })
-        yield* Stand.advance("1 hour")
+        yield* Harness.advance("1 hour")
         assert.lengthOf(calls, 1)
       })
     )
@@ -132,7 +132,7 @@ describe("a Service that asks for hints by zone", () => {
     world(
       Effect.gen(function* () {
         yield* pods("e", 1)
-        yield* Stand.expose({}, auto)
+        yield* Harness.expose({}, auto)
         assert.strictEqual(yield* hints, "east-any 1")
         assert.deepStrictEqual(yield* told, [refused("Insufficient number of endpoints (1 endpoints, 2 zones)")])
         yield* pods("w", 1)
@@ -147,7 +147,7 @@ describe("a Service that asks for hints by zone", () => {
         yield* machine("n", "north", "1")
         yield* pods("e", 3)
         yield* pods("w", 1)
-        yield* Stand.expose({}, auto)
+        yield* Harness.expose({}, auto)
         assert.strictEqual(yield* hints, "east-any 3, west-any 1")
         const why =
           "Unable to allocate minimum required endpoints to each zone without exceeding overload threshold (4 endpoints, 3 zones)"
@@ -161,7 +161,7 @@ describe("a Service that asks for hints by zone", () => {
       Effect.gen(function* () {
         yield* pods("e", 2)
         yield* pods("w", 2)
-        yield* Stand.expose({}, auto)
+        yield* Harness.expose({}, auto)
         yield* machine("x", "", "500m")
         assert.strictEqual(yield* hints, "east-any 2, west-any 2")
         assert.sameMembers([...(yield* told)], [enabled, unknown])
@@ -175,7 +175,7 @@ describe("a Service that asks for hints by zone", () => {
         yield* machine("m", "", "4", { "node-role.kubernetes.io/master": "" })
         assert.strictEqual(yield* hints, "east-east 2, west-west 2")
         yield* Effect.flatMap(KubeClient, (client) => client.delete(Node, { name: "w" }))
-        yield* Stand.settle
+        yield* Harness.settle
         assert.notInclude(yield* hints, "east-east")
       })
     )
@@ -184,12 +184,12 @@ describe("a Service that asks for hints by zone", () => {
   it.effect("has none if an endpoint has no zone, which is told", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.node("lost")
+        yield* Harness.node("lost")
         yield* pods("e", 3)
         yield* pods("w", 2)
-        yield* Stand.pod("web", { nodeName: "lost" })
-        yield* Stand.runs("web", ["10.9.0.1"])
-        yield* Stand.expose({}, auto)
+        yield* Harness.pod("web", { nodeName: "lost" })
+        yield* Harness.runs("web", ["10.9.0.1"])
+        yield* Harness.expose({}, auto)
         assert.strictEqual(yield* hints, "east-any 3, nowhere-any 1, west-any 2")
         assert.deepStrictEqual(yield* told, [refused("One or more endpoints do not have a zone specified")])
       })
@@ -201,14 +201,14 @@ describe("a Service that asks for hints by zone", () => {
       Effect.gen(function* () {
         yield* pods("e", 2)
         yield* pods("w", 3)
-        yield* Stand.runs("w-2", ["10.8.0.9"], false)
-        yield* Stand.expose({}, auto)
+        yield* Harness.runs("w-2", ["10.8.0.9"], false)
+        yield* Harness.expose({}, auto)
         assert.strictEqual(yield* hints, "east-east 2, west-any 1, west-west 2")
-        yield* Stand.patch(Service, "web", { metadata: { annotations: { [mode]: "Disabled" } } })
+        yield* Harness.patch(Service, "web", { metadata: { annotations: { [mode]: "Disabled" } } })
         assert.strictEqual(yield* hints, "east-any 2, west-any 3")
         assert.deepStrictEqual(yield* told, [enabled, refused("Topology Aware Hints has been disabled")])
         const old = "service.kubernetes.io/topology-aware-hints"
-        yield* Stand.patch(Service, "web", { metadata: { annotations: { [old]: "auto" } } })
+        yield* Harness.patch(Service, "web", { metadata: { annotations: { [old]: "auto" } } })
         assert.strictEqual(yield* hints, "east-east 2, west-any 1, west-west 2")
       })
     )
@@ -219,7 +219,7 @@ describe("a Service that asks for hints by zone", () => {
       Effect.gen(function* () {
         yield* pods("e", 4)
         yield* pods("w", 4)
-        yield* Stand.expose({}, auto)
+        yield* Harness.expose({}, auto)
         yield* patchNode("e", status("12", true), "status")
         assert.strictEqual(yield* hints, "east-east 4, west-east 2, west-west 2")
       })
@@ -230,12 +230,12 @@ describe("a Service that asks for hints by zone", () => {
 it.effect(
   "a Service that asks for hints by zone and has no endpoints is synced, though its slice has null for them",
   () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
-        yield* Stand.expose({}, auto)
-        yield* Stand.patch(Service, "web", { metadata: { annotations: { note: "another sync" } } })
-        yield* Stand.settle
-        const [slice] = yield* Stand.slices()
+        yield* Harness.expose({}, auto)
+        yield* Harness.patch(Service, "web", { metadata: { annotations: { note: "another sync" } } })
+        yield* Harness.settle
+        const [slice] = yield* Harness.slices()
         assert.isNull(slice?.endpoints)
         const panics = (yield* Metric.snapshot).find(({ id }) => id === "controller_runtime_reconcile_panics_total")
         assert.deepInclude(panics?.state, { count: 0 })
@@ -245,7 +245,7 @@ it.effect(
 )
 
 it.effect("what the slices come to is counted", () =>
-  Stand.world(
+  Harness.world(
     Effect.gen(function* () {
       const numbers = Effect.map(Metric.snapshot, (all) =>
         Object.fromEntries(
@@ -257,19 +257,19 @@ it.effect("what the slices come to is counted", () =>
           })
         )
       )
-      yield* Stand.crowd(7)
-      yield* Stand.expose()
-      yield* Stand.expose({ selector: { app: "nobody" } }, { name: "empty" })
+      yield* Harness.crowd(7)
+      yield* Harness.expose()
+      yield* Harness.expose({ selector: { app: "nobody" } }, { name: "empty" })
       const first = yield* numbers
       assert.deepInclude(first, { endpoints_added_per_sync: 7, endpoints_removed_per_sync: 0 })
       assert.deepInclude(first, { endpoints_desired: 7, num_endpoint_slices: 4, desired_endpoint_slices: 4 })
-      for (const i of [0, 3, 6]) yield* Stand.remove(Pod, `web-${i}`, { gracePeriodSeconds: 0 })
+      for (const i of [0, 3, 6]) yield* Harness.remove(Pod, `web-${i}`, { gracePeriodSeconds: 0 })
       const second = yield* numbers
       assert.deepInclude(second, { endpoints_added_per_sync: 7, endpoints_removed_per_sync: 3 })
       assert.deepInclude(second, { endpoints_desired: 4, num_endpoint_slices: 3, desired_endpoint_slices: 3 })
-      yield* Stand.remove(Service, "web")
+      yield* Harness.remove(Service, "web")
       assert.deepInclude(yield* numbers, { endpoints_desired: 0, num_endpoint_slices: 1, desired_endpoint_slices: 1 })
-      yield* Stand.patch(Service, "empty", { spec: { selector: null } })
+      yield* Harness.patch(Service, "empty", { spec: { selector: null } })
       assert.deepInclude(yield* numbers, { endpoints_desired: 0, num_endpoint_slices: 0, desired_endpoint_slices: 0 })
     }),
     { controllers: [EndpointSliceController.make({ maxEndpointsPerSlice: 3 })] }

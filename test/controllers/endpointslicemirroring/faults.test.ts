@@ -18,8 +18,8 @@ import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import { int, oneOf, type ValueOf } from "../../support/property.ts"
 import { runs, seed } from "../../support/runs.ts"
-import * as Stand from "../shared/services/harness.ts"
-import * as By from "./harness.ts"
+import * as Harness from "../shared/services/harness.ts"
+import * as MirroringHarness from "./harness.ts"
 
 const slices = "endpointslices.discovery.k8s.io"
 
@@ -58,41 +58,48 @@ const rulesOf = ({ fault, times, what }: Step): ReadonlyArray<Rule> => {
 const quietly = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.ignore(effect)
 
 const say = (subsets: ReadonlyArray<object>) =>
-  Effect.catch(By.change({ subsets }), () => Effect.asVoid(By.point(subsets)))
+  Effect.catch(MirroringHarness.change({ subsets }), () => Effect.asVoid(MirroringHarness.createEndpoints(subsets)))
 
 const act = ({ one, two, what }: Step, i: number) => {
   switch (what) {
     case "say":
-      return quietly(say([By.of(`10.0.${i}.${one}`, ...(two === 0 ? [`fd00::${one}`] : [`10.0.0.${two}`]))]))
+      return quietly(
+        say([MirroringHarness.of(`10.0.${i}.${one}`, ...(two === 0 ? [`fd00::${one}`] : [`10.0.0.${two}`]))])
+      )
     case "ports":
       return quietly(
-        say([By.of(`10.0.0.${one}`), { ...By.of(`10.0.${i}.1`), ports: [{ name: "http", port: 9000 + two }] }])
+        say([
+          MirroringHarness.of(`10.0.0.${one}`),
+          { ...MirroringHarness.of(`10.0.${i}.1`), ports: [{ name: "http", port: 9000 + two }] }
+        ])
       )
     case "empty":
       return quietly(say([]))
     case "skip":
       return quietly(
-        By.change({ metadata: { labels: { "endpointslice.kubernetes.io/skip-mirror": String(two === 0) } } })
+        MirroringHarness.change({
+          metadata: { labels: { "endpointslice.kubernetes.io/skip-mirror": String(two === 0) } }
+        })
       )
     case "select":
-      return quietly(By.select(two === 0 ? Stand.labels : null))
+      return quietly(MirroringHarness.select(two === 0 ? Harness.labels : null))
     case "service":
-      return Effect.andThen(quietly(Stand.remove(Service, "web")), () => quietly(By.open()))
+      return Effect.andThen(quietly(Harness.remove(Service, "web")), () => quietly(MirroringHarness.createService()))
     case "remove":
-      return quietly(Stand.remove(Endpoints, "web"))
+      return quietly(Harness.remove(Endpoints, "web"))
     case "meddle":
-      return quietly(By.meddle({ endpoints: [], metadata: { annotations: { mine: "x" } } }))
+      return quietly(MirroringHarness.patchSlice({ endpoints: [], metadata: { annotations: { mine: "x" } } }))
     case "steal":
-      return quietly(By.steal)
+      return quietly(MirroringHarness.deleteSlice)
     case "wait":
-      return Stand.advance("3 seconds")
+      return Harness.advance("3 seconds")
   }
 }
 
 /** What the Endpoints say, if anybody is to hear it. */
 const expected = Effect.gen(function* () {
-  const endpoints = yield* Stand.endpoints()
-  const service = (yield* Stand.list(Service)).find(({ metadata }) => metadata.name === "web")
+  const endpoints = yield* Harness.endpoints()
+  const service = (yield* Harness.list(Service)).find(({ metadata }) => metadata.name === "web")
   const isSkipped = endpoints?.metadata.labels?.["endpointslice.kubernetes.io/skip-mirror"] === "true"
   if (isSkipped || service === undefined || service.spec?.selector !== undefined) return []
   const said = new Map<string, Set<string>>()
@@ -117,8 +124,8 @@ const play = (steps: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const server = yield* ApiServer
-    yield* By.open()
-    yield* By.point([By.of("10.0.0.1")])
+    yield* MirroringHarness.createService()
+    yield* MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")])
     let running = yield* cluster.run(Mirroring.make())
     for (const [i, one] of steps.entries()) {
       yield* server.setFaults(rulesOf(one))
@@ -129,13 +136,13 @@ const play = (steps: ReadonlyArray<Step>) =>
       running = yield* cluster.run(Mirroring.make())
     }
     yield* server.setFaults([])
-    yield* Stand.advance("10 minutes")
-    const calls = yield* Stand.recording()
-    yield* Stand.advance("1 hour")
-    const [wanted, found] = [yield* expected, yield* By.shown]
+    yield* Harness.advance("10 minutes")
+    const calls = yield* Harness.recording()
+    yield* Harness.advance("1 hour")
+    const [wanted, found] = [yield* expected, yield* MirroringHarness.shown]
     return [
       ...(wanted.join() === found.join() ? [] : [`slices say ${found.join()} instead of ${wanted.join()}`]),
-      ...calls.map((call) => `${Stand.line(call)} for nothing`)
+      ...calls.map((call) => `${Harness.line(call)} for nothing`)
     ]
   }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
 
@@ -211,26 +218,26 @@ describe("a write that fails", () => {
     [
       "a create",
       "create",
-      By.point([By.of("10.0.0.1")]),
+      MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")]),
       refused,
       "failed to create EndpointSlice for Endpoints default/web: no disk"
     ],
     [
       "an update",
       "update",
-      By.change({ subsets: [By.of("10.0.0.1", "10.0.0.2")] }),
+      MirroringHarness.change({ subsets: [MirroringHarness.of("10.0.0.1", "10.0.0.2")] }),
       // Other refusals of an update are tried again by the client itself.
       { _tag: "Conflict" },
       "failed to update NAME EndpointSlice for Endpoints default/web: "
     ]
   ] as const) {
     it.effect(`is told and tried again a second later, two, four: ${title}`, () =>
-      By.world(
+      MirroringHarness.scenario(
         Effect.gen(function* () {
-          yield* By.open()
-          if (verb === "update") yield* By.point([By.of("10.0.0.1")])
-          const name = yield* By.nameOf
-          const calls = yield* Stand.recording([refusal(3, verb, fault)])
+          yield* MirroringHarness.createService()
+          if (verb === "update") yield* MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")])
+          const name = yield* MirroringHarness.nameOf
+          const calls = yield* Harness.recording([refusal(3, verb, fault)])
           yield* act
           const count = () => calls.filter(({ context }) => context.verb === verb && context.resource === slices).length
           assert.strictEqual(count(), 1)
@@ -242,11 +249,11 @@ describe("a write that fails", () => {
             ["3999 millis", 3],
             ["1 millis", 4]
           ] as const) {
-            yield* Stand.advance(seconds)
+            yield* Harness.advance(seconds)
             assert.strictEqual(count(), times)
           }
-          assert.lengthOf(yield* By.mirrored, 1)
-          const [said] = yield* Stand.events
+          assert.lengthOf(yield* MirroringHarness.mirrored, 1)
+          const [said] = yield* Harness.events
           assert.include(
             said,
             `endpoint-slice-mirroring-controller: Warning FailedToUpdateEndpointSlices Error updating Endpoint Slices for Endpoints default/web: ${message.replace("NAME", name)}`
@@ -257,48 +264,50 @@ describe("a write that fails", () => {
   }
 
   it.effect("because the slice is gone is as good as one that did not: a delete", () =>
-    By.world(
+    MirroringHarness.scenario(
       Effect.gen(function* () {
-        yield* By.open()
-        yield* By.point([By.of("10.0.0.1")])
-        const calls = yield* Stand.recording([refusal(1, "delete", { _tag: "DropAnswer" })])
-        yield* By.change({ subsets: [] })
-        yield* Stand.advance("1 hour")
-        assert.deepStrictEqual(yield* By.shown, [])
+        yield* MirroringHarness.createService()
+        yield* MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")])
+        const calls = yield* Harness.recording([refusal(1, "delete", { _tag: "DropAnswer" })])
+        yield* MirroringHarness.change({ subsets: [] })
+        yield* Harness.advance("1 hour")
+        assert.deepStrictEqual(yield* MirroringHarness.shown, [])
         assert.isAtMost(calls.filter(({ context }) => context.verb === "delete").length, 2)
       })
     )
   )
 
   it.effect("because somebody else was faster is none, and not told: a delete", () =>
-    By.world(
+    MirroringHarness.scenario(
       Effect.gen(function* () {
-        yield* By.open()
-        yield* By.point([By.of("10.0.0.1")])
-        const calls = yield* Stand.recording([refusal(1, "delete", { _tag: "Status", code: 404, reason: "NotFound" })])
-        yield* By.change({ subsets: [] })
-        yield* Stand.advance("1 hour")
-        assert.deepStrictEqual(calls.map(Stand.line), ["patch endpoints", `delete ${slices}`])
-        assert.deepStrictEqual(yield* Stand.events, [])
+        yield* MirroringHarness.createService()
+        yield* MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")])
+        const calls = yield* Harness.recording([
+          refusal(1, "delete", { _tag: "Status", code: 404, reason: "NotFound" })
+        ])
+        yield* MirroringHarness.change({ subsets: [] })
+        yield* Harness.advance("1 hour")
+        assert.deepStrictEqual(calls.map(Harness.line), ["patch endpoints", `delete ${slices}`])
+        assert.deepStrictEqual(yield* Harness.events, [])
       })
     )
   )
 
   it.effect("because its answer was lost leaves no second slice: a create", () =>
-    By.world(
+    MirroringHarness.scenario(
       Effect.gen(function* () {
-        yield* By.open()
+        yield* MirroringHarness.createService()
         yield* (yield* ApiServer).setFaults([refusal(1, "create", { _tag: "DropAnswer" })])
-        yield* By.point([By.of("10.0.0.1")])
-        yield* Stand.advance("1 minute")
-        assert.deepStrictEqual(yield* By.shown, ["IPv4 http:8080 10.0.0.1"])
-        assert.lengthOf(yield* By.mirrored, 1)
+        yield* MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")])
+        yield* Harness.advance("1 minute")
+        assert.deepStrictEqual(yield* MirroringHarness.shown, ["IPv4 http:8080 10.0.0.1"])
+        assert.lengthOf(yield* MirroringHarness.mirrored, 1)
       })
     )
   )
 
   it.effect("because the namespace is going is not told, and not tried again", () =>
-    By.world(
+    MirroringHarness.scenario(
       Effect.gen(function* () {
         const client = yield* KubeClient
         const namespace = "late"
@@ -311,12 +320,12 @@ describe("a write that fails", () => {
           subsets: [{ addresses: [{ ip: "10.0.0.1" }], ports: [{ port: 80 }] }]
         })
         yield* client.delete(Namespace, { name: namespace })
-        const calls = yield* Stand.recording()
+        const calls = yield* Harness.recording()
         yield* client.patch(Endpoints, key, Patch.merge({ metadata: { labels: { [Object.keys(labels)[0]!]: null } } }))
-        yield* Stand.advance("1 hour")
-        assert.deepStrictEqual(calls.map(Stand.line), ["patch endpoints", `create ${slices}`])
+        yield* Harness.advance("1 hour")
+        assert.deepStrictEqual(calls.map(Harness.line), ["patch endpoints", `create ${slices}`])
         assert.lengthOf((yield* client.list(EndpointSlice, { namespace })).items, 0)
-        assert.deepStrictEqual(yield* Stand.events, [])
+        assert.deepStrictEqual(yield* Harness.events, [])
       })
     )
   )
@@ -324,24 +333,24 @@ describe("a write that fails", () => {
 
 describe("a write that the cache does not show yet", () => {
   it.effect("is not made again", () =>
-    Stand.world(
+    Harness.world(
       Effect.gen(function* () {
         const silent: Rule = {
           match: { verb: "watch", resource: slices },
           fault: { _tag: "CutWatch", after: 0, how: "silence" },
           times: 1
         }
-        const calls = yield* Stand.recording([silent])
-        yield* Stand.start([Mirroring.make()])
-        yield* By.open()
-        yield* By.point([By.of("10.0.0.1")])
-        yield* By.change({ subsets: [By.of("10.0.0.2")] })
-        yield* Stand.advance("1 minute")
-        assert.deepStrictEqual(yield* By.shown, ["IPv4 http:8080 10.0.0.1"])
-        yield* Stand.advance("1 hour")
-        assert.deepStrictEqual(yield* By.shown, ["IPv4 http:8080 10.0.0.2"])
+        const calls = yield* Harness.recording([silent])
+        yield* Harness.start([Mirroring.make()])
+        yield* MirroringHarness.createService()
+        yield* MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")])
+        yield* MirroringHarness.change({ subsets: [MirroringHarness.of("10.0.0.2")] })
+        yield* Harness.advance("1 minute")
+        assert.deepStrictEqual(yield* MirroringHarness.shown, ["IPv4 http:8080 10.0.0.1"])
+        yield* Harness.advance("1 hour")
+        assert.deepStrictEqual(yield* MirroringHarness.shown, ["IPv4 http:8080 10.0.0.2"])
         assert.lengthOf(
-          calls.filter((call) => Stand.line(call) === `create ${slices}`),
+          calls.filter((call) => Harness.line(call) === `create ${slices}`),
           1
         )
       }),

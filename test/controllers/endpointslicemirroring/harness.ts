@@ -5,14 +5,14 @@ import * as Mirroring from "../../../src/controllers/EndpointSliceMirroring.ts"
 import { Endpoints, EndpointSlice, Service } from "../../../src/kube/resources.ts"
 import type * as ClusterTest from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as Stand from "../shared/services/harness.ts"
+import * as Harness from "../shared/services/harness.ts"
 
 const namespace = "default"
 
 export const manager = "endpointslicemirroring-controller.k8s.io"
 
 /** A Service that leaves its Endpoints to others. */
-export const open = (metadata: object = {}) => Stand.expose({ selector: null }, metadata)
+export const createService = (metadata: object = {}) => Harness.expose({ selector: null }, metadata)
 
 export const http = [{ name: "http", port: 8080, protocol: "TCP" }]
 
@@ -20,7 +20,7 @@ export const http = [{ name: "http", port: 8080, protocol: "TCP" }]
 export const of = (...ips: ReadonlyArray<string>) => ({ addresses: ips.map((ip) => ({ ip })), ports: http })
 
 /** Endpoints of the Service, as somebody writes them. */
-export const point = (subsets: ReadonlyArray<object>, metadata: object = {}) =>
+export const createEndpoints = (subsets: ReadonlyArray<object>, metadata: object = {}) =>
   Effect.tap(
     Effect.flatMap(KubeClient, (client) =>
       client.create(Endpoints, {
@@ -28,14 +28,14 @@ export const point = (subsets: ReadonlyArray<object>, metadata: object = {}) =>
         subsets
       })
     ),
-    () => Stand.settle
+    () => Harness.settle
   )
 
-export const change = (body: object) => Stand.patch(Endpoints, "web", body)
+export const change = (body: object) => Harness.patch(Endpoints, "web", body)
 
-export const select = (selector: object | null) => Stand.patch(Service, "web", { spec: { selector } })
+export const select = (selector: object | null) => Harness.patch(Service, "web", { spec: { selector } })
 
-export const mirrored = Effect.map(Stand.slices(), (all) =>
+export const mirrored = Effect.map(Harness.slices(), (all) =>
   all.filter(({ metadata }) => metadata.labels?.["endpointslice.kubernetes.io/managed-by"] === manager)
 )
 
@@ -57,12 +57,12 @@ export const shown = Effect.map(mirrored, (all) =>
 export const nameOf = Effect.map(mirrored, ([slice]) => slice?.metadata.name ?? "none")
 
 /** Takes a slice and does that with it. */
-export const meddle = (body: object) => Effect.flatMap(nameOf, (name) => Stand.patch(EndpointSlice, name, body))
+export const patchSlice = (body: object) => Effect.flatMap(nameOf, (name) => Harness.patch(EndpointSlice, name, body))
 
-export const steal = Effect.flatMap(nameOf, (name) => Stand.remove(EndpointSlice, name))
+export const deleteSlice = Effect.flatMap(nameOf, (name) => Harness.remove(EndpointSlice, name))
 
 /** The loop alone, unless others are named, on a cluster of one node. */
-export const world = <A, E>(
+export const scenario = <A, E>(
   test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: Mirroring.Options = {}
-) => Stand.world(test, { controllers: [Mirroring.make(options)] })
+) => Harness.world(test, { controllers: [Mirroring.make(options)] })

@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 import { Endpoints } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import * as Faults from "../../../src/apiserver/faults.ts"
-import * as Stand from "../shared/services/harness.ts"
+import * as Harness from "../shared/services/harness.ts"
 import * as Mirroring from "./harness.ts"
 
 /** By name; of histograms how often and how much. */
@@ -20,14 +20,14 @@ const numbers = Effect.map(Metric.snapshot, (all) =>
   )
 )
 
-const world = (test: Parameters<typeof Mirroring.world>[0]) =>
-  Mirroring.world(test).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+const world = (test: Parameters<typeof Mirroring.scenario>[0]) =>
+  Mirroring.scenario(test).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 
 it.effect("the gauges are what all mirrored Endpoints come to, and nothing of those that are gone", () =>
   world(
     Effect.gen(function* () {
-      yield* Mirroring.open()
-      yield* Mirroring.point([
+      yield* Mirroring.createService()
+      yield* Mirroring.createEndpoints([
         Mirroring.of("10.0.0.1", "10.0.0.2"),
         { addresses: [{ ip: "fd00::1" }], ports: Mirroring.http }
       ])
@@ -35,7 +35,7 @@ it.effect("the gauges are what all mirrored Endpoints come to, and nothing of th
       yield* Mirroring.change({ subsets: [Mirroring.of("10.0.0.1")] })
       assert.deepInclude(yield* numbers, { endpoints_desired: 1, num_endpoint_slices: 1, desired_endpoint_slices: 1 })
       yield* Mirroring.select({ app: "web" })
-      yield* Stand.settle
+      yield* Harness.settle
       assert.deepInclude(yield* numbers, { endpoints_desired: 0, num_endpoint_slices: 0, desired_endpoint_slices: 0 })
     })
   )
@@ -44,7 +44,7 @@ it.effect("the gauges are what all mirrored Endpoints come to, and nothing of th
 it.effect("endpoints_sync_duration observes every sync, however it ends", () =>
   world(
     Effect.gen(function* () {
-      yield* Mirroring.open()
+      yield* Mirroring.createService()
       const { endpoints_sync_duration: before } = yield* numbers
       const [count = 0] = (before ?? []) as ReadonlyArray<number>
       const match = Faults.on({ verb: "create", resource: "endpointslices.discovery.k8s.io" })
@@ -52,15 +52,15 @@ it.effect("endpoints_sync_duration observes every sync, however it ends", () =>
         { match, fault: { _tag: "Delay", millis: 250 }, times: 1 },
         { match, fault: { _tag: "Status", code: 403 }, times: 1 }
       ])
-      yield* Mirroring.point([Mirroring.of("10.0.0.1")])
+      yield* Mirroring.createEndpoints([Mirroring.of("10.0.0.1")])
       yield* TestClock.adjust("500 millis")
       const { endpoints_sync_duration: failed } = yield* numbers
       assert.deepStrictEqual(failed, [count + 1, 0.25])
-      yield* Stand.advance("1 minute")
+      yield* Harness.advance("1 minute")
       const { endpoints_sync_duration: after } = yield* numbers
       assert.isAbove((after as ReadonlyArray<number>)[0] ?? 0, count + 1)
-      yield* Stand.remove(Endpoints, "web")
-      yield* Stand.settle
+      yield* Harness.remove(Endpoints, "web")
+      yield* Harness.settle
       const { endpoints_sync_duration: last } = yield* numbers
       assert.isAbove((last as ReadonlyArray<number>)[0] ?? 0, (after as ReadonlyArray<number>)[0] ?? 0)
     })

@@ -18,7 +18,7 @@ const synced = (subsets: Endpoints["subsets"], limit: number) =>
   Effect.gen(function* () {
     const said: Array<string> = []
     const made: Array<string> = []
-    const ports: Sync.Ports = {
+    const deps: Sync.Deps = {
       services: holding<Service>({ metadata, spec: {} }),
       endpoints: holding<Endpoints>({ metadata, ...(subsets === undefined ? {} : { subsets }) }),
       slices: holding<EndpointSlice>(),
@@ -33,11 +33,11 @@ const synced = (subsets: Endpoints["subsets"], limit: number) =>
         normal: () => Effect.die("nothing is normal"),
         warning: (_: KubeObject, reason: string, message: string) =>
           Effect.sync(() => void said.push(`${reason} ${message}`))
-      } as unknown as Sync.Ports["events"],
+      } as unknown as Sync.Deps["events"],
       totals: Totals.make(),
       limit
     }
-    yield* Sync.sync(ports)(Key.make("ns", "web"))
+    yield* Sync.sync(deps)(Key.make("ns", "web"))
     return { said, made }
   })
 

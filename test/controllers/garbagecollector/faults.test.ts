@@ -40,7 +40,7 @@ const syncErrors = Effect.map(Metric.snapshot, (all) => {
 })
 
 describe("resources_sync_error_total", () => {
-  const world = <E>(test: Effect.Effect<void, E, Provides | Scope.Scope>) =>
+  const model = <E>(test: Effect.Effect<void, E, Provides | Scope.Scope>) =>
     test.pipe(
       Effect.provide(ClusterTest.layer()),
       Effect.provideService(Metric.MetricRegistry, new Map()),
@@ -48,7 +48,7 @@ describe("resources_sync_error_total", () => {
     )
 
   it.effect("counts a look that finds a kind that cannot be read in time, once", () =>
-    world(
+    model(
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
         yield* faults({ match: { resource: "secrets" }, fault: { _tag: "Status", code: 403 } })
@@ -64,7 +64,7 @@ describe("resources_sync_error_total", () => {
   )
 
   it.effect("counts looks while the server cannot say what there is", () =>
-    world(
+    model(
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
         yield* cluster.run(collector)

@@ -217,10 +217,10 @@ describe("a deletion that waits", () => {
   })
 
   it("is looked at again when a dependent goes, lets go, or does not block any more", () => {
-    const world = () => after(observed("owner", [], foreground), observed("child", [to("owner", blocking)]))
-    assert.deepStrictEqual(world().asks({ _tag: "Deleted", uid: "child", watched: true }), { toDelete: ["owner"] })
-    assert.deepStrictEqual(world().asks(observed("child")), { toDelete: ["owner"] })
-    assert.deepStrictEqual(world().asks(observed("child", [to("owner")])), { toDelete: ["owner"] })
+    const model = () => after(observed("owner", [], foreground), observed("child", [to("owner", blocking)]))
+    assert.deepStrictEqual(model().asks({ _tag: "Deleted", uid: "child", watched: true }), { toDelete: ["owner"] })
+    assert.deepStrictEqual(model().asks(observed("child")), { toDelete: ["owner"] })
+    assert.deepStrictEqual(model().asks(observed("child", [to("owner")])), { toDelete: ["owner"] })
   })
 
   it("waits for blocking dependents, except those that wait for it in turn", () => {

@@ -17,7 +17,7 @@ import { MisplacedOwner, type Objects } from "../../../src/controllers/garbageco
 import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
 import { NotServed } from "../../../src/layers/Discovery.ts"
 import { natural } from "../../streams/arbitraries.ts"
-import { kinds, metadataOf, show, type Stored, Truth, Violation } from "./oracle.ts"
+import { kinds, metadataOf, show, type Stored, Oracle, Violation } from "./oracle.ts"
 
 /** One random step; numbers are reduced to what is possible. */
 export interface Operation {
@@ -35,16 +35,18 @@ export const operations = Arbitrary.array(
 const namespaces = ["red", "blue"]
 const finalizersOf = ["", "orphan", "foregroundDeletion"] as const
 
-type Told = { readonly _tag: "Observed"; readonly object: Stored } | { readonly _tag: "Deleted"; readonly uid: string }
+type InformerEvent =
+  | { readonly _tag: "Observed"; readonly object: Stored }
+  | { readonly _tag: "Deleted"; readonly uid: string }
 
-export class World {
-  private readonly truth = new Truth()
-  private readonly objects = this.truth.all
+export class Model {
+  private readonly oracle = new Oracle()
+  private readonly objects = this.oracle.all
   /** Everything that ever was: references may name what is gone. */
   private readonly past: Array<Stored> = []
   /** What the informer of each kind has not told yet, and what it has. */
-  private readonly pending = new Map<string, Array<Told>>(kinds.map((kind) => [kind, []]))
-  private readonly told = new Map<string, Set<string>>(kinds.map((kind) => [kind, new Set()]))
+  private readonly pending = new Map<string, Array<InformerEvent>>(kinds.map((kind) => [kind, []]))
+  private readonly delivered = new Map<string, Set<string>>(kinds.map((kind) => [kind, new Set()]))
   private graph = Graph.make()
   private absentOwners = AbsentOwners.make(20)
   private toDelete = new Set<string>()
@@ -98,7 +100,7 @@ export class World {
         this.work(steps)
       }
       const isQuiet = [...this.pending.values()].every((events) => events.length === 0)
-      if (isQuiet && before === this.state()) return this.truth.checkRest()
+      if (isQuiet && before === this.state()) return this.oracle.checkRest()
     }
     throw new Violation("it does not come to rest")
   }
@@ -162,7 +164,7 @@ export class World {
 
   /** Changes the owners of an object: one more, or one less, or one that does not block any more. */
   private refer(a: number, b: number, c: number): void {
-    const object = pick(this.truth.watched(), a)
+    const object = pick(this.oracle.watched(), a)
     if (object === undefined) return
     const kept = object.owners.slice(b % 2)
     const more = this.reference(c, b >> 1)
@@ -205,13 +207,13 @@ export class World {
   private deliver(kind: string): boolean {
     const event = this.pending.get(kind)?.shift()
     if (event === undefined) return false
-    const told = this.told.get(kind)
+    const delivered = this.delivered.get(kind)
     if (event._tag === "Deleted") {
-      told?.delete(event.uid)
-      this.tell({ _tag: "Deleted", uid: event.uid, watched: true })
+      delivered?.delete(event.uid)
+      this.processEvent({ _tag: "Deleted", uid: event.uid, watched: true })
     } else {
-      told?.add(event.object.uid)
-      this.tell(observed(event.object))
+      delivered?.add(event.object.uid)
+      this.processEvent(observed(event.object))
     }
     return true
   }
@@ -219,16 +221,16 @@ export class World {
   /** The informer skips what it has not told and lists what there is. */
   private relist(kind: string): void {
     this.pending.set(kind, [])
-    const told = this.told.get(kind) ?? new Set()
-    for (const uid of told) {
+    const delivered = this.delivered.get(kind) ?? new Set()
+    for (const uid of delivered) {
       if (this.objects.has(uid)) continue
-      told.delete(uid)
-      this.tell({ _tag: "Deleted", uid, watched: false })
+      delivered.delete(uid)
+      this.processEvent({ _tag: "Deleted", uid, watched: false })
     }
     for (const object of this.objects.values()) {
       if (object.kind !== kind) continue
-      told.add(object.uid)
-      this.tell(observed(object))
+      delivered.add(object.uid)
+      this.processEvent(observed(object))
     }
   }
 
@@ -239,15 +241,15 @@ export class World {
     this.toOrphan = new Set()
     this.retries = new Set()
     for (const kind of kinds) {
-      this.told.set(kind, new Set())
+      this.delivered.set(kind, new Set())
       this.relist(kind)
     }
   }
 
-  private tell(event: Graph.Event): void {
+  private processEvent(event: Graph.Event): void {
     const found = this.graph.apply([event])
     for (const identity of found.absent) {
-      if (this.objects.has(identity.uid) && this.truth.exists(identity))
+      if (this.objects.has(identity.uid) && this.oracle.exists(identity))
         throw new Violation(`${identity.uid} is not absent`)
       this.absentOwners.add(identity)
     }
@@ -272,7 +274,7 @@ export class World {
             graph,
             absentOwners,
             objects,
-            tell: (event) => this.tell(event),
+            processEvent: (event) => this.processEvent(event),
             examine: (uids) => uids.forEach((one) => this.toDelete.add(one))
           })(node)
     const result = Effect.runSync(Effect.result(attempt))
@@ -291,7 +293,7 @@ export class World {
     const find = (identity: Identity.Identity) =>
       Effect.map(locate(identity), () => ({
         clusterScoped: identity.kind === "Node",
-        object: this.truth.exists(identity) ? { metadata: metadataOf(this.truth.stored(identity.uid)) } : undefined
+        object: this.oracle.exists(identity) ? { metadata: metadataOf(this.oracle.stored(identity.uid)) } : undefined
       }))
     return {
       find,
@@ -299,14 +301,14 @@ export class World {
         Effect.map(find(identity), ({ object }) => {
           if (object === undefined) return "absent" as const
           const { metadata } = change.merge(object).body as { readonly metadata: KubeObject["metadata"] }
-          this.patched(this.truth.stored(identity.uid), metadata.ownerReferences ?? [])
-          return { metadata: metadataOf(this.truth.stored(identity.uid)) }
+          this.patched(this.oracle.stored(identity.uid), metadata.ownerReferences ?? [])
+          return { metadata: metadataOf(this.oracle.stored(identity.uid)) }
         }),
       remove: (identity, _, propagation) =>
         Effect.map(find(identity), ({ object }) => {
           if (object === undefined) return "absent" as const
-          const stored = this.truth.stored(identity.uid)
-          const solid = stored.owners.find((one) => this.truth.standing(stored, one) === "solid")
+          const stored = this.oracle.stored(identity.uid)
+          const solid = stored.owners.find((one) => this.oracle.standing(stored, one) === "solid")
           if (solid !== undefined) throw new Violation(`deleted ${show(stored)}, owned by ${solid.uid}`)
           if (stored.owners.length === 0) throw new Violation(`deleted ${show(stored)}, which never had an owner`)
           const policy = { Background: "", Foreground: "foregroundDeletion", Orphan: "orphan" }[propagation]
@@ -316,10 +318,10 @@ export class World {
       removeFinalizer: (identity, finalizer) =>
         Effect.map(find(identity), ({ object }) => {
           if (object === undefined) return
-          const stored = this.truth.stored(identity.uid)
+          const stored = this.oracle.stored(identity.uid)
           const isTold = [...this.pending.values()].every((events) => events.length === 0)
           const left =
-            finalizer === "orphan" ? this.truth.dependents(stored.uid, false) : this.truth.blocking(stored.uid)
+            finalizer === "orphan" ? this.oracle.dependents(stored.uid, false) : this.oracle.blocking(stored.uid)
           if (isTold && left.length > 0) {
             throw new Violation(`${show(stored)} was let go before its dependents`)
           }
@@ -331,7 +333,8 @@ export class World {
   private patched(object: Stored, owners: ReadonlyArray<OwnerReference>): void {
     for (const one of object.owners) {
       if (owners.some(({ uid }) => uid === one.uid) || one.uid === this.orphaning) continue
-      if (this.truth.standing(object, one) === "solid") throw new Violation(`${show(object)} lost its owner ${one.uid}`)
+      if (this.oracle.standing(object, one) === "solid")
+        throw new Violation(`${show(object)} lost its owner ${one.uid}`)
     }
     this.store({ ...object, owners })
   }
@@ -370,13 +373,13 @@ const pick = <A>(from: ReadonlyArray<A>, which: number): A | undefined => from[w
 
 /** Undefined if all held over these operations, else what did not. */
 export const check = (operations: ReadonlyArray<Operation>): string | undefined => {
-  const world = new World()
+  const model = new Model()
   try {
-    for (const operation of operations) world.step(operation)
-    world.settle()
+    for (const operation of operations) model.step(operation)
+    model.settle()
     return undefined
   } catch (error) {
-    if (error instanceof Violation) return `${error.message}\n${world.state()}`
+    if (error instanceof Violation) return `${error.message}\n${model.state()}`
     throw error
   }
 }

@@ -32,7 +32,7 @@ export const metadataOf = (object: Stored): KubeObject["metadata"] => ({
 /** Something that must not be. */
 export class Violation extends Error {}
 
-export class Truth {
+export class Oracle {
   readonly all = new Map<string, Stored>()
 
   stored(uid: string): Stored {

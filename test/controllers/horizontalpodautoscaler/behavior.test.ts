@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const pods = (value: number, periodSeconds = 60) => ({ type: "Pods", value, periodSeconds })
 const percent = (value: number, periodSeconds = 60) => ({ type: "Percent", value, periodSeconds })
@@ -12,43 +12,43 @@ const up = (...policies: ReadonlyArray<object>) => ({ scaleUp: { stabilizationWi
 const down = (...policies: ReadonlyArray<object>) => ({ scaleDown: { stabilizationWindowSeconds: 0, policies } })
 
 /** Looks again and again, and tells the sizes; pods follow each, and use so much of their CPU. */
-const sizes = (measured: Stand.Measured, cpu: string, looks: number) =>
+const sizes = (measured: Harness.Measured, cpu: string, looks: number) =>
   Effect.forEach(Array.from({ length: looks }), () =>
     Effect.gen(function* () {
-      yield* Stand.follow
-      yield* Stand.uses(measured, { cpu })
-      yield* Stand.look
-      return (yield* Stand.size) ?? 0
+      yield* Harness.follow
+      yield* Harness.uses(measured, { cpu })
+      yield* Harness.reconcileOnce
+      return (yield* Harness.size) ?? 0
     })
   )
 
 const behaving = (first: number, behavior: object, spec: object = {}) =>
-  Effect.andThen(Stand.target(first), Stand.autoscaler({ maxReplicas: 100, behavior, ...spec }))
+  Effect.andThen(Harness.target(first), Harness.autoscaler({ maxReplicas: 100, behavior, ...spec }))
 
 describe("upwards", () => {
   it.effect("without further words four pods or all of them each 15 seconds", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(1, { scaleUp: {} })
         assert.deepStrictEqual(yield* sizes(measured, "1", 4), [2, 4, 8, 16])
-        yield* Stand.uses(measured, { cpu: "3" })
+        yield* Harness.uses(measured, { cpu: "3" })
         assert.deepStrictEqual(yield* sizes(measured, "3", 1), [32])
       })
     )
   )
 
   it.effect("two pods a minute, and no more within any of them", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(1, up(pods(2)))
         assert.deepStrictEqual(yield* sizes(measured, "1", 10), [2, 3, 3, 3, 4, 5, 5, 5, 6, 7])
-        assert.include(yield* Stand.reasons, "ScalingLimited True ScaleUpLimit")
+        assert.include(yield* Harness.reasons, "ScalingLimited True ScaleUpLimit")
       })
     )
   )
 
   it.effect("a half each 30 seconds, rounded up", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(3, up(percent(50, 30)))
         assert.deepStrictEqual(yield* sizes(measured, "5", 5), [5, 5, 8, 8, 12])
@@ -57,25 +57,25 @@ describe("upwards", () => {
   )
 
   it.effect("by the narrower policy where that is chosen, and not at all where none is", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(4, { scaleUp: { ...up(pods(1, 15), percent(100, 15)).scaleUp, selectPolicy: "Min" } })
         assert.deepStrictEqual(yield* sizes(measured, "5", 2), [5, 6])
-        yield* Stand.change({ behavior: { scaleUp: { selectPolicy: "Disabled" } } })
+        yield* Harness.change({ behavior: { scaleUp: { selectPolicy: "Disabled" } } })
         assert.deepStrictEqual(yield* sizes(measured, "5", 2), [6, 6])
-        assert.include(yield* Stand.reasons, "ScalingLimited True ScaleUpLimit")
+        assert.include(yield* Harness.reasons, "ScalingLimited True ScaleUpLimit")
       })
     )
   )
 
   it.effect("only when it was asked for throughout the window", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(2, { scaleUp: { stabilizationWindowSeconds: 60 } })
         assert.deepStrictEqual(yield* sizes(measured, "500m", 1), [2])
         assert.deepStrictEqual(yield* sizes(measured, "1", 3), [2, 2, 2])
         assert.include(
-          yield* Stand.conditions,
+          yield* Harness.conditions,
           "AbleToScale True ScaleUpStabilized: recent recommendations were lower than current one, applying the lowest recent recommendation"
         )
         assert.deepStrictEqual(yield* sizes(measured, "1", 1), [4])
@@ -86,7 +86,7 @@ describe("upwards", () => {
 
 describe("downwards", () => {
   it.effect("all at once without a window", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(8, { scaleDown: { stabilizationWindowSeconds: 0 } })
         assert.deepStrictEqual(yield* sizes(measured, "1m", 1), [1])
@@ -95,39 +95,39 @@ describe("downwards", () => {
   )
 
   it.effect("three pods a minute, or a quarter, whichever is more", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(20, down(pods(3), percent(25)))
         assert.deepStrictEqual(yield* sizes(measured, "1m", 9), [15, 15, 15, 15, 11, 11, 11, 11, 8])
-        assert.include(yield* Stand.reasons, "ScalingLimited True ScaleDownLimit")
+        assert.include(yield* Harness.reasons, "ScalingLimited True ScaleDownLimit")
       })
     )
   )
 
   it.effect("by the narrower policy where that is chosen, and not at all where none is", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(20, { scaleDown: { ...down(pods(3, 15), percent(50, 15)).scaleDown, selectPolicy: "Min" } })
         assert.deepStrictEqual(yield* sizes(measured, "1m", 2), [17, 14])
-        yield* Stand.change({ behavior: { scaleDown: { selectPolicy: "Disabled" } } })
+        yield* Harness.change({ behavior: { scaleDown: { selectPolicy: "Disabled" } } })
         assert.deepStrictEqual(yield* sizes(measured, "1m", 2), [14, 14])
       })
     )
   )
 
   it.effect("to the highest of the window", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(8, { scaleDown: { stabilizationWindowSeconds: 60 } })
         assert.deepStrictEqual(yield* sizes(measured, "250m", 2), [8, 8])
-        assert.include(yield* Stand.reasons, "AbleToScale True ScaleDownStabilized")
+        assert.include(yield* Harness.reasons, "AbleToScale True ScaleDownStabilized")
         assert.deepStrictEqual(yield* sizes(measured, "62m", 4), [8, 8, 4, 1])
       })
     )
   )
 
   it.effect("to the highest of five minutes where the behaviour does not say", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(4, up(pods(4)))
         const seen = yield* sizes(measured, "1m", 21)
@@ -137,7 +137,7 @@ describe("downwards", () => {
   )
 
   it.effect("a tolerance of its own decides for each direction", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         const scaleDown = { stabilizationWindowSeconds: 0, tolerance: "0.5" }
         yield* behaving(10, { scaleUp: { tolerance: "0" }, scaleDown })
@@ -151,82 +151,82 @@ describe("downwards", () => {
 
 describe("pods that say little", () => {
   it.effect("new ones count for nothing upwards and are not counted downwards", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(2)
-        yield* Stand.autoscaler()
-        yield* Stand.addPod("web-2", { phase: "Pending" })
-        yield* Stand.addPod("web-3", { ...Stand.running, conditions: [Stand.condition("False")] })
+        yield* Harness.target(2)
+        yield* Harness.autoscaler()
+        yield* Harness.addPod("web-2", { phase: "Pending" })
+        yield* Harness.addPod("web-3", { ...Harness.running, conditions: [Harness.condition("False")] })
         measured.usage = new Map([
           ["web-0", { cpu: "1" }],
           ["web-1", { cpu: "1" }],
           ["web-3", { cpu: "9" }]
         ])
         // Twice the target over two pods, but once over four.
-        yield* Stand.becomes(2)
+        yield* Harness.becomes(2)
       })
     )
   )
 
   it.effect("those without a sample use all they ask for, or nothing, against the change", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(4)
-        yield* Stand.autoscaler({ behavior: { scaleDown: { stabilizationWindowSeconds: 0 } } })
+        yield* Harness.target(4)
+        yield* Harness.autoscaler({ behavior: { scaleDown: { stabilizationWindowSeconds: 0 } } })
         measured.usage = new Map([
           ["web-0", { cpu: "100m" }],
           ["web-1", { cpu: "100m" }],
           ["web-2", { cpu: "100m" }]
         ])
         // (3 × 100m + 1) / 4 is 65 % of the target: three.
-        yield* Stand.becomes(3)
-        assert.deepInclude((yield* Stand.get()).status?.currentMetrics?.[0]?.resource?.current, {
+        yield* Harness.becomes(3)
+        assert.deepInclude((yield* Harness.get()).status?.currentMetrics?.[0]?.resource?.current, {
           averageUtilization: 10
         })
-        yield* Stand.resize(4)
+        yield* Harness.resize(4)
         measured.usage = new Map([
           ["web-0", { cpu: "1" }],
           ["web-1", { cpu: "1" }]
         ])
-        yield* Stand.becomes(4)
+        yield* Harness.becomes(4)
       })
     )
   )
 
   it.effect("those that go count for nothing at all", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(2)
-        yield* Stand.autoscaler()
-        yield* Stand.addPod("failed", { phase: "Failed" })
+        yield* Harness.target(2)
+        yield* Harness.autoscaler()
+        yield* Harness.addPod("failed", { phase: "Failed" })
         measured.usage = new Map([
           ["web-0", { cpu: "500m" }],
           ["web-1", { cpu: "500m" }],
           ["failed", { cpu: "9" }]
         ])
-        yield* Stand.becomes(2)
-        assert.include(yield* Stand.reasons, "ScalingActive True ValidMetricFound")
+        yield* Harness.becomes(2)
+        assert.include(yield* Harness.reasons, "ScalingActive True ValidMetricFound")
       })
     )
   )
 
   it.effect("a container is measured by itself", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(2)
+        yield* Harness.target(2)
         const target = { type: "Utilization", averageUtilization: 50 }
         const metric = (container: string) => ({
           type: "ContainerResource",
           containerResource: { name: "cpu", container, target }
         })
-        yield* Stand.autoscaler({ metrics: [metric("main")] })
-        yield* Stand.uses(measured, { cpu: "1" })
-        yield* Stand.becomes(4)
+        yield* Harness.autoscaler({ metrics: [metric("main")] })
+        yield* Harness.uses(measured, { cpu: "1" })
+        yield* Harness.becomes(4)
         const name = "cpu container resource utilization (percentage of request)"
-        assert.deepStrictEqual(yield* Stand.events, [
+        assert.deepStrictEqual(yield* Harness.events, [
           `Normal SuccessfulRescale: New size: 4; reason: ${name} above target`
         ])
-        assert.deepStrictEqual((yield* Stand.get()).status?.currentMetrics, [
+        assert.deepStrictEqual((yield* Harness.get()).status?.currentMetrics, [
           {
             type: "ContainerResource",
             containerResource: {
@@ -236,28 +236,28 @@ describe("pods that say little", () => {
             }
           }
         ])
-        yield* Stand.change({ metrics: [metric("side")] })
-        yield* Stand.look
+        yield* Harness.change({ metrics: [metric("side")] })
+        yield* Harness.reconcileOnce
         const why = "did not receive metrics for targeted pods (pods might be unready)"
-        assert.include((yield* Stand.conditions)[1], `ScalingActive False FailedGetContainerResourceMetric`)
-        assert.include((yield* Stand.conditions)[1], why)
+        assert.include((yield* Harness.conditions)[1], `ScalingActive False FailedGetContainerResourceMetric`)
+        assert.include((yield* Harness.conditions)[1], why)
       })
     )
   )
 
   it.effect("a pod whose metrics lack the container is missing, as if it used nothing when replicas are added", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(2)
+        yield* Harness.target(2)
         const target = { type: "AverageValue", averageValue: "500m" }
-        yield* Stand.autoscaler({
+        yield* Harness.autoscaler({
           metrics: [{ type: "ContainerResource", containerResource: { name: "cpu", container: "main", target } }]
         })
-        yield* Stand.uses(measured, { cpu: "2" })
+        yield* Harness.uses(measured, { cpu: "2" })
         measured.containers = new Map([["web-1", "side"]])
         // 2 of web-0 and 0 of web-1 are 1 on average, twice the target.
-        yield* Stand.becomes(4)
-        assert.deepStrictEqual(yield* Stand.events, [
+        yield* Harness.becomes(4)
+        assert.deepStrictEqual(yield* Harness.events, [
           "Normal SuccessfulRescale: New size: 4; reason: cpu resource above target"
         ])
       })
@@ -265,25 +265,25 @@ describe("pods that say little", () => {
   )
 
   it.effect("an average of memory is told in the units of memory, and any other in thousands", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(2)
+        yield* Harness.target(2)
         const resource = (name: string, averageValue: string) => ({
           type: "Resource",
           resource: { name, target: { type: "AverageValue", averageValue } }
         })
-        yield* Stand.autoscaler({ metrics: [resource("memory", "50Mi"), resource("cpu", "1")] })
-        const current = Effect.map(Stand.get(), ({ status }) =>
+        yield* Harness.autoscaler({ metrics: [resource("memory", "50Mi"), resource("cpu", "1")] })
+        const current = Effect.map(Harness.get(), ({ status }) =>
           status?.currentMetrics?.map((one) => one.resource?.current.averageValue)
         )
-        yield* Stand.uses(measured, { cpu: "950m", memory: "50Mi" })
-        yield* Stand.look
+        yield* Harness.uses(measured, { cpu: "950m", memory: "50Mi" })
+        yield* Harness.reconcileOnce
         assert.deepStrictEqual(yield* current, ["50Mi", "950m"])
-        yield* Stand.uses(measured, { cpu: "1", memory: "52428801" })
-        yield* Stand.look
+        yield* Harness.uses(measured, { cpu: "1", memory: "52428801" })
+        yield* Harness.reconcileOnce
         assert.deepStrictEqual(yield* current, ["52428801", "1"])
-        yield* Stand.uses(measured, { cpu: "1", memory: "52428800100m" })
-        yield* Stand.look
+        yield* Harness.uses(measured, { cpu: "1", memory: "52428800100m" })
+        yield* Harness.reconcileOnce
         assert.deepStrictEqual(yield* current, ["52428800100m", "1"])
       })
     )
@@ -297,33 +297,33 @@ const value = (text: string, name?: string) => ({
 
 describe("metrics of others", () => {
   it.effect("of pods are averaged", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(2)
+        yield* Harness.target(2)
         const metric = { name: "qps", selector: { matchLabels: { verb: "GET" } } }
         const averageValue = { type: "AverageValue", averageValue: "10" }
-        yield* Stand.autoscaler({ metrics: [{ type: "Pods", pods: { metric, target: averageValue } }] })
-        yield* Stand.look
+        yield* Harness.autoscaler({ metrics: [{ type: "Pods", pods: { metric, target: averageValue } }] })
+        yield* Harness.reconcileOnce
         const why =
           "unable to get metric qps: unable to fetch metrics from custom metrics API: no known available metric versions found"
-        assert.include(yield* Stand.events, `Warning FailedGetPodsMetric: ${why}`)
+        assert.include(yield* Harness.events, `Warning FailedGetPodsMetric: ${why}`)
         const asked: Array<unknown> = []
         measured.custom = (query) => {
           asked.push(query)
           return [value("20", "web-0"), value("10500m", "web-1")]
         }
-        yield* Stand.becomes(4)
+        yield* Harness.becomes(4)
         assert.deepInclude(asked[0], {
           namespace: "default",
           selector: "app=web",
           metric: "qps",
           metricSelector: "verb=GET"
         })
-        assert.deepStrictEqual((yield* Stand.get()).status?.currentMetrics, [
+        assert.deepStrictEqual((yield* Harness.get()).status?.currentMetrics, [
           { type: "Pods", pods: { metric, current: { averageValue: "15250m" } } }
         ])
         assert.include(
-          yield* Stand.events,
+          yield* Harness.events,
           "Normal SuccessfulRescale: New size: 4; reason: pods metric qps above target"
         )
       })
@@ -331,33 +331,33 @@ describe("metrics of others", () => {
   )
 
   it.effect("of an object are shared by the pods that are ready, or are for each", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(2)
+        yield* Harness.target(2)
         const describedObject = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", name: "main" }
         const metric = { name: "qps" }
         const object = (target: object) => [{ type: "Object", object: { describedObject, metric, target } }]
-        yield* Stand.autoscaler({ metrics: object({ type: "Value", value: "10" }) })
+        yield* Harness.autoscaler({ metrics: object({ type: "Value", value: "10" }) })
         measured.custom = (query) => ("object" in query ? [value("20")] : undefined)
-        yield* Stand.becomes(4)
+        yield* Harness.becomes(4)
         assert.include(
-          yield* Stand.events,
+          yield* Harness.events,
           "Normal SuccessfulRescale: New size: 4; reason: Ingress metric qps above target"
         )
-        assert.deepStrictEqual((yield* Stand.get()).status?.currentMetrics, [
+        assert.deepStrictEqual((yield* Harness.get()).status?.currentMetrics, [
           { type: "Object", object: { describedObject, metric, current: { value: "20" } } }
         ])
-        yield* Stand.follow
-        yield* Stand.change({ metrics: object({ type: "AverageValue", averageValue: "4" }) })
-        yield* Stand.becomes(5)
+        yield* Harness.follow
+        yield* Harness.change({ metrics: object({ type: "AverageValue", averageValue: "4" }) })
+        yield* Harness.becomes(5)
         assert.include(
-          yield* Stand.events,
+          yield* Harness.events,
           "Normal SuccessfulRescale: New size: 5; reason: external metric qps(nil) above target"
         )
         measured.custom = () => [value("20"), value("20")]
-        yield* Stand.look
+        yield* Harness.reconcileOnce
         assert.include(
-          (yield* Stand.conditions)[1],
+          (yield* Harness.conditions)[1],
           "the custom metrics API server returned 2 results when we asked for exactly one"
         )
       })
@@ -365,33 +365,33 @@ describe("metrics of others", () => {
   )
 
   it.effect("from outside are summed up", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Stand.target(2)
+        yield* Harness.target(2)
         const metric = { name: "depth", selector: { matchLabels: { queue: "a" } } }
         const external = (target: object) => [{ type: "External", external: { metric, target } }]
-        yield* Stand.autoscaler({ metrics: external({ type: "Value", value: "10" }) })
+        yield* Harness.autoscaler({ metrics: external({ type: "Value", value: "10" }) })
         measured.external = () => [value("15"), value("10")]
-        yield* Stand.becomes(4)
+        yield* Harness.becomes(4)
         const name =
           "external metric depth(&LabelSelector{MatchLabels:map[string]string{queue: a,},MatchExpressions:[]LabelSelectorRequirement{},})"
-        assert.deepStrictEqual(yield* Stand.events, [
+        assert.deepStrictEqual(yield* Harness.events, [
           `Normal SuccessfulRescale: New size: 4; reason: ${name} above target`
         ])
-        yield* Stand.follow
-        yield* Stand.change({ metrics: external({ type: "AverageValue", averageValue: "5" }) })
-        yield* Stand.becomes(5)
-        assert.deepStrictEqual((yield* Stand.get()).status?.currentMetrics, [
+        yield* Harness.follow
+        yield* Harness.change({ metrics: external({ type: "AverageValue", averageValue: "5" }) })
+        yield* Harness.becomes(5)
+        assert.deepStrictEqual((yield* Harness.get()).status?.currentMetrics, [
           { type: "External", external: { metric, current: { averageValue: "6250m" } } }
         ])
         measured.external = () => []
-        yield* Stand.look
+        yield* Harness.reconcileOnce
         const why = "no metrics returned from external metrics API"
         assert.include(
-          (yield* Stand.conditions)[1],
+          (yield* Harness.conditions)[1],
           `FailedGetExternalMetric: the HPA was unable to compute the replica count: unable to get external metric default/depth/&LabelSelector`
         )
-        assert.include((yield* Stand.conditions)[1], why)
+        assert.include((yield* Harness.conditions)[1], why)
       })
     )
   )
@@ -399,10 +399,10 @@ describe("metrics of others", () => {
 
 describe("an autoscaler that was just created", () => {
   it.effect("is first synced when a period has passed", () =>
-    Stand.world((measured) =>
+    Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(1, up(pods(2)))
-        assert.isUndefined((yield* Stand.get()).status?.conditions)
+        assert.isUndefined((yield* Harness.get()).status?.conditions)
         assert.deepStrictEqual(yield* sizes(measured, "1", 4), [2, 3, 3, 3])
       })
     )

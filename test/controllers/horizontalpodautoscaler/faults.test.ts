@@ -15,7 +15,7 @@ import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import { int, oneOf } from "../../support/property.ts"
 import { runs, seed } from "../../support/runs.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const bounds = { minReplicas: 2, maxReplicas: 12 }
 
@@ -50,20 +50,20 @@ const rulesOf = ({ fault, times }: Step): ReadonlyArray<Rule> => {
   return [{ match: { verb: "watch", resource }, fault: { _tag: "CutWatch", after: 0, how: "reset" }, times }]
 }
 
-const act = (measured: Stand.Measured, { amount, what }: Step) => {
+const act = (measured: Harness.Measured, { amount, what }: Step) => {
   switch (what) {
     case "use":
-      return Effect.andThen(Stand.follow, () => Stand.uses(measured, { cpu: `${amount * 10}m` }))
+      return Effect.andThen(Harness.follow, () => Harness.uses(measured, { cpu: `${amount * 10}m` }))
     case "follow":
-      return Stand.follow
+      return Harness.follow
     case "resize":
-      return Stand.resize(1 + (amount % 15))
+      return Harness.resize(1 + (amount % 15))
     case "change":
-      return Stand.change({ minReplicas: 1 + (amount % 4) })
+      return Harness.change({ minReplicas: 1 + (amount % 4) })
     case "away":
       return Effect.sync(() => void (measured.usage = undefined))
     case "wait":
-      return Stand.advance("3 minutes")
+      return Harness.advance("3 minutes")
   }
 }
 
@@ -81,35 +81,35 @@ const isEarly = (steps: ReadonlyArray<Step>): boolean =>
 
 /** Runs the steps, and returns what is wrong. */
 const play = (steps: ReadonlyArray<Step>) =>
-  Stand.world(
+  Harness.scenario(
     (measured) =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
         const server = yield* ApiServer
         const flaws: Array<string> = []
-        yield* Stand.target(3)
-        yield* Stand.autoscaler(bounds)
-        let running = yield* Stand.start(measured)
+        yield* Harness.target(3)
+        yield* Harness.autoscaler(bounds)
+        let running = yield* Harness.start(measured)
         for (const [i, one] of steps.entries()) {
           yield* server.setFaults([])
           yield* act(measured, one)
           yield* server.setFaults(rulesOf(one))
           const before = yield* sizeNow
-          yield* Stand.advance("15 seconds")
+          yield* Harness.advance("15 seconds")
           const after = yield* sizeNow
           if (after !== before && (after > bounds.maxReplicas || after < 1)) flaws.push(`out of bounds: ${after}`)
           if (after > Math.max(2 * before, 4)) flaws.push(`too fast: ${before} to ${after}`)
           if (after < before && isEarly(steps.slice(0, i + 1))) flaws.push(`too early: ${before} to ${after}`)
           if (one.fault !== "crash") continue
           yield* running.stop(gone)
-          running = yield* Stand.start(measured)
+          running = yield* Harness.start(measured)
         }
         yield* server.setFaults([])
-        yield* Stand.change({ minReplicas: 2 })
+        yield* Harness.change({ minReplicas: 2 })
         for (let i = 0; i < 3; i++) {
-          yield* Stand.follow
-          yield* Stand.uses(measured, { cpu: "100m" })
-          yield* Stand.advance("6 minutes")
+          yield* Harness.follow
+          yield* Harness.uses(measured, { cpu: "100m" })
+          yield* Harness.advance("6 minutes")
         }
         const replicas = yield* sizeNow
         if (replicas !== 2) flaws.push(`${replicas} replicas in the end`)
@@ -119,11 +119,11 @@ const play = (steps: ReadonlyArray<Step>) =>
           return false
         }
         yield* server.setFaults([{ match, fault: { _tag: "Drop" } }])
-        yield* Stand.follow
-        yield* Stand.uses(measured, { cpu: "500m" })
-        yield* Stand.advance("1 minute")
+        yield* Harness.follow
+        yield* Harness.uses(measured, { cpu: "500m" })
+        yield* Harness.advance("1 minute")
         calls.length = 0
-        yield* Stand.advance("5 minutes")
+        yield* Harness.advance("5 minutes")
         if (calls.length > 0) flaws.push(`writes for nothing: ${calls.join()}`)
         const [told] = yield* cluster.snapshot(HorizontalPodAutoscaler)
         const { currentReplicas, desiredReplicas } = told?.status ?? {}

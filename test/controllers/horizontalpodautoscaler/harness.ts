@@ -42,7 +42,7 @@ const cluster = <A, E, R>(use: (one: ClusterTest.ClusterTest["Service"]) => Effe
 export const advance = (time: Duration.Input) => cluster((one) => one.advance(time))
 
 /** One more look at all autoscalers. */
-export const look = advance("15 seconds")
+export const reconcileOnce = advance("15 seconds")
 
 const pod = (name: string, request: string) => ({
   metadata: { name, namespace, labels },
@@ -203,7 +203,7 @@ export const start = (measured: Measured, { loop }: Options = {}) =>
   cluster((one) => Effect.provide(one.run(Autoscalers.make(loop)), metricsLayer(measured)))
 
 /** A cluster without nodes where the loop runs. */
-export const world = <A, E>(
+export const scenario = <A, E>(
   test: (measured: Measured) => Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: Options = {}
 ) =>
@@ -215,6 +215,6 @@ export const world = <A, E>(
 /** Looks once, and expects that size. */
 export const becomes = (replicas: number) =>
   Effect.gen(function* () {
-    yield* look
+    yield* reconcileOnce
     assert.strictEqual(yield* size, replicas)
   })

@@ -7,9 +7,9 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
 import type * as History from "../../../src/controllers/horizontalpodautoscaler/plan/history.ts"
 import * as Plan from "../../../src/controllers/horizontalpodautoscaler/plan/plan.ts"
-import type { Proposal } from "../../../src/controllers/horizontalpodautoscaler/plan/replicaProposal.ts"
+import type { ReplicaProposal } from "../../../src/controllers/horizontalpodautoscaler/plan/replicaProposal.ts"
 import * as Propose from "../../../src/controllers/horizontalpodautoscaler/plan/replicaProposal.ts"
-import * as Question from "../../../src/controllers/horizontalpodautoscaler/plan/metricQuery.ts"
+import * as MetricQuery from "../../../src/controllers/horizontalpodautoscaler/plan/metricQuery.ts"
 import type { MetricSpec, Settings } from "../../../src/controllers/horizontalpodautoscaler/plan/spec.ts"
 import type { HorizontalPodAutoscaler } from "../../../src/kube/resources.ts"
 import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
@@ -54,11 +54,11 @@ const autoscalerOf = ({ answers, isScaledToZero, isSlow, min, more, type }: Worl
   }
 })
 
-const saidOf = ({ answers }: World): Plan.Said =>
+const saidOf = ({ answers }: World): Plan.MetricResults =>
   answers.map(({ fails, replicas }, i) =>
     fails
       ? Result.fail({ reason: "FailedGetResourceMetric", message: `no ${i}`, summary: `nothing of ${i}` })
-      : Result.succeed<Proposal>({ replicas, name: `metric ${i}`, status: { type: `${i}` } })
+      : Result.succeed<ReplicaProposal>({ replicas, name: `metric ${i}`, status: { type: `${i}` } })
   )
 
 /** Nothing of it counts any more. */
@@ -68,8 +68,8 @@ const planOf = (one: World) => {
   const autoscaler = autoscalerOf(one)
   const own = { ...settings, scalesToZero: one.scalesToZero }
   const isMeasured = Plan.course(autoscaler, one.current, own)._tag === "Measure"
-  const said = isMeasured ? saidOf(one) : []
-  return Plan.plan({ autoscaler, current: one.current, said, settings: own, history: longAgo, now: 0 })
+  const results = isMeasured ? saidOf(one) : []
+  return Plan.plan({ autoscaler, current: one.current, results, settings: own, history: longAgo, now: 0 })
 }
 
 const isOff = ({ current, isScaledToZero, min, scalesToZero, type }: World): boolean =>
@@ -229,11 +229,15 @@ describe("the words for a metric that fails", () => {
   ]
   for (const [title, spec, reason, message, way] of rows) {
     it(`of ${title}`, () =>
-      assert.deepStrictEqual(Question.unanswered(spec, "ns", "why"), { reason, message, summary: `${way}${message}` }))
+      assert.deepStrictEqual(MetricQuery.queryFailed(spec, "ns", "why"), {
+        reason,
+        message,
+        summary: `${way}${message}`
+      }))
   }
 
   it("that no server would have let in", () => {
-    const flaw = (spec: MetricSpec) => Result.merge(Question.question(spec, target))
+    const flaw = (spec: MetricSpec) => Result.merge(MetricQuery.queryOf(spec, target))
     assert.deepStrictEqual(flaw({ type: "Moon" }), {
       reason: "InvalidMetricSourceType",
       message: 'unknown metric source type "Moon"',

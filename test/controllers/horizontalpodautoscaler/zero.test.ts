@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
 import type { Settings } from "../../../src/controllers/horizontalpodautoscaler/plan/spec.ts"
-import { makeBooks, type Ports } from "../../../src/controllers/horizontalpodautoscaler/deps.ts"
+import { makeHistories, type Deps } from "../../../src/controllers/horizontalpodautoscaler/deps.ts"
 import * as Sync from "../../../src/controllers/horizontalpodautoscaler/sync.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type { HorizontalPodAutoscaler, Pod } from "../../../src/kube/resources.ts"
@@ -57,8 +57,8 @@ const cut = ApiError.network({ verb: "update", path: "/" }, new Error("cut off")
 const writing = <A>(world: World, write: () => A): Effect.Effect<A, ApiError.ApiError> =>
   Effect.suspend(() => (world.writes-- > 0 ? Effect.sync(write) : Effect.fail(cut)))
 
-const portsOf = (world: World): Effect.Effect<Ports> =>
-  Effect.map(MetricsApi, (metrics): Ports => {
+const portsOf = (world: World): Effect.Effect<Deps> =>
+  Effect.map(MetricsApi, (metrics): Deps => {
     const scale = () => ({
       metadata: { name: "web" },
       spec: { replicas: world.replicas },
@@ -89,8 +89,8 @@ const portsOf = (world: World): Effect.Effect<Ports> =>
 
 /** A term of a loop: it looks whenever the test says so. */
 const term = (world: World, scalesToZero = true) =>
-  Effect.map(portsOf(world), (ports) => {
-    const look = Sync.sync(ports, { settings: { ...settings, scalesToZero }, books: makeBooks() })
+  Effect.map(portsOf(world), (deps) => {
+    const look = Sync.sync(deps, { settings: { ...settings, scalesToZero }, histories: makeHistories() })
     return Effect.andThen(TestClock.adjust("15 seconds"), Effect.result(look("default/web")))
   })
 

@@ -14,7 +14,7 @@ export interface Gathered {
   /** As the cache has them. */
   readonly runs: ReadonlyArray<Job>
   /** What the server said of runs that are under way and not in the cache, by uid; undefined: it is no more. */
-  readonly asked: ReadonlyMap<string, Job | undefined>
+  readonly live: ReadonlyMap<string, Job | undefined>
   /** Milliseconds since 1970. */
   readonly now: number
 }
@@ -22,7 +22,7 @@ export interface Gathered {
 export interface Account {
   /** The very same status if nothing is new. */
   readonly status: Runs.Status
-  readonly news: ReadonlyArray<Runs.News>
+  readonly eventDrafts: ReadonlyArray<Runs.EventDraft>
   /** Runs that have not ended, are not in the status, and that this loop did not make or does not remember; none that is going. */
   readonly unexpected: ReadonlyArray<Job>
 }
@@ -35,38 +35,38 @@ export const unknown = (status: Runs.Status, runs: ReadonlyArray<Job>): Readonly
   return active.filter(({ uid }) => !known.has(uid))
 }
 
-export const settle = ({ asked, cronJob, now, runs, status: before }: Gathered): Account => {
-  const news: Array<Runs.News> = []
+export const settle = ({ live, cronJob, now, runs, status: before }: Gathered): Account => {
+  const eventDrafts: Array<Runs.EventDraft> = []
   const unexpected: Array<Job> = []
   let status = before
-  for (const job of [...runs, ...[...asked.values()].filter((one) => one !== undefined)]) {
+  for (const job of [...runs, ...[...live.values()].filter((one) => one !== undefined)]) {
     const { name, uid } = job.metadata
     const end = Runs.endOf(job)
     const isActive = Runs.isActive(status, uid)
     const time = Runs.timeOf(cronJob, job)
-    const isUnwritten = time !== undefined && time <= now && time > (Runs.lastTimeOf(before) ?? -Infinity)
-    if (isUnwritten) status = Runs.withTime(status, time)
+    const isUnrecorded = time !== undefined && time <= now && time > (Runs.lastTimeOf(before) ?? -Infinity)
+    if (isUnrecorded) status = Runs.withTime(status, time)
     if (end !== undefined && isActive) {
       status = Runs.withActive(
         status,
         Runs.activeOf(status).filter((one) => one.uid !== uid)
       )
-      news.push(Runs.normal("SawCompletedJob", `Saw completed job: ${name}, condition: ${end}`))
+      eventDrafts.push(Runs.normal("SawCompletedJob", `Saw completed job: ${name}, condition: ${end}`))
     }
     if (end === undefined && !isActive) {
-      if (isUnwritten) status = Runs.withActive(status, [...Runs.activeOf(status), Runs.reference(job)])
+      if (isUnrecorded) status = Runs.withActive(status, [...Runs.activeOf(status), Runs.reference(job)])
       else if (job.metadata.deletionTimestamp === undefined) unexpected.push(job)
     }
     if (end === "Complete") status = succeededAt(status, job)
   }
-  const gone = Runs.activeOf(status).filter(({ uid = "" }) => asked.has(uid) && asked.get(uid) === undefined)
-  for (const { name } of gone) news.push(Runs.normal("MissingJob", `Active job went missing: ${name}`))
+  const gone = Runs.activeOf(status).filter(({ uid = "" }) => live.has(uid) && live.get(uid) === undefined)
+  for (const { name } of gone) eventDrafts.push(Runs.normal("MissingJob", `Active job went missing: ${name}`))
   return {
     status: Runs.withActive(
       status,
       Runs.activeOf(status).filter((one) => !gone.includes(one))
     ),
-    news,
+    eventDrafts,
     unexpected
   }
 }

@@ -10,7 +10,7 @@ import * as Due from "./due.ts"
 import * as Runs from "./runs.ts"
 
 export interface Decision {
-  readonly news: ReadonlyArray<Runs.News>
+  readonly eventDrafts: ReadonlyArray<Runs.EventDraft>
   /** A time that may not be run any more: of interest once. */
   readonly missed: number | undefined
   /** The run that is to be made. */
@@ -35,8 +35,8 @@ export interface Given {
   readonly zone: Zone.Zone
 }
 
-const stop = (...news: ReadonlyArray<Runs.News>): Decision => ({
-  news,
+const stop = (...eventDrafts: ReadonlyArray<Runs.EventDraft>): Decision => ({
+  eventDrafts,
   missed: undefined,
   run: undefined,
   wait: undefined
@@ -60,7 +60,7 @@ export const decide = (given: Given): Decision => {
     return stop(...hints, Runs.warning("UnparseableSchedule", `unparseable schedule: ${quoted} : ${schedule.failure}`))
   }
   const decision = onTime(given, schedule.success)
-  return { ...decision, news: [...hints, ...decision.news] }
+  return { ...decision, eventDrafts: [...hints, ...decision.eventDrafts] }
 }
 
 const unsupported =
@@ -89,10 +89,10 @@ const forbidden = "Not starting job because prior execution is running and concu
 
 const onTime = ({ cronJob, now, status }: Given, schedule: Schedule.Schedule): Decision => {
   const { concurrencyPolicy, schedule: text } = cronJob.spec ?? {}
-  const due = Due.look(schedule, cronJob, status, now)
+  const due = Due.mostRecent(schedule, cronJob, status, now)
   if (due._tag === "Never") return stop(Runs.warning("InvalidSchedule", `invalid schedule: ${text} : ${tooClose}`))
-  const later = (...news: ReadonlyArray<Runs.News>): Decision => ({
-    news,
+  const later = (...eventDrafts: ReadonlyArray<Runs.EventDraft>): Decision => ({
+    eventDrafts,
     missed: due._tag === "Missed" ? due.time : undefined,
     run: undefined,
     wait: Due.wait(schedule, cronJob, status, now)
@@ -112,7 +112,7 @@ const onTime = ({ cronJob, now, status }: Given, schedule: Schedule.Schedule): D
 }
 
 /** What is told of a time that was missed. */
-export const missed = (time: number): Runs.News =>
+export const missed = (time: number): Runs.EventDraft =>
   Runs.warning("MissSchedule", `Missed scheduled time to start a job: ${rfc1123(time)}`)
 
 /** `Mon, 02 Jan 2006 15:04:05 +0000`. Source: Go time.RFC1123Z. */

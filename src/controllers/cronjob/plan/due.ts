@@ -23,7 +23,7 @@ const many = 100
 const since = (cronJob: CronJob, status: Runs.Status, now: number): number =>
   Runs.lastTimeOf(status) ?? Time.parse(cronJob.metadata.creationTimestamp) ?? now
 
-export const look = (schedule: Schedule.Schedule, cronJob: CronJob, status: Runs.Status, now: number): Due => {
+export const mostRecent = (schedule: Schedule.Schedule, cronJob: CronJob, status: Runs.Status, now: number): Due => {
   const begin = since(cronJob, status, now)
   const deadline = cronJob.spec?.startingDeadlineSeconds
   const earliest = deadline === undefined ? begin : Math.max(begin, now - deadline * 1000)

@@ -141,12 +141,12 @@ const byStart = (a: Job, b: Job): number => {
 const startOf = ({ status }: Job): number => Time.parse(status?.startTime) ?? Infinity
 
 /** An event of a CronJob, as data; reasons and messages are those of kube-controller-manager. */
-export interface News {
+export interface EventDraft {
   readonly type: "Normal" | "Warning"
   readonly reason: string
   readonly message: string
 }
 
-export const normal = (reason: string, message: string): News => ({ type: "Normal", reason, message })
+export const normal = (reason: string, message: string): EventDraft => ({ type: "Normal", reason, message })
 
-export const warning = (reason: string, message: string): News => ({ type: "Warning", reason, message })
+export const warning = (reason: string, message: string): EventDraft => ({ type: "Warning", reason, message })

@@ -7,7 +7,7 @@ import type { Pod } from "../../../kube/resources.ts"
 import * as History from "../../shared/revisions/history.ts"
 import * as Pods from "../pods.ts"
 import * as Spec from "../spec.ts"
-import * as Look from "./snapshot.ts"
+import * as Snapshot from "./snapshot.ts"
 import type { Creation, Deletion, Fault, Step } from "./step.ts"
 
 export interface Managed extends Step {
@@ -16,12 +16,12 @@ export interface Managed extends Step {
 }
 
 /** `wait`: milliseconds for which a failed pod on that node is left alone; zero if it is not. */
-export const decide = (look: Look.Look, wait: (node: string) => number): Managed => {
+export const decide = (snapshot: Snapshot.Snapshot, wait: (node: string) => number): Managed => {
   const create: Array<Creation> = []
   const remove: Array<Deletion> = []
-  const surges = Spec.surges(look.set)
+  const surges = Spec.surges(snapshot.set)
   let soonest: number | undefined
-  for (const place of look.places) {
+  for (const place of snapshot.places) {
     if (!place.mayStay) {
       remove.push(...leaving(place))
       continue
@@ -35,7 +35,7 @@ export const decide = (look: Look.Look, wait: (node: string) => number): Managed
     if (held > 0 && (soonest === undefined || held < soonest)) soonest = held
     if (!surges) remove.push(...faulty(running.slice(1), "excess"))
     else if (running.length === 0 && place.shouldRun) create.push({ node: place.name, why: "missing" })
-    else remove.push(...sideBySide(look, running))
+    else remove.push(...sideBySide(snapshot, running))
   }
   return { create, remove, wait: soonest }
 }
@@ -43,9 +43,9 @@ export const decide = (look: Look.Look, wait: (node: string) => number): Managed
 const faulty = (pods: ReadonlyArray<Pod>, why: Fault): ReadonlyArray<Deletion> => pods.map((pod) => ({ pod, why }))
 
 /** Pods of a node that is not theirs. On one that is gone, those that ever ran there are for whoever cleans up after nodes. */
-const leaving = ({ exists, pods }: Look.Place): ReadonlyArray<Deletion> =>
+const leaving = ({ exists, pods }: Snapshot.Place): ReadonlyArray<Deletion> =>
   faulty(
-    pods.filter((pod) => !Look.isGoing(pod) && (exists || !Pods.isBound(pod))),
+    pods.filter((pod) => !Snapshot.isTerminating(pod) && (exists || !Pods.isBound(pod))),
     "unwanted"
   )
 
@@ -56,12 +56,12 @@ interface Sorted {
   readonly held: number
 }
 
-const sort = ({ name, pods }: Look.Place, wait: (node: string) => number): Sorted => {
+const sort = ({ name, pods }: Snapshot.Place, wait: (node: string) => number): Sorted => {
   const running: Array<Pod> = []
   const ended: Array<Deletion> = []
   let held = 0
   for (const pod of pods) {
-    if (Look.isGoing(pod)) continue
+    if (Snapshot.isTerminating(pod)) continue
     if (pod.status?.phase === "Succeeded") ended.push({ pod, why: "succeeded" })
     else if (pod.status?.phase !== "Failed") running.push(pod)
     else {
@@ -75,11 +75,13 @@ const sort = ({ name, pods }: Look.Place, wait: (node: string) => number): Sorte
 }
 
 /** One old pod that still works may stand beside one new pod that does not work yet; nothing else. `running`: the first one first. */
-const sideBySide = (look: Look.Look, running: ReadonlyArray<Pod>): ReadonlyArray<Deletion> => {
-  const isNew = (pod: Pod): boolean => History.hashOf(pod) === look.hash
+const sideBySide = (snapshot: Snapshot.Snapshot, running: ReadonlyArray<Pod>): ReadonlyArray<Deletion> => {
+  const isNew = (pod: Pod): boolean => History.hashOf(pod) === snapshot.hash
   const [newest, ...otherNew] = running.filter(isNew)
   const [oldest, ...otherOld] = running.filter((pod) => !isNew(pod))
   const isOver =
-    newest !== undefined && oldest !== undefined && (!PodFacts.isReady(oldest) || Look.isAvailable(look, newest))
+    newest !== undefined &&
+    oldest !== undefined &&
+    (!PodFacts.isReady(oldest) || Snapshot.isAvailable(snapshot, newest))
   return [...faulty([...otherNew, ...otherOld], "excess"), ...(isOver ? faulty([oldest], "outdated") : [])]
 }

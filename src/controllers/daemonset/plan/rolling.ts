@@ -4,16 +4,16 @@
  */
 import type { Pod } from "../../../kube/resources.ts"
 import * as Spec from "../spec.ts"
-import * as Look from "./snapshot.ts"
+import * as Snapshot from "./snapshot.ts"
 import type { Creation, Deletion, Step } from "./step.ts"
 
 const nothing: Step = { create: [], remove: [] }
 
 /** Nothing for a strategy that leaves the deletion of old pods to the user. */
-export const decide = (look: Look.Look): Step => {
-  if (!Spec.isRolling(look.set)) return nothing
-  const { maxSurge, maxUnavailable } = Spec.bounds(look.set, look.desired)
-  return maxSurge > 0 ? surging(look, maxSurge) : replacing(look, maxUnavailable)
+export const decide = (snapshot: Snapshot.Snapshot): Step => {
+  if (!Spec.isRolling(snapshot.set)) return nothing
+  const { maxSurge, maxUnavailable } = Spec.bounds(snapshot.set, snapshot.desired)
+  return maxSurge > 0 ? surging(snapshot, maxSurge) : replacing(snapshot, maxUnavailable)
 }
 
 /** The one living pod of each kind on a node. */
@@ -23,28 +23,28 @@ interface Pair {
 }
 
 /** Undefined if there is more than one of a kind, which is not the update's to mend. */
-const pairOf = (look: Look.Look, { pods }: Look.Place): Pair | undefined => {
-  const living = pods.filter((pod) => !Look.isGoing(pod))
-  const updated = living.filter((pod) => Look.isUpdated(look, pod))
-  const old = living.filter((pod) => !Look.isUpdated(look, pod))
+const pairOf = (snapshot: Snapshot.Snapshot, { pods }: Snapshot.Place): Pair | undefined => {
+  const living = pods.filter((pod) => !Snapshot.isTerminating(pod))
+  const updated = living.filter((pod) => Snapshot.isUpdated(snapshot, pod))
+  const old = living.filter((pod) => !Snapshot.isUpdated(snapshot, pod))
   return updated.length > 1 || old.length > 1 ? undefined : { old: old[0], updated: updated[0] }
 }
 
 /** Nodes that count: those that should have a pod, and those that have one. */
-const touched = ({ places }: Look.Look): ReadonlyArray<Look.Place> =>
+const touched = ({ places }: Snapshot.Snapshot): ReadonlyArray<Snapshot.Place> =>
   places.filter(({ pods, shouldRun }) => shouldRun || pods.length > 0)
 
 const outdated = (pod: Pod): Deletion => ({ pod, why: "outdated" })
 
 /** Deletes just so many that no more than `maxUnavailable` nodes are without an available pod. One that does not work may always go. */
-const replacing = (look: Look.Look, maxUnavailable: number): Step => {
+const replacing = (snapshot: Snapshot.Snapshot, maxUnavailable: number): Step => {
   const broken: Array<Pod> = []
   const working: Array<Pod> = []
   let unavailable = 0
-  for (const place of touched(look)) {
-    const { old, updated } = pairOf(look, place) ?? { old: undefined, updated: undefined }
+  for (const place of touched(snapshot)) {
+    const { old, updated } = pairOf(snapshot, place) ?? { old: undefined, updated: undefined }
     const only = old === undefined ? updated : updated === undefined ? old : undefined
-    if (only !== undefined && Look.isAvailable(look, only)) {
+    if (only !== undefined && Snapshot.isAvailable(snapshot, only)) {
       if (only === old) working.push(only)
       continue
     }
@@ -71,13 +71,13 @@ interface Surge {
 }
 
 /** Makes a new pod beside each old one, for `maxSurge` nodes at once, and deletes the old one when the new one works. */
-const surging = (look: Look.Look, maxSurge: number): Step => {
+const surging = (snapshot: Snapshot.Snapshot, maxSurge: number): Step => {
   const found: Surge = { available: 0, surging: 0, done: [], sunset: [], urgent: [], candidates: [] }
-  for (const place of touched(look)) weigh(look, place, found)
+  for (const place of touched(snapshot)) weigh(snapshot, place, found)
   const { available, candidates, done, sunset, urgent } = found
   const room = Math.max(0, maxSurge - found.surging)
   // An application that moves elsewhere does so when it is there.
-  const spare = Math.max(0, available - look.desired)
+  const spare = Math.max(0, available - snapshot.desired)
   const nodes = [...urgent, ...candidates.slice(0, room)]
   return {
     create: nodes.map((node): Creation => ({ node, why: "surge" })),
@@ -85,11 +85,11 @@ const surging = (look: Look.Look, maxSurge: number): Step => {
   }
 }
 
-const weigh = (look: Look.Look, place: Look.Place, found: Surge): void => {
-  const pair = pairOf(look, place)
+const weigh = (snapshot: Snapshot.Snapshot, place: Snapshot.Place, found: Surge): void => {
+  const pair = pairOf(snapshot, place)
   if (pair === undefined) return void found.surging++
   const { old, updated } = pair
-  const works = (pod: Pod | undefined): boolean => pod !== undefined && Look.isAvailable(look, pod)
+  const works = (pod: Pod | undefined): boolean => pod !== undefined && Snapshot.isAvailable(snapshot, pod)
   if (works(old ?? updated)) found.available++
   if (old === undefined) return
   if (updated !== undefined) {

@@ -17,7 +17,7 @@ export interface Place extends Eligibility.Verdict {
   readonly pods: ReadonlyArray<Pod>
 }
 
-export interface Look {
+export interface Snapshot {
   readonly set: DaemonSet
   /** Of the present revision. */
   readonly hash: string
@@ -28,7 +28,7 @@ export interface Look {
   readonly now: number
 }
 
-export interface Seen {
+export interface Observed {
   readonly set: DaemonSet
   readonly hash: string
   readonly nodes: ReadonlyArray<Node>
@@ -37,11 +37,11 @@ export interface Seen {
   readonly now: number
 }
 
-export const take = ({ hash, nodes, now, pods, set }: Seen): Look => {
+export const take = ({ hash, nodes, now, pods, set }: Observed): Snapshot => {
   const byTarget = new Map<string, Array<Pod>>()
   for (const pod of pods) {
     const target = Pods.target(pod)
-    if (target === undefined || (PodFacts.isTerminal(pod) && isGoing(pod))) continue
+    if (target === undefined || (PodFacts.isTerminal(pod) && isTerminating(pod))) continue
     const there = byTarget.get(target)
     if (there === undefined) byTarget.set(target, [pod])
     else there.push(pod)
@@ -50,7 +50,7 @@ export const take = ({ hash, nodes, now, pods, set }: Seen): Look => {
   const judge = Eligibility.judge(set)
   const places: Array<Place> = nodes.map((node) => {
     const { name } = node.metadata
-    const there = byTarget.get(name) ?? nobody
+    const there = byTarget.get(name) ?? noPods
     byTarget.delete(name)
     return { ...judge(node), name, exists: true, pods: there }
   })
@@ -60,11 +60,11 @@ export const take = ({ hash, nodes, now, pods, set }: Seen): Look => {
   return { set, hash, places, desired, now }
 }
 
-const nobody: ReadonlyArray<Pod> = []
+const noPods: ReadonlyArray<Pod> = []
 
-export const isGoing = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
+export const isTerminating = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
 
-export const isAvailable = ({ now, set }: Look, pod: Pod): boolean =>
+export const isAvailable = ({ now, set }: Snapshot, pod: Pod): boolean =>
   PodFacts.isAvailable(pod, Spec.minReadySeconds(set), now)
 
-export const isUpdated = ({ hash, set }: Look, pod: Pod): boolean => Pods.isUpdated(set, hash, pod)
+export const isUpdated = ({ hash, set }: Snapshot, pod: Pod): boolean => Pods.isUpdated(set, hash, pod)

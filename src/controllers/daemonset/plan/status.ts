@@ -5,7 +5,7 @@
 import * as PodFacts from "../../../kube/pod.ts"
 import type { DaemonSet } from "../../../kube/resources.ts"
 import * as Spec from "../spec.ts"
-import * as Look from "./snapshot.ts"
+import * as Snapshot from "./snapshot.ts"
 
 export type Status = NonNullable<DaemonSet["status"]>
 
@@ -22,13 +22,13 @@ export interface Counts {
 }
 
 /** Of a node's pods the first one counts. `isManaged`: whether the generation was worked on. */
-export const count = (look: Look.Look, isManaged: boolean): Counts => {
+export const count = (snapshot: Snapshot.Snapshot, isManaged: boolean): Counts => {
   let current = 0
   let misscheduled = 0
   let ready = 0
   let updated = 0
   let available = 0
-  for (const { exists, pods, shouldRun } of look.places) {
+  for (const { exists, pods, shouldRun } of snapshot.places) {
     const [pod] = pods
     if (!exists || pod === undefined) continue
     if (!shouldRun) {
@@ -37,18 +37,18 @@ export const count = (look: Look.Look, isManaged: boolean): Counts => {
     }
     current++
     if (PodFacts.isReady(pod)) ready++
-    if (Look.isAvailable(look, pod)) available++
-    if (Look.isUpdated(look, pod)) updated++
+    if (Snapshot.isAvailable(snapshot, pod)) available++
+    if (Snapshot.isUpdated(snapshot, pod)) updated++
   }
-  const { generation } = look.set.metadata
+  const { generation } = snapshot.set.metadata
   return {
     currentNumberScheduled: current,
     numberMisscheduled: misscheduled,
-    desiredNumberScheduled: look.desired,
+    desiredNumberScheduled: snapshot.desired,
     numberReady: ready,
     updatedNumberScheduled: updated,
     numberAvailable: available,
-    numberUnavailable: look.desired - available,
+    numberUnavailable: snapshot.desired - available,
     ...(isManaged && generation !== undefined ? { observedGeneration: generation } : {})
   }
 }
@@ -72,7 +72,7 @@ const fields = [
 ] as const
 
 /** Milliseconds until time alone makes a pod available; undefined if it does not. */
-export const recheck = ({ now, places, set }: Look.Look): number | undefined => {
+export const recheck = ({ now, places, set }: Snapshot.Snapshot): number | undefined => {
   const seconds = Spec.minReadySeconds(set)
   if (seconds <= 0) return undefined
   const pods = places.flatMap((place) => place.pods)

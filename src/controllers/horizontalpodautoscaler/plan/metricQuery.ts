@@ -8,14 +8,14 @@ import type { MetricQuery, ObjectQuery, PodsQuery, ResourceQuery } from "../../.
 import { type MetricSpec, type MetricTarget, type Selector as SelectorSpec, describeSelector } from "./spec.ts"
 
 /** What has to be asked before a metric can propose anything. */
-export type Question =
+export type Query =
   | ({ readonly _tag: "Resource" } & ResourceQuery)
   | ({ readonly _tag: "Pods" } & PodsQuery)
   | ({ readonly _tag: "Object" } & ObjectQuery)
   | ({ readonly _tag: "External" } & MetricQuery)
 
 /** The three places of a failure. */
-export interface Flaw {
+export interface MetricFailure {
   /** Of the event and of the condition. */
   readonly reason: string
   /** In both. */
@@ -43,7 +43,7 @@ export const kindOf = ({ containerResource, external, object, pods, resource, ty
 }
 
 /** The failure of a metric: `inner` is what the event says; `way` leads to it from what is said of all metrics. */
-export const flaw = (spec: MetricSpec, inner: string, way: ReadonlyArray<string> = []): Flaw => {
+export const failureOf = (spec: MetricSpec, inner: string, way: ReadonlyArray<string> = []): MetricFailure => {
   const kind = kindOf(spec)
   const of = { Resource: spec.resource?.name, ContainerResource: spec.containerResource?.container }
   const first = {
@@ -58,14 +58,14 @@ export const flaw = (spec: MetricSpec, inner: string, way: ReadonlyArray<string>
     : { reason: `FailedGet${kind}Metric`, message: inner, summary: [first[kind], ...way, inner].join(": ") }
 }
 
-export const unknownType = ({ type }: MetricSpec): Flaw =>
-  flaw({ type: "" }, `unknown metric source type ${JSON.stringify(type)}`)
+export const unknownType = ({ type }: MetricSpec): MetricFailure =>
+  failureOf({ type: "" }, `unknown metric source type ${JSON.stringify(type)}`)
 
 const selectorText = (selector: SelectorSpec | undefined): Result.Result<string, string> =>
   selector === undefined ? Result.succeed("") : Result.map(Selector.fromSpec(selector), Selector.formatLabels)
 
 /** What has to be asked for the metric. */
-export const question = (spec: MetricSpec, target: Target): Result.Result<Question, Flaw> => {
+export const queryOf = (spec: MetricSpec, target: Target): Result.Result<Query, MetricFailure> => {
   const { namespace, selector } = target
   switch (kindOf(spec)) {
     case undefined:
@@ -74,12 +74,12 @@ export const question = (spec: MetricSpec, target: Target): Result.Result<Questi
     case "ContainerResource": {
       const { container, name, target: wanted } = resourceOf(spec)
       return wanted.averageValue === undefined && wanted.averageUtilization === undefined
-        ? Result.fail(flaw(spec, noResourceTarget))
+        ? Result.fail(failureOf(spec, noResourceTarget))
         : Result.succeed({ _tag: "Resource", namespace, selector, resource: name, container })
     }
     case "Pods":
       return Result.mapBoth(selectorText(spec.pods?.metric.selector), {
-        onFailure: (why) => flaw(spec, why),
+        onFailure: (why) => failureOf(spec, why),
         onSuccess: (metricSelector) => ({
           _tag: "Pods",
           namespace,
@@ -114,12 +114,12 @@ export const objectTarget = ({ object }: MetricSpec): "value" | "averageValue" |
   return target?.type === "AverageValue" && target.averageValue !== undefined ? "averageValue" : undefined
 }
 
-const objectQuestion = (spec: MetricSpec, namespace: string): Result.Result<Question, Flaw> => {
+const objectQuestion = (spec: MetricSpec, namespace: string): Result.Result<Query, MetricFailure> => {
   const object = spec.object
   if (object === undefined) return Result.fail(unknownType(spec))
   const text = selectorText(object.metric.selector)
-  if (Result.isFailure(text)) return Result.fail(flaw(spec, text.failure))
-  if (objectTarget(spec) === undefined) return Result.fail(flaw(spec, noTarget("object")))
+  if (Result.isFailure(text)) return Result.fail(failureOf(spec, text.failure))
+  if (objectTarget(spec) === undefined) return Result.fail(failureOf(spec, noTarget("object")))
   const { apiVersion = "", kind, name } = object.describedObject
   return Result.succeed({
     _tag: "Object",
@@ -130,15 +130,15 @@ const objectQuestion = (spec: MetricSpec, namespace: string): Result.Result<Ques
   })
 }
 
-const externalQuestion = (spec: MetricSpec, namespace: string): Result.Result<Question, Flaw> => {
+const externalQuestion = (spec: MetricSpec, namespace: string): Result.Result<Query, MetricFailure> => {
   const external = spec.external
   if (external === undefined) return Result.fail(unknownType(spec))
   const { metric, target } = external
   if (target.averageValue === undefined && target.value === undefined) {
-    return Result.fail(flaw(spec, noTarget("external")))
+    return Result.fail(failureOf(spec, noTarget("external")))
   }
   return Result.mapBoth(selectorText(metric.selector), {
-    onFailure: (why) => flaw(spec, why, wayOfExternal(spec)),
+    onFailure: (why) => failureOf(spec, why, wayOfExternal(spec)),
     onSuccess: (metricSelector) => ({ _tag: "External", namespace, metric: metric.name, metricSelector })
   })
 }
@@ -153,7 +153,7 @@ export const wayOfExternal = ({ external }: MetricSpec): ReadonlyArray<string> =
 }
 
 /** Why nothing could be measured, as far as the metric is concerned. */
-export const unanswered = (spec: MetricSpec, namespace: string, why: string): Flaw => {
+export const queryFailed = (spec: MetricSpec, namespace: string, why: string): MetricFailure => {
   const { external, object, pods } = spec
   switch (kindOf(spec)) {
     case undefined:
@@ -164,24 +164,28 @@ export const unanswered = (spec: MetricSpec, namespace: string, why: string): Fl
       return ofResource(spec, `unable to get metrics for resource ${name}: ${why}`)
     }
     case "Pods":
-      return flaw(spec, `unable to get metric ${pods?.metric.name ?? ""}: ${why}`)
+      return failureOf(spec, `unable to get metric ${pods?.metric.name ?? ""}: ${why}`)
     case "Object": {
       const name = object?.metric.name ?? ""
       const { kind = "", name: whose = "" } = object?.describedObject ?? {}
       // The order of the reference, whose arguments do not fit its sentence.
       const message = `unable to get metric ${name}: ${kind} on ${namespace} ${whose}/${why}`
-      return flaw(spec, message, objectTarget(spec) === "value" ? [] : [`failed to get ${name} object metric`])
+      return failureOf(spec, message, objectTarget(spec) === "value" ? [] : [`failed to get ${name} object metric`])
     }
     case "External": {
       const name = external?.metric.name ?? ""
       const selector = describeSelector(external?.metric.selector)
-      return flaw(spec, `unable to get external metric ${namespace}/${name}/${selector}: ${why}`, wayOfExternal(spec))
+      return failureOf(
+        spec,
+        `unable to get external metric ${namespace}/${name}/${selector}: ${why}`,
+        wayOfExternal(spec)
+      )
     }
   }
 }
 
 /** Failures of resources say in the event too what was wanted. */
-export const ofResource = (spec: MetricSpec, why: string): Flaw => {
+export const ofResource = (spec: MetricSpec, why: string): MetricFailure => {
   const { name, target } = resourceOf(spec)
-  return flaw(spec, `failed to get ${name} ${target.averageValue === undefined ? "utilization" : "usage"}: ${why}`)
+  return failureOf(spec, `failed to get ${name} ${target.averageValue === undefined ? "utilization" : "usage"}: ${why}`)
 }

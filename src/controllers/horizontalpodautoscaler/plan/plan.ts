@@ -7,8 +7,8 @@ import * as Result from "effect/Result"
 import type { HorizontalPodAutoscaler } from "../../../kube/resources.ts"
 import * as History from "./history.ts"
 import * as Normalise from "./normalise.ts"
-import type { Proposal } from "./replicaProposal.ts"
-import type { Flaw } from "./metricQuery.ts"
+import type { ReplicaProposal } from "./replicaProposal.ts"
+import type { MetricFailure } from "./metricQuery.ts"
 import * as Spec from "./spec.ts"
 import * as Status from "./status.ts"
 
@@ -36,14 +36,14 @@ export const course = (autoscaler: HorizontalPodAutoscaler, current: number, set
 }
 
 /** What each metric of the autoscaler said, in their order. */
-export type Said = ReadonlyArray<Result.Result<Proposal, Flaw>>
+export type MetricResults = ReadonlyArray<Result.Result<ReplicaProposal, MetricFailure>>
 
 export interface Given {
   readonly autoscaler: HorizontalPodAutoscaler
   /** Replicas that were asked for. */
   readonly current: number
   /** Empty unless the course is to measure. */
-  readonly said: Said
+  readonly results: MetricResults
   readonly settings: Spec.Settings
   readonly history: History.History
   readonly now: number
@@ -98,14 +98,14 @@ const unable = (reason: string, why: string): Status.Claim => ({
 })
 
 /** Whether the autoscaler itself is at fault. */
-export const isOfSpec = ({ reason }: Flaw): boolean => reason === "InvalidMetricSourceType"
+export const isOfSpec = ({ reason }: MetricFailure): boolean => reason === "InvalidMetricSourceType"
 
 /** What is shown of a metric that failed. */
 const unknown: Spec.MetricStatus = { type: "" }
 
 /** The largest proposal; of equal ones the first, but of those of zero the last. Source: computeReplicasForMetrics. */
-const largest = (said: Said): Proposal | undefined =>
-  said.reduce<Proposal | undefined>(
+const largest = (results: MetricResults): ReplicaProposal | undefined =>
+  results.reduce<ReplicaProposal | undefined>(
     (best, one) =>
       Result.isSuccess(one) && (best === undefined || best.replicas === 0 || one.success.replicas > best.replicas)
         ? one.success
@@ -114,18 +114,18 @@ const largest = (said: Said): Proposal | undefined =>
   )
 
 const measured = (given: Given): Plan => {
-  const { current, said } = given
-  const flaws = said.flatMap((one) => (Result.isFailure(one) ? [one.failure] : []))
-  const [first] = flaws
+  const { current, results } = given
+  const failures = results.flatMap((one) => (Result.isFailure(one) ? [one.failure] : []))
+  const [first] = failures
   const shared = {
-    warnings: flaws.map(({ message, reason }) => ({ reason, message })),
-    metrics: said.map((one) => (Result.isSuccess(one) ? one.success.status : unknown)),
+    warnings: failures.map(({ message, reason }) => ({ reason, message })),
+    metrics: results.map((one) => (Result.isSuccess(one) ? one.success.status : unknown)),
     failure:
       first === undefined
         ? undefined
-        : `invalid metrics (${flaws.length} invalid out of ${said.length}), first error is: ${first.summary}`
+        : `invalid metrics (${failures.length} invalid out of ${results.length}), first error is: ${first.summary}`
   }
-  const best = largest(said)
+  const best = largest(results)
   if (best === undefined || (first !== undefined && best.replicas < current)) {
     const claims = first === undefined ? [] : [unable(first.reason, first.message)]
     return { ...shared, claims, desired: undefined, reason: "", history: given.history }
@@ -134,7 +134,7 @@ const measured = (given: Given): Plan => {
 }
 
 /** The proposal, held back. */
-const held = (given: Given, { name, replicas: wanted }: Proposal) => {
+const held = (given: Given, { name, replicas: wanted }: ReplicaProposal) => {
   const { autoscaler, current, history, now, settings } = given
   const [min, max] = [Spec.minReplicasOf(autoscaler), Spec.maxReplicasOf(autoscaler)]
   const behavior = Spec.behaviorOf(autoscaler, settings)

@@ -7,7 +7,7 @@ import * as Quantity from "../../../kube/quantity.ts"
 import type { Pod } from "../../../kube/resources.ts"
 import type { Samples } from "../../../layers/MetricsApi.ts"
 import * as Pods from "./pods.ts"
-import * as Question from "./metricQuery.ts"
+import * as MetricQuery from "./metricQuery.ts"
 import { type MetricSpec, type MetricStatus, describeSelector, type Settings, type Tolerances } from "./spec.ts"
 import * as Usage from "./usage.ts"
 
@@ -16,7 +16,7 @@ export type Measured =
   | { readonly _tag: "Samples"; readonly samples: Samples }
   | { readonly _tag: "Amounts"; readonly amounts: ReadonlyArray<bigint> }
 
-export interface Proposal {
+export interface ReplicaProposal {
   readonly replicas: number
   /** What users read as the reason of a change. */
   readonly name: string
@@ -39,11 +39,14 @@ const noPods = "no pods returned by selector while calculating replica count"
 const notReady = `unable to calculate ready pods: ${noPods}`
 
 /** How many replicas the measurement asks for. */
-export const propose = (given: Given, measured: Measured): Result.Result<Proposal, Question.Flaw> => {
+export const propose = (
+  given: Given,
+  measured: Measured
+): Result.Result<ReplicaProposal, MetricQuery.MetricFailure> => {
   const { spec } = given
-  switch (Question.kindOf(spec)) {
+  switch (MetricQuery.kindOf(spec)) {
     case undefined:
-      return Result.fail(Question.unknownType(spec))
+      return Result.fail(MetricQuery.unknownType(spec))
     case "Resource":
     case "ContainerResource":
       return byResource(given, samplesOf(measured))
@@ -82,9 +85,9 @@ const calculated = (
   return Result.flatMap(yardstick(), (one) => Usage.replicas(usage, one))
 }
 
-const byResource = (given: Given, samples: Samples): Result.Result<Proposal, Question.Flaw> => {
+const byResource = (given: Given, samples: Samples): Result.Result<ReplicaProposal, MetricQuery.MetricFailure> => {
   const { pods, spec } = given
-  const { container, name, target } = Question.resourceOf(spec)
+  const { container, name, target } = MetricQuery.resourceOf(spec)
   const value = Quantity.milli(target.averageValue)
   const share = target.averageUtilization ?? 100
   const answer = calculated(given, samples, name, () =>
@@ -93,7 +96,7 @@ const byResource = (given: Given, samples: Samples): Result.Result<Proposal, Que
       : Result.succeed(Usage.plain(value))
   )
   return Result.mapBoth(answer, {
-    onFailure: (why) => Question.ofResource(spec, why),
+    onFailure: (why) => MetricQuery.ofResource(spec, why),
     onSuccess: ({ measure, replicas }) => {
       // As the metrics server writes it. Source: pkg/controller/podautoscaler: buildQuantity.
       const averageValue = Quantity.ofMilli(measure.average, name === "memory" ? "binary" : "decimal")
@@ -112,13 +115,13 @@ const byResource = (given: Given, samples: Samples): Result.Result<Proposal, Que
   })
 }
 
-const byPods = (given: Given, samples: Samples): Result.Result<Proposal, Question.Flaw> => {
+const byPods = (given: Given, samples: Samples): Result.Result<ReplicaProposal, MetricQuery.MetricFailure> => {
   const { spec } = given
   const metric = spec.pods?.metric ?? { name: "" }
   const target = Quantity.milli(spec.pods?.target.averageValue) ?? 0n
   const answer = calculated(given, samples, undefined, () => Result.succeed(Usage.plain(target)))
   return Result.mapBoth(answer, {
-    onFailure: (why) => Question.flaw(spec, why),
+    onFailure: (why) => MetricQuery.failureOf(spec, why),
     onSuccess: ({ measure, replicas }) => ({
       replicas,
       name: `pods metric ${metric.name}`,
@@ -136,15 +139,15 @@ const together = (given: Given, usage: bigint, target: bigint): Result.Result<nu
   return Result.succeed(Usage.shared(ratio, { current, ready: Pods.readyOf(pods), tolerances }))
 }
 
-const byObject = (given: Given, usage: bigint): Result.Result<Proposal, Question.Flaw> => {
+const byObject = (given: Given, usage: bigint): Result.Result<ReplicaProposal, MetricQuery.MetricFailure> => {
   const { observed, spec, tolerances } = given
   const object = spec.object
-  if (object === undefined) return Result.fail(Question.unknownType(spec))
+  if (object === undefined) return Result.fail(MetricQuery.unknownType(spec))
   const { describedObject, metric, target } = object
-  const value = Question.objectTarget(spec) === "value" ? (Quantity.milli(target.value) ?? 0n) : undefined
+  const value = MetricQuery.objectTarget(spec) === "value" ? (Quantity.milli(target.value) ?? 0n) : undefined
   if (value !== undefined) {
     return Result.mapBoth(together(given, usage, value), {
-      onFailure: (why) => Question.flaw(spec, why),
+      onFailure: (why) => MetricQuery.failureOf(spec, why),
       onSuccess: (replicas) => ({
         replicas,
         name: `${describedObject.kind} metric ${metric.name}`,
@@ -164,10 +167,10 @@ const byObject = (given: Given, usage: bigint): Result.Result<Proposal, Question
   })
 }
 
-const byExternal = (given: Given, usage: bigint): Result.Result<Proposal, Question.Flaw> => {
+const byExternal = (given: Given, usage: bigint): Result.Result<ReplicaProposal, MetricQuery.MetricFailure> => {
   const { observed, spec, tolerances } = given
   const external = spec.external
-  if (external === undefined) return Result.fail(Question.unknownType(spec))
+  if (external === undefined) return Result.fail(MetricQuery.unknownType(spec))
   const { metric, target } = external
   const name = `external metric ${metric.name}(${describeSelector(metric.selector)})`
   const each = Quantity.milli(target.averageValue)
@@ -177,7 +180,7 @@ const byExternal = (given: Given, usage: bigint): Result.Result<Proposal, Questi
     return Result.succeed({ replicas, name, status: { type: "External", external: { metric, current } } })
   }
   return Result.mapBoth(together(given, usage, Quantity.milli(target.value) ?? 0n), {
-    onFailure: (why) => Question.flaw(spec, why, Question.wayOfExternal(spec)),
+    onFailure: (why) => MetricQuery.failureOf(spec, why, MetricQuery.wayOfExternal(spec)),
     onSuccess: (replicas) => ({
       replicas,
       name,

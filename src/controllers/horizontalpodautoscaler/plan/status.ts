@@ -8,7 +8,7 @@ import type { HorizontalPodAutoscaler } from "../../../kube/resources.ts"
 import * as Time from "../../../kube/time.ts"
 import type { Condition, MetricStatus, Status } from "./spec.ts"
 
-export interface News {
+export interface StatusChange {
   readonly claims: ReadonlyArray<Claim>
   /** Conditions that are not said any more. */
   readonly dropped?: ReadonlyArray<Type> | undefined
@@ -25,7 +25,7 @@ const before = ({ status }: HorizontalPodAutoscaler): Status => status ?? { desi
 
 export const after = (
   autoscaler: HorizontalPodAutoscaler,
-  { claims, desired, dropped = [], isRescaled, now, seen }: News
+  { claims, desired, dropped = [], isRescaled, now, seen }: StatusChange
 ): Status => {
   const old = before(autoscaler)
   const conditions = [...dropped.reduce(remove, set(old.conditions, claims, now))]
@@ -41,7 +41,7 @@ export const after = (
 }
 
 /** Whether there is anything to write. */
-export const isNews = (autoscaler: HorizontalPodAutoscaler, status: Status): boolean =>
+export const isChanged = (autoscaler: HorizontalPodAutoscaler, status: Status): boolean =>
   !Equality.equal(whole(before(autoscaler)), whole(status))
 
 /** A number that is zero may have been left out. */

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as TestClock from "effect/testing/TestClock"
 import * as CronJobLoop from "../../../../src/controllers/CronJob.ts"
-import type { Ports } from "../../../../src/controllers/cronjob/deps.ts"
+import type { Deps } from "../../../../src/controllers/cronjob/deps.ts"
 import * as Runs from "../../../../src/controllers/cronjob/plan/runs.ts"
 import * as ApiError from "../../../../src/kube/ApiError.ts"
 import * as Zone from "../../../../src/kube/cron/Zone.ts"
@@ -38,7 +38,7 @@ interface Log<A extends KubeObject> {
 
 const logOf = <A extends KubeObject>(): Log<A> => ({ events: [], shown: 0, awaited: 0, store: Store.make<A>() })
 
-export class World {
+export class Model {
   private version = 0
   now: number
   cronJob: CronJob
@@ -48,14 +48,14 @@ export class World {
   /** Names of all runs that were ever made. */
   readonly made = new Set<string>()
   readonly refusing: Record<Verb, number> = { create: 0, delete: 0, update: 0, get: 0 }
-  private badWrite = 0
-  private badLuck: "before" | "after" | "lost" = "before"
+  private faultyWrite = 0
+  private fault: "before" | "after" | "lost" = "before"
   private isDead = false
   writes = 0
   /** When the key is to be looked at; undefined: not until something happens. */
   due: number | undefined
   /** The first thing that was wrong, in words. */
-  wrong: string | undefined
+  firstViolation: string | undefined
   private loop: CronJobLoop.Loop | undefined
   readonly setup: Setup
 
@@ -77,7 +77,7 @@ export class World {
   }
 
   private fail(what: string): void {
-    this.wrong ??= what
+    this.firstViolation ??= what
   }
 
   private stamp(): string {
@@ -153,7 +153,7 @@ export class World {
         return ApiError.isApiError(found) ? Effect.fail(found) : Effect.succeed(found)
       }
       this.writes++
-      const luck = --this.badWrite === 0 ? this.badLuck : undefined
+      const luck = --this.faultyWrite === 0 ? this.fault : undefined
       if (luck === "before") return this.die
       const done = act()
       if (luck === "after") return this.die
@@ -170,7 +170,7 @@ export class World {
     return Effect.die(crashed)
   })
 
-  private readonly ports = (): Ports => ({
+  private readonly deps = (): Deps => ({
     cronJobs: this.cronJobLog.store,
     jobs: this.jobLog.store,
     zone: Zone.utc,
@@ -183,27 +183,27 @@ export class World {
     events: { event: () => Effect.void },
     queue: {
       addWithUnsafe: (_, { after }) => {
-        this.ask(Duration.toMillis(after ?? 0))
+        this.requeue(Duration.toMillis(after ?? 0))
         return undefined
       }
     }
   })
 
-  private ask(delay: number): void {
+  private requeue(delay: number): void {
     this.due = Math.min(this.due ?? Infinity, this.now + delay)
   }
 
   // What a process sees.
 
   /** A process whose caches are so many events behind. */
-  readonly start = Effect.fnUntraced({ self: this }, function* (this: World, cronJobLag: number, jobLag: number) {
+  readonly start = Effect.fnUntraced({ self: this }, function* (this: Model, cronJobLag: number, jobLag: number) {
     this.isDead = false
-    this.badWrite = 0
+    this.faultyWrite = 0
     this.due = undefined
     this.cronJobLog.store = Store.make<CronJob>()
     this.jobLog.store = Store.make<Job>()
     this.jobLog.store.addIndex(Runs.byParent.name, Runs.byParent.of)
-    this.loop = yield* CronJobLoop.loopOf(this.ports())
+    this.loop = yield* CronJobLoop.loopOf(this.deps())
     this.begin(this.cronJobLog, cronJobLag, this.loop.onCronJob)
     this.begin(this.jobLog, jobLag, this.loop.onJob)
   })
@@ -222,11 +222,11 @@ export class World {
     }
     log.store.apply({ _tag: "Restarted" })
     log.store.apply({ _tag: "Listed", objects: [...objects.values()] })
-    for (const delta of log.store.apply({ _tag: "Synced", resourceVersion: "0" })) this.tell(trigger(delta))
+    for (const delta of log.store.apply({ _tag: "Synced", resourceVersion: "0" })) this.processEvent(trigger(delta))
   }
 
-  private tell(keys: ReadonlyArray<string>): void {
-    if (keys.length > 0) this.ask(0)
+  private processEvent(keys: ReadonlyArray<string>): void {
+    if (keys.length > 0) this.requeue(0)
   }
 
   private show<A extends KubeObject>(
@@ -239,7 +239,7 @@ export class World {
       log.shown++
       const resourceVersion = event.object.metadata.resourceVersion ?? "0"
       for (const delta of log.store.apply({ _tag: "Changed", events: [event], resourceVersion })) {
-        this.tell(trigger?.(delta) ?? [])
+        this.processEvent(trigger?.(delta) ?? [])
       }
     }
   }
@@ -254,16 +254,16 @@ export class World {
   }
 
   /** Looks at the CronJob, if it is to be looked at now. */
-  readonly sync = Effect.fnUntraced({ self: this }, function* (this: World) {
+  readonly sync = Effect.fnUntraced({ self: this }, function* (this: Model) {
     if (this.due === undefined || this.due > this.now || this.isParked() || this.loop === undefined) return
     this.due = undefined
     const done = yield* Effect.exit(this.loop.reconcile({ key: "ns/tick" }))
     if (this.isDead) return yield* this.start(2, 2)
-    this.badWrite = 0
+    this.faultyWrite = 0
     if (Exit.isFailure(done)) {
       if (done.cause.reasons.some(({ _tag }) => _tag === "Die")) this.fail(`died: ${JSON.stringify(done.cause)}`)
-      this.ask(1000)
-    } else if (done.value._tag === "After") this.ask(Duration.toMillis(done.value.delay))
+      this.requeue(1000)
+    } else if (done.value._tag === "After") this.requeue(Duration.toMillis(done.value.delay))
   })
 
   readonly wait = (millis: number) =>
@@ -273,7 +273,7 @@ export class World {
     })
 
   /** The caches are up to date, and what is due is done, until nothing more is due now. */
-  readonly rest = Effect.fnUntraced({ self: this }, function* (this: World) {
+  readonly rest = Effect.fnUntraced({ self: this }, function* (this: Model) {
     for (let round = 0; round < 40; round++) {
       this.showAll()
       if (this.due === undefined || this.due > this.now + 2000) return
@@ -285,7 +285,7 @@ export class World {
 
   // What the script does.
 
-  readonly act = Effect.fnUntraced({ self: this }, function* (this: World, action: Action): Effect.fn.Return<void> {
+  readonly act = Effect.fnUntraced({ self: this }, function* (this: Model, action: Action): Effect.fn.Return<void> {
     switch (action._tag) {
       case "Sync":
         return yield* this.sync()
@@ -321,8 +321,8 @@ export class World {
       case "Crash":
         return yield* this.start(action.cronJobLag, action.jobLag)
       case "BadWrite":
-        this.badWrite = action.write
-        this.badLuck = action.luck
+        this.faultyWrite = action.write
+        this.fault = action.luck
         return
       case "Refuse":
         this.refusing[action.verb] = action.times

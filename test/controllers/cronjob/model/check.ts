@@ -4,7 +4,7 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Runs from "../../../../src/controllers/cronjob/plan/runs.ts"
 import * as Time from "../../../../src/kube/time.ts"
 import type { Action, Setup } from "./script.ts"
-import { World } from "./Model.ts"
+import { Model } from "./Model.ts"
 
 export interface Script {
   readonly setup: Setup
@@ -12,53 +12,53 @@ export interface Script {
 }
 
 export const check = Effect.fnUntraced(function* ({ actions, setup }: Script) {
-  const world = new World(setup)
-  yield* TestClock.setTime(world.now)
-  yield* world.start(0, 0)
+  const model = new Model(setup)
+  yield* TestClock.setTime(model.now)
+  yield* model.start(0, 0)
   for (const action of actions) {
-    yield* world.act(action)
-    if (world.wrong !== undefined) return world.wrong
+    yield* model.act(action)
+    if (model.firstViolation !== undefined) return model.firstViolation
   }
-  return yield* end(world)
+  return yield* end(model)
 })
 
 /** Everybody is well again; then all runs end, and one more time comes and goes. */
-const end = Effect.fnUntraced(function* (world: World) {
-  for (const verb of ["create", "delete", "update", "get"] as const) world.refusing[verb] = 0
-  yield* world.act({ _tag: "BadWrite", write: 0, luck: "lost" })
-  yield* world.rest()
+const end = Effect.fnUntraced(function* (model: Model) {
+  for (const verb of ["create", "delete", "update", "get"] as const) model.refusing[verb] = 0
+  yield* model.act({ _tag: "BadWrite", write: 0, luck: "lost" })
+  yield* model.rest()
   for (const last of [false, true]) {
-    world.changeSpec({ suspend: false, schedule: "* * * * *" })
+    model.changeSpec({ suspend: false, schedule: "* * * * *" })
     // What has ended may make room for the next.
     for (let round = 0; round < 2; round++) {
-      while (world.unfinished().length > 0) world.finish(0, last ? "Complete" : "Failed")
-      yield* world.rest()
+      while (model.unfinished().length > 0) model.finish(0, last ? "Complete" : "Failed")
+      yield* model.rest()
     }
-    yield* world.wait(61_000)
-    yield* world.rest()
-    const wrong = world.wrong ?? restsWell(world)
-    if (wrong !== undefined) return wrong
+    yield* model.wait(61_000)
+    yield* model.rest()
+    const firstViolation = model.firstViolation ?? restsWell(model)
+    if (firstViolation !== undefined) return firstViolation
   }
-  const { writes } = world
-  world.changeSpec({})
-  yield* world.rest()
-  return world.writes === writes ? undefined : "writes although all is done"
+  const { writes } = model
+  model.changeSpec({})
+  yield* model.rest()
+  return model.writes === writes ? undefined : "writes although all is done"
 })
 
-const restsWell = (world: World): string | undefined => {
-  const { cronJob, jobs, now, setup } = world
+const restsWell = (model: Model): string | undefined => {
+  const { cronJob, jobs, now, setup } = model
   const status = Runs.statusOf(cronJob)
   const names = (all: ReadonlyArray<{ readonly name?: string }>) =>
     all
       .map(({ name = "" }) => name)
       .toSorted()
       .join()
-  const under = names(world.unfinished().map(({ metadata }) => metadata))
+  const under = names(model.unfinished().map(({ metadata }) => metadata))
   if (names(Runs.activeOf(status)) !== under) return `says ${names(Runs.activeOf(status))} of ${under}`
   const latest = Math.floor(now / 60_000) * 60_000
   const last = Runs.lastTimeOf(status) ?? 0
   // A time that came while the one before was still under way waits for it.
-  const waits = setup.policy === "Forbid" && world.unfinished().length > 0
+  const waits = setup.policy === "Forbid" && model.unfinished().length > 0
   if (last !== latest && !(waits && last === latest - 60_000)) return `last ran ${status.lastScheduleTime}`
   const count = (end: string) => [...jobs.values()].filter((job) => Runs.endOf(job) === end).length
   if (count("Complete") > setup.succeededKept) return `keeps ${count("Complete")} that succeeded`

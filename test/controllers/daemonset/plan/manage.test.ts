@@ -8,15 +8,15 @@ import {
   inOrder,
   isAvailable,
   isRunning,
-  lookOf,
-  looks,
+  snapshotOf,
+  snapshots,
   nameOf,
-  type LookFacts,
+  type SnapshotFacts,
   type PlaceFacts,
   type PodFacts,
   type SetFacts
 } from "./objects.ts"
-const waits = ({ places }: LookFacts) => {
+const waits = ({ places }: SnapshotFacts) => {
   const byName = new Map(places.map(({ wait }, i) => [nameOf(i), wait]))
   return (node: string): number => byName.get(node) ?? 0
 }
@@ -48,24 +48,24 @@ const isMissing = (set: SetFacts, { pods, verdict }: PlaceFacts): boolean =>
 const sorted = (lines: ReadonlyArray<string>): string => lines.toSorted().join()
 
 describe("Manage", () => {
-  checkProperty("deletes just those that have no business there, and says why", looks, (facts) => {
+  checkProperty("deletes just those that have no business there, and says why", snapshots, (facts) => {
     const expected = facts.places.flatMap((place, i) =>
       inOrder(place.pods).flatMap((_, j) => {
         const why = fate(facts.set, place, j)
         return why === undefined ? [] : `p${i}${j} ${why}`
       })
     )
-    const { remove } = Manage.decide(lookOf(facts), waits(facts))
+    const { remove } = Manage.decide(snapshotOf(facts), waits(facts))
     return sorted(remove.map(({ pod, why }) => `${pod.metadata.name} ${why}`)) === sorted(expected)
   })
 
-  checkProperty("makes one where one is missing, and only there", looks, (facts) => {
+  checkProperty("makes one where one is missing, and only there", snapshots, (facts) => {
     const expected = facts.places.flatMap((place, i) => (isMissing(facts.set, place) ? `${nameOf(i)} missing` : []))
-    const { create } = Manage.decide(lookOf(facts), waits(facts))
+    const { create } = Manage.decide(snapshotOf(facts), waits(facts))
     return sorted(create.map(({ node, why }) => `${node} ${why}`)) === sorted(expected)
   })
 
-  checkProperty("comes back for the first failed pod that waits", looks, (facts) => {
+  checkProperty("comes back for the first failed pod that waits", snapshots, (facts) => {
     const waiting = facts.places.filter(
       ({ pods, verdict, wait }) =>
         (verdict === "welcome" || verdict === "endured") &&
@@ -73,15 +73,15 @@ describe("Manage", () => {
         pods.some(({ isGoing, phase }) => phase === "Failed" && !isGoing)
     )
     const first = waiting.length === 0 ? undefined : Math.min(...waiting.map(({ wait }) => wait))
-    return Manage.decide(lookOf(facts), waits(facts)).wait === first
+    return Manage.decide(snapshotOf(facts), waits(facts)).wait === first
   })
 
-  checkProperty("once it is done, there is nothing more to do until something happens", looks, (facts) => {
-    const look = lookOf(facts)
-    const { create, remove } = Manage.decide(look, waits(facts))
+  checkProperty("once it is done, there is nothing more to do until something happens", snapshots, (facts) => {
+    const snapshot = snapshotOf(facts)
+    const { create, remove } = Manage.decide(snapshot, waits(facts))
     const gone = new Set(remove.map(({ pod }) => pod))
     const fresh = new Set(create.map(({ node }) => node))
-    const places = look.places.map((place) => ({
+    const places = snapshot.places.map((place) => ({
       ...place,
       pods: [
         ...place.pods.map((pod) =>
@@ -101,7 +101,7 @@ describe("Manage", () => {
       )
     }))
     // The failed ones that were not replaced wait for longer now.
-    const next = Manage.decide({ ...look, places }, () => 4000)
+    const next = Manage.decide({ ...snapshot, places }, () => 4000)
     const isEmptied = (name: string) => places.some((place) => place.name === name && place.pods.length === 0)
     return (
       next.remove.length === 0 &&

@@ -4,7 +4,7 @@
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import type * as Look from "../../../../src/controllers/daemonset/plan/snapshot.ts"
+import type * as Snapshot from "../../../../src/controllers/daemonset/plan/snapshot.ts"
 import type { DaemonSet, Pod } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
 
@@ -94,15 +94,15 @@ export const PlaceFacts = Schema.Struct({
 
 export type PlaceFacts = typeof PlaceFacts.Type
 
-export const LookFacts = Schema.Struct({
+export const SnapshotFacts = Schema.Struct({
   set: SetFacts,
   places: Schema.Array(PlaceFacts).check(Schema.isMaxLength(5))
 })
 
-export type LookFacts = typeof LookFacts.Type
+export type SnapshotFacts = typeof SnapshotFacts.Type
 
 /** Looks of every kind. */
-export const looks = Arbitrary.schema(LookFacts)
+export const snapshots = Arbitrary.schema(SnapshotFacts)
 
 const Living = Schema.Struct({
   revision: Schema.Literals(["new", "old"]),
@@ -140,7 +140,7 @@ export const inOrder = (pods: ReadonlyArray<PodFacts>): ReadonlyArray<PodFacts> 
 
 export const nameOf = (i: number): string => `n${i}`
 
-export const lookOf = ({ places, set }: LookFacts): Look.Look => ({
+export const snapshotOf = ({ places, set }: SnapshotFacts): Snapshot.Snapshot => ({
   set: setOf(set),
   hash,
   now: now * 1000,

@@ -107,14 +107,14 @@ const labelled = Arbitrary.schema(
 
 describe("Pods", () => {
   checkProperty("the first one is on its node, then the oldest, then by name", pairs, (given) => {
-    const weigh = ({ facts, name }: (typeof given)[number]) => `${facts.isBound ? 0 : 1}${facts.born}${name}`
+    const checkDelete = ({ facts, name }: (typeof given)[number]) => `${facts.isBound ? 0 : 1}${facts.born}${name}`
     const sorted = given.map(({ facts, name }) => podOf(facts, name)).toSorted(Pods.first)
     return (
       sorted
         .map((pod) => `${pod.spec?.nodeName === "n" ? 0 : 1}${pod.metadata.creationTimestamp}${pod.metadata.name}`)
         .join() ===
       given
-        .toSorted((a, b) => (weigh(a) < weigh(b) ? -1 : weigh(a) > weigh(b) ? 1 : 0))
+        .toSorted((a, b) => (checkDelete(a) < checkDelete(b) ? -1 : checkDelete(a) > checkDelete(b) ? 1 : 0))
         .map(({ facts, name }) => podOf(facts, name))
         .map((pod) => `${pod.spec?.nodeName === "n" ? 0 : 1}${pod.metadata.creationTimestamp}${pod.metadata.name}`)
         .join()

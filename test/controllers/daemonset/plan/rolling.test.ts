@@ -7,11 +7,11 @@ import {
   hash,
   inOrder,
   isAvailable,
-  lookOf,
-  looks,
+  snapshotOf,
+  snapshots,
   nameOf,
   surges,
-  type LookFacts,
+  type SnapshotFacts,
   type PlaceFacts,
   type PodFacts,
   type SetFacts
@@ -36,15 +36,15 @@ const kindOf = (set: SetFacts, place: PlaceFacts): Kind | undefined => {
   return only.revision === hash ? (works ? "done" : "unavailable") : works ? "old" : "broken"
 }
 
-const desiredOf = ({ places }: LookFacts): number => places.filter(({ verdict }) => verdict === "welcome").length
+const desiredOf = ({ places }: SnapshotFacts): number => places.filter(({ verdict }) => verdict === "welcome").length
 
-const placesOf = (facts: LookFacts, ...kinds: ReadonlyArray<Kind>): ReadonlyArray<string> =>
+const placesOf = (facts: SnapshotFacts, ...kinds: ReadonlyArray<Kind>): ReadonlyArray<string> =>
   facts.places.flatMap((place, i) => (kinds.some((kind) => kind === kindOf(facts.set, place)) ? nameOf(i) : []))
 
 const nodeOf = (pod: string): string => nameOf(Number(pod[1]))
 
-const run = (facts: LookFacts) => {
-  const { create, remove } = Rolling.decide(lookOf(facts))
+const run = (facts: SnapshotFacts) => {
+  const { create, remove } = Rolling.decide(snapshotOf(facts))
   return {
     made: create.map(({ node }) => node),
     gone: remove.map(({ pod }) => pod.metadata.name),
@@ -52,10 +52,10 @@ const run = (facts: LookFacts) => {
   }
 }
 
-const modeOf = (facts: LookFacts) => boundsOf(facts.set, desiredOf(facts))
+const modeOf = (facts: SnapshotFacts) => boundsOf(facts.set, desiredOf(facts))
 
-const isSurging = (facts: LookFacts): boolean => facts.set.strategy !== "OnDelete" && modeOf(facts).surge > 0
-const isReplacing = (facts: LookFacts): boolean => facts.set.strategy !== "OnDelete" && modeOf(facts).surge === 0
+const isSurging = (facts: SnapshotFacts): boolean => facts.set.strategy !== "OnDelete" && modeOf(facts).surge > 0
+const isReplacing = (facts: SnapshotFacts): boolean => facts.set.strategy !== "OnDelete" && modeOf(facts).surge === 0
 
 const unique = (names: ReadonlyArray<string>): boolean => new Set(names).size === names.length
 
@@ -80,11 +80,11 @@ const surgeOf = (set: SetFacts, place: PlaceFacts): Surge | undefined => {
   return works ? "sunset" : "useless"
 }
 
-const surging = (facts: LookFacts, ...kinds: ReadonlyArray<Surge>): ReadonlyArray<string> =>
+const surging = (facts: SnapshotFacts, ...kinds: ReadonlyArray<Surge>): ReadonlyArray<string> =>
   facts.places.flatMap((place, i) => (kinds.some((kind) => kind === surgeOf(facts.set, place)) ? nameOf(i) : []))
 
 /** Nodes on which the pod that does the work is available. */
-const available = ({ places, set }: LookFacts): number =>
+const available = ({ places, set }: SnapshotFacts): number =>
   places.filter((place) => {
     const pair = pairOf(place)
     const worker = pair?.old ?? pair?.updated
@@ -95,14 +95,14 @@ const isSubset = (some: ReadonlyArray<string>, all: ReadonlyArray<string>): bool
   some.every((one) => all.includes(one))
 
 describe("Rolling", () => {
-  checkProperty("leaves old pods to the user who wants to delete them", looks, (facts) => {
+  checkProperty("leaves old pods to the user who wants to delete them", snapshots, (facts) => {
     const { gone, made } = run(facts)
     return facts.set.strategy !== "OnDelete" || made.length + gone.length === 0
   })
 
   checkProperty(
     "deletes old pods alone, each once, none that is going, and makes one for a node once",
-    looks,
+    snapshots,
     (facts) => {
       const { gone, made, whys } = run(facts)
       const isOld = (name: string): boolean => {
@@ -120,7 +120,7 @@ describe("Rolling", () => {
 
   checkProperty(
     "without a surge, what does not work goes, and of the rest as many as there is room for",
-    looks,
+    snapshots,
     (facts) => {
       if (!isReplacing(facts)) return true
       const { gone, made } = run(facts)
@@ -137,7 +137,7 @@ describe("Rolling", () => {
     }
   )
 
-  checkProperty("no more nodes are without an available pod than may be, or were before", looks, (facts) => {
+  checkProperty("no more nodes are without an available pod than may be, or were before", snapshots, (facts) => {
     if (!isReplacing(facts)) return true
     const { gone } = run(facts)
     const before = placesOf(facts, "unavailable", "broken")

@@ -2,7 +2,7 @@ import { describe } from "@effect/vitest"
 /** What a sync of a DaemonSet sees: every node once, and every pod once on the node that it is for. Spec E.4, E.5. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Look from "../../../../src/controllers/daemonset/plan/snapshot.ts"
+import * as Snapshot from "../../../../src/controllers/daemonset/plan/snapshot.ts"
 import type { Node } from "../../../../src/kube/resources.ts"
 import { checkProperty } from "../../../support/property.ts"
 import { hash, now, PodFacts, podOf, SetFacts, setOf } from "./objects.ts"
@@ -34,7 +34,7 @@ const podsOf = ({ pods }: Facts) =>
   })
 
 const take = (given: Facts) =>
-  Look.take({ set: setOf(given.set), hash, nodes: nodesOf(given), pods: podsOf(given), now: now * 1000 })
+  Snapshot.take({ set: setOf(given.set), hash, nodes: nodesOf(given), pods: podsOf(given), now: now * 1000 })
 
 /** Names of the pods for that node, the first one first. */
 const expected = ({ pods }: Facts, node: string): string =>
@@ -81,19 +81,22 @@ describe("Look", () => {
   )
 
   checkProperty("a pod works when it was ready for long enough", facts, (given) => {
-    const look = take(given)
+    const snapshot = take(given)
     return given.pods.every(({ facts: { ready }, on }, i) => {
       const pod = podsOf(given)[i]
       const works = ready !== undefined && ready >= given.set.minReady
-      return on === "nowhere" || pod === undefined || Look.isAvailable(look, pod) === works
+      return on === "nowhere" || pod === undefined || Snapshot.isAvailable(snapshot, pod) === works
     })
   })
 
   checkProperty("a pod is of the present template by its hash", facts, (given) => {
-    const look = take(given)
+    const snapshot = take(given)
     return given.pods.every(({ facts: { isGoing, revision } }, i) => {
       const pod = podsOf(given)[i]
-      return pod === undefined || (Look.isUpdated(look, pod) === (revision === hash) && Look.isGoing(pod) === isGoing)
+      return (
+        pod === undefined ||
+        (Snapshot.isUpdated(snapshot, pod) === (revision === hash) && Snapshot.isTerminating(pod) === isGoing)
+      )
     })
   })
 })

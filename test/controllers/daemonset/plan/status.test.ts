@@ -4,8 +4,8 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Status from "../../../../src/controllers/daemonset/plan/status.ts"
 import { checkProperty, type ValueOf } from "../../../support/property.ts"
-import { hash, inOrder, isAvailable, LookFacts, lookOf, looks } from "./objects.ts"
-const counted = Arbitrary.schema(Schema.Struct({ look: LookFacts, isManaged: Schema.Boolean }))
+import { hash, inOrder, isAvailable, SnapshotFacts, snapshotOf, snapshots } from "./objects.ts"
+const counted = Arbitrary.schema(Schema.Struct({ snapshot: SnapshotFacts, isManaged: Schema.Boolean }))
 
 const Small = Schema.UndefinedOr(Schema.Literals([0, 1]))
 
@@ -63,8 +63,8 @@ const countsOf = ({ available, generation, ready }: Written): Status.Counts => (
 })
 
 describe("Status", () => {
-  checkProperty("counts nodes, of each the first pod", counted, ({ isManaged, look }) => {
-    const { places, set } = look
+  checkProperty("counts nodes, of each the first pod", counted, ({ isManaged, snapshot }) => {
+    const { places, set } = snapshot
     const nodes = places.filter(({ verdict }) => verdict !== "gone")
     const welcome = nodes.filter(({ verdict }) => verdict === "welcome")
     const firsts = (some: typeof nodes) => some.flatMap(({ pods }) => inOrder(pods)[0] ?? [])
@@ -80,18 +80,18 @@ describe("Status", () => {
       numberUnavailable: welcome.length - available,
       ...(isManaged ? { observedGeneration: 7 } : {})
     }
-    return JSON.stringify(Status.count(lookOf(look), isManaged)) === JSON.stringify(expected)
+    return JSON.stringify(Status.count(snapshotOf(snapshot), isManaged)) === JSON.stringify(expected)
   })
 
   checkProperty(
     "is looked at again when the first pod has been ready for long enough, and not before",
-    looks,
-    (look) => {
-      const { places, set } = look
+    snapshots,
+    (snapshot) => {
+      const { places, set } = snapshot
       const left = places
         .flatMap(({ pods }) => inOrder(pods))
         .flatMap(({ ready }) => (ready === undefined || ready >= set.minReady ? [] : (set.minReady - ready) * 1000))
-      return Status.recheck(lookOf(look)) === (left.length === 0 ? undefined : Math.min(...left))
+      return Status.recheck(snapshotOf(snapshot)) === (left.length === 0 ? undefined : Math.min(...left))
     }
   )
 
