@@ -1,7 +1,7 @@
 /**
- * cloud-node-lifecycle: asks the cloud about the machines of nodes that are not ready. A node whose machine is gone is deleted; one whose machine
- * is switched off says so with a taint, until it is ready again. Only where cloud loops run. Source: cloud-provider/controllers/nodelifecycle:
- * MonitorNodes.
+ * cloud-node-lifecycle: asks the cloud provider about the machines of nodes that are not ready. A node without a
+ * machine is deleted; one whose machine is shut down gets a taint until it is ready again. Runs only with a cloud
+ * provider. Source: cloud-provider/controllers/nodelifecycle: MonitorNodes.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -15,7 +15,7 @@ import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Nodes from "./shared/nodes/node.ts"
 
 export interface Options {
-  /** Between two looks. `--node-monitor-period`, 5 s. */
+  /** Interval between passes over the nodes. `--node-monitor-period`, 5 s. */
   readonly period?: Duration.Input | undefined
 }
 
@@ -28,7 +28,7 @@ const deletions = Family.counter(
   "Nodes that were deleted because the cloud has no such machine"
 )
 
-/** Nodes asked about at once. */
+/** Nodes checked concurrently. */
 const atOnce = 8
 
 export const make = (options: Options = {}) =>
@@ -47,13 +47,13 @@ export const make = (options: Options = {}) =>
 
 const shutdown = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" } as const
 
-/** Whether the cloud has to be asked: the node is not ready. */
+/** Whether the cloud provider has to be asked: the node is not ready. */
 export const isInDoubt = (node: Node): boolean => Nodes.readyCondition(node)?.status !== "True"
 
-/** `gone`: the cloud is sure that there is no such machine. `off`: it is there and switched off. */
+/** `gone`: the cloud provider has no such machine. `off`: the machine is shut down. */
 type MachineState = "gone" | "off" | "there"
 
-/** The taints of the node with the one that says that the machine is off, or without it; undefined if they are right. */
+/** The node's taints with or without the shutdown taint; undefined if they are correct. */
 export const taints = (node: Node, machine: MachineState): ReadonlyArray<Nodes.Taint> | undefined => {
   if (machine === "off") return Nodes.changed(node, { add: [shutdown] })
   return isInDoubt(node) ? undefined : Nodes.changed(node, { remove: [shutdown] })
@@ -93,7 +93,7 @@ const remove = Effect.fnUntraced(function* ({ client, events }: Tools, node: Nod
   yield* client.delete(Node, { name }, { preconditions }).pipe(
     Effect.tap(() => deletions.add(1)),
     Effect.tap(() => Effect.logInfo("Deleted a node whose machine is gone")),
-    // Gone, or another one by the same name.
+    // The node is gone, or another one has its name.
     Effect.catchIf(
       (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
       () => Effect.void

@@ -1,6 +1,7 @@
 /**
- * clusterrole-aggregation: a ClusterRole with an aggregation rule has the rules of all ClusterRoles that it selects, and none else. Rules are
- * applied server-side; a server that cannot do that gets the whole role. Source: spec H; kube-controller-manager's clusterrole-aggregation.
+ * clusterrole-aggregation: a ClusterRole with an aggregation rule gets exactly the rules of the ClusterRoles that it
+ * selects, by server-side apply; on a server without it the whole role is updated. Source:
+ * pkg/controller/clusterroleaggregation: syncClusterRole.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
@@ -21,11 +22,11 @@ const writes = Family.counter(
 
 const counted = (method: "apply" | "update") => writes.add(1, { method })
 
-/** Whose the rules are that it applies. */
+/** Field manager of the applied rules. */
 const fieldManager = "clusterrole-aggregation-controller"
 
 export interface Options {
-  /** How many ClusterRoles are worked on at once; 5, which is the reference's. */
+  /** How many ClusterRoles are synced at once. Default: 5, as in kube-controller-manager. */
   readonly concurrency?: number | undefined
 }
 
@@ -73,7 +74,7 @@ const write = (client: Client, role: ClusterRole, rules: Plan.Rules): Effect.Eff
   const wanted = {
     apiVersion: Resource.apiVersion(ClusterRole),
     kind: ClusterRole.kind,
-    // A namesake that was made since is another role.
+    // The uid keeps the write from a role that was recreated under the same name.
     metadata: { name, ...(uid === undefined ? {} : { uid }) },
     rules
   }

@@ -1,6 +1,7 @@
 /**
- * cronjob: makes Jobs at the times of schedules, in the clocks of any place. No time is run twice, wherever the process ends, and runs that
- * may not overlap do not. What a sync does is decided in `cronjob/`; here is what it reads and may do. Source: pkg/controller/cronjob: syncCronJob.
+ * cronjob: creates Jobs on schedules, in any time zone. No time is run twice, even if the process ends between two
+ * writes, and `concurrencyPolicy` is respected. `cronjob/` decides and applies; this file holds the watches, the
+ * permissions and the API calls. Source: pkg/controller/cronjob: syncCronJob.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -19,9 +20,9 @@ import * as Sync from "./cronjob/sync.ts"
 import * as Triggers from "./cronjob/triggers.ts"
 
 export interface Options {
-  /** How many CronJobs are synced at once; 5 unless said otherwise. */
+  /** How many CronJobs are synced at once. Default: 5. */
   readonly concurrency?: number | undefined
-  /** Of schedules that name no zone; where the process runs unless said otherwise. */
+  /** For schedules without a time zone. Default: the zone of the process. */
   readonly zone?: Zone.Zone | undefined
 }
 
@@ -44,7 +45,7 @@ export const make = (options: Options = {}) =>
       Access.record
     ],
     concurrency: options.concurrency ?? 5,
-    // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
+    // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.map(
@@ -72,9 +73,9 @@ export const make = (options: Options = {}) =>
       )
   })
 
-/** One term of leadership of the loop: its triggers and its reconcile, with state of their own. */
+/** Triggers and reconcile of one leadership term, with their own state. */
 export interface Loop {
-  /** They run after the stores have changed. */
+  /** Triggers run after the stores have changed. */
   readonly onCronJob: Trigger.Trigger<CronJob>
   readonly onJob: Trigger.Trigger<Job>
   readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome, Sync.Failure>

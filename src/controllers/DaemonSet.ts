@@ -1,6 +1,7 @@
 /**
- * daemonset: keeps one pod of a template on each node that should have one, and updates them node by node. Each template is kept as a
- * ControllerRevision. What a sync does is decided in `daemonset/`; here is what it reads and may do. Source: pkg/controller/daemon: syncDaemonSet.
+ * daemonset: keeps one pod of the template on each eligible node and updates them node by node. Each template is kept
+ * as a ControllerRevision. `daemonset/` decides and applies; this file holds the watches, the permissions and the API
+ * calls. Source: pkg/controller/daemon: syncDaemonSet.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
@@ -23,7 +24,7 @@ import * as Indexes from "./shared/workload/indexes.ts"
 import * as Skips from "./shared/workload/metrics.ts"
 
 export interface Options {
-  /** How many DaemonSets are synced at once; 2 unless said otherwise. */
+  /** How many DaemonSets are synced at once. Default: 2. */
   readonly concurrency?: number | undefined
 }
 
@@ -35,7 +36,8 @@ export const make = (options: Options = {}) =>
     for: DaemonSet,
     access,
     concurrency: options.concurrency ?? 2,
-    // A decision on a stale cache is a wrong one: as long as expectations, a sync waits for what the last one wrote.
+    // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes, at most as
+    // long as expectations live.
     ownWritesLimit: "5 minutes",
     body: (tools) =>
       Effect.map(Skips.skipping(Apply.skips), (onHeld) => {
@@ -100,9 +102,9 @@ const depsOf = ({ client, events, queue, store }: Tools): Deps => ({
   queue
 })
 
-/** One term of leadership of the loop: its triggers and its reconcile, with state of their own. */
+/** Triggers and reconcile of one leadership term, with their own state. */
 export interface Loop {
-  /** They run after the stores have changed. */
+  /** Triggers run after the stores have changed. */
   readonly onSet: Trigger<DaemonSet>
   readonly onPod: Trigger<Pod>
   readonly onNode: Trigger<Node>

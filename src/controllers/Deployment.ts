@@ -1,7 +1,8 @@
 /**
- * deployment: rolls out pod templates. Each template gets a ReplicaSet; the loop moves pods from old sets to the new one within the bounds
- * of the strategy and reports how far it is. It never touches a pod. What a sync does is decided in `deployment/`; here is what it reads
- * and may do. Source: spec B.
+ * deployment: rolls out pod templates. Each template gets a ReplicaSet; the controller moves replicas from the old
+ * ReplicaSets to the new one within the bounds of the strategy and reports progress. It never writes pods.
+ * `deployment/` decides and applies; this file holds the watches, the permissions and the API calls. Source:
+ * pkg/controller/deployment: syncDeployment.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -22,7 +23,7 @@ import * as Indexes from "./shared/workload/indexes.ts"
 import * as KeptField from "./shared/workload/keptField.ts"
 
 export interface Options {
-  /** How many Deployments are synced at once; 5 unless said otherwise. */
+  /** How many Deployments are synced at once. Default: 5. */
   readonly concurrency?: number | undefined
 }
 
@@ -33,7 +34,8 @@ export const make = (options: Options = {}) =>
     for: Deployment,
     access,
     concurrency: options.concurrency ?? 5,
-    // A decision on a stale cache is a wrong one: as long as expectations, a sync waits for what the last one wrote.
+    // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes, at most as
+    // long as expectations live.
     ownWritesLimit: "5 minutes",
     retries: 15,
     body: (tools) =>
@@ -90,7 +92,7 @@ const reconcile = (stores: Triggers.Stores, tools: Tools) => {
   }, forgetInTerminatingNamespace)
 }
 
-/** Nothing can be created there any more, and the Deployment will go too. */
+/** Nothing can be created in a terminating namespace, and the Deployment will be deleted too. */
 const forgetInTerminatingNamespace = <E, R>(
   sync: Effect.Effect<Reconcile.Outcome, E, R>
 ): Effect.Effect<Reconcile.Outcome, E, R> =>

@@ -1,6 +1,7 @@
 /**
- * disruption: says of each PodDisruptionBudget how many of its pods may be let go now, for whoever evicts pods to count down. What a look at a budget
- * comes to is decided in `disruption/`; here is what it reads and may do. Source: pkg/controller/disruption.
+ * disruption: writes to the status of each PodDisruptionBudget how many of its pods may be disrupted now; the eviction
+ * API counts that number down. `disruption/` decides and applies; this file holds the watches, the permissions and the
+ * API calls. Source: pkg/controller/disruption.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"

@@ -1,6 +1,6 @@
 /**
- * ecsbinding: marks every EcsBinding, which ties a machine in a cloud to a node, as looked at. The smallest controller of a kind of one's
- * own: the declaration below is all there is to the kind, and one patch all there is to do. Source: framework.md C1 to C3.
+ * ecsbinding: sets an annotation on every EcsBinding, a custom resource that binds a cloud machine to a node. The
+ * smallest example of a controller for a custom resource: one declaration and one patch.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -31,7 +31,7 @@ export const EcsBinding = Resource.make({
   status: Schema.Struct({})
 })
 
-/** On an EcsBinding that was looked at, with the value `true`. */
+/** Set to `true` on a reconciled EcsBinding. */
 export const annotation = "has-reconcile"
 
 export const make = () =>

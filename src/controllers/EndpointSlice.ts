@@ -1,7 +1,7 @@
 /**
- * endpointslice: keeps the addresses behind each Service in slices of a hundred, from where every node reads them. What a sync does is decided in
- * `endpointslice/`, what it shares with `endpoint` is in `services/`; here is what it reads and may do. Source: pkg/controller/endpointslice:
- * syncService.
+ * endpointslice: keeps the addresses behind each Service in EndpointSlices, by default of at most 100 endpoints.
+ * `endpointslice/` decides and applies, `shared/services/` holds what `endpoint` needs too; this file holds the
+ * watches, the permissions and the API calls. Source: pkg/controller/endpointslice: syncService.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -22,15 +22,15 @@ import * as Totals from "./shared/services/totals.ts"
 import * as Watching from "./shared/services/triggers.ts"
 
 export interface Options {
-  /** How many Services are synced at once; 5 unless said otherwise. */
+  /** How many Services are synced at once. Default: 5. */
   readonly concurrency?: number | undefined
-  /** Endpoints in a slice, at most; 100 unless said otherwise. The API takes no more than 1,000. */
+  /** Maximum number of endpoints in a slice. Default: 100; the API allows 1,000. */
   readonly maxEndpointsPerSlice?: number | undefined
-  /** How long changes of pods are gathered before they are written; none unless said otherwise. */
+  /** How long pod changes are batched before a sync. Default: not at all. */
   readonly batchPeriod?: Duration.Duration | undefined
 }
 
-/** Of the slice that is meant, and of no namesake. */
+/** The precondition keeps the call from a slice that was recreated under the same name. */
 const sameObject = ({ metadata: { uid } }: EndpointSlice) => (uid === undefined ? {} : { preconditions: { uid } })
 
 export const make = (options: Options = {}) =>
@@ -54,7 +54,7 @@ export const make = (options: Options = {}) =>
     concurrency: options.concurrency ?? 5,
     backoff: { base: "1 second", max: "1000 seconds" },
     retries: 15,
-    // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
+    // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.map(Metrics.holding, (onHeld) => {

@@ -1,6 +1,7 @@
 /**
- * endpointslicemirroring: Endpoints that somebody writes by hand, for a Service without a selector, are shown as slices, which is what nodes read.
- * What a sync does is decided in `endpointslicemirroring/`; here is what it reads and may do. Source: pkg/controller/endpointslicemirroring.
+ * endpointslicemirroring: mirrors the Endpoints of Services without a selector, which users write, to EndpointSlices.
+ * `endpointslicemirroring/` decides and applies; this file holds the watches, the permissions and the API calls.
+ * Source: pkg/controller/endpointslicemirroring: syncEndpoints.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,15 +18,15 @@ import * as Totals from "./shared/services/totals.ts"
 import * as Watching from "./shared/services/triggers.ts"
 
 export interface Options {
-  /** How many Endpoints are synced at once; 5 unless said otherwise. */
+  /** How many Endpoints are synced at once. Default: 5. */
   readonly concurrency?: number | undefined
-  /** Addresses of a subset, at most; 1,000 unless said otherwise, which is what the API takes. */
+  /** Maximum number of addresses of a subset. Default: 1,000, the API's limit. */
   readonly maxEndpointsPerSubset?: number | undefined
-  /** How long changes of mirrored slices are gathered before they are put right; none unless said otherwise. */
+  /** How long changes of mirrored slices are batched before a sync. Default: not at all. */
   readonly batchPeriod?: Duration.Duration | undefined
 }
 
-/** Of the slice that is meant, and of no namesake. */
+/** The precondition keeps the call from a slice that was recreated under the same name. */
 const sameObject = ({ metadata: { uid } }: EndpointSlice) => (uid === undefined ? {} : { preconditions: { uid } })
 
 export const make = (options: Options = {}) =>
@@ -48,7 +49,7 @@ export const make = (options: Options = {}) =>
     concurrency: options.concurrency ?? 5,
     backoff: { base: "1 second", max: "100 seconds" },
     retries: 15,
-    // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
+    // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.sync(() => {
@@ -78,14 +79,14 @@ export const make = (options: Options = {}) =>
 
 const none: ReadonlyArray<Key.Key> = []
 
-/** Endpoints that are to be mirrored, or were before. */
+/** Endpoints that are or were to be mirrored. */
 export const onEndpoints: Trigger<Endpoints> = (delta) => {
   const { object } = delta
   const isOurs = Mirrored.isWanted(object) || (delta._tag === "Updated" && Mirrored.isWanted(delta.previous))
   return isOurs ? [Key.of(object)] : none
 }
 
-/** A Service that appears, is deleted, or whose selector appears or is removed. */
+/** A Service without a selector that is created or deleted, or a Service whose selector is added or removed. */
 export const onService: Trigger<Service> = (delta) => {
   const { object } = delta
   const isOurs = Mirrored.leavesToOthers(object)
@@ -93,7 +94,7 @@ export const onService: Trigger<Service> = (delta) => {
   return isOurs ? [Key.of(object)] : none
 }
 
-/** The Endpoints of a mirrored slice that changed; after our own writes too, where the sync finds nothing to do. */
+/** The Endpoints of a changed mirrored slice; also after our own writes, where the sync finds nothing to do. */
 export const onSlice: Trigger<EndpointSlice> = (delta) => {
   const keys = [Mirrored.endpointsOf(delta.object)]
   if (delta._tag === "Updated") {

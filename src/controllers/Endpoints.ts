@@ -1,7 +1,7 @@
 /**
- * endpoint: keeps all ready addresses behind a Service in one object of its name, at most a thousand, for those who do not read slices. What a
- * sync does is decided in `endpoints/`, what it shares with `endpointslice` is in `services/`; here is what it reads and may do. Source:
- * spec F.2.
+ * endpoint: keeps the addresses behind a Service in the Endpoints object of its name, at most 1,000, for clients that
+ * do not read EndpointSlices. `endpoints/` decides and applies, `shared/services/` holds what `endpointslice` needs
+ * too; this file holds the watches, the permissions and the API calls. Source: pkg/controller/endpoint: syncService.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,9 +17,9 @@ import * as Selection from "./shared/services/selection.ts"
 import * as Watching from "./shared/services/triggers.ts"
 
 export interface Options {
-  /** How many Services are synced at once; 5 unless said otherwise. */
+  /** How many Services are synced at once. Default: 5. */
   readonly concurrency?: number | undefined
-  /** How long changes of pods are gathered before they are written; none unless said otherwise. */
+  /** How long pod changes are batched before a sync. Default: not at all. */
   readonly batchPeriod?: Duration.Duration | undefined
 }
 
@@ -40,7 +40,7 @@ export const make = (options: Options = {}) =>
     ],
     concurrency: options.concurrency ?? 5,
     retries: 15,
-    // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
+    // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.sync(() => {
@@ -68,12 +68,13 @@ export const make = (options: Options = {}) =>
       })
   })
 
-/** Of the object that is meant, and of no namesake. */
+/** The precondition keeps the call from an object that was recreated under the same name. */
 const sameObject = ({ metadata: { uid } }: Endpoints) => (uid === undefined ? {} : { preconditions: { uid } })
 
 /**
- * Endpoints that were there before us may have lost their Service while nobody looked; those that somebody deletes are made anew. What others make or
- * change meanwhile is left to them.
+ * Endpoints of the initial list may have lost their Service before this process started; deleted ones are recreated.
+ * Other changes by other clients enqueue nothing. Source: pkg/controller/endpoint: checkLeftoverEndpoints,
+ * onEndpointsDelete.
  */
 const leftOver: Trigger.Trigger<Endpoints> = (delta) => {
   const { object } = delta

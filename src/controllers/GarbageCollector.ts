@@ -1,8 +1,8 @@
 /**
- * Deletes what nobody owns any more, and carries out deletions that wait for dependents or let them go. One graph of all objects
- * is fed by an informer for each kind that discovery lists; it names suspects, which workers examine on the server and delete
- * with preconditions. Nothing is deleted before the graph has been filled once.
- * Source: kube-controller-manager, garbage-collector-controller.
+ * Deletes objects without an existing owner, and completes deletions with foreground or orphan propagation. One graph
+ * of all objects is fed by an informer for each resource that discovery lists; its findings go to two queues, whose
+ * workers check the objects on the server and delete with preconditions. No worker starts before the graph is complete.
+ * Source: pkg/controller/garbagecollector: GarbageCollector.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -37,7 +37,7 @@ import * as Objects from "./garbagecollector/Objects.ts"
 import * as Monitors from "./shared/kinds/monitors.ts"
 
 export interface Options {
-  /** Workers of each of the two queues; 20 unless said otherwise. */
+  /** Workers of each of the two queues. Default: 20. */
   readonly concurrency?: number | undefined
 }
 
@@ -49,7 +49,7 @@ const syncErrors = Family.counter(
   "Looks at the kinds of the server that failed, found none, or found some that could not be read in time"
 )
 
-/** Source: garbagecollector NewDependencyGraphBuilder. */
+/** Source: pkg/controller/garbagecollector: NewDependencyGraphBuilder. */
 const queueNames = {
   toDelete: "garbage_collector_attempt_to_delete",
   toOrphan: "garbage_collector_attempt_to_orphan"
@@ -64,7 +64,7 @@ export const make = (options: Options = {}): Descriptor<Discovery> => ({
     Access.remove(Resource.anything),
     Access.record
   ],
-  // Known only when discovery has been asked; its informers start with the controller.
+  // Unknown before discovery; the informers start with the controller.
   reads: [],
   needsLeader: true,
   queues: Object.values(queueNames),
@@ -73,10 +73,13 @@ export const make = (options: Options = {}): Descriptor<Discovery> => ({
   layer: layer(options)
 })
 
-/** Source: garbagecollector absentOwnerCache. */
+/** Source: pkg/controller/garbagecollector: absentOwnerCache. */
 const absentOwnersKept = 500
 
-/** Source: garbagecollector GetDeletableResources, DefaultIgnoredResources: nothing refers to events. */
+/**
+ * Source: pkg/controller/garbagecollector: GetDeletableResources; DefaultIgnoredResources: no owner reference names an
+ * event.
+ */
 const wanted: Monitors.Wanted = {
   verbs: ["delete", "list", "watch"],
   ignored: ["events", "events.events.k8s.io"],
@@ -86,7 +89,7 @@ const wanted: Monitors.Wanted = {
 const layer = (options: Options) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
-      // Both queues and their workers count as one loop, the controller's.
+      // Both queues and their workers are one controller in the loop metrics.
       const metrics = yield* LoopMetrics.of(name)
       const counted = { toDelete: metrics.queue(queueNames.toDelete), toOrphan: metrics.queue(queueNames.toOrphan) }
       const queues = {
@@ -134,12 +137,12 @@ const layer = (options: Options) =>
           })
         })
       )
-      // Registered last, so it runs first: workers finish their objects before their fiber is interrupted.
+      // Finalizers run in reverse order: workers finish their objects before their fiber is interrupted.
       yield* Effect.addFinalizer(drain)
     }).pipe(Effect.annotateLogs({ controller: name }))
   )
 
-/** Source: garbagecollector Sync. */
+/** Source: pkg/controller/garbagecollector: Sync. */
 const counting = (monitors: Monitors.Monitors): Monitors.Monitors => ({
   ...monitors,
   refresh: monitors.refresh.pipe(
@@ -166,13 +169,16 @@ interface Queues {
   readonly toOrphan: KeyedQueue.KeyedQueue
 }
 
-/** The graph and what follows from its findings, in the turn of whoever tells it something. */
+/**
+ * Applies events to the graph, synchronously in the caller, and enqueues the findings. Source:
+ * pkg/controller/garbagecollector: GraphBuilder.
+ */
 const makeGraphBuilder = Effect.fnUntraced(function* (queues: Queues) {
   const graph = Graph.make()
   const absentOwners = AbsentOwners.make(absentOwnersKept)
   const events = (yield* Recorder).named(component)
   const run = Effect.runForkWith(yield* Effect.context())
-  /** Owners that were named before they were seen, until the first sync: most of them are seen by then. */
+  /** Until the first sync, owners that references name but no informer has observed; most are observed by then. */
   let unseen: Set<Identity.Uid> | undefined = new Set()
 
   const processEvents = (graphEvents: ReadonlyArray<Graph.Event>): void => {
@@ -202,12 +208,12 @@ const reportMisplaced = (events: EventSink, { dependent, reference }: Graph.Misp
   )
 }
 
-/** A virtual node was examined and is virtual still: it is asked for again, until it is observed or proven absent. */
+/** A virtual node is still virtual after the check: it is retried until it is observed or proven absent. */
 class Unobserved extends Data.TaggedError("Unobserved")<{}> {
   override readonly message = "nobody has seen the owner yet"
 }
 
-/** Why an object could not be dealt with, and which. */
+/** The object that could not be processed, and why. */
 class CollectError extends Data.TaggedError("CollectError")<{
   readonly identity: Identity.Identity
   readonly cause: Objects.Failure | AttemptToOrphan.NotReleased | Unobserved
@@ -220,7 +226,7 @@ class CollectError extends Data.TaggedError("CollectError")<{
 type GraphBuilder = Effect.Success<ReturnType<typeof makeGraphBuilder>>
 
 interface Working {
-  /** Of each queue. */
+  /** Per queue. */
   readonly concurrency: number
   readonly counted: Readonly<Record<keyof Queues, LoopMetrics.QueueMetrics>>
 }
@@ -270,7 +276,7 @@ const workers = Effect.fnUntraced(function* (
   return [work("toDelete", removeOrAskAgain), work("toOrphan", orphan)]
 })
 
-/** What waits for somebody else is said once or not at all; everything else as in any controller. */
+/** Failures that another actor resolves are logged once or not at all, all others as in any controller. */
 const observer = Effect.map(Log.observer, (log) => (event: Reconcile.RunEvent<Identity.Uid, CollectError>) => {
   if (event._tag !== "Failed" || !isWaiting(event.error.cause, event.attempt)) log(event)
 })

@@ -1,7 +1,7 @@
 /**
- * horizontalpodautoscaling: gives whatever can be scaled as many replicas as its metrics ask for, between its bounds, and no faster than its
- * behaviour allows. What a look decides is decided in `horizontalpodautoscaler/`; here is what it reads and may do. Source:
- * pkg/controller/podautoscaler.
+ * horizontalpodautoscaling: sets the replicas of scalable objects to what their metrics require, within the bounds and
+ * the scaling behavior. `horizontalpodautoscaler/` decides and applies; this file holds the watches, the permissions
+ * and the API calls. Source: pkg/controller/podautoscaler.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -23,19 +23,22 @@ import * as Sync from "./horizontalpodautoscaler/sync.ts"
 import * as Scales from "./shared/scale/scales.ts"
 
 export interface Options {
-  /** How many autoscalers are looked at at once. `--concurrent-horizontal-pod-autoscaler-syncs`, 5. */
+  /** How many autoscalers are reconciled at once. `--concurrent-horizontal-pod-autoscaler-syncs`, 5. */
   readonly concurrency?: number | undefined
-  /** Between two looks at an autoscaler. `--horizontal-pod-autoscaler-sync-period`, 15 s. */
+  /** Interval between reconciliations of an autoscaler. `--horizontal-pod-autoscaler-sync-period`, 15 s. */
   readonly period?: Duration.Input | undefined
-  /** For how long the highest recommendation stands. `--horizontal-pod-autoscaler-downscale-stabilization`, 5 minutes. */
+  /** How long the highest recommendation holds. `--horizontal-pod-autoscaler-downscale-stabilization`, 5 minutes. */
   readonly downscaleStabilization?: Duration.Input | undefined
-  /** Share of the target within which a usage is near enough. `--horizontal-pod-autoscaler-tolerance`, 0.1. */
+  /** The accepted deviation from the target, as a share. `--horizontal-pod-autoscaler-tolerance`, 0.1. */
   readonly tolerance?: number | undefined
-  /** How long the processor time of a new pod may say nothing. `--horizontal-pod-autoscaler-cpu-initialization-period`, 5 minutes. */
+  /**
+   * How long the CPU samples of a new pod may be ignored. `--horizontal-pod-autoscaler-cpu-initialization-period`, 5
+   * minutes.
+   */
   readonly cpuInitialization?: Duration.Input | undefined
   /** How long a new pod may take to become ready first. `--horizontal-pod-autoscaler-initial-readiness-delay`, 30 s. */
   readonly initialReadiness?: Duration.Input | undefined
-  /** The gate `HPAScaleToZero`. Off unless said otherwise. */
+  /** The feature gate `HPAScaleToZero`. Default: off. */
   readonly scalesToZero?: boolean | undefined
 }
 
@@ -73,7 +76,7 @@ export const make = (options: Options = {}) => {
       Access.record
     ],
     concurrency: options.concurrency ?? 5,
-    // A look that failed is repeated when the next one is due; nobody is held up by others.
+    // A failed reconciliation is retried after the normal period, and the rate limit does not delay others.
     backoff: { base: settings.period, max: settings.period },
     bucket: { perSecond: 1e6, burst: 1e6 },
     body: ({ client, events, queue, store }) =>
@@ -90,7 +93,8 @@ export const make = (options: Options = {}) => {
         const sync = Sync.sync(deps, { settings, histories: makeHistories() })
         return {
           sources: [
-            // A change does not bring the next look forward: the first comes one period after the autoscaler does.
+            // An update does not advance the next reconciliation: the first is one period after the autoscaler was
+            // added.
             Controller.watch(HorizontalPodAutoscaler, ({ _tag, object }) => {
               if (_tag === "Deleted") return [Key.of(object)]
               queue.addWithUnsafe(Key.of(object), { after: settings.period })
@@ -105,7 +109,7 @@ export const make = (options: Options = {}) => {
   })
 }
 
-/** With the metrics that the cluster serves, asked as whoever the controller is. */
+/** Provides the metrics APIs of the cluster, called with the controller's identity. */
 export const withServedMetrics = <R>(controller: Controller.Descriptor<R | MetricsApi>) => ({
   ...controller,
   layer: Layer.provide(controller.layer, MetricsApi.layer)

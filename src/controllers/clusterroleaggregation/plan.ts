@@ -1,6 +1,6 @@
 /**
- * The rules of a ClusterRole that aggregates: those of all that it selects, selector by selector, by name, each rule once. It never
- * takes its own. Pure and total; a second look at its outcome answers with nothing.
+ * The rules of an aggregating ClusterRole: those of the selected roles, selector by selector, by role name, without
+ * duplicates. A role never aggregates itself. Pure and idempotent.
  */
 import * as Result from "effect/Result"
 import * as Equality from "../../kube/equality.ts"
@@ -17,7 +17,7 @@ export type Plan =
 
 export const nothing: Plan = { _tag: "Done" }
 
-/** `select`: the ClusterRoles with labels that match, in any order. */
+/** `select`: the ClusterRoles that match, in any order. */
 export const plan = (
   role: ClusterRole,
   select: (selector: Selector.LabelSelector) => ReadonlyArray<ClusterRole>

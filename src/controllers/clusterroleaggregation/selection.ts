@@ -1,6 +1,7 @@
 /**
- * Which ClusterRoles aggregate another one, and which a selector takes, without looking at all of them: either side is found by a label with one
- * value that the selector asks for. Those whose selectors ask for none are looked at each time. Plain synchronous state of one term.
+ * Which ClusterRoles aggregate a role, and which roles a selector matches, without a scan of all: both directions are
+ * indexed by a label with one value that the selector requires. Selectors without such a label are always evaluated.
+ * Plain synchronous state of one leadership term.
  */
 import * as Result from "effect/Result"
 import * as Equality from "../../kube/equality.ts"
@@ -13,7 +14,7 @@ import type * as Store from "../../streams/store/Store.ts"
 
 const pairOf = (key: string, value: string): string => `${key}=${value}`
 
-/** Value: one label. */
+/** Index value: `key=value` of one label. */
 export const byLabel: Index<ClusterRole> = {
   name: "clusterroleaggregation/label",
   of: ({ metadata: { labels } }) => pairsOf(labels)
@@ -22,13 +23,13 @@ export const byLabel: Index<ClusterRole> = {
 const pairsOf = (labels: Readonly<Record<string, string>> | undefined): ReadonlyArray<string> =>
   Object.entries(labels ?? {}).map(([key, value]) => pairOf(key, value))
 
-/** A label that whatever is selected has; undefined where there is no such one. */
+/** A label that every match must have; undefined if the selector requires none. */
 const pairIn = (selector: Selector.LabelSelector): string | undefined => {
   const one = selector.find(({ operator, values }) => operator === "In" && values.length === 1)
   return one === undefined ? undefined : pairOf(one.key, one.values[0] ?? "")
 }
 
-/** The roles that a selector takes. */
+/** The roles that a selector matches. */
 export const select = (
   roles: Store.Readable<ClusterRole>,
   selector: Selector.LabelSelector
@@ -39,7 +40,10 @@ export const select = (
 }
 
 export interface Selection {
-  /** The roles whose rules are to be looked at after a change: the one that changed if it aggregates, and those that take it or took it. */
+  /**
+   * The aggregating roles that a change enqueues: the changed one itself, and those that select it or selected it
+   * before.
+   */
   readonly concerned: (delta: Delta<ClusterRole>) => ReadonlyArray<Key.Key>
 }
 
@@ -47,7 +51,7 @@ type Selectors = ReadonlyArray<Selector.LabelSelector>
 
 export const make = (): Selection => {
   const selectorsOf = new Map<Key.Key, Selectors>()
-  /** By the label of one of its selectors; under the empty text those with a selector that asks for none. Never an empty bucket. */
+  /** Keyed by a required label, or by the empty string for selectors without one. Never holds an empty bucket. */
   const buckets = new Map<string, Set<Key.Key>>()
 
   const forget = (key: Key.Key): void => {

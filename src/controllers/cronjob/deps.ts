@@ -1,4 +1,4 @@
-/** What the CronJob loop reads and does; nothing here knows where it goes. */
+/** The stores and API calls that the CronJob controller depends on. */
 import type * as Effect from "effect/Effect"
 import type { ApiError } from "../../kube/ApiError.ts"
 import type * as Zone from "../../kube/cron/Zone.ts"
@@ -10,7 +10,7 @@ import type * as Store from "../../streams/store/Store.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 
-/** Where an object is. */
+/** Namespace and name of an object. */
 export interface Place {
   readonly namespace?: string | undefined
   readonly name: string
@@ -19,7 +19,7 @@ export interface Place {
 export interface Deps {
   readonly cronJobs: Store.Readable<CronJob>
   readonly jobs: Store.Readable<Job>
-  /** Of schedules that say none: where the process runs. */
+  /** For schedules without a time zone: the zone of the process. */
   readonly zone: Zone.Zone
   /** The CronJob of that name, read from the server. */
   readonly live: (place: Place) => Call<CronJob>
@@ -29,7 +29,7 @@ export interface Deps {
   readonly liveJobs: (namespace: string | undefined) => Call<ReadonlyArray<Job>>
   readonly updateStatus: (cronJob: CronJob) => Call<CronJob>
   readonly create: (job: Draft<Job>, namespace: string | undefined) => Call<Job>
-  /** In the background, and no namesake. */
+  /** With background propagation and the uid as a precondition. */
   readonly remove: (job: Job) => Call<unknown>
   readonly events: Pick<EventSink, "event">
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">

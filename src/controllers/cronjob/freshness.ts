@@ -1,8 +1,9 @@
 /**
- * Whether the cache can be trusted with a run. It cannot when another term worked on the CronJob before: a standby may be behind what its leader
- * wrote last, and a run that was made and has ended would be made again. It cannot when the answer to a write was lost. Then the server is asked
- * before the next run, once, and only if one is due. Of a CronJob whose runs may not overlap it is also asked for the Jobs of its namespace,
- * once for all of them: a run may have been made that was never written down.
+ * Whether the cache is fresh enough to create a Job. It may not be after a change of leader, because a standby's cache
+ * can lag behind the last leader's writes and a finished Job would be created again; nor after a write with an unknown
+ * outcome. Then, before the next Job that is due, the CronJob is read from the server. If its Jobs may not overlap, the
+ * Jobs of the namespace are listed too, once for all its CronJobs, to find one that was created but not recorded in a
+ * status.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -15,7 +16,7 @@ import type * as Decide from "./plan/decide.ts"
 import * as Runs from "./plan/runs.ts"
 import type { Deps } from "./deps.ts"
 
-/** Whether the run may be made; if not, it is to be asked for again a little later. */
+/** Whether the Job may be created; if not, the caller has to retry a little later. */
 export const mayRun = Effect.fnUntraced(function* (
   deps: Deps,
   state: State,
@@ -30,7 +31,7 @@ export const mayRun = Effect.fnUntraced(function* (
   return true
 })
 
-/** Whether the server has the CronJob just as the cache does. */
+/** Whether the cached CronJob has the resourceVersion of the live one. */
 export const isCurrent = Effect.fnUntraced(function* (
   { live }: Deps,
   { metadata }: CronJob
@@ -40,11 +41,11 @@ export const isCurrent = Effect.fnUntraced(function* (
     const { resourceVersion, uid } = found.success.metadata
     return uid === metadata.uid && resourceVersion === metadata.resourceVersion
   }
-  // Gone: the cache will hear of it.
+  // Deleted: the watch event will follow.
   return ApiError.hasReason(found.failure, "NotFound") ? false : yield* found.failure
 })
 
-/** Whether the cache has every run that has not ended. */
+/** Whether the cache has every unfinished Job of the CronJob. */
 const hasAllActiveJobs = Effect.fnUntraced(function* (
   deps: Deps,
   state: State,
@@ -53,7 +54,7 @@ const hasAllActiveJobs = Effect.fnUntraced(function* (
   const isKnown = (job: Job) => deps.jobs.get(Key.of(job))?.metadata.uid === job.metadata.uid
   const knows = ({ runs }: LiveJobs) => (runs.get(uid) ?? []).every(isKnown)
   const known = state.liveJobs.get(namespace)
-  // One that is not known any more may be gone since then.
+  // A Job that the cache does not have may have been deleted since the list.
   if (known !== undefined && known.listedAt > state.distrustedSince(uid) && knows(known)) return true
   const listedAt = state.now()
   const answer = { listedAt, runs: activeByOwner(yield* deps.liveJobs(namespace)) }
@@ -61,7 +62,7 @@ const hasAllActiveJobs = Effect.fnUntraced(function* (
   return knows(answer)
 })
 
-/** Those that have not ended, by the uid of the CronJob that controls them. */
+/** Unfinished Jobs, by the uid of their controller. */
 const activeByOwner = (jobs: ReadonlyArray<Job>): ReadonlyMap<string, ReadonlyArray<Job>> => {
   const found = new Map<string, Array<Job>>()
   for (const job of jobs) {
@@ -74,7 +75,7 @@ const activeByOwner = (jobs: ReadonlyArray<Job>): ReadonlyMap<string, ReadonlyAr
   return found
 }
 
-/** The ports, with which a CronJob whose write may or may not have been done is not ours any more until the cache shows what became of it. */
+/** The same dependencies, but a write with an unknown outcome marks its CronJob as untrusted. */
 export const distrustOnUnknownOutcome = (deps: Deps, state: State): Deps => {
   const distrusting = <A>(uid: string | undefined, call: Effect.Effect<A, ApiError.ApiError>) =>
     Effect.tapError(call, (error) =>

@@ -1,33 +1,33 @@
 /**
- * What the CronJob loop remembers between two syncs. Plain synchronous state, for one term of leadership; a new term comes to the same end without
- * it. Source: spec G.7.
+ * State of the CronJob controller between syncs. Plain and synchronous, for one leadership term; a new term reaches the
+ * same result without it.
  */
 import type { Key } from "../../kube/Key.ts"
 import type { Job } from "../../kube/resources.ts"
 
 export interface State {
-  /** This term has checked the CronJob with that uid against the server, or has seen it made. */
+  /** The CronJob with that uid was compared with the server in this term, or its creation was observed. */
   readonly isTrusted: (uid: string) => boolean
   readonly trust: (uid: string) => void
-  /** Nobody knows whether the last write for it was done. */
+  /** The outcome of a write for the CronJob is unknown. */
   readonly distrust: (uid: string) => void
-  /** The moment, counted in questions and doubts. */
+  /** A logical time that increases with each `distrust`. */
   readonly now: () => number
-  /** Since when the CronJob with that uid is in doubt: what the server said before that does not count. */
+  /** When the CronJob became untrusted: lists from before that do not count. */
   readonly distrustedSince: (uid: string) => number
-  /** What the server last said of the runs of a namespace that had not ended, and when it was asked. */
+  /** The last list of unfinished Jobs of a namespace, and when it was requested. */
   readonly liveJobs: Map<string, LiveJobs>
-  /** The Job with that uid was told of as one that nobody expected. */
+  /** The Job with that uid was reported as unexpected. */
   readonly wasReported: (uid: string) => boolean
   readonly markReported: (uid: string) => void
-  /** That Job is gone. */
+  /** The Job was deleted. */
   readonly forgetJob: (uid: string) => void
-  /** Whether this is the first word of that time, which the CronJob with that uid has missed; of each the last is kept. */
+  /** Whether the missed time of the CronJob was not reported yet; the last one of each CronJob is kept. */
   readonly isNewMiss: (uid: string, time: number) => boolean
-  /** An update has brought a schedule that cannot be read; asked and forgotten. */
+  /** Whether an update brought a schedule that cannot be parsed; resets the mark. */
   readonly takeUnparseable: (key: Key) => boolean
   readonly markUnparseable: (key: Key) => void
-  /** The CronJob is gone: a namesake starts clean. */
+  /** The CronJob was deleted: a later one of the same name starts with no state. */
   readonly forget: (key: Key, uid: string) => void
 }
 

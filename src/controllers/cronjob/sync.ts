@@ -1,6 +1,7 @@
 /**
- * One sync of a CronJob: old runs are deleted, the account of the others is settled, and if a time is due it is run; then the status is written, once.
- * What is decided is decided in `plan/`; here is the order of the writes, which may fail between any two. Source: pkg/controller/cronjob: syncCronJob.
+ * One sync of a CronJob: deletes surplus Jobs, updates the active list, creates the Job that is due, and writes the
+ * status once. `plan/` decides; this file holds the order of the writes, any of which may fail. Source:
+ * pkg/controller/cronjob: syncCronJob.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -28,13 +29,13 @@ const skew = Family.histogram(
 
 export const families = [skew]
 
-/** A run was made for that time. */
+/** Observes the delay between the scheduled time and the creation. */
 const started = ({ metadata }: Job, time: number): Effect.Effect<void> => {
   const made = Time.parse(metadata.creationTimestamp)
   return made === undefined ? Effect.void : skew.observe((made - time) / 1000)
 }
 
-/** A run that was to make room for the next one is still there. */
+/** A Job to be replaced could not be deleted. */
 export class NotReplaced extends Data.TaggedError("NotReplaced")<{ readonly job: string }> {
   override get message(): string {
     return `could not replace job ${this.job}`
@@ -43,10 +44,10 @@ export class NotReplaced extends Data.TaggedError("NotReplaced")<{ readonly job:
 
 export type Failure = ApiError.ApiError | NotReplaced
 
-/** Until the cache has caught up with the server, in all likelihood. */
+/** By then the cache has probably caught up. */
 const shortly = Reconcile.after("1 second")
 
-/** What a part of the sync has come to: what is true of the runs then, and what went wrong. */
+/** The status after a part of the sync, and its failure. */
 interface Done {
   readonly status: Runs.Status
   readonly failure?: Failure | undefined
@@ -84,7 +85,7 @@ export const sync = (deps: Deps, state: State) =>
     if (done.status !== Runs.statusOf(cronJob)) yield* deps.updateStatus({ ...cronJob, status: done.status })
     const failure = done.failure ?? cleaned.failure
     if (failure === undefined) return decision.wait === undefined ? Reconcile.done : Reconcile.after(decision.wait)
-    // A backoff after failures does not put the next time off.
+    // Backoff after a failure does not delay the next scheduled time.
     if (decision.wait !== undefined) deps.queue.addWithUnsafe(key, { after: decision.wait })
     return yield* failure
   })
@@ -101,7 +102,7 @@ const record = (
 const unexpectedEvent = ({ metadata }: Job): Runs.EventDraft =>
   Runs.warning("UnexpectedJob", `Saw a job that the controller did not create or forgot: ${metadata.name}`)
 
-/** Deletes what the history is not to keep; what cannot be deleted is tried again. */
+/** Deletes Jobs above the history limits; a failed deletion is retried by the next sync. */
 const clean = Effect.fnUntraced(function* (deps: Deps, cronJob: CronJob, jobs: ReadonlyArray<Job>) {
   let done: Done = { status: Runs.statusOf(cronJob) }
   for (const job of jobs) {
@@ -111,7 +112,7 @@ const clean = Effect.fnUntraced(function* (deps: Deps, cronJob: CronJob, jobs: R
   return done
 })
 
-/** Deletes a run in the background, and strikes it off the list. */
+/** Deletes a Job and removes it from the active list. */
 const remove = Effect.fnUntraced(function* (
   deps: Deps,
   cronJob: CronJob,
@@ -132,13 +133,13 @@ const remove = Effect.fnUntraced(function* (
   return { status: Runs.withActive(status, left) }
 })
 
-/** The cache does not have them: whether they are gone is for the server to say. */
+/** Reads active Jobs that the cache lacks, to learn whether they exist. */
 const getMissing = Effect.fnUntraced(function* ({ liveJob }: Deps, references: ReadonlyArray<Runs.Reference>) {
   const live = new Map<string, Job | undefined>()
   for (const { name = "", namespace, uid = "" } of references) {
     const found = yield* Effect.result(liveJob({ namespace, name }))
     if (Result.isFailure(found) && !ApiError.hasReason(found.failure, "NotFound")) return yield* found.failure
-    // One of that name that is another is not that one.
+    // A Job of that name with another uid is another Job.
     live.set(uid, Result.isSuccess(found) && found.success.metadata.uid === uid ? found.success : undefined)
   }
   return live
@@ -155,7 +156,7 @@ const run = Effect.fnUntraced(function* (
   return failure === undefined ? yield* start(deps, cronJob, status, planned.time) : { status, failure }
 })
 
-/** Makes room for the next run; stops at the first that stays. */
+/** Deletes the active Jobs before the next one; stops at the first failure. */
 const replace = Effect.fnUntraced(function* (
   deps: Deps,
   cronJob: CronJob,
@@ -178,7 +179,7 @@ const replace = Effect.fnUntraced(function* (
   return { status }
 })
 
-/** Makes the run for that time. One that is there already and is ours was made by somebody who did not get to write it down. */
+/** Creates the Job for that time. If it exists and is ours, an earlier sync created it without recording it. */
 const start = Effect.fnUntraced(function* (
   deps: Deps,
   cronJob: CronJob,
@@ -195,7 +196,7 @@ const start = Effect.fnUntraced(function* (
     return { status: written(status, made.success, time) }
   }
   const { failure } = made
-  // Nothing will be made there any more, and the CronJob goes with its namespace.
+  // Nothing can be created in a terminating namespace, and the CronJob will be deleted with it.
   if (ApiError.isNamespaceTerminating(failure)) return { status }
   if (!ApiError.hasReason(failure, "AlreadyExists")) {
     yield* record(deps, cronJob, [Runs.warning("FailedCreate", `Error creating job: ${failure.message}`)])

@@ -1,7 +1,8 @@
 /**
- * Whom a change concerns, and when: a CronJob itself at once, but one whose schedule has changed at the next time of the new one, so that times that
- * went by before the change are not made up for. A Job concerns the CronJob that controls it, and the one that did until now.
- * Triggers run after the stores have changed. Source: spec G.7.
+ * When a watch event enqueues a CronJob: its own events at once, but a changed schedule at the next time of the new
+ * schedule, so that earlier times are not made up for. A Job enqueues its controller and its previous controller.
+ * Triggers run after the stores have changed. Source: pkg/controller/cronjob: updateCronJob, addJob, updateJob,
+ * deleteJob.
  */
 import type * as Clock from "effect/Clock"
 import * as Result from "effect/Result"

@@ -1,6 +1,6 @@
 /**
- * What a step asks for, done: words on pods that have ended, creations in batches that grow, deletions. The books are told before, and
- * of what no event will tell. Source: pkg/controller/daemon: syncNodes.
+ * Applies a step: events for failed and succeeded pods, creations in slow-start batches, deletions. Expectations are
+ * raised first, and lowered for calls that no watch event will follow. Source: pkg/controller/daemon: syncNodes.
  */
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
@@ -19,7 +19,7 @@ import * as Pods from "./pods.ts"
 import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
-/** So many pods are made or deleted at a time, by all syncs together; over HTTP/1.1 each call is a connection. */
+/** Pod creations and deletions in flight, over all syncs; over HTTP/1.1 each call needs a connection. */
 const atOnce = 64
 
 const handledPods = Family.counter(
@@ -38,7 +38,7 @@ const countRequested = (action: "create" | "delete", reasons: ReadonlyArray<Need
   return Effect.forEach(counts, ([reason, count]) => handledPods.add(count, { action, reason }), { discard: true })
 }
 
-/** What syncs share. */
+/** Shared by all syncs of one leadership term. */
 export interface SyncContext {
   readonly deps: Deps
   readonly expectations: Expectations
@@ -54,13 +54,16 @@ export const make = (shared: Omit<SyncContext, "permits">): SyncContext => ({
 
 export interface Target {
   readonly set: DaemonSet
-  /** By which pods of the present template are known. */
+  /** The revision hash of the current template. */
   readonly hash: string
   /** Monotonic milliseconds. */
   readonly now: number
 }
 
-/** Answers with the first failure, after everything was tried that should be. Of what is above the bounds nothing is done. */
+/**
+ * Returns the first failure after every call was tried. Creations and deletions beyond `burst` are left to the next
+ * sync.
+ */
 export const apply = Effect.fnUntraced(function* (
   context: SyncContext,
   { hash, now, set }: Target,
@@ -91,7 +94,7 @@ export const apply = Effect.fnUntraced(function* (
   return createFailure ?? deleteFailure
 })
 
-/** Pods that have ended are told of; the next that fails on the same node waits. */
+/** Records an event for each failed or succeeded pod, and starts the backoff for the node of a failed one. */
 const recordEndedPods = (
   { backoff, deps }: SyncContext,
   set: DaemonSet,

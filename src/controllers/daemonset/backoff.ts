@@ -1,19 +1,20 @@
 /**
- * How long a failed daemon is left alone before it is replaced: a kubelet that refuses a pod would refuse the next one at once, for ever.
- * Plain synchronous state, for one term of leadership; times are monotonic milliseconds. Source: spec E.1, client-go flowcontrol.Backoff.
+ * The delay before a failed daemon pod is replaced: without it a pod that the kubelet rejects would be recreated in a
+ * hot loop. Plain synchronous state of one leadership term; times are monotonic milliseconds. Source: client-go
+ * util/flowcontrol: Backoff; pkg/controller/daemon: failedPodsBackoff.
  */
 import type { DaemonSet } from "../../kube/resources.ts"
 
 const initial = 1000
 const longest = 15 * 60 * 1000
 
-/** After so long without a failure the next one is the first again. */
+/** An entry without a failure for this long is dropped. */
 const memory = 2 * longest
 
 export interface Backoff {
-  /** Milliseconds for which a failed pod on the node is left alone; zero if it may be replaced. */
+  /** Milliseconds until a failed pod on the node may be replaced; zero when it may be replaced now. */
   readonly wait: (set: DaemonSet, node: string, now: number) => number
-  /** A failed pod on the node is being replaced. */
+  /** Records that a failed pod on the node is being replaced. */
   readonly next: (set: DaemonSet, node: string, now: number) => void
 }
 
@@ -22,12 +23,12 @@ interface Entry {
   readonly since: number
 }
 
-/** A new generation may be what mends it, so it starts afresh. */
+/** A new generation may fix the failure, so it starts without a delay. */
 const keyOf = ({ metadata, status }: DaemonSet, node: string): string =>
   `${metadata.uid}/${status?.observedGeneration ?? 0}/${node}`
 
 export const make = (): Backoff => {
-  /** Longest untouched first. */
+  /** In insertion order: the least recently updated first. */
   const entries = new Map<string, Entry>()
 
   const forgetOld = (now: number): void => {

@@ -1,4 +1,4 @@
-/** What the DaemonSet loop reads and does; nothing here knows where it goes. */
+/** The stores and API calls that the DaemonSet controller depends on. */
 import * as Effect from "effect/Effect"
 import type { ApiError } from "../../kube/ApiError.ts"
 import type { Draft } from "../../kube/Meta.ts"
@@ -32,7 +32,10 @@ export interface Deps extends PodControl.Calls {
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">
 }
 
-/** `pods`: all that the set has claimed. Whether they are all there are; if not, it is to be asked again a little later. */
+/**
+ * Whether `pods`, which the set has claimed, are all its pods on the server. If not, the caller has to retry a little
+ * later.
+ */
 export const isCurrent = (
   { livePods }: Pick<Deps, "livePods">,
   trust: Handover.Trust,
@@ -49,7 +52,9 @@ export const isCurrent = (
   })
 }
 
-/** The ports, with which a set of whose pods nobody knows whether they were made or deleted is not trusted any more. */
+/**
+ * The same dependencies, but a create or delete with an unknown outcome marks the cached pods of its set as untrusted.
+ */
 export const distrustOnUnknownOutcome = (deps: Deps, trust: Handover.Trust): Deps => ({
   ...deps,
   create: (pod, namespace) =>

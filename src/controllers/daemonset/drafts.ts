@@ -1,6 +1,7 @@
 /**
- * The body of a daemon: the template, with the tolerations of every daemon, the marks of its revision, and an affinity that only its
- * node satisfies. The scheduler binds it like any other pod. Source: spec E.3.
+ * The daemon pod to create: the template with the standard tolerations, the revision labels, and a node affinity that
+ * only the target node satisfies. The scheduler binds it like any other pod. Source: pkg/controller/daemon/util:
+ * CreatePodTemplate, ReplaceDaemonSetPodNodeNameNodeAffinity.
  */
 import type { Draft } from "../../kube/Meta.ts"
 import { DaemonSet, type Pod } from "../../kube/resources.ts"
@@ -10,7 +11,7 @@ import * as Eligibility from "./plan/eligibility.ts"
 import type { PodSpec } from "./pods.ts"
 import * as Spec from "./spec.ts"
 
-/** Makes bodies for any number of nodes of one DaemonSet. */
+/** Returns a function that makes the pod for a node. */
 export const make = (set: DaemonSet, hash: string): ((node: string) => Draft<Pod>) => {
   const template = Spec.templateOf(set)
   const generation = Spec.templateGeneration(set)
@@ -30,7 +31,9 @@ export const make = (set: DaemonSet, hash: string): ((node: string) => Draft<Pod
   return (node) => ({ ...body, spec: { ...spec, affinity: pinned(spec.affinity, node) } })
 }
 
-/** What the template requires of nodes was asked before; what it prefers, and what it says of other pods, stays. */
+/**
+ * The template's required node affinity was evaluated by `Eligibility`; preferred node affinity and pod affinity stay.
+ */
 const pinned = (affinity: PodSpec["affinity"], node: string): NonNullable<PodSpec["affinity"]> => ({
   ...affinity,
   nodeAffinity: {

@@ -1,7 +1,8 @@
 /**
- * The revisions of a DaemonSet in the world: claimed, labelled, numbered, made and cleaned up. A name that is taken is either our own
- * revision, which the cache has not shown yet, or a collision of hashes: then the DaemonSet counts it, and the next try gets
- * another name. Source: spec E.6.
+ * Adopts, labels, renumbers, creates and deletes the ControllerRevisions of a DaemonSet. A name that is taken belongs
+ * either to our own revision, which the cache does not show yet, or to a hash collision: then `collisionCount` is
+ * raised and the next sync uses another name. Source: pkg/controller/daemon: constructHistory, snapshot,
+ * cleanupHistory.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -15,19 +16,19 @@ import * as Indexes from "../shared/workload/indexes.ts"
 import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
-/** Somebody has counted a collision that the cache does not know of. */
+/** The server's collisionCount differs from the cached one. */
 export class StaleCollisionCount extends Data.TaggedError("StaleCollisionCount")<{ readonly message: string }> {}
 
 export type Failure = ApiError.ApiError | Adopt.ClaimError | StaleCollisionCount
 
 export interface Synced {
-  /** By which the pods of the present template are known. */
+  /** The revision hash of the current template. */
   readonly hash: string
-  /** Of other templates, lowest number first. */
+  /** Revisions of other templates, lowest number first. */
   readonly old: ReadonlyArray<ControllerRevision>
 }
 
-/** Brings the history up to date. `pods`: all that the set has claimed. */
+/** Syncs the revisions with the template. `pods`: all pods that the set has claimed. */
 export const sync = Effect.fnUntraced(function* (
   deps: Deps,
   set: DaemonSet,
@@ -62,7 +63,7 @@ const claim = (deps: Deps, set: DaemonSet): Effect.Effect<ReadonlyArray<Controll
     ]
   )
 
-/** One that nobody has labelled is known by its name. */
+/** A revision without a hash label gets its name as the hash. */
 const label = (deps: Deps, revision: ControllerRevision): Effect.Effect<ControllerRevision, ApiError.ApiError> => {
   const { labels, name } = revision.metadata
   return History.hashOf(revision) === undefined
@@ -74,13 +75,13 @@ const label = (deps: Deps, revision: ControllerRevision): Effect.Effect<Controll
 }
 
 interface Merging {
-  /** Of the revision that stays. */
+  /** The hash of the revision that stays. */
   readonly hash: string
   readonly duplicate: ControllerRevision
   readonly pods: ReadonlyArray<Pod>
 }
 
-/** The pods of the duplicate become those of the one that stays, before it goes: no pod is of a revision that is not there. */
+/** Relabels the duplicate's pods before deleting it, so that each pod's revision always exists. */
 const merge = Effect.fnUntraced(function* (deps: Deps, { duplicate, hash, pods }: Merging) {
   const former = History.hashOf(duplicate)
   const patch = (uid: string | undefined): Patch.Patch =>
@@ -131,10 +132,12 @@ const taken = Effect.fnUntraced(function* (
   return yield* error
 })
 
-/** Fields that a status must have. */
+/** Required fields of a status. */
 const empty = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
 
-/** Deletes the oldest revisions above the limit that no pod is of, those included that have shown up meanwhile. */
+/**
+ * Deletes the oldest revisions above the limit that no cached pod uses, including pods that appeared during this sync.
+ */
 export const cleanUp = (
   deps: Deps,
   set: DaemonSet,

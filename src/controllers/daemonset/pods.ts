@@ -1,6 +1,6 @@
 /**
- * What the DaemonSet loop asks of a pod: for which node it is, by which template it was made, and which of several is the first.
- * Source: spec E.3, E.7, E.8.
+ * Facts about a daemon pod: its target node, whether its template is current, and which of several pods of a node is
+ * preferred. Source: pkg/controller/daemon/util: GetTargetNodeName, IsPodUpdated.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Owner from "../../kube/Owner.ts"
@@ -11,7 +11,7 @@ import * as Spec from "./spec.ts"
 
 export type PodSpec = NonNullable<Pod["spec"]>
 
-/** The node it is on, or the only one that it may go to; undefined for a pod that is bound to no node. */
+/** The node that the pod is bound to, or the only one that its node affinity allows; undefined if there is none. */
 export const target = ({ spec }: Pick<Pod, "spec">): string | undefined => {
   if (spec?.nodeName !== undefined && spec.nodeName !== "") return spec.nodeName
   const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
@@ -23,14 +23,14 @@ export const target = ({ spec }: Pick<Pod, "spec">): string | undefined => {
 
 export const isBound = ({ spec }: Pod): boolean => spec?.nodeName !== undefined && spec.nodeName !== ""
 
-/** By the revision it was made of, or by the number that clients from before know. */
+/** By the revision hash label, or by the template generation label of older clients. */
 export const isUpdated = (set: DaemonSet, hash: string, pod: Pod): boolean => {
   const generation = Spec.templateGeneration(set)
   const isOfGeneration = generation !== undefined && pod.metadata.labels?.[Spec.generationLabel] === generation
   return isOfGeneration || (hash !== "" && History.hashOf(pod) === hash)
 }
 
-/** Those on a node first, then the oldest, then by name. */
+/** Bound pods first, then the oldest, then by name. */
 export const first = (a: Pod, b: Pod): number =>
   Number(isBound(b)) - Number(isBound(a)) ||
   compare(a.metadata.creationTimestamp, b.metadata.creationTimestamp) ||
@@ -38,7 +38,7 @@ export const first = (a: Pod, b: Pod): number =>
 
 const compare = (a = "", b = ""): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Value: an owner and a node, as {@link placeOf} joins them. */
+/** Index value: owner uid and node, joined by {@link placeOf}. */
 export const byPlace: Index<Pod> = {
   name: "daemonset/place",
   of: (pod) => {
@@ -49,7 +49,7 @@ export const byPlace: Index<Pod> = {
   }
 }
 
-/** Uids have no at sign. */
+/** A uid contains no `@`. */
 export const placeOf = ({ uid = "" }: Pick<KubeObject["metadata"], "uid">, node: string): string => `${uid}@${node}`
 
 const none: ReadonlyArray<string> = []

@@ -1,6 +1,6 @@
 /**
- * What a DaemonSet asks for, read from its spec with the defaults of a server that is too old to fill them in. Nothing here looks at nodes
- * or pods. Source: spec A.14, E.1, E.7.
+ * Reads a DaemonSet's spec, with the defaults that an old server may not have set. Source: pkg/apis/apps/v1:
+ * SetDefaults_DaemonSet; pkg/controller/daemon.
  */
 import * as IntOrPercent from "../../kube/intOrPercent.ts"
 import type { DaemonSet } from "../../kube/resources.ts"
@@ -8,7 +8,9 @@ import * as Selector from "../../kube/Selector.ts"
 import type { Template } from "../shared/workload/podControl.ts"
 import * as Selectors from "../shared/workload/selectors.ts"
 
-/** So many pods at most are created, and as many deleted, in one step. */
+/**
+ * At most this many pods are created, and as many deleted, in one sync. Source: pkg/controller/daemon: BurstReplicas.
+ */
 export const burst = 250
 
 export const selectorOf = Selectors.memoised((set: DaemonSet) => Selectors.usable(set.spec?.selector))
@@ -18,7 +20,7 @@ export const selects = (set: DaemonSet, labels: Readonly<Record<string, string>>
   return selector !== undefined && Selector.matchesLabels(selector, labels)
 }
 
-/** An empty selector is read as one that selects everything, by everybody but this loop. */
+/** Other clients read an empty selector as one that selects every pod. */
 export const selectsEverything = ({ spec }: DaemonSet): boolean =>
   spec?.selector !== undefined &&
   Object.keys(spec.selector.matchLabels ?? {}).length === 0 &&
@@ -33,7 +35,7 @@ export const historyLimit = ({ spec }: DaemonSet): number => spec?.revisionHisto
 export const isRolling = ({ spec }: DaemonSet): boolean =>
   (spec?.updateStrategy?.type ?? "RollingUpdate") === "RollingUpdate"
 
-/** How many nodes an update may touch at once; counts of nodes. */
+/** Limits of an update, in nodes. */
 export interface Bounds {
   readonly maxSurge: number
   readonly maxUnavailable: number
@@ -41,7 +43,7 @@ export interface Bounds {
 
 const still: Bounds = { maxSurge: 0, maxUnavailable: 0 }
 
-/** Shares are of the nodes that should have a pod, rounded up. If that leaves neither, one node may be without its pod. */
+/** Percentages are of the nodes that should have a pod, rounded up. If both come to zero, `maxUnavailable` is 1. */
 export const bounds = (set: DaemonSet, desired: number): Bounds => {
   if (!isRolling(set)) return still
   const rolling = set.spec?.updateStrategy?.rollingUpdate
@@ -50,13 +52,13 @@ export const bounds = (set: DaemonSet, desired: number): Bounds => {
   return maxSurge === 0 && maxUnavailable === 0 ? { maxSurge, maxUnavailable: 1 } : { maxSurge, maxUnavailable }
 }
 
-/** Whether a node may have a pod of the new template beside one of the old. */
+/** Whether a node may have a new pod beside an old one. */
 export const surges = (set: DaemonSet): boolean => bounds(set, 1).maxSurge > 0
 
-/** On pods, from before there were revisions. Source: extensions DaemonSetTemplateGenerationKey. */
+/** A pod label from before ControllerRevisions. Source: extensions/v1beta1: DaemonSetTemplateGenerationKey. */
 export const generationLabel = "pod-template-generation"
 
-/** The number of the template, as clients from before apps/v1 know it. Source: apps/v1 DeprecatedTemplateGeneration. */
+/** The template generation that clients from before apps/v1 wrote. Source: apps/v1: DeprecatedTemplateGeneration. */
 export const templateGeneration = ({ metadata }: DaemonSet): string | undefined => {
   const text = metadata.annotations?.["deprecated.daemonset.template.generation"]
   return text !== undefined && /^-?\d{1,18}$/.test(text) ? String(Number(text)) : undefined

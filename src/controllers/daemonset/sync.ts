@@ -1,6 +1,7 @@
 /**
- * One sync of a DaemonSet: claim, bring the history up to date, look, decide, carry out, tell. What is decided is decided in `plan/`; here
- * is the order, and what happens between failures. Source: pkg/controller/daemon: syncDaemonSet.
+ * One sync of a DaemonSet: claims pods, syncs the revisions, takes a snapshot, plans, applies, writes the status.
+ * `plan/` decides; this file holds the order and the handling of failures. Source: pkg/controller/daemon:
+ * syncDaemonSet.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -33,11 +34,11 @@ export const sync = (context: Apply.SyncContext) =>
     const set = deps.sets.get(key)
     if (set === undefined) return expectations.forget(key)
     if (Spec.selectsEverything(set)) return yield* deps.events.warning(set, "SelectingAll", selectingAll)
-    // Whether its revisions are still its own, or have been let go, nobody can say.
+    // Its pods and revisions may have been orphaned, which the cache does not show.
     if (set.metadata.deletionTimestamp !== undefined || Spec.selectorOf(set) === undefined) return
     const clock = yield* Clock.Clock
     const monotonic = Monotonic.millis(clock)
-    // Before the pods are read: what the cache shows after this counts as seen.
+    // Read before the pods: what the cache shows from here on has been observed.
     const mayManage = expectations.wait(key, monotonic()) === 0
     const pods = yield* claim(deps, set)
     const { hash, old } = yield* History.sync(deps, set, pods)
@@ -71,9 +72,9 @@ const claim = (deps: Deps, set: DaemonSet): Effect.Effect<ReadonlyArray<Pod>, Ad
   )
 
 interface Done {
-  /** What there was to do was done, or tried. */
+  /** The pods were managed, or an attempt was made. */
   readonly wasManaged: boolean
-  /** Milliseconds until something may be done that may not be done yet. */
+  /** Milliseconds until a delayed action is allowed. */
   readonly wait: number | undefined
   readonly failure: PodControl.PodControlError | ApiError | undefined
 }
@@ -81,13 +82,16 @@ interface Done {
 const waited: Done = { wasManaged: false, wait: undefined, failure: undefined }
 
 interface Managing {
-  /** All that the set has claimed. */
+  /** All pods that the set has claimed. */
   readonly pods: ReadonlyArray<Pod>
   /** Monotonic milliseconds. */
   readonly now: number
 }
 
-/** First each node by itself. An update goes on when nothing of that was to do: what was done, this look does not show. */
+/**
+ * Each node on its own first. A rolling update continues only when that step is empty, because the snapshot does not
+ * show its effects.
+ */
 const manage = Effect.fnUntraced(function* (
   context: Apply.SyncContext,
   snapshot: Snapshot.Snapshot,
@@ -107,7 +111,7 @@ const manage = Effect.fnUntraced(function* (
   return { wasManaged: true, wait, failure: yield* Apply.apply(context, { set, hash, now }, step) }
 })
 
-/** Writes the counts if they are news; a refused write is repeated once on what the server has now. */
+/** Writes the counts if they differ; retries a failed write once on the live object. */
 const updateStatus = (deps: Deps, snapshot: Snapshot.Snapshot, isManaged: boolean): Effect.Effect<void, ApiError> => {
   const { set } = snapshot
   const counts = Status.count(snapshot, isManaged)

@@ -1,6 +1,7 @@
 /**
- * Which DaemonSets a change concerns: a pod or a revision its owner, or whoever may want it; a node those whose pods should come there, or
- * should not be there. Triggers run after the stores have changed, and tell the books what the cache shows. Source: spec E.1.
+ * Which DaemonSets a watch event enqueues: a pod or a revision its controller, or every set that may adopt it; a node
+ * the sets whose pods should or should not run there. Triggers run after the stores have changed, and lower
+ * expectations. Source: pkg/controller/daemon: addPod, updateNode.
  */
 import * as Equality from "../../kube/equality.ts"
 import * as Key from "../../kube/Key.ts"
@@ -23,7 +24,7 @@ const owners = ({ sets }: Watching): Owners.Owners<DaemonSet> => ({
   selects: Spec.selects
 })
 
-/** A deleted DaemonSet takes its books along, so that a namesake starts clean. */
+/** Drops the expectations of a deleted DaemonSet, so that a later one of the same name starts without them. */
 export const daemonSet =
   (expectations: Expectations, trust: Trust): Trigger<DaemonSet> =>
   (delta) => {
@@ -53,7 +54,7 @@ export const pod = (watching: Watching, expectations: Expectations): Trigger<Pod
 
 const none: ReadonlyArray<Key.Key> = []
 
-/** A new one that has an owner changes nothing for it: mostly it is its own, and what somebody else has made may stay until something happens. */
+/** A new revision with a controller does not enqueue it: mostly the controller itself created it. */
 export const revision =
   (watching: Watching): Trigger<ControllerRevision> =>
   (delta) =>
@@ -61,7 +62,7 @@ export const revision =
       ? none
       : Owners.concerned(owners(watching), delta).map(Key.of)
 
-/** Nodes that were there before us are looked at with the DaemonSets. */
+/** Nodes of the initial list enqueue nothing: the DaemonSets of the initial list are synced anyway. */
 export const node =
   ({ pods, sets }: Pick<Watching, "sets" | "pods">): Trigger<Node> =>
   (delta) => {
@@ -72,19 +73,19 @@ export const node =
       const isThere = pods.keysByIndex(Pods.byPlace.name, Pods.placeOf(set.metadata, object.metadata.name)).length > 0
       if (delta._tag === "Deleted") return isThere
       const { shouldRun } = judgeOf(set)(object)
-      // A pod that may stay where none would be made is counted elsewhere from now on.
+      // An existing pod on a node that tolerates but does not want it counts as misscheduled.
       return isThere ? !shouldRun || (set.status?.numberMisscheduled ?? 0) > 0 : shouldRun
     })
     return concerned.map(Key.of)
   }
 
-/** Whether nothing has changed that a template can ask for. */
+/** Whether nothing changed that eligibility depends on. */
 const isSamePlace = (before: Node, after: Node): boolean =>
   before === after ||
   (Equality.equal({ labels: before.metadata.labels }, { labels: after.metadata.labels }) &&
     Equality.equal(before.spec?.taints ?? [], after.spec?.taints ?? []))
 
-/** Cached objects do not change. */
+/** Keyed by cached objects, which are immutable. */
 const judges = new WeakMap<DaemonSet, ReturnType<typeof Eligibility.judge>>()
 
 const judgeOf = (set: DaemonSet): ReturnType<typeof Eligibility.judge> => {

@@ -1,19 +1,19 @@
 /**
- * The annotations through which a Deployment and its ReplicaSets talk: revisions, the sizes they were scaled for, and what is copied from
- * one to the other. Values are text that anybody may have written; one that cannot be read counts as absent unless said otherwise.
- * Source: spec B.3.1.
+ * The annotations shared by a Deployment and its ReplicaSets: revisions, the sizes they were scaled for, and which ones
+ * are copied. A value that cannot be parsed counts as absent unless a function says otherwise. Source:
+ * pkg/controller/deployment/util: deployment_util.go.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
 
 /** On both kinds: an int64, which a double cannot hold. */
 export const revision = "deployment.kubernetes.io/revision"
-/** On ReplicaSets: earlier revisions of the set, comma separated, oldest first. */
+/** On ReplicaSets: earlier revisions, comma separated, oldest first. */
 export const revisionHistory = "deployment.kubernetes.io/revision-history"
 /** On ReplicaSets: `spec.replicas` of the Deployment when the set was last scaled. */
 export const desiredReplicas = "deployment.kubernetes.io/desired-replicas"
-/** On ReplicaSets: replicas and surge of the Deployment when the set was last scaled. */
+/** On ReplicaSets: replicas plus surge of the Deployment when the set was last scaled. */
 export const maxReplicas = "deployment.kubernetes.io/max-replicas"
-/** On Deployments: the revision to go back to. What is left of the rollback of extensions/v1beta1. */
+/** On Deployments: the revision to roll back to, left over from extensions/v1beta1. */
 export const rollbackTo = "deprecated.deployment.rollback.to"
 
 export type Annotations = Readonly<Record<string, string>>
@@ -26,7 +26,7 @@ export const put = <A extends KubeObject>(object: A, annotations: Annotations): 
   metadata: { ...object.metadata, annotations }
 })
 
-/** Never copied from one kind to the other: each means something different there, or belongs to kubectl. */
+/** Never copied between the kinds: their meaning differs there, or kubectl owns them. */
 const notCopied = new Set([
   "kubectl.kubernetes.io/last-applied-configuration",
   revision,
@@ -36,10 +36,10 @@ const notCopied = new Set([
   rollbackTo
 ])
 
-/** What a Deployment gives to its new ReplicaSet, or gets back from one in a rollback. */
+/** What a Deployment copies to its new ReplicaSet, or back from one in a rollback. */
 export const copied = (annotations: Annotations): Annotations => pick(annotations, (key) => !notCopied.has(key))
 
-/** What a Deployment keeps for itself in a rollback. */
+/** What a Deployment keeps in a rollback. */
 export const kept = (annotations: Annotations): Annotations => pick(annotations, (key) => notCopied.has(key))
 
 const pick = (annotations: Annotations, test: (key: string) => boolean): Annotations =>
@@ -53,8 +53,8 @@ export const int64 = (text: string): bigint | undefined => {
 }
 
 /**
- * A number of replicas noted on an object: decimal digits without a sign, at most an int32; undefined when there is none that can be read.
- * Source: pkg/controller/deployment/util getNonNegativeInt32FromAnnotation.
+ * A replica count in an annotation: decimal digits without a sign, at most an int32; undefined if it cannot be parsed.
+ * Source: pkg/controller/deployment/util: getNonNegativeInt32FromAnnotation.
  */
 export const count = (object: KubeObject, key: string): number | undefined => {
   const text = of(object)[key] ?? ""

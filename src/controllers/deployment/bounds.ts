@@ -1,13 +1,13 @@
 /**
- * How many pods a Deployment may have at once and how many must be available, from its replicas and its strategy. Shares of
- * surge are rounded up and shares of unavailability down; if that leaves neither, one pod may be unavailable, or nothing could ever
- * be replaced. Source: spec B.5.
+ * How many pods a Deployment may have and how many must be available. A percentage is rounded up for `maxSurge` and
+ * down for `maxUnavailable`; if both come to zero, one pod may be unavailable, so that the rollout can proceed. Source:
+ * pkg/controller/deployment/util: ResolveFenceposts, NewRSNewReplicas.
  */
 import * as IntOrPercent from "../../kube/intOrPercent.ts"
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 
-/** Counts of pods, none negative. */
+/** Pod counts, none negative. */
 export interface Bounds {
   readonly replicas: number
   /** Zero unless the strategy is RollingUpdate. */
@@ -22,7 +22,7 @@ export interface Bounds {
 
 export const isRolling = (deployment: Deployment): boolean => deployment.spec?.strategy?.type === "RollingUpdate"
 
-/** One where the server filled nothing in. */
+/** The server's default is 1. */
 export const replicasOf = (deployment: Deployment): number => deployment.spec?.replicas ?? 1
 
 export const of = (deployment: Deployment): Bounds => {
@@ -52,7 +52,7 @@ const fenceposts = (
   return { maxSurge, maxUnavailable: Math.min(maxUnavailable, replicas) }
 }
 
-/** The size of the new ReplicaSet that the bounds allow now; it never shrinks here. `others` are the remaining sets. */
+/** The size that the bounds allow for the new ReplicaSet; never below `current`. `others`: the other ReplicaSets. */
 export const sizeOfNew = (deployment: Deployment, current: number, others: ReadonlyArray<ReplicaSet>): number => {
   const { maxTotal, replicas } = of(deployment)
   if (!isRolling(deployment)) return replicas

@@ -1,6 +1,6 @@
 /**
- * The condition list of a Deployment. A condition that says the same with the same reason is left as it is, times and message
- * included; one that changes goes to the end of the list. Source: spec B.9.
+ * The conditions of a Deployment. A condition with the same status and reason is left unchanged, including times and
+ * message; a changed one moves to the end of the list. Source: pkg/controller/deployment/util: SetDeploymentCondition.
  */
 import type { Deployment } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
@@ -20,7 +20,7 @@ const none: Conditions = []
 export const get = (conditions: Conditions, type: string): Condition | undefined =>
   conditions.find((condition) => condition.type === type)
 
-/** `now` is in milliseconds since 1970. */
+/** `now`: milliseconds since 1970. */
 export const make = (
   type: string,
   status: "True" | "False" | "Unknown",
@@ -36,20 +36,20 @@ export const make = (
   message
 })
 
-/** The very same list if there is nothing to change. */
+/** Returns the same list if nothing changes. */
 export const set = (conditions: Conditions, condition: Condition): Conditions => {
   const before = get(conditions, condition.type)
   if (before?.status === condition.status && before.reason === condition.reason) return conditions
   return [...remove(conditions, condition.type), inherit(before, condition)]
 }
 
-/** `set`, for the Deployment that has the conditions: the very same one if there is nothing to change. */
+/** `set` for a Deployment; returns the same object if nothing changes. */
 export const put = (deployment: Deployment, condition: Condition): Deployment => {
   const conditions = set(of(deployment), condition)
   return conditions === of(deployment) ? deployment : { ...deployment, status: { ...deployment.status, conditions } }
 }
 
-/** `set` that renews a condition even if it says the same: then only the time of its last update changes. */
+/** Like `set`, but replaces an equal condition too; then only `lastUpdateTime` changes. */
 export const refresh = (conditions: Conditions, condition: Condition): Conditions => [
   ...remove(conditions, condition.type),
   inherit(get(conditions, condition.type), condition)
@@ -60,7 +60,7 @@ export const remove = (conditions: Conditions, type: string): Conditions =>
     ? conditions.filter((condition) => condition.type !== type)
     : conditions
 
-/** Nothing has changed hands while the status is the same, whatever the reason. */
+/** Keeps `lastTransitionTime` while the status is the same, whatever the reason. */
 const inherit = (before: Condition | undefined, condition: Condition): Condition => {
   if (before === undefined || before.status !== condition.status) return condition
   const { lastTransitionTime: _, ...rest } = condition

@@ -1,4 +1,4 @@
-/** What a sync of a Deployment may do to the world, and the writes that go with a word to the user. */
+/** The API calls that a Deployment sync depends on, and the writes that are followed by an event. */
 import * as Effect from "effect/Effect"
 import type { ApiError } from "../../kube/ApiError.ts"
 import type { Draft } from "../../kube/Meta.ts"
@@ -11,32 +11,32 @@ import * as Scaling from "./scaling.ts"
 type Call<A> = Effect.Effect<A, ApiError>
 
 export interface Deps {
-  /** Writes the Deployment's status, and with it its annotations. */
+  /** Writes the status and, with it, the annotations. */
   readonly updateStatus: (deployment: Deployment) => Call<Deployment>
   /** Writes everything but the status. */
   readonly update: (deployment: Deployment) => Call<Deployment>
   readonly createSet: (draft: Draft<ReplicaSet>) => Call<ReplicaSet>
   readonly updateSet: (set: ReplicaSet) => Call<ReplicaSet>
   readonly removeSet: (set: ReplicaSet) => Call<unknown>
-  /** The set of that name beside the Deployment, as the server has it now. */
+  /** The ReplicaSet of that name in the Deployment's namespace, read from the server. */
   readonly liveSet: (deployment: Deployment, name: string) => Call<ReplicaSet>
   readonly events: Pick<EventSink, "event">
   readonly terminatingReplicas: KeptField
 }
 
-/** A Deployment and its sets in the middle of a sync: each as it was last written or, if it was not, as the cache shows it. */
+/** A Deployment and its ReplicaSets during a sync: as last written, else as cached. */
 export interface Rollout {
   readonly deployment: Deployment
   readonly sets: ReplicaSets.Sets
-  /** When the sync began, in milliseconds since 1970. */
+  /** Start of the sync, in milliseconds since 1970. */
   readonly now: number
 }
 
-/** Writes a status that is news; one that is the very same object is not written. */
+/** Writes the status unless `after` is the same object. */
 export const writeStatus = (deps: Deps, before: Deployment, after: Deployment): Call<Deployment> =>
   after === before ? Effect.succeed(before) : deps.updateStatus(after)
 
-/** Writes new sizes one after the other, each with an event if the size changed; the first failure ends it. */
+/** Writes the sizes one after the other, with an event for each changed size; stops at the first failure. */
 export const resize = (
   deps: Deps,
   rollout: Rollout,
@@ -50,7 +50,7 @@ export const resize = (
 
 const resizeOne = Effect.fnUntraced(function* (deps: Deps, rollout: Rollout, step: Scaling.Resize) {
   const { deployment, sets } = rollout
-  // The same set may have been written by an earlier step.
+  // An earlier step may have written the same set.
   const set = ReplicaSets.all(sets).find((one) => ReplicaSets.isSame(one, step.set)) ?? step.set
   const next = Scaling.resized(deployment, { ...step, set })
   if (next === undefined) return rollout
@@ -60,7 +60,7 @@ const resizeOne = Effect.fnUntraced(function* (deps: Deps, rollout: Rollout, ste
   return { ...rollout, sets: ReplicaSets.replace(sets, written) }
 })
 
-/** Tells the user that a set has another size. */
+/** Records the event ScalingReplicaSet. */
 export const scaled = (deps: Deps, deployment: Deployment, name: string, from: number, to: number) =>
   deps.events.event(
     deployment,

@@ -1,7 +1,7 @@
 /**
- * The new ReplicaSet of a rollout: looked up, brought in line with its Deployment, and created where that is allowed. A name that is
- * taken is either our own set, which the cache has not shown yet, or a collision of hashes: then the Deployment counts it, and the next
- * try gets another name. Source: spec B.3.
+ * The new ReplicaSet of a rollout: found, updated from its Deployment, or created. A name that is taken belongs either
+ * to our own ReplicaSet, which the cache does not show yet, or to a hash collision: then `collisionCount` is raised and
+ * the next sync uses another name. Source: pkg/controller/deployment: getNewReplicaSet.
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
@@ -13,7 +13,7 @@ import { type Deps, type Rollout, scaled, writeStatus } from "./deps.ts"
 import * as Progress from "./progress.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 
-/** Creates nothing. A set that had to be written is all that is written: what it means for the Deployment is the next round's. */
+/** Creates nothing. If the ReplicaSet had to be updated, the Deployment's status is left to the next sync. */
 export const existing = Effect.fnUntraced(function* (
   deps: Deps,
   rollout: Rollout
@@ -26,7 +26,9 @@ export const existing = Effect.fnUntraced(function* (
   return { ...rollout, deployment: yield* writeStatus(deps, deployment, Outcome.found(deployment, current, now)) }
 })
 
-/** After `existing`: creates the set if there is none, as large as it may be or as given. */
+/**
+ * Called after `existing`: creates the ReplicaSet if there is none, as large as the bounds allow or with `replicas`.
+ */
 export const present = Effect.fnUntraced(function* (
   deps: Deps,
   rollout: Rollout,
@@ -52,7 +54,7 @@ export const present = Effect.fnUntraced(function* (
   }
 })
 
-/** What a refused creation means: our own set, or a failure that the Deployment tells of. */
+/** Handles a failed creation: returns our own ReplicaSet if it exists, else records the failure and fails. */
 const refused = (
   deps: Deps,
   rollout: Rollout,
@@ -60,7 +62,7 @@ const refused = (
   error: ApiError.ApiError
 ): Effect.Effect<ReplicaSet, ApiError.ApiError> => {
   if (ApiError.hasReason(error, "AlreadyExists")) return taken(deps, rollout, name, error)
-  // The Deployment will go with its namespace: nobody needs to hear of it.
+  // The Deployment is deleted with its namespace, so no failure is recorded.
   if (ApiError.isNamespaceTerminating(error)) return Effect.fail(error)
   return Effect.andThen(recordFailure(deps, rollout, name, error), Effect.fail(error))
 }
@@ -81,7 +83,7 @@ const isOwn = (deployment: Deployment, set: ReplicaSet): boolean =>
   Owner.controlledBy(set, deployment.metadata.uid) &&
   ReplicaSets.sameTemplate(set.spec?.template, deployment.spec?.template)
 
-/** The status is second to the failure it tells of: if it cannot be written either, that is no news. */
+/** The creation's failure matters more than one of this status write, which is ignored. */
 const recordFailure = (deps: Deps, { deployment, now }: Rollout, name: string, error: ApiError.ApiError) => {
   const message = `Failed to create new replica set ${JSON.stringify(name)}: ${error.detail}`
   const statusWritten = writeStatus(deps, deployment, Outcome.failed(deployment, message, now))

@@ -1,6 +1,6 @@
 /**
- * The new ReplicaSet: what one is made of, and what an existing one takes over from its Deployment. Pure; whether it exists, and who
- * writes it, is decided elsewhere. Source: spec B.3.
+ * The new ReplicaSet: its draft, and how an existing one is updated from its Deployment. Pure. Source:
+ * pkg/controller/deployment: getNewReplicaSet; deployment/util: SetNewReplicaSetAnnotations.
  */
 import * as Hash from "../../kube/hash.ts"
 import type { Draft } from "../../kube/Meta.ts"
@@ -11,7 +11,7 @@ import * as Bounds from "./bounds.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 import * as Revisions from "./revisions.ts"
 
-/** The set to create: its name and labels carry the hash of the template and of the collisions so far. */
+/** Name and labels contain the hash of the template and the collision count. */
 export const draft = (
   deployment: Deployment,
   old: ReadonlyArray<ReplicaSet>,
@@ -45,21 +45,21 @@ export const draft = (
   }
 }
 
-/** A draft that says its name: it must be known when somebody else has taken it. */
+/** A draft with a name, which is needed to get the object that has taken it. */
 interface Named {
   readonly metadata: { readonly name: string }
 }
 
-/** One more than any old set has. */
+/** One above the highest revision of the old ReplicaSets. */
 export const nextRevision = (old: ReadonlyArray<ReplicaSet>): bigint => Revisions.highest(old) + 1n
 
-/** Bytes of an object's name. */
+/** Maximum length of an object's name, in bytes. */
 const nameLimit = 253
 
 const nameOf = (deployment: Deployment, hash: string): string =>
   `${deployment.metadata.name.slice(0, nameLimit - hash.length - 1)}-${hash}`
 
-/** What an existing new set should become; undefined when it is in order. */
+/** The updated new ReplicaSet; undefined when it needs no update. */
 export const update = (
   deployment: Deployment,
   current: ReplicaSet,
@@ -73,7 +73,7 @@ export const update = (
   return sameReadiness || next.spec === undefined ? next : { ...next, spec: { ...next.spec, minReadySeconds } }
 }
 
-/** A set whose revision cannot be read is nobody's to renumber: what it would get is no reason to write it. */
+/** A ReplicaSet whose revision cannot be parsed is not renumbered and not written for its annotations. */
 const annotated = (
   deployment: Deployment,
   current: ReplicaSet,

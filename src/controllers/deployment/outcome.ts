@@ -1,14 +1,14 @@
 /**
- * What a Deployment says after its new ReplicaSet was found, created, or not: the revision it is at, and where progress is measured from.
- * Each answers the very same object if there is nothing to write. None touches the observed generation: the counts are still those of
- * the status before. Source: spec B.3, B.9.
+ * The Deployment after its new ReplicaSet was found, created or failed: revision annotation and Progressing condition.
+ * Each function returns the same object if nothing changes. None touches `observedGeneration`, because the counts are
+ * still those of the previous status. Source: pkg/controller/deployment: getNewReplicaSet.
  */
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import * as Annotations from "./annotations.ts"
 import * as Conditions from "./conditions.ts"
 import * as Progress from "./progress.ts"
 
-/** It is there. A Deployment of which nothing was measured so far is measured from now on. */
+/** Found in the cache. A Deployment without a Progressing condition gets one, which starts its deadline. */
 export const found = (deployment: Deployment, current: ReplicaSet, now: number): Deployment => {
   const revised = withRevision(deployment, Annotations.of(current)[Annotations.revision] ?? "")
   if (Progress.deadline(deployment) === undefined) return revised
@@ -22,17 +22,17 @@ export const created = (deployment: Deployment, current: ReplicaSet, revision: b
   return marked(revised, "True", Progress.reasons.created, `Created new replica set ${quoted(current)}`, now)
 }
 
-/** It was created by an earlier sync that the cache has not shown yet: no time starts to run. */
+/** Created by an earlier sync that the cache did not show: the deadline does not restart. */
 export const recovered = (deployment: Deployment, revision: bigint): Deployment =>
   withRevision(deployment, String(revision))
 
-/** Its name is taken by somebody else: the next one will be another. */
+/** Another object has its name: the next name will differ. */
 export const collided = (deployment: Deployment): Deployment => ({
   ...deployment,
   status: { ...deployment.status, collisionCount: (deployment.status?.collisionCount ?? 0) + 1 }
 })
 
-/** It could not be created; `message` says which and why. */
+/** The creation failed; `message` has the name and the cause. */
 export const failed = (deployment: Deployment, message: string, now: number): Deployment =>
   Progress.deadline(deployment) === undefined
     ? deployment

@@ -1,6 +1,6 @@
 /**
- * Which way a sync goes: the first that applies; and the steps of the strategy Recreate, in which no new pod starts before the last old one
- * has ended. Source: pkg/controller/deployment: syncDeployment, rolloutRecreate.
+ * Which path a sync takes, the first that applies; and the steps of the strategy Recreate, which starts no new pod
+ * before the last old one has ended. Source: pkg/controller/deployment: syncDeployment, rolloutRecreate.
  */
 import * as PodState from "../../kube/pod.ts"
 import type { Deployment, Pod, ReplicaSet } from "../../kube/resources.ts"
@@ -10,7 +10,7 @@ import * as Rollback from "./rollback.ts"
 import * as Scaling from "./scaling.ts"
 
 export type Path =
-  /** It is on its way out: nothing but the status. */
+  /** The Deployment is being deleted: only the status is written. */
   | { readonly _tag: "Report" }
   /** It is paused or was scaled: sizes change, templates do not. */
   | { readonly _tag: "Scale" }
@@ -37,20 +37,20 @@ export const pathOf = (deployment: Deployment, sets: ReplicaSets.Sets): Path => 
   }
 }
 
-/** Nothing in it says which pods are meant, so every pod is. No server stores such a selector any more. */
+/** An empty selector selects every pod. Current servers reject it. */
 export const selectsEverything = (deployment: Deployment): boolean => {
   const { matchExpressions = [], matchLabels = {} } = deployment.spec?.selector ?? {}
   return matchExpressions.length === 0 && Object.keys(matchLabels).length === 0
 }
 
-/** Every old set with pods goes to zero. */
+/** Scales every old ReplicaSet with replicas to zero. */
 export const shrinkToZero = ({ old }: ReplicaSets.Sets): ReadonlyArray<Scaling.Resize> =>
   old.filter(ReplicaSets.isActive).map((set) => Scaling.to(set, 0))
 
-/** The new set gets everything at once. */
+/** Scales the new ReplicaSet to its full size. */
 export const growAtOnce = (deployment: Deployment, { current }: ReplicaSets.Sets): ReadonlyArray<Scaling.Resize> =>
   current === undefined ? [] : [Scaling.to(current, Bounds.replicasOf(deployment))]
 
-/** Whether an old set still reports pods, or a pod of one has not ended. A pod that is terminating or lost has not. */
+/** Whether an old ReplicaSet reports replicas or has a pod that is not terminal; a terminating pod counts. */
 export const isWaitingForPods = ({ old }: ReplicaSets.Sets, podsOf: (set: ReplicaSet) => ReadonlyArray<Pod>): boolean =>
   old.some((set) => ReplicaSets.replicas(set) > 0 || podsOf(set).some((pod) => !PodState.isTerminal(pod)))

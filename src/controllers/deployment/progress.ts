@@ -1,6 +1,7 @@
 /**
- * Whether a rollout gets anywhere: the Progressing condition, and when to look again at one that shows no sign of it.
- * Source: spec B.9.3, B.9.4, B.10.
+ * Whether a rollout progresses: the Progressing condition, and when to check again for a timeout. Source:
+ * pkg/controller/deployment: syncRolloutStatus, requeueStuckDeployment; deployment/util: DeploymentProgressing,
+ * DeploymentTimedOut.
  */
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
@@ -18,16 +19,16 @@ export const reasons = {
   updated: "ReplicaSetUpdated"
 } as const
 
-/** The deadline that stands for none. */
+/** The value that means no deadline. */
 const unlimited = 2 ** 31 - 1
 
-/** Seconds; undefined when progress is not judged. */
+/** Seconds; undefined without a deadline. */
 export const deadline = (deployment: Deployment): number | undefined => {
   const seconds = deployment.spec?.progressDeadlineSeconds
   return seconds === undefined || seconds === unlimited ? undefined : seconds
 }
 
-/** Everything runs, is available and is of the present generation. */
+/** All replicas are updated and available, and the current generation is observed. */
 export const isComplete = (deployment: Deployment, status: Conditions.Status): boolean => {
   const replicas = Bounds.replicasOf(deployment)
   return (
@@ -38,7 +39,7 @@ export const isComplete = (deployment: Deployment, status: Conditions.Status): b
   )
 }
 
-/** Something has moved from one status to the next: more new pods, fewer old ones, more ready, more available. */
+/** Since the previous status: more updated, fewer old, more ready or more available replicas. */
 export const isProgressing = (before: Conditions.Status, after: Conditions.Status): boolean =>
   (after.updatedReplicas ?? 0) > (before.updatedReplicas ?? 0) ||
   oldReplicas(after) < oldReplicas(before) ||
@@ -47,7 +48,9 @@ export const isProgressing = (before: Conditions.Status, after: Conditions.Statu
 
 const oldReplicas = (status: Conditions.Status): number => (status.replicas ?? 0) - (status.updatedReplicas ?? 0)
 
-/** Milliseconds until the deadline passes, negative after it. A condition that does not say when it was updated is as old as time. */
+/**
+ * Milliseconds until the deadline, negative after it. A condition without `lastUpdateTime` counts as updated in 1970.
+ */
 const left = (seconds: number, condition: Conditions.Condition, now: number): number =>
   (Time.parse(condition.lastUpdateTime) ?? 0) + seconds * 1000 - now
 
@@ -56,7 +59,7 @@ const isTimedOut = (seconds: number, condition: Conditions.Condition | undefined
   return condition.reason === reasons.timedOut || left(seconds, condition, now) < 0
 }
 
-/** The status with what it says about progress, judged against the one that is stored. */
+/** The status with the Progressing condition, compared with the stored status. */
 export const judge = (
   deployment: Deployment,
   current: ReplicaSet | undefined,
@@ -93,12 +96,12 @@ export const judge = (
   return status
 }
 
-/** When to look again: after a delay in milliseconds, as soon as the rate limit allows, or only when something happens. */
+/** When to check again: after milliseconds, as soon as the rate limit allows, or not by time (undefined). */
 export type Recheck = { readonly _tag: "After"; readonly millis: number } | { readonly _tag: "Soon" } | undefined
 
 /**
- * For a status that has nothing new to say. A rollout that has once succeeded cannot run out of time by waiting, so nobody waits for it:
- * its deadline passed long ago, and looking again at once would never end.
+ * For an unchanged status. A completed rollout cannot time out, so it is not checked again: its deadline is long past,
+ * and checking at once would loop forever.
  */
 export const recheck = (deployment: Deployment, status: Conditions.Status, now: number): Recheck => {
   const condition = Conditions.get(Conditions.of(deployment), Conditions.progressing)
@@ -106,11 +109,11 @@ export const recheck = (deployment: Deployment, status: Conditions.Status, now: 
   if (seconds === undefined || condition === undefined || isComplete(deployment, status)) return undefined
   if (condition.reason === reasons.timedOut || condition.reason === reasons.available) return undefined
   const wait = left(seconds, condition, now)
-  // A second more, because timestamps are cut to seconds.
+  // One second more, because timestamps have whole seconds.
   return wait < 1000 ? { _tag: "Soon" } : { _tag: "After", millis: wait + 1000 }
 }
 
-/** The Deployment with word of its being paused, or resumed since; the very same one if that is no news. */
+/** Sets the Progressing condition to paused or resumed; returns the same object if nothing changes. */
 export const pause = (deployment: Deployment, now: number): Deployment => {
   const reason = Conditions.get(Conditions.of(deployment), Conditions.progressing)?.reason
   if (deadline(deployment) === undefined || reason === reasons.timedOut) return deployment

@@ -1,6 +1,7 @@
 /**
- * The ReplicaSets of a Deployment and which of them is the new one: the oldest whose template means the same as the Deployment's. It
- * is found by comparing templates, never by hash, because a hash is only as stable as the program that made it. Source: spec B.3.
+ * The ReplicaSets of a Deployment. The new one is the oldest whose template equals the Deployment's; templates are
+ * compared, not hashes, because hashes may change between versions of the controller. Source:
+ * pkg/controller/deployment/util: FindNewReplicaSet, EqualIgnoreHash.
  */
 import * as Equality from "../../kube/equality.ts"
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
@@ -8,14 +9,14 @@ import * as Time from "../../kube/time.ts"
 
 export type Template = NonNullable<NonNullable<Deployment["spec"]>["template"]>
 
-/** The label that tells the pods of one ReplicaSet from those of another. */
+/** The label that separates the pods of the ReplicaSets of one Deployment. */
 export const hashLabel = "pod-template-hash"
 
-/** Disjoint; together all that the Deployment owns. */
+/** Disjoint; together all ReplicaSets that the Deployment controls. */
 export interface Sets {
-  /** Undefined while no set has the Deployment's template. */
+  /** Undefined while no ReplicaSet has the Deployment's template. */
   readonly current: ReplicaSet | undefined
-  /** By age, oldest first. */
+  /** Oldest first. */
   readonly old: ReadonlyArray<ReplicaSet>
 }
 
@@ -25,11 +26,11 @@ export const find = (deployment: Deployment, owned: ReadonlyArray<ReplicaSet>): 
   return { current, old: sorted.filter((set) => set !== current) }
 }
 
-/** The old ones first, then the new one. */
+/** The old ReplicaSets, then the new one. */
 export const all = ({ current, old }: Sets): ReadonlyArray<ReplicaSet> =>
   current === undefined ? old : [...old, current]
 
-/** A set that was written replaces its former state; one that is not among them becomes the new one. */
+/** Replaces a ReplicaSet by its written state; one that is not among the old becomes the new one. */
 export const replace = (sets: Sets, written: ReplicaSet): Sets => {
   const isOld = sets.old.some((set) => isSame(set, written))
   return isOld
@@ -39,17 +40,17 @@ export const replace = (sets: Sets, written: ReplicaSet): Sets => {
 
 export const isSame = (a: ReplicaSet, b: ReplicaSet): boolean => a.metadata.uid === b.metadata.uid
 
-/** Oldest first; sets of one second by name. */
+/** Oldest first; by name where the timestamps are equal. */
 export const byAge = (a: ReplicaSet, b: ReplicaSet): number =>
   createdAt(a) - createdAt(b) || (a.metadata.name < b.metadata.name ? -1 : a.metadata.name > b.metadata.name ? 1 : 0)
 
 const createdAt = ({ metadata }: ReplicaSet): number => Time.parse(metadata.creationTimestamp) ?? 0
 
-/** Whether two templates mean the same pods, whatever hash labels they carry. */
+/** Whether two templates are equal apart from the hash label. */
 export const sameTemplate = (a: Template | undefined, b: Template | undefined): boolean =>
   a === b || Equality.equal(withoutHash(a), withoutHash(b))
 
-/** The template as a user would have written it. */
+/** The template without the hash label. */
 export const withoutHash = (template: Template | undefined): Template | undefined => {
   const labels = template?.metadata?.labels
   if (template === undefined || labels === undefined || !Object.hasOwn(labels, hashLabel)) return template
@@ -57,15 +58,15 @@ export const withoutHash = (template: Template | undefined): Template | undefine
   return { ...template, metadata: { ...template.metadata, labels: rest } }
 }
 
-/** Pods wanted. The server fills the number in; one is what it fills in. */
+/** `spec.replicas`, whose default is 1. */
 export const size = (set: ReplicaSet): number => set.spec?.replicas ?? 1
 
 export const isActive = (set: ReplicaSet): boolean => size(set) > 0
 
-/** Pods that are available, as the set last reported. */
+/** Available replicas, as last reported. */
 export const available = (set: ReplicaSet): number => set.status?.availableReplicas ?? 0
 
-/** Pods that exist, as the set last reported. */
+/** Replicas, as last reported. */
 export const replicas = (set: ReplicaSet): number => set.status?.replicas ?? 0
 
 export const sum = (sets: ReadonlyArray<ReplicaSet>, of: (set: ReplicaSet) => number): number =>

@@ -1,39 +1,40 @@
 /**
- * Revisions number the templates a Deployment has had. The new ReplicaSet always has the highest; one that becomes the new one again
- * is renumbered and keeps its former numbers as history. Numbers are int64, hence bigint. Also which
- * old ReplicaSets the history no longer needs. Source: pkg/controller/deployment/util: SetNewReplicaSetAnnotations; cleanupDeployment.
+ * Revisions number the templates of a Deployment. The new ReplicaSet has the highest; an old one that becomes new again
+ * is renumbered and keeps its former numbers in an annotation. Revisions are int64, hence bigint. Also which old
+ * ReplicaSets exceed the history limit. Source: pkg/controller/deployment/util: SetNewReplicaSetAnnotations;
+ * pkg/controller/deployment: cleanupDeployment.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import * as Annotations from "./annotations.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 
-/** Zero without an annotation or with an empty one, undefined with one that is no int64. */
+/** Zero when absent or empty, undefined when not an int64. */
 export const of = (object: KubeObject): bigint | undefined => {
   const text = Annotations.of(object)[Annotations.revision] ?? ""
   return text === "" ? 0n : Annotations.int64(text)
 }
 
-/** Unreadable ones do not count. */
+/** Revisions that cannot be parsed do not count. */
 export const highest = (sets: ReadonlyArray<ReplicaSet>): bigint => ranked(sets)[0] ?? 0n
 
-/** The revision before the highest; zero when there is none. */
+/** The second highest revision; zero when there is none. */
 export const secondHighest = (sets: ReadonlyArray<ReplicaSet>): bigint => ranked(sets)[1] ?? 0n
 
-/** Descending, and never without two. */
+/** Descending, with at least two entries. */
 const ranked = (sets: ReadonlyArray<ReplicaSet>): ReadonlyArray<bigint> =>
   [0n, 0n, ...sets.map(of).filter((revision) => revision !== undefined)].sort((a, b) => compare(b, a))
 
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Lowest revision first, an unreadable one counting as zero; of equals the older set. */
+/** Lowest revision first, one that cannot be parsed counts as zero; then the older ReplicaSet. */
 export const byRevision = (a: ReplicaSet, b: ReplicaSet): number =>
   compare(of(a) ?? 0n, of(b) ?? 0n) || ReplicaSets.byAge(a, b)
 
-/** Characters of a history; annotations of an object share a limited space. */
+/** Maximum length of the history annotation, because an object's annotations share one size limit. */
 export const historyLimit = 2000
 
-/** Adds a revision, and drops the oldest so that the text keeps the limit; one that is longer than the limit itself is not added. */
+/** Appends a revision and drops the oldest ones above the limit; a revision longer than the limit is not appended. */
 export const extend = (history: string, revision: string): string => {
   if (revision.length > historyLimit) return history
   if (history === "") return revision
@@ -45,18 +46,18 @@ export const extend = (history: string, revision: string): string => {
 }
 
 /**
- * The sets to delete, lowest revision first. One among the lowest that is still in use is left for later; no other is deleted in its
- * place, or the history would lose the newer revision.
+ * The ReplicaSets to delete, lowest revision first. One of the lowest that is still in use stays; no newer one is
+ * deleted in its place.
  */
 export const surplus = (deployment: Deployment, old: ReadonlyArray<ReplicaSet>): ReadonlyArray<ReplicaSet> => {
-  // The largest int32, which stands for no limit, is never exceeded.
+  // The largest int32 means no limit; no count exceeds it.
   const limit = deployment.spec?.revisionHistoryLimit ?? Infinity
   const present = old.filter((set) => set.metadata.deletionTimestamp === undefined)
   const excess = present.length - limit
   return excess <= 0 ? [] : present.sort(byRevision).slice(0, excess).filter(isIdle)
 }
 
-/** No pods wanted, none there, and the set's loop has seen that. */
+/** No replicas wanted and none reported, and the ReplicaSet controller has observed the current generation. */
 const isIdle = (set: ReplicaSet): boolean =>
   ReplicaSets.size(set) === 0 &&
   ReplicaSets.replicas(set) === 0 &&

@@ -1,19 +1,19 @@
 /**
- * The old way to undo: an annotation names the revision to go back to. The template and the annotations of that revision's ReplicaSet
- * become the Deployment's again; whatever comes of it, the annotation is removed. `kubectl rollout undo` does not use it.
- * Source: spec B.8.1.
+ * The rollback of extensions/v1beta1: an annotation names the revision. Template and annotations of that revision's
+ * ReplicaSet are copied to the Deployment, and the annotation is removed in any case. `kubectl rollout undo` does not
+ * use it. Source: pkg/controller/deployment: rollback.
  */
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import * as Annotations from "./annotations.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 import * as Revisions from "./revisions.ts"
 
-/** The revision asked for, zero for the last one; undefined when nobody asks, or what is asked cannot be read. */
+/** The requested revision, zero for the previous one; undefined without a request or when it cannot be parsed. */
 export const requested = (deployment: Deployment): bigint | undefined =>
   Annotations.int64(Annotations.of(deployment)[Annotations.rollbackTo] ?? "")
 
 export interface Decision {
-  /** To be written whole, its spec included. */
+  /** Written with its spec. */
   readonly deployment: Deployment
   readonly event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string }
 }
@@ -48,7 +48,7 @@ const withoutRequest = (deployment: Deployment): Deployment => {
   return Annotations.put(deployment, annotations)
 }
 
-/** As it was when the set was the new one, but for what belongs to the Deployment alone. */
+/** The Deployment with the ReplicaSet's template and annotations; its own annotations stay. */
 const restored = (deployment: Deployment, set: ReplicaSet): Deployment => {
   const template = ReplicaSets.withoutHash(set.spec?.template)
   const annotations = {

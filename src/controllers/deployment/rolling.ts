@@ -1,13 +1,14 @@
 /**
- * One step of a RollingUpdate: the new ReplicaSet grows as far as the surge allows; if it cannot, the old ones shrink as far as
- * availability allows, those pods first that are not available anyway. Source: spec B.6.
+ * One step of a RollingUpdate: the new ReplicaSet is scaled up as far as `maxSurge` allows; if it has its size, the old
+ * ones are scaled down as far as `maxUnavailable` allows, unavailable pods first. Source: pkg/controller/deployment:
+ * reconcileNewReplicaSet, reconcileOldReplicaSets.
  */
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import * as Bounds from "./bounds.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 import * as Scaling from "./scaling.ts"
 
-/** The size of the new set; undefined if it has it. */
+/** Scales the new ReplicaSet; undefined if it has its size. */
 export const grow = (deployment: Deployment, { current, old }: ReplicaSets.Sets): Scaling.Resize | undefined => {
   if (current === undefined) return undefined
   const size = ReplicaSets.size(current)
@@ -17,8 +18,8 @@ export const grow = (deployment: Deployment, { current, old }: ReplicaSets.Sets)
 }
 
 /**
- * The old sets that shrink, in the order of writing; one may shrink twice, first by what is unhealthy and then by what is spare. Each
- * size counts on the ones before it.
+ * The old ReplicaSets to scale down, in write order. One may occur twice, first for its unavailable pods, then for the
+ * rest. Each size includes the steps before it.
  */
 export const shrink = (deployment: Deployment, sets: ReplicaSets.Sets): ReadonlyArray<Scaling.Resize> => {
   const { minAvailable } = Bounds.of(deployment)
@@ -32,10 +33,12 @@ export const shrink = (deployment: Deployment, sets: ReplicaSets.Sets): Readonly
   return [...unhealthy, ...take(sizes, ReplicaSets.sum(all, staying) - minAvailable, (_, size) => size)]
 }
 
-/** Available pods that nobody has decided to remove: a set that was scaled down reports the old number for a while. */
+/**
+ * Available pods that no earlier decision removes: a ReplicaSet that was scaled down reports its old count for a while.
+ */
 const staying = (set: ReplicaSet): number => Math.min(ReplicaSets.available(set), ReplicaSets.size(set))
 
-/** Takes from each set what is offered, in order, at most `budget` in all; notes the sizes that are left. */
+/** Takes up to `offered` from each ReplicaSet, at most `budget` in total, and stores the new sizes. */
 const take = (
   sizes: Map<ReplicaSet, number>,
   budget: number,

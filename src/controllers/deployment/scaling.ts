@@ -1,30 +1,33 @@
 /**
- * A Deployment that was scaled while several of its ReplicaSets have pods: each gets a share of the change in proportion to its size, so
- * that a rollout in progress keeps its shape and a bad template does not get all the new pods. Source: spec B.4.
+ * Scaling a Deployment while several of its ReplicaSets have pods: each gets a share of the change in proportion to its
+ * size, so that a bad template does not get all new pods. Source: pkg/controller/deployment: scale.
  */
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import * as Annotations from "./annotations.ts"
 import * as Bounds from "./bounds.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 
-/** A set and the size it is to have. */
+/** A ReplicaSet and its new size. */
 export interface Resize {
   readonly set: ReplicaSet
   readonly size: number
-  /** Write it even if the size stays: its annotations must say for what the Deployment was last scaled. */
+  /** Write even if the size is the same, to update the desired-replicas annotations. */
   readonly force: boolean
 }
 
 export const to = (set: ReplicaSet, size: number): Resize => ({ set, size, force: false })
 
-/** Whether a set was scaled for another number of replicas than the Deployment has now. Sets that do not say do not count. */
+/**
+ * Whether a ReplicaSet was scaled for another `spec.replicas` than the Deployment's. One without the annotation does
+ * not count.
+ */
 export const isDue = (deployment: Deployment, sets: ReplicaSets.Sets): boolean =>
   ReplicaSets.all(sets).some((set) => {
     const desired = Annotations.count(set, Annotations.desiredReplicas)
     return ReplicaSets.isActive(set) && desired !== undefined && desired !== Bounds.replicasOf(deployment)
   })
 
-/** The state to write; undefined when there is nothing to write. */
+/** The ReplicaSet to write; undefined when nothing changes. */
 export const resized = (deployment: Deployment, { force, set, size }: Resize): ReplicaSet | undefined => {
   if (!force && ReplicaSets.size(set) === size) return undefined
   const { maxTotal, replicas } = Bounds.of(deployment)
@@ -36,8 +39,8 @@ export const resized = (deployment: Deployment, { force, set, size }: Resize): R
 }
 
 /**
- * Which sets get which size, in the order of writing: old ones newest first, and then the new one, but by size where each gets its share.
- * Source: pkg/controller/deployment scale, FindActiveOrLatest.
+ * The new sizes in write order: old ReplicaSets newest first, then the new one; by size where they are scaled in
+ * proportion. Source: pkg/controller/deployment: scale; deployment/util: FindActiveOrLatest.
  */
 export const plan = (deployment: Deployment, sets: ReplicaSets.Sets): ReadonlyArray<Resize> => {
   const active = ReplicaSets.all({ ...sets, old: sets.old.toReversed() }).filter(ReplicaSets.isActive)
@@ -51,21 +54,22 @@ export const plan = (deployment: Deployment, sets: ReplicaSets.Sets): ReadonlyAr
   return Bounds.isRolling(deployment) ? proportional(deployment, active) : []
 }
 
-/** The new set holds all the Deployment wants, and all of it is available. */
+/** The new ReplicaSet has all replicas, and all are available. */
 const isSaturated = (deployment: Deployment, set: ReplicaSet | undefined): boolean => {
   const replicas = Bounds.replicasOf(deployment)
   return (
     set !== undefined &&
     ReplicaSets.size(set) === replicas &&
-    // Here the annotation may have a sign. Source: pkg/controller/deployment/util IsSaturated.
+    // This annotation may have a sign. Source: pkg/controller/deployment/util: IsSaturated.
     Annotations.int64(Annotations.of(set)[Annotations.desiredReplicas] ?? "") === BigInt(replicas) &&
     ReplicaSets.available(set) === replicas
   )
 }
 
 /**
- * Sizes whose sum is what the bounds allow. Each set takes its share, largest first; what rounding left over goes to the first. No set
- * moves against the direction of the change, and none below zero: what the first cannot give, the next ones do.
+ * Sizes whose sum is what the bounds allow. Each ReplicaSet takes its share, largest first; the rounding remainder goes
+ * to the first. No size moves against the direction of the change or below zero: what the first cannot give, the next
+ * ones do.
  */
 const proportional = (deployment: Deployment, active: ReadonlyArray<ReplicaSet>): ReadonlyArray<Resize> => {
   const { maxTotal, replicas } = Bounds.of(deployment)
@@ -86,7 +90,7 @@ const proportional = (deployment: Deployment, active: ReadonlyArray<ReplicaSet>)
   })
 }
 
-/** Between nothing and the rest, whichever sign the rest has. */
+/** Clips to the range between zero and `rest`, which may be negative. */
 const clip = (share: number, rest: number): number =>
   rest > 0 ? Math.min(Math.max(share, 0), rest) : Math.max(Math.min(share, 0), rest)
 
@@ -96,15 +100,15 @@ const bySize =
     ReplicaSets.size(b) - ReplicaSets.size(a) ||
     (ties === "newestFirst" ? ReplicaSets.byAge(b, a) : ReplicaSets.byAge(a, b))
 
-/** By how much the set would grow to keep its part of the whole. */
+/** By how much the ReplicaSet grows in proportion. */
 const fraction = (deployment: Deployment, set: ReplicaSet): number => {
   const { maxTotal, replicas } = Bounds.of(deployment)
   const size = ReplicaSets.size(set)
   if (replicas === 0) return -size
-  // Zero is no whole to have a part of.
+  // Zero means unknown here.
   const whole = Annotations.count(set, Annotations.maxReplicas) || (deployment.status?.replicas ?? 0)
   return whole === 0 ? 0 : round((size * maxTotal) / whole) - size
 }
 
-/** To the nearest whole, halves away from zero. */
+/** To the nearest integer, halves away from zero. */
 const round = (value: number): number => Math.sign(value) * Math.round(Math.abs(value))

@@ -1,6 +1,6 @@
 /**
- * What a Deployment reports of itself: counts summed over its ReplicaSets as those last reported them, and the conditions that follow
- * from the counts. Source: spec B.9, B.10.
+ * A Deployment's status: sums of the counts that its ReplicaSets last reported, and the conditions that follow from
+ * them. Source: pkg/controller/deployment: calculateStatus, syncRolloutStatus.
  */
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import * as Bounds from "./bounds.ts"
@@ -8,7 +8,7 @@ import * as Conditions from "./conditions.ts"
 import * as Progress from "./progress.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 
-/** The whole status but for what it says about progress, which stays as it is stored. `now` is in milliseconds since 1970. */
+/** The status without a new Progressing condition. `now`: milliseconds since 1970. */
 export const compute = (deployment: Deployment, sets: ReplicaSets.Sets, now: number): Conditions.Status => {
   const all = ReplicaSets.all(sets)
   const available = ReplicaSets.sum(all, ReplicaSets.available)
@@ -29,7 +29,7 @@ export const compute = (deployment: Deployment, sets: ReplicaSets.Sets, now: num
   }
 }
 
-/** The status of a rollout: `compute`, judged for progress, with the failure of a set if one has any. */
+/** The status of a rollout: `compute` plus Progressing and ReplicaFailure. */
 export const rollout = (deployment: Deployment, sets: ReplicaSets.Sets, now: number): Conditions.Status => {
   const status = Progress.judge(deployment, sets.current, compute(deployment, sets, now), now)
   const conditions = status.conditions ?? []
@@ -43,14 +43,14 @@ export const rollout = (deployment: Deployment, sets: ReplicaSets.Sets, now: num
   }
 }
 
-/** Counts that are zero are left out, as the server stores them. */
+/** Omits zero counts, as the server stores them. */
 const counts = <K extends string>(of: Readonly<Record<K, number>>): Partial<Readonly<Record<K, number>>> => {
   const out: Partial<Record<K, number>> = {}
   for (const key in of) if (of[key] !== 0) out[key] = of[key]
   return out
 }
 
-/** Undefined if a set that was looked after does not say; one that nobody has looked at yet has none. */
+/** Undefined if a ReplicaSet that was synced does not report the field; one that was never synced has none. */
 const terminating = (all: ReadonlyArray<ReplicaSet>): number | undefined => {
   let total = 0
   for (const { status } of all) {
@@ -77,7 +77,7 @@ const availability = (deployment: Deployment, available: number, now: number): C
         now
       )
 
-/** The new set's failure before those of the old ones. */
+/** The new ReplicaSet's failure takes precedence over those of the old ones. */
 const failureOf = ({ current, old }: ReplicaSets.Sets): Conditions.Condition | undefined => {
   for (const set of current === undefined ? old : [current, ...old]) {
     const failure = set.status?.conditions?.find((condition) => condition.type === Conditions.replicaFailure)
@@ -89,14 +89,14 @@ const failureOf = ({ current, old }: ReplicaSets.Sets): Conditions.Condition | u
   return undefined
 }
 
-/** Whether writing the status would change nothing. `isKept`: whether the server keeps `terminatingReplicas`. */
+/** Whether a write would change nothing. `isKept`: whether the server stores `terminatingReplicas`. */
 export const isSame = (a: Conditions.Status, b: Conditions.Status, isKept: boolean): boolean =>
   numbers.every((field) => (a[field] ?? 0) === (b[field] ?? 0)) &&
   a.collisionCount === b.collisionCount &&
   (!isKept || a.terminatingReplicas === b.terminatingReplicas) &&
   sameConditions(a.conditions ?? [], b.conditions ?? [])
 
-/** Fields for which zero and absent are one. For the two others absent means unknown. */
+/** Fields where zero equals absent. In the two others absent means unknown. */
 const numbers = [
   "observedGeneration",
   "replicas",

@@ -1,7 +1,7 @@
 /**
- * One sync of a Deployment: what the plans beside this file decide, carried out in order. A round changes one thing and then writes the
- * status; the event of its own write brings the next round. Writes go through ports, so nothing here knows where they go.
- * Source: pkg/controller/deployment: syncDeployment.
+ * One sync of a Deployment: applies what the plans beside this file decide. A sync changes one thing and then writes
+ * the status; the watch event of its own write triggers the next sync. Source: pkg/controller/deployment:
+ * syncDeployment.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -23,14 +23,17 @@ import * as Rolling from "./rolling.ts"
 import * as Scaling from "./scaling.ts"
 import * as Status from "./status.ts"
 
-/** A strategy this program does not know. */
+/** A strategy type that this controller does not know. */
 export class UnknownStrategy extends Data.TaggedError("UnknownStrategy")<{ readonly type: string }> {
   override get message(): string {
     return `unexpected deployment strategy type: ${this.type}`
   }
 }
 
-/** A selector that cannot be read; retried as any failure is. Source: pkg/controller/deployment getReplicaSetsForDeployment. */
+/**
+ * A selector that cannot be parsed; retried with backoff. Source: pkg/controller/deployment:
+ * getReplicaSetsForDeployment.
+ */
 export class InvalidSelector extends Data.TaggedError("InvalidSelector")<{
   readonly deployment: Key
   readonly why: string
@@ -42,17 +45,17 @@ export class InvalidSelector extends Data.TaggedError("InvalidSelector")<{
 
 export type Failure = ApiError.ApiError | UnknownStrategy
 
-/** What a sync starts from: the state of the cache. */
+/** The cached objects that a sync starts from. */
 export interface Gathered {
   readonly deployment: Deployment
-  /** The ReplicaSets it controls. */
+  /** The ReplicaSets that the Deployment controls. */
   readonly owned: ReadonlyArray<ReplicaSet>
   /** The pods a ReplicaSet controls, in every phase. */
   readonly podsOf: (set: ReplicaSet) => ReadonlyArray<Pod>
 }
 
 /**
- * The answer to a selector that means every pod: a word to the user, and nothing else. That the object was seen is noted once a
+ * For a selector that selects every pod: an event, and nothing else. `observedGeneration` is written once per
  * generation.
  */
 export const refuse = Effect.fnUntraced(function* (
@@ -66,7 +69,7 @@ export const refuse = Effect.fnUntraced(function* (
   yield* deps.updateStatus({ ...deployment, status: { ...deployment.status, observedGeneration: generation } })
 })
 
-/** Answers when to look again although nothing will have happened. */
+/** Returns when to check again without an event. */
 export const run = Effect.fnUntraced(function* (
   deps: Deps,
   { deployment, owned, podsOf }: Gathered
@@ -92,7 +95,7 @@ export const run = Effect.fnUntraced(function* (
   }
 })
 
-/** Sizes follow the Deployment's, whatever the state of a rollout; how far that is, is not judged meanwhile. */
+/** Scales to `spec.replicas` whatever the state of a rollout; progress is not judged meanwhile. */
 const scale = Effect.fnUntraced(function* (deps: Deps, before: Rollout): Effect.fn.Return<Progress.Recheck, Failure> {
   const rollout = yield* resize(deps, before, Scaling.plan(before.deployment, before.sets))
   const { deployment } = rollout
@@ -102,8 +105,8 @@ const scale = Effect.fnUntraced(function* (deps: Deps, before: Rollout): Effect.
 })
 
 /**
- * Ends with the write: the next round rolls out what came back. The new set has to be there, because its revision counts; where old pods
- * must be gone before there are new ones, it is made empty.
+ * Ends with the write: the next sync rolls out the restored template. The new ReplicaSet must exist, because its
+ * revision counts; for Recreate it is created with no replicas.
  */
 const rollBack = Effect.fnUntraced(function* (
   deps: Deps,
@@ -126,7 +129,7 @@ const roll = Effect.fnUntraced(function* (deps: Deps, before: Rollout): Effect.f
   const steps = Rolling.shrink(rollout.deployment, rollout.sets)
   const shrunk = yield* Effect.result(resize(deps, rollout, steps))
   if (Result.isFailure(shrunk)) {
-    // As if nothing had been scaled: the status is told first, then the key comes back.
+    // Writes the status first, as if nothing had been scaled; then the failure requeues the key.
     yield* judge(deps, yield* finish(deps, rollout))
     return yield* shrunk.failure
   }
@@ -146,7 +149,7 @@ const recreate = Effect.fnUntraced(function* (
   return yield* judge(deps, yield* finish(deps, yield* resize(deps, rollout, growth)))
 })
 
-/** Drops the history that is too much once the stored status says that the rollout is over. */
+/** Deletes surplus ReplicaSets once the stored status is complete. */
 const finish = (deps: Deps, rollout: Rollout): Effect.Effect<Rollout, ApiError.ApiError> =>
   Progress.isComplete(rollout.deployment, rollout.deployment.status ?? {})
     ? Effect.as(cleanUp(deps, rollout), rollout)
@@ -164,7 +167,7 @@ const cleanUp = (deps: Deps, { deployment, sets }: Rollout): Effect.Effect<void,
     { discard: true }
   )
 
-/** Writes the counts, and nothing about progress. */
+/** Writes the counts without judging progress. */
 const report = Effect.fnUntraced(function* (
   deps: Deps,
   { deployment, now, sets }: Rollout
@@ -173,7 +176,7 @@ const report = Effect.fnUntraced(function* (
   return undefined
 })
 
-/** The Deployment as it is then; the very same one if its status says so already. */
+/** Returns the Deployment as written, or the same object if its status is equal. */
 const updateStatusIfChanged = (
   { terminatingReplicas, updateStatus }: Deps,
   deployment: Deployment,
@@ -188,8 +191,8 @@ const updateStatusIfChanged = (
       )
 
 /**
- * Writes the counts and what they say about progress; if that is no news, says when to look again. It is none either if the server, which
- * may be too old for a field, keeps nothing of what was written.
+ * Writes the counts and the Progressing condition; returns when to check again if nothing was written, or if the
+ * server, which may be too old for a field, stored nothing new.
  */
 const judge = Effect.fnUntraced(function* (
   deps: Deps,

@@ -1,6 +1,7 @@
 /**
- * Which Deployments a change concerns. A ReplicaSet concerns its owner, and everybody who may want it while it has none; a pod concerns
- * nobody, except that the last one to go is what a Recreate waits for. Synchronous reads of the cache, nothing else. Source: spec B.1.
+ * Which Deployments a watch event enqueues: a ReplicaSet its controller, or, as an orphan, every Deployment whose
+ * selector matches; a deleted pod only a Recreate Deployment that waits for its last old pod. Source:
+ * pkg/controller/deployment: addReplicaSet, updateReplicaSet, deletePod.
  */
 import * as Key from "../../kube/Key.ts"
 import { Deployment, type Pod, ReplicaSet } from "../../kube/resources.ts"
@@ -28,7 +29,7 @@ export const replicaSets = (stores: Stores): Trigger<ReplicaSet> => {
     }
   }
   return (delta) =>
-    // A resync says nothing: every Deployment has one of its own.
+    // A resync of the ReplicaSet enqueues nothing, because every Deployment is resynced as well.
     delta._tag === "Updated" && delta.previous === delta.object ? [] : Owners.concerned(owners, delta).map(Key.of)
 }
 
@@ -44,6 +45,6 @@ export const pods =
     return sets.every((one) => podsOf(stores, one).length === 0) ? [Key.of(deployment)] : []
   }
 
-/** The pods a set controls, in every phase. */
+/** The pods that a ReplicaSet controls, in every phase. */
 export const podsOf = ({ pods }: Pick<Stores, "pods">, set: ReplicaSet): ReadonlyArray<Pod> =>
   pods.byIndex(Indexes.byController.name, set.metadata.uid ?? "")

@@ -1,7 +1,7 @@
 /**
- * The sizes of what controls the pods of a budget, each controller once: from the cache for the kinds that it has, from the `scale` subresource for
- * all others, and for those that the cache does not show. A pod that nobody controls has no size to add; one whose controller nobody finds
- * makes the count impossible. Source: spec G.9, getExpectedScale.
+ * The sizes of the controllers of a budget's pods, each controller once: from the cache for kinds that are watched,
+ * else from the `scale` subresource. A pod without a controller is unmanaged; one whose controller cannot be found
+ * makes the count fail. Source: pkg/controller/disruption: getExpectedScale.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -20,7 +20,7 @@ import type {
 import type { Readable } from "../../streams/store/Store.ts"
 import type * as Scales from "../shared/scale/scales.ts"
 
-/** Why a budget's pods could not be counted, in one sentence. */
+/** Why a budget's expected pods could not be calculated, in one sentence. */
 export class Uncountable extends Data.TaggedError("Uncountable")<{ readonly why: string; readonly cause?: unknown }> {
   override get message(): string {
     return this.why
@@ -43,7 +43,7 @@ export interface Sized {
   readonly replicas: number
 }
 
-/** What controls a pod of the namespace, as the cache shows it. A Deployment stands for its replica sets. */
+/** The cached controller of a pod. A ReplicaSet is replaced by its Deployment. */
 export const cached = (stores: Stores, reference: OwnerReference, namespace: string | undefined): Sized | undefined => {
   const { kind } = reference
   const group = groupOf(reference.apiVersion)
@@ -81,13 +81,13 @@ const sizeOf = ({ metadata: { uid = "" }, spec }: Replicated): Sized => ({ uid, 
 
 const groupOf = (apiVersion: string): string => apiVersion.slice(0, Math.max(0, apiVersion.indexOf("/")))
 
-/** Where these kinds are, and where they were. */
+/** The API groups and versions of these kinds, former ones included. */
 const isWorkload = (group: string): boolean => group === "apps" || group === "extensions"
 
 export interface Counted {
   /** Sum of the sizes. */
   readonly scale: number
-  /** Pods that nobody controls. */
+  /** Pods without a controller. */
   readonly unmanaged: ReadonlyArray<Pod>
 }
 
@@ -131,7 +131,7 @@ const live = (
     })
   )
 
-/** How Go prints a selector, for messages that have one in them. Source: meta/v1 LabelSelector.String. */
+/** As Go prints a selector in messages. Source: meta/v1: LabelSelector.String. */
 export const goText = (selector: NonNullable<PodDisruptionBudget["spec"]>["selector"]): string => {
   if (selector === undefined) return "nil"
   const { matchExpressions = [], matchLabels = {} } = selector

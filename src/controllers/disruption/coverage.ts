@@ -1,7 +1,8 @@
 /**
- * Which budgets a pod concerns, and which pods a budget selects, without looking at others: each selector stands under one of the things that it asks
- * of labels, the one that the fewest others ask for, and each budget has the names of its pods. Fed by every change of both; plain synchronous
- * state for one term. An empty selector selects all pods of its namespace, none at all selects nobody. Source: policy/v1 PodDisruptionBudgetSpec.
+ * Which budgets select a pod and which pods a budget selects, without a scan: each selector is indexed by one of its
+ * required labels, the one that the fewest other selectors require, and each budget has the keys of its pods. Updated
+ * by every change of either; plain synchronous state of one leadership term. An empty selector selects all pods of the
+ * namespace, an absent one none. Source: policy/v1: PodDisruptionBudgetSpec.
  */
 import * as Result from "effect/Result"
 import * as Key from "../../kube/Key.ts"
@@ -9,35 +10,35 @@ import type { Pod, PodDisruptionBudget } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
 import * as Store from "../../streams/store/Store.ts"
 
-/** Undefined for a budget that selects nothing; a failure is one sentence. */
+/** Undefined for a budget that selects no pods; a failure is one sentence. */
 export const selectorOf = ({ spec }: PodDisruptionBudget): Result.Result<Selector.LabelSelector, string> | undefined =>
   spec?.selector === undefined || spec.selector === null ? undefined : Selector.fromSpec(spec.selector)
 
 interface Entry {
   readonly namespace: string
   readonly selector: Selector.LabelSelector
-  /** The one bucket that it is in. */
+  /** The only bucket that holds the budget. */
   readonly bucket: string
-  /** Exactly the pods of the namespace that the selector matches. */
+  /** The pods of the namespace that the selector matches. */
   readonly pods: Set<Key.Key>
 }
 
 type Pods = Pick<Store.Readable<Pod>, "byIndex" | "get">
 
-/** Of a namespace that has budgets, and of no other: exactly its pods, by each label with its value. */
+/** For namespaces with budgets: the keys of its pods, by each label and value. */
 interface NamespacePods {
   budgets: number
   readonly pods: Map<string, Set<Key.Key>>
 }
 
 export interface Coverage {
-  /** A budget that appeared or changed. `pods`: of which it is to select. */
+  /** A budget was created or updated. `pods`: the store to select from. */
   readonly set: (budget: PodDisruptionBudget, pods: Pods) => void
   readonly delete: (budget: Key.Key) => void
-  /** A pod that appeared or has other labels than before. */
+  /** A pod was created or its labels changed. */
   readonly add: (pod: Pod) => void
   readonly remove: (pod: Pod) => void
-  /** The budgets that select a pod with these labels, by name. */
+  /** The budgets that select the pod, sorted. */
   readonly of: (pod: Pod) => ReadonlyArray<Key.Key>
   /** The pods that a budget selects. */
   readonly podsOf: (budget: Key.Key) => ReadonlySet<Key.Key>
@@ -61,7 +62,7 @@ export const make = (): Coverage => {
     if (indexed !== undefined && --indexed.budgets === 0) namespaces.delete(entry.namespace)
   }
 
-  /** Counts a budget more for the namespace. */
+  /** Counts one more budget for the namespace, and indexes its pods for the first. */
   const namespacePodsOf = (namespace: string, pods: Pods): NamespacePods => {
     const known = namespaces.get(namespace)
     if (known !== undefined) {
@@ -125,7 +126,7 @@ export const make = (): Coverage => {
   }
 }
 
-/** Never with an empty one. */
+/** Never holds an empty bucket. */
 type Buckets = Map<string, Set<Key.Key>>
 
 const put = (buckets: Buckets, bucket: string, key: Key.Key): void => {
@@ -144,7 +145,7 @@ const addLabels = ({ pods }: NamespacePods, pod: Pod): void => {
   for (const key in labels) put(pods, labelled(namespace, key, labels[key] ?? ""), Key.of(pod))
 }
 
-/** Those with the rarest of the labels that a pod must have; all of the namespace if it must have none. */
+/** The pods with the rarest required label; all pods of the namespace if the selector requires none. */
 const candidatesFor = (
   indexed: NamespacePods,
   namespace: string,
@@ -166,7 +167,7 @@ const anything = (namespace: string): string => `${namespace}/`
 const having = (namespace: string, label: string): string => `${namespace}/${label}`
 const labelled = (namespace: string, label: string, value: string): string => `${namespace}/${label}=${value}`
 
-/** The bucket of one requirement; a requirement that labels may meet by not being there says nothing. */
+/** The bucket of a requirement; undefined for one that absent labels satisfy. */
 const bucketOf = (namespace: string, { key, operator, values }: Selector.Requirement): string | undefined => {
   const [value] = values
   if (operator === "In")

@@ -1,6 +1,6 @@
 /**
- * How many pods a budget expects, and how many of them it wants healthy: of a number its pods are counted, of a share the sizes of whatever controls
- * them. Pure and total. Source: spec G.9, getExpectedPodCount.
+ * How many pods a budget expects and how many must be healthy: from the number of its pods, or, for percentages and
+ * `maxUnavailable`, from the sizes of their controllers. Pure. Source: pkg/controller/disruption: getExpectedPodCount.
  */
 import * as Result from "effect/Result"
 import * as IntOrPercent from "../../kube/intOrPercent.ts"
@@ -13,11 +13,13 @@ export interface Expectation {
   readonly desired: number
 }
 
-/** Whether the sizes of the controllers have to be known. */
+/** Whether the sizes of the controllers are needed. */
 export const needsScale = (spec: Spec): boolean =>
   spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === "string"
 
-/** `pods`: how many it selects. `scale`: the sum of the sizes, where they have to be known. Fails with one sentence. */
+/**
+ * `pods`: how many the budget selects. `scale`: sum of the controllers' sizes, where needed. Fails with one sentence.
+ */
 export const of = (
   spec: Spec,
   { pods, scale }: { readonly pods: number; readonly scale: number }
@@ -27,7 +29,7 @@ export const of = (
     return Result.map(share(maxUnavailable, scale), (some) => ({ expected: scale, desired: Math.max(0, scale - some) }))
   }
   if (typeof minAvailable === "number") return Result.succeed({ expected: pods, desired: minAvailable })
-  // Neither of the two: nothing is expected, and nothing allowed.
+  // Without either field nothing is expected and no disruption is allowed.
   if (minAvailable === undefined) return Result.succeed({ expected: 0, desired: 0 })
   return Result.map(share(minAvailable, scale), (some) => ({ expected: scale, desired: some }))
 }

@@ -1,42 +1,45 @@
 /**
- * What a budget's status should say: how many of its pods are healthy, how many have to be, and how many may go. Pure and total; written, it asks for
- * nothing the next time. What the eviction endpoint noted in it is taken over, or dropped when it did not come about. Source: spec G.9.
+ * The status of a budget: healthy, desired and expected pods, and allowed disruptions. Pure and idempotent. Entries
+ * that the eviction API added to `disruptedPods` are kept until the pod is deleted or the entry expires. Also when a
+ * DisruptionTarget condition is stale. Source: pkg/controller/disruption: updatePdbStatus, buildDisruptedPodMap.
  */
 import * as Conditions from "../../kube/conditions.ts"
 import * as PodState from "../../kube/pod.ts"
 import type { Pod, PodDisruptionBudget } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
 
-/** Milliseconds within which a pod that was let go has to be seen going. Source: disruption DeletionTimeout. */
+/**
+ * Milliseconds in which an evicted pod must be observed as deleted. Source: pkg/controller/disruption: DeletionTimeout.
+ */
 export const deletionTimeout = 120_000
 
 export type Status = NonNullable<PodDisruptionBudget["status"]>
 
 export interface Gathered {
   readonly budget: PodDisruptionBudget
-  /** Those that it selects. */
+  /** The pods that the budget selects. */
   readonly pods: ReadonlyArray<Pod>
-  /** How many pods there should be. */
+  /** Expected pods. */
   readonly expected: number
-  /** How many of them have to be healthy. */
+  /** Pods that must be healthy. */
   readonly desired: number
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
 export interface Plan {
-  /** To be written; undefined if it says so already. */
+  /** The status to write; undefined if it is unchanged. */
   readonly status: Status | undefined
-  /** Pods that were let go and did not. */
+  /** Pods that were evicted but not deleted in time. */
   readonly expired: ReadonlyArray<Pod>
-  /** Milliseconds until time alone may change something. */
+  /** Milliseconds until the next entry expires. */
   readonly recheck: number | undefined
 }
 
 type Disrupted = Readonly<Record<string, string>>
 
 interface Going {
-  /** Let go, and not seen going yet. */
+  /** Evicted and not observed as deleted yet. */
   readonly disrupted: Disrupted
   readonly expired: ReadonlyArray<Pod>
   readonly recheck: number | undefined
@@ -51,7 +54,7 @@ export const plan = (gathered: Gathered): Plan => {
       !Object.hasOwn(disrupted, pod.metadata.name) &&
       PodState.isReady(pod)
   ).length
-  // A budget without pods allows nothing: its first ones may come before anybody has counted them.
+  // Without expected pods nothing is allowed: new pods may exist before they are counted.
   const allowed = expected <= 0 ? 0 : Math.max(0, healthy - desired)
   const { generation } = budget.metadata
   const status: Status = {
@@ -87,7 +90,10 @@ const goingOf = ({ budget, now, pods }: Gathered): Going => {
 
 const reasonOf = (allowed: number) => ({ reason: allowed > 0 ? "SufficientPods" : "InsufficientPods" })
 
-/** The status of a budget that could not be counted: nobody may go. Undefined if it says so already. */
+/**
+ * The status after a failed count, which allows no disruption; undefined if it is unchanged. Source:
+ * pkg/controller/disruption: failSafe.
+ */
 export const failSafe = (budget: PodDisruptionBudget, why: string, now: number): Status | undefined => {
   const { status = empty } = budget
   const claim = { status: false, reason: "SyncFailed", message: why, observedGeneration: status.observedGeneration }
@@ -108,7 +114,7 @@ const conditionsOf = ({ conditions }: Status, claim: Claim, now: number): NonNul
 
 const count = (value: number | undefined): number => value ?? 0
 
-/** Whether the one says what the other does; conditions by all they say but when that began. */
+/** Whether two statuses are equal, apart from the transition times of conditions. */
 const isSame = (a: Status = empty, b: Status): boolean =>
   count(a.currentHealthy) === b.currentHealthy &&
   count(a.desiredHealthy) === b.desiredHealthy &&
@@ -126,6 +132,6 @@ const isSameMap = (a: Disrupted = {}, b: Disrupted = {}): boolean => {
   )
 }
 
-/** `Conditions.set` gives back the conditions themselves where nothing is new. */
+/** `Conditions.set` returns the same objects where nothing changed. */
 const isSameList = (a: Status["conditions"] = [], b: Status["conditions"] = []): boolean =>
   a.length === b.length && a.every((condition, i) => condition === b[i])

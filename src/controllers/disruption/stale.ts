@@ -1,6 +1,6 @@
 /**
- * Pods that were told to go and stay: after two minutes their condition `DisruptionTarget` says False again. What a kubelet said of its own pods holds
- * for as long as it takes. Pure and total. Source: spec G.9, disruption stalePodDisruptionTimeout.
+ * Stale DisruptionTarget conditions: if the pod is not deleted within two minutes, the condition is set to False.
+ * Conditions that the kubelet set are left. Pure. Source: pkg/controller/disruption: syncStalePodDisruption.
  */
 import * as Patch from "../../kube/Patch.ts"
 import * as PodState from "../../kube/pod.ts"
@@ -12,7 +12,10 @@ export const timeout = 120_000
 
 const type = "DisruptionTarget"
 
-/** When the pod should have gone by, in milliseconds since 1970; undefined if it goes, or was never told to. */
+/**
+ * When the condition becomes stale, in milliseconds since 1970; undefined if the pod is being deleted, terminal or
+ * without the condition.
+ */
 export const due = (pod: Pod): number | undefined => {
   if (pod.metadata.deletionTimestamp !== undefined || PodState.isTerminal(pod)) return undefined
   const condition = pod.status?.conditions?.find((one) => one.type === type)
@@ -20,7 +23,7 @@ export const due = (pod: Pod): number | undefined => {
   return (Time.parse(condition.lastTransitionTime) ?? -Infinity) + timeout
 }
 
-/** Takes it back, on that pod in that state and on no other. */
+/** Sets the condition to False, on the pod's current resourceVersion only. */
 export const reset = ({ metadata: { generation, resourceVersion, uid } }: Pod, now: number): Patch.Patch =>
   Patch.strategic({
     metadata: { uid, resourceVersion },

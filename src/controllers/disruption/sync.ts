@@ -1,7 +1,7 @@
 /**
- * One look at a budget: gathers its pods and the sizes of what controls them, plans, tells users what is odd, and writes at most one status. Whatever
- * goes wrong on the way, no pod may be let go by a count that does not hold any more: unless another writer was faster, the status says so,
- * and the budget is looked at again. And the pods that have keys of their own. Source: pkg/controller/disruption: trySync.
+ * One sync of a budget: collects its pods and the sizes of their controllers, plans, records events, and writes at most
+ * one status. If a step fails, the status is set to allow no disruption, unless another writer was faster, and the sync
+ * is retried. Also the syncs of the pod keys. Source: pkg/controller/disruption: trySync.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -23,7 +23,7 @@ import { type State, subjectOf } from "./triggers.ts"
 
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
-/** What the loop reads and writes. */
+/** The stores and API calls that the disruption controller depends on. */
 export interface Deps extends Controllers.Deps {
   readonly budgets: Readable<PodDisruptionBudget>
   readonly pods: Readable<Pod>
@@ -71,7 +71,8 @@ const budget = (deps: Deps, state: State, key: Key.Key): Effect.Effect<Reconcile
   return attempt(deps, state, found).pipe(
     Effect.catchIf(
       isOvertaken,
-      // What the cache lacks may be our own last write: it is to ask again when it is seen, however long the next try would wait.
+      // The cache may lack our own last write: without the version its watch event enqueues the key, however long the
+      // backoff is.
       (error) =>
         Effect.andThen(
           Effect.sync(() => state.written.delete(key)),
@@ -79,12 +80,12 @@ const budget = (deps: Deps, state: State, key: Key.Key): Effect.Effect<Reconcile
         ),
       (error) => Effect.andThen(writeFailSafe(deps, state, found, error), Effect.fail(error))
     ),
-    // It is gone, and its event is on the way.
+    // The budget was deleted; its watch event will follow.
     Effect.catchIf(isGone, () => Effect.succeed(Reconcile.done))
   )
 }
 
-/** Another writer was faster, or leads: nothing is wrong with the count. */
+/** A conflict, or a lost leadership: the count itself is not wrong. */
 const isOvertaken = (error: Failure): boolean =>
   error._tag === "ApiError" && ApiError.hasReason(error, "Conflict", "LeaderFenced", "NotFound")
 
@@ -107,7 +108,7 @@ const attempt = Effect.fnUntraced(function* (deps: Deps, state: State, found: Po
   return recheck === undefined ? Reconcile.done : Reconcile.after(recheck)
 })
 
-/** By name, so that the same pods are told of in the same way. */
+/** Sorted, so that the same pods give the same messages. */
 const podsOf = (deps: Deps, { coverage }: State, found: PodDisruptionBudget) => {
   const selector = Coverage.selectorOf(found)
   if (selector !== undefined && Result.isFailure(selector)) {
@@ -143,7 +144,7 @@ const unmanagedText = ({ spec }: PodDisruptionBudget): string =>
   "As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. " +
   'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.'
 
-/** What the server said, without what was asked. */
+/** The server's message without the request. */
 const textOf = (error: Failure): string => (error._tag === "ApiError" ? error.detail : error.message)
 
 const write = Effect.fnUntraced(function* (
@@ -165,7 +166,7 @@ const write = Effect.fnUntraced(function* (
   })
 })
 
-/** Best effort: what fails here is told of with what failed before. */
+/** Best effort: a failure here is reported together with the first one. */
 const writeFailSafe = Effect.fnUntraced(function* (
   deps: Deps,
   state: State,

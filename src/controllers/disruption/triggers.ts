@@ -1,7 +1,8 @@
 /**
- * Whom a change concerns. A pod asks for the budgets that select it, before or after, and only if it changed in something that they count; whatever
- * controls pods asks for the budgets of those when its size changes. The loop's own writes of a status are known by their version, and ask for
- * nothing. Triggers run after the stores have changed. Source: pkg/controller/disruption.
+ * Which keys a watch event enqueues. A pod enqueues the budgets that select it, or selected it before, if the change
+ * affects their counts; a controller enqueues the budgets of its pods when its size changes. The controller's own
+ * status writes are recognised by their resourceVersion and enqueue nothing. Triggers run after the stores have
+ * changed. Source: pkg/controller/disruption: addPod, updatePod, addDB, updateDB.
  */
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
@@ -15,25 +16,25 @@ import * as Indexes from "../shared/workload/indexes.ts"
 import type { Coverage } from "./coverage.ts"
 import * as Stale from "./stale.ts"
 
-/** What one term remembers. */
+/** State of one leadership term. */
 export interface State {
   readonly coverage: Coverage
-  /** Of each budget the version that the loop wrote last. */
+  /** The resourceVersion of the last status that this process wrote, by budget. */
   readonly written: Map<Key.Key, string>
 }
 
 const none: ReadonlyArray<Key.Key> = []
 
 /**
- * What a key names: a budget, or, marked, in the same queue, a pod that several budgets select, or a pod with the condition `DisruptionTarget` that may
- * not have been deleted.
+ * What a key of the queue names: a budget, a pod that several budgets select, or a pod whose DisruptionTarget condition
+ * may become stale.
  */
 type Subject =
   | { readonly _tag: "Budget"; readonly key: Key.Key }
   | { readonly _tag: "Shared"; readonly key: Key.Key }
   | { readonly _tag: "Stale"; readonly key: Key.Key }
 
-/** No name has them. */
+/** Suffixes that no object name contains. */
 const marks = { Shared: "#shared", Stale: "#stale" } as const
 
 const sharedKey = (pod: Pod): Key.Key => Key.of(pod) + marks.Shared
@@ -88,7 +89,7 @@ const budgetsOf = (coverage: Coverage, delta: Delta<Pod>): ReadonlyArray<Key.Key
   return coverage.of(object)
 }
 
-/** To a budget that selects both. */
+/** Whether a budget that selects both counts them alike. */
 const countsAlike = (a: Pod, b: Pod): boolean =>
   a.metadata.uid === b.metadata.uid &&
   (a.metadata.deletionTimestamp === undefined) === (b.metadata.deletionTimestamp === undefined) &&
@@ -106,13 +107,13 @@ type Sizeable = KubeObject & { readonly spec?: { readonly replicas?: number } | 
 const hasNewSize = <A extends Sizeable>(delta: Delta<A>): boolean =>
   delta._tag === "Updated" && delta.previous.spec?.replicas !== delta.object.spec?.replicas
 
-/** Whatever controls pods by itself. */
+/** Controllers that own pods directly. */
 export const controller =
   (pods: Readable<Pod>, { coverage }: State): Trigger.Trigger<Sizeable> =>
   (delta) =>
     hasNewSize(delta) ? overPods(pods, coverage, delta.object) : none
 
-/** Deployments control pods through their replica sets. */
+/** Deployments own pods through ReplicaSets. */
 export const deployment =
   (sets: Readable<ReplicaSet>, pods: Readable<Pod>, { coverage }: State): Trigger.Trigger<Deployment> =>
   (delta) =>

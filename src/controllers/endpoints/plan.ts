@@ -1,6 +1,6 @@
 /**
- * Whether the Endpoints of a Service have to be written, and how. Pure and total; carried out, it asks for nothing the next time. That
- * something has been waiting to be shown is no reason to write by itself. Source: spec F.2.
+ * Whether and how the Endpoints of a Service are written. Pure and idempotent. A pending trigger time alone is no
+ * reason to write. Source: pkg/controller/endpoint: syncService.
  */
 import type { Draft } from "../../kube/Meta.ts"
 import type { Endpoints, Pod, Service } from "../../kube/resources.ts"
@@ -10,7 +10,7 @@ import * as Subsets from "./subsets.ts"
 const managedBy = "endpoints.kubernetes.io/managed-by"
 const headless = "service.kubernetes.io/headless"
 export const overCapacity = "endpoints.kubernetes.io/over-capacity"
-/** Its Endpoints are the lock of an election of old and nobody's list of addresses. */
+/** Endpoints with this annotation are a leader election lock. */
 export const leader = "control-plane.alpha.kubernetes.io/leader"
 
 export type Plan =
@@ -22,10 +22,10 @@ const none: Plan = { _tag: "None" }
 
 export interface Gathered {
   readonly service: Service
-  /** Those that the Service selects. */
+  /** The pods that the Service selects. */
   readonly pods: ReadonlyArray<Pod>
   readonly current: Endpoints | undefined
-  /** The trigger time as text. */
+  /** The trigger time annotation. */
   readonly time: string | undefined
 }
 
@@ -49,7 +49,7 @@ export const plan = ({ current, pods, service, time }: Gathered): Plan => {
   return { _tag: "Update", endpoints: { ...current, metadata: { ...current.metadata, ...metadata }, subsets } }
 }
 
-/** The Service's own, and what says whose they are. */
+/** The Service's labels and the controller's own. */
 const labelsOf = ({ metadata, spec }: Service): Record<string, string> => {
   const { [headless]: _, ...own } = metadata.labels ?? {}
   const ip = spec?.clusterIP ?? ""

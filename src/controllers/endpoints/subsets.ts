@@ -1,6 +1,7 @@
 /**
- * What the Endpoints of a Service should hold: for each pod one address of the Service's first family, under the numbers that its ports have on
- * that pod, in the canonical layout, so that equal content is written in one way. Pure and total. Source: spec F.1, F.2.
+ * The subsets of a Service's Endpoints: for each pod one address of the Service's first IP family, with the ports
+ * resolved for that pod, repacked into canonical form so that equal content is equal text. Pure. Source:
+ * pkg/controller/endpoint: syncService; pkg/api/v1/endpoints: RepackSubsets.
  */
 import * as PodState from "../../kube/pod.ts"
 import type { Pod, Service } from "../../kube/resources.ts"
@@ -10,7 +11,7 @@ import * as ServicePorts from "../shared/services/servicePorts.ts"
 
 export type { Address, Subset } from "../shared/services/repack.ts"
 
-/** Addresses in one object, at most; of more, some are left out. */
+/** Maximum number of addresses in one object. */
 export const capacity = 1000
 
 interface Stated {
@@ -18,7 +19,9 @@ interface Stated {
   readonly ready: boolean
 }
 
-/** The address that the Service's first family has in the pod. Source: podToEndpointAddressForService. */
+/**
+ * The pod's address of the Service's first IP family. Source: pkg/controller/endpoint: podToEndpointAddressForService.
+ */
 const addressOf = (service: Service, pod: Pod): string | undefined => {
   const { clusterIP = "", ipFamilies = [] } = service.spec ?? {}
   const known = clusterIP === "" || clusterIP === "None" ? (pod.status?.podIP ?? "") : clusterIP
@@ -42,7 +45,7 @@ const describe = (service: Service, pod: Pod): Stated | undefined => {
   return { address, ready: publishes || PodState.isReady(pod) }
 }
 
-/** The pods are those that the Service selects. */
+/** `pods`: those that the Service selects. */
 export const of = (service: Service, pods: ReadonlyArray<Pod>): ReadonlyArray<Repack.Subset> => {
   const withoutPorts = (service.spec?.ports ?? []).length === 0
   if (withoutPorts && service.spec?.clusterIP !== "None") return []
@@ -70,13 +73,13 @@ const portOf = ({ appProtocol, name, port, protocol }: ServicePorts.Resolved) =>
 const count = (subsets: ReadonlyArray<Repack.Subset>, of: "addresses" | "notReadyAddresses"): number =>
   subsets.reduce((sum, one) => sum + (one[of]?.length ?? 0), 0)
 
-/** How many addresses there are. */
+/** The number of addresses. */
 export const size = (subsets: ReadonlyArray<Repack.Subset>): number =>
   count(subsets, "addresses") + count(subsets, "notReadyAddresses")
 
 /**
- * At most a thousand: ready ones go before others, and of those that do not all fit each subset keeps its share, rounded up as long as there is
- * room. Source: truncateEndpoints.
+ * Keeps at most 1,000 addresses, ready ones first; of those that do not all fit each subset keeps its share, rounded up
+ * as long as there is room. Source: pkg/controller/endpoint: truncateEndpoints.
  */
 export const truncate = (
   subsets: ReadonlyArray<Repack.Subset>
@@ -99,7 +102,7 @@ export const truncate = (
   return { subsets: cut.filter((one) => size([one]) > 0), isTruncated: true }
 }
 
-/** The same text for the same content, however it is ordered and whoever wrote it. */
+/** The same text for equal content in any order. */
 export const canonical = (subsets: ReadonlyArray<Repack.Subset>): string =>
   subsets
     .map(({ addresses = [], notReadyAddresses = [], ports = [] }) =>

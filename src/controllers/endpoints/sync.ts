@@ -1,6 +1,6 @@
 /**
- * One sync of a Service's Endpoints: gathers from the cache, plans, writes at most once. What belonged to a Service that is gone is deleted. Source:
- * spec F.2.
+ * One sync of a Service's Endpoints: collects from the cache, plans, and writes at most once. The Endpoints of a
+ * deleted Service are deleted. Source: pkg/controller/endpoint: syncService.
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
@@ -17,7 +17,7 @@ import * as Subsets from "./subsets.ts"
 
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
-/** What the loop reads and does; nothing here knows where it goes. */
+/** The stores and API calls that the Endpoints controller depends on. */
 export interface Deps {
   readonly services: Store.Readable<Service>
   readonly pods: Store.Readable<Pod>
@@ -28,10 +28,10 @@ export interface Deps {
   readonly events: EventSink
 }
 
-/** What one run of the loop remembers. */
+/** State of one leadership term. */
 export interface State {
   readonly table: Selection.Table
-  /** What the last sync of each Service knew. */
+  /** The trigger times of the last sync, by Service. */
   readonly times: Map<Key.Key, TriggerTime.State>
 }
 
@@ -80,7 +80,7 @@ const apply = (deps: Deps, service: Service, plan: Plan.Plan): Call<void> => {
       return deps.create(plan.draft).pipe(
         Effect.tapError((error) => {
           const why = `Failed to create endpoint for service ${namespace}/${name}: ${error.detail}`
-          // Nothing can be created there any more, and the Service will go too.
+          // Nothing can be created in a terminating namespace, and the Service will be deleted too.
           if (ApiError.isNamespaceTerminating(error)) return Effect.void
           return deps.events.warning(named(service), "FailedToCreateEndpoint", why)
         }),
@@ -98,7 +98,7 @@ const apply = (deps: Deps, service: Service, plan: Plan.Plan): Call<void> => {
   }
 }
 
-/** Endpoints that do not exist yet, for an event about them. */
+/** A reference to Endpoints that do not exist, for their events. */
 const named = ({ metadata: { name, namespace } }: Service): KubeObject => ({
   apiVersion: "v1",
   kind: "Endpoints",

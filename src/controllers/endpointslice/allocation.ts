@@ -1,16 +1,17 @@
 /**
- * How many of a Service's endpoints each zone is due, by the share of the nodes' processors that it has: as many that none of them is asked for
- * more than a fifth over the average, or the reason why there is no such division. Pure and total. Source: spec F.3, endpointslice/topologycache.
+ * How many of a Service's endpoints each zone is allocated, in proportion to its share of the nodes' CPU, so that no
+ * endpoint is overloaded by more than the threshold; or the reason why that is impossible. Pure. Source:
+ * endpointslice/topologycache: getAllocations.
  */
 
-/** The part of all processors that each zone has, in the order of their names: at least two zones, above 0 each and 1 together. */
+/** The share of CPU of each zone, sorted by zone name: at least two zones, each above 0, with a sum of 1. */
 export type Shares = ReadonlyMap<string, number>
 
-/** What a zone is due. */
+/** A zone's allocation. */
 export interface Due {
-  /** Endpoints without which the others of the zone are overloaded; at least one. */
+  /** With fewer endpoints than this the zone's endpoints are overloaded; at least one. */
   readonly minimum: number
-  /** What its share comes to, and no less than the minimum. */
+  /** The zone's share of the endpoints, at least the minimum. */
   readonly desired: number
 }
 
@@ -18,16 +19,16 @@ export type Allocation =
   | {
       readonly _tag: "Possible"
       readonly due: ReadonlyMap<string, Due>
-      /** Endpoints that the minimums leave over. */
+      /** Endpoints beyond the sum of the minimums. */
       readonly slack: number
     }
   /** The reason is what users read in an event. */
   | { readonly _tag: "Impossible"; readonly reason: string }
 
-/** How much more than the average an endpoint may be asked for. */
+/** The accepted overload of an endpoint, as a share. Source: endpointslice/topologycache: overloadThreshold. */
 export const threshold = 0.2
 
-/** `shares`: undefined if too little is known of the nodes. `ready`: endpoints that can be divided. */
+/** `shares`: undefined if a node's CPU or zone is unknown. `ready`: the number of ready endpoints. */
 export const of = (shares: Shares | undefined, ready: number): Allocation => {
   if (shares === undefined) {
     const reason = "Insufficient Node information: allocatable CPU or zone not specified on one or more nodes"
@@ -48,7 +49,7 @@ export const of = (shares: Shares | undefined, ready: number): Allocation => {
   return { _tag: "Impossible", reason }
 }
 
-/** How far a zone may have more than its minimum at the cost of none: what of the slack these endpoints use up. */
+/** How much of the slack these endpoints use: what zones have above their minimum. */
 export const used = (due: ReadonlyMap<string, Due>, counts: ReadonlyMap<string, number>): number => {
   let sum = 0
   for (const [zone, count] of counts) sum += Math.max(0, count - (due.get(zone)?.minimum ?? 0))

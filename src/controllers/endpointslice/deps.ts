@@ -1,4 +1,4 @@
-/** What the slice loop reads and does; nothing here knows where it goes. */
+/** The stores and API calls that the EndpointSlice controller depends on, and its state. */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { ApiError } from "../../kube/ApiError.ts"
@@ -28,7 +28,7 @@ export interface Deps {
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">
 }
 
-/** What one run of the loop remembers and is told. */
+/** State and settings of one leadership term. */
 export interface LoopState {
   readonly table: Selection.Table
   readonly tracker: SliceTracker
@@ -36,15 +36,15 @@ export interface LoopState {
   readonly topologyCache: TopologyCache
   readonly totals: Totals
   readonly preferences: Preferences
-  /** Endpoints in a slice, at most. */
+  /** Maximum number of endpoints in a slice. */
   readonly limit: number
-  /** Between a change of a slice by another client and the sync that puts it right. */
+  /** The delay between a change of a slice by another client and the sync. */
   readonly minSyncDelay: Duration.Duration
 }
 
-/** The traffic distributions that Services ask for, and how many ask for each; for one term of leadership. */
+/** How many Services have each traffic distribution; state of one leadership term. */
 interface Preferences {
-  /** Returns how many Services have each of the values that were ever seen. */
+  /** Returns the number of Services for each value that ever occurred. */
   readonly note: (service: Key, preference: string | undefined) => ReadonlyMap<string, number>
 }
 

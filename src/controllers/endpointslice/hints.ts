@@ -1,47 +1,47 @@
 /**
- * Which zone each endpoint of a Service should serve, where that is divided by the zones' processors: its own, and another's as far as that
- * one has too few. A slice that nobody has to write stays as it is while the others can make up for it. Where no division is possible nobody
- * has a hint. Pure and total; what it answers with is kept whole the next time. Source: spec F.3, endpointslice/topologycache.
+ * The zone hints of a Service's endpoints, allocated by the zones' CPU: an endpoint serves its own zone, or another
+ * zone that has too few. An unchanged slice keeps its hints while the other slices can make up for it. Without a
+ * possible allocation there are no hints. Pure and idempotent. Source: endpointslice/topologycache: AddHints.
  */
 import * as Allocation from "./allocation.ts"
 import type { Endpoint } from "./model.ts"
 
-/** A slice, or one that is to be. */
+/** An existing slice or a draft. */
 interface Holder {
   readonly endpoints?: ReadonlyArray<Endpoint> | undefined
 }
 
-/** The slices of one family. */
+/** The slices of one address family. */
 export interface Given<out C, out S> {
-  /** Undefined if too little is known of the nodes. */
+  /** Undefined if a node's CPU or zone is unknown. */
   readonly shares: Allocation.Shares | undefined
   readonly creates: ReadonlyArray<C>
-  /** That are written in any case. */
+  /** Written in any case. */
   readonly updates: ReadonlyArray<S>
   readonly unchanged: ReadonlyArray<S>
 }
 
-/** What became of the wish for hints. */
+/** The result for one address family. */
 export type Outcome =
   | {
       readonly _tag: "Given"
-      /** Endpoints for each zone that has any. */
+      /** The number of endpoints for each zone that has any. */
       readonly counts: ReadonlyMap<string, number>
     }
   | {
       readonly _tag: "Refused"
-      /** What users read in an event. */
+      /** The message of the event. */
       readonly reason: string
-      /** Whether other nodes could help. */
+      /** Whether a change of the nodes could make an allocation possible. */
       readonly isOfNodes: boolean
-      /** Endpoints that would have been divided. */
+      /** The number of ready endpoints. */
       readonly ready: number
     }
 
 export interface Hinted<out C, out S> {
   readonly creates: ReadonlyArray<C>
   readonly updates: ReadonlyArray<S>
-  /** Of the unchanged ones, those that have to be written for their hints. */
+  /** Unchanged slices that must be written because of their hints. */
   readonly rewritten: ReadonlyArray<S>
   readonly outcome: Outcome
 }
@@ -96,13 +96,13 @@ const withHint = (endpoint: Endpoint, name: string | undefined): Endpoint => {
   return name === undefined ? bare : { ...bare, hints: { forZones: [{ name }] } }
 }
 
-/** The one zone that the endpoint is for; undefined if it is for none, for many, or for nodes. */
+/** The single zone hint of the endpoint; undefined without one, or with several, or with node hints. */
 const zoneFor = ({ hints }: Endpoint): string | undefined =>
   hints?.forNodes === undefined && hints?.forZones?.length === 1 ? hints.forZones[0]?.name : undefined
 
 /**
- * Whether a slice can stay: its hints are of zones that are due some, and what is left over is enough for all minimums. Counts what
- * stays.
+ * Whether a slice can keep its hints: each names an allocated zone, and the slack suffices for all minimums. Adds its
+ * hints to `counts`.
  */
 const keep = (
   { due, slack }: Extract<Allocation.Allocation, { readonly _tag: "Possible" }>,
@@ -125,20 +125,21 @@ const add = (counts: Map<string, number>, zone: string, count: number): void => 
   counts.set(zone, (counts.get(zone) ?? 0) + count)
 }
 
-/** A division that is being made. */
+/** An allocation in progress. */
 interface Division {
   readonly due: ReadonlyMap<string, Allocation.Due>
-  /** Endpoints for each zone, those that stay included. */
+  /** The number of endpoints for each zone, unchanged slices included. */
   readonly counts: Map<string, number>
-  /** The zone of each endpoint that is free, in their order. */
+  /** The zone of each free endpoint, in order. */
   readonly zones: Array<string>
-  /** Which of the free endpoints each zone has. */
+  /** The free endpoints of each zone, by index. */
   readonly held: ReadonlyMap<string, Array<number>>
 }
 
 /**
- * A zone for each endpoint, in their order: its own at first, and then zones with too many give to those with too few. Half an endpoint is
- * not worth a change, but no zone stays below its minimum. `counts` are those that stay, and all of them afterwards.
+ * The zone of each endpoint, in order: first its own, then zones with a surplus give to zones with a deficit. A move
+ * for half an endpoint is not worthwhile, but no zone stays below its minimum. `counts` starts with the unchanged
+ * slices and ends with all.
  */
 const divide = (
   due: ReadonlyMap<string, Allocation.Due>,
@@ -149,7 +150,7 @@ const divide = (
   for (const zone of due.keys()) held.set(zone, [])
   const division: Division = { due, counts, zones: [], held }
   for (const [at, { zone = "" }] of endpoints.entries()) if (due.has(zone)) give(division, at, zone)
-  // Where no node of their own zone is ready they are for the others.
+  // An endpoint in a zone without an allocation goes to the neediest zone.
   for (const [at, { zone = "" }] of endpoints.entries()) if (!due.has(zone)) give(division, at, neediest(division))
   even(division)
   secure(division)
@@ -163,14 +164,14 @@ const give = ({ counts, held, zones }: Division, at: number, zone: string): void
 }
 
 const move = (division: Division, from: string, to: string): void => {
-  // The last that came is the first to go: one that has come from elsewhere goes on, rather than one of the zone's own.
+  // Last in, first out: an endpoint that came from another zone moves on before one of the zone's own.
   const at = division.held.get(from)?.pop()
   if (at === undefined) return
   add(division.counts, from, -1)
   give(division, at, to)
 }
 
-/** How many more it has than it is due; below zero if fewer. */
+/** How far the zone is above its desired number; negative if below. */
 const surplus = ({ counts, due }: Division, zone: string): number =>
   (counts.get(zone) ?? 0) - (due.get(zone)?.desired ?? 0)
 
@@ -182,7 +183,7 @@ const neediest = (division: Division): string => {
   return others.reduce((a, b) => (surplus(division, b) < surplus(division, a) ? b : a), first)
 }
 
-/** The zone that has the most too many, of those that have one to give away. */
+/** The zone with the largest surplus, among those with an endpoint to give. */
 const richest = (division: Division, mayGive: (zone: string) => boolean): string | undefined => {
   let best: string | undefined
   for (const [zone, { length }] of division.held)
@@ -191,7 +192,7 @@ const richest = (division: Division, mayGive: (zone: string) => boolean): string
   return best
 }
 
-/** Each move brings both zones closer to what they are due, so there is a last one. */
+/** Terminates, because each move brings both zones closer to their desired numbers. */
 const even = (division: Division): void => {
   for (;;) {
     const from = richest(division, () => true)
@@ -201,7 +202,7 @@ const even = (division: Division): void => {
   }
 }
 
-/** What stays leaves enough for every minimum, so while a zone is below its own another one has a free endpoint above. */
+/** The slack covers all minimums, so while one zone is below its minimum another is above. */
 const secure = (division: Division): void => {
   for (const to of division.due.keys()) {
     while (above(division, to) < 0) {
@@ -212,6 +213,9 @@ const secure = (division: Division): void => {
   }
 }
 
-/** Whether an endpoint should go from a zone that has so many too many to one that has so many too few. Source: getGivingAndReceivingZones. */
+/**
+ * Whether an endpoint should move between zones with this surplus and deficit. Source: endpointslice/topologycache:
+ * getGivingAndReceivingZones.
+ */
 const isWorth = (tooMany: number, tooFew: number): boolean =>
   tooMany >= 0.5 && tooFew >= 0.5 && (tooMany >= 1 || tooFew >= 1)

@@ -1,4 +1,4 @@
-/** What the slice loop counts, under the names that dashboards of kube-controller-manager know. */
+/** The controller's metrics, with the names of kube-controller-manager. Source: endpointslice/metrics. */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Service } from "../../kube/resources.ts"
@@ -57,13 +57,13 @@ export const synced = (result: "success" | "stale" | "error"): Effect.Effect<voi
 
 export const changed = (operation: "create" | "update" | "delete"): Effect.Effect<void> => changes.add(1, { operation })
 
-/** What a sync is about to do. */
+/** Observes the endpoints that a sync will add and remove. */
 export const planned = ({ moves }: Pick<Plan, "moves">): Effect.Effect<void> =>
   Effect.forEach(moves, (one) => Effect.andThen(added.observe(one.added), removed.observe(one.removed)), {
     discard: true
   })
 
-/** A family of the Service is as planned: so many slices were written. */
+/** Observes the slices that were written for a family. */
 export const wrote = (service: Service, count: number): Effect.Effect<void> =>
   perSync.observe(count, {
     topology: Model.isProportional(service.metadata) ? "Auto" : "Disabled",
@@ -75,12 +75,15 @@ export const preferred = (services: ReadonlyMap<string, number>): Effect.Effect<
     discard: true
   })
 
-/** A sync was put off, because the cache does not show yet what the last one wrote; in the registry of whoever makes it. */
+/**
+ * Counts a sync that is postponed because the cache does not show the last sync's writes; in the caller's metric
+ * registry.
+ */
 export const holding = Effect.contextWith((context: Context.Context<never>) =>
   Effect.succeed(() => syncs.addUnsafe(context, 1, { result: "stale" }))
 )
 
-/** What all Services come to. */
+/** Sets the gauges of all Services together. */
 export const total = ({ endpoints, fewest, slices }: Sizes): Effect.Effect<void> =>
   endpointsDesired
     .set(endpoints)

@@ -1,7 +1,7 @@
 /**
- * What the slices of a Service should say together: an endpoint for each pod and family, those with the same ports in a group. Pure and
- * total. Being ready is what the readiness probe says and not being deleted; what a Service publishes before it is ready counts as ready.
- * Source: spec F.1, F.3.
+ * The desired endpoints of a Service: one for each pod and address family, grouped by ports. An endpoint is ready if
+ * the pod is ready and not terminating, or if the Service publishes addresses that are not ready. Pure. Source:
+ * endpointslice: reconcileByAddressType, podToEndpoint.
  */
 import * as PodState from "../../kube/pod.ts"
 import type { EndpointSlice, Node, Pod, Service } from "../../kube/resources.ts"
@@ -10,7 +10,7 @@ import * as ServicePorts from "../shared/services/servicePorts.ts"
 
 export type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number]
 
-/** Pods with the same ports, in one family. */
+/** Pods with the same ports, in one address family. */
 export interface Group {
   readonly family: Pods.Family
   readonly ports: ServicePorts.PortSet
@@ -21,13 +21,13 @@ export interface Group {
 export interface Model {
   readonly families: ReadonlyArray<Pods.Family>
   readonly groups: ReadonlyArray<Group>
-  /** Pods that are left out because nobody knows their node; the sync has to come back for them. */
+  /** Pods that are left out because their node is not in the cache; the sync has to be retried for them. */
   readonly lost: ReadonlyArray<Pod>
 }
 
 const both: ReadonlyArray<Pods.Family> = ["IPv4", "IPv6"]
 
-/** The families that the Service is served in. Source: endpointslice getAddressTypesForService. */
+/** The address families of the Service. Source: endpointslice: getAddressTypesForService. */
 export const familiesOf = ({ spec }: Service): ReadonlyArray<Pods.Family> => {
   const families = both.filter((family) => spec?.ipFamilies?.includes(family) === true)
   if (families.length > 0) return families
@@ -40,7 +40,7 @@ export const hasClusterIP = ({ spec }: Service): boolean => {
   return ip !== "" && ip !== "None"
 }
 
-/** The pods are those that the Service selects. */
+/** `pods`: those that the Service selects. */
 export const of = (service: Service, pods: ReadonlyArray<Pod>, nodeOf: (name: string) => Node | undefined): Model => {
   const families = familiesOf(service)
   const portsOf = ServicePorts.resolver(service)
@@ -92,12 +92,12 @@ const endpointOf = (service: Service, pod: Pod, { family, node }: Place): Endpoi
   }
 }
 
-/** By the old name, which counts first, or by the new one. */
+/** The old annotation, which takes precedence, and the new one. */
 const topologyModes = ["service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"] as const
 
 /**
- * Where the endpoint's traffic should come from. A Service that asks for proportional hints gets none here: they are divided when all of its
- * endpoints are known. Source: spec F.3, endpointslice/trafficdist.
+ * Hints for the Service's traffic distribution. Proportional hints are not set here: they need all endpoints. Source:
+ * endpointslice/trafficdist: ReconcileHintsForTrafficDistribution.
  */
 const hintsOf = (
   service: Service,
@@ -115,31 +115,34 @@ const hintsOf = (
 
 const preferences: ReadonlySet<string> = new Set(["PreferClose", "PreferSameZone", "PreferSameNode"])
 
-/** What the Service says of where its traffic should go, where that is heeded. Source: endpointslice validTrafficDistribution. */
+/**
+ * The Service's traffic distribution, if it is valid and not overridden. Source: endpointslice:
+ * validTrafficDistribution.
+ */
 export const preferenceOf = ({ metadata, spec }: Service): string | undefined => {
   const preference = spec?.trafficDistribution
   return preference !== undefined && preferences.has(preference) && !isProportional(metadata) ? preference : undefined
 }
 
-/** Whether the Service asks for hints by the processors of each zone. */
+/** Whether an annotation of the Service requests topology-aware hints. Source: endpointslice: hintsEnabled. */
 export const isProportional = ({ annotations }: Service["metadata"]): boolean => {
   const [old, present] = topologyModes.map((name) => annotations?.[name])
   const mode = old ?? present
   return mode === "Auto" || mode === "auto"
 }
 
-/** What an endpoint is known by while its state changes. Source: endpointslice hashEndpoint. */
+/** Identifies an endpoint across changes of its state. Source: endpointslice: hashEndpoint. */
 export const identity = ({ addresses, hostname, nodeName, targetRef }: Endpoint): string =>
   `${addresses.join()}|${hostname ?? ""}|${nodeName ?? ""}|${targetRef?.namespace ?? ""}/${targetRef?.name ?? ""}`
 
-/** Whether two endpoints of one identity are in the same state, their hints included. */
+/** Whether two endpoints of one identity are equal, hints included. */
 export const equal = (a: Endpoint, b: Endpoint): boolean =>
   a === b ||
   (equalButHints(a, b) &&
     namesOf(a.hints?.forZones) === namesOf(b.hints?.forZones) &&
     namesOf(a.hints?.forNodes) === namesOf(b.hints?.forNodes))
 
-/** The same, whatever their hints are. */
+/** Equal apart from hints. */
 export const equalButHints = (a: Endpoint, b: Endpoint): boolean =>
   a.conditions?.ready === b.conditions?.ready &&
   a.conditions?.serving === b.conditions?.serving &&

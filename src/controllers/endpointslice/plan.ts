@@ -1,6 +1,6 @@
 /**
- * What to write so that the slices of a Service say what they should: the difference between the model and the slices there are. Pure and
- * total; carried out in full, it is empty the next time. Source: spec F.3.
+ * The creates, updates and deletes that bring the slices of a Service to the desired endpoints. Pure and idempotent.
+ * Source: endpointslice: reconcileByPortMapping.
  */
 import type { Draft } from "../../kube/Meta.ts"
 import type { EndpointSlice, Node, Pod, Service } from "../../kube/resources.ts"
@@ -16,39 +16,39 @@ import type { FamilyOutcome } from "./topologyCache.ts"
 
 export interface Gathered {
   readonly service: Service
-  /** Those that the Service selects. */
+  /** The pods that the Service selects. */
   readonly pods: ReadonlyArray<Pod>
-  /** Those that say they are the Service's and ours, none that is being deleted. */
+  /** Slices with our labels for the Service, none that is being deleted. */
   readonly slices: ReadonlyArray<EndpointSlice>
   readonly nodeOf: (name: string) => Node | undefined
-  /** What the trigger time is, as text. */
+  /** The trigger time annotation. */
   readonly time: string | undefined
-  /** Endpoints in a slice, at most. */
+  /** Maximum number of endpoints in a slice. */
   readonly limit: number
-  /** What part of the processors each zone has; undefined if too little is known of the nodes. */
+  /** Each zone's share of CPU; undefined if a node's CPU or zone is unknown. */
   readonly shares: Shares | undefined
 }
 
-/** Of each family in the order in which it is to be done. */
+/** By address family, in the order of the writes. */
 export interface Plan {
-  /** Those that the Service is served in. */
+  /** The Service's address families. */
   readonly families: ReadonlyArray<Family>
   readonly creates: ReadonlyArray<Draft<EndpointSlice>>
   readonly updates: ReadonlyArray<EndpointSlice>
   readonly deletes: ReadonlyArray<EndpointSlice>
-  /** Pods that are left out because nobody knows their node. */
+  /** Pods that are left out because their node is not in the cache. */
   readonly lost: ReadonlyArray<Pod>
-  /** What became of the wish for hints by zone, in each family; empty if there is none. */
+  /** The result of the request for zone hints, for each family; empty without a request. */
   readonly outcomes: ReadonlyArray<FamilyOutcome>
-  /** What happens to endpoints, in each family. */
+  /** Endpoint counts for each family. */
   readonly moves: ReadonlyArray<Moves>
-  /** What it comes to, in numbers. */
+  /** Totals for the gauges. */
   readonly sizes: Sizes
 }
 
 /** Of one family. */
 export interface Moves {
-  /** Endpoints of its slices that have come, and that have gone. */
+  /** Endpoints added to and removed from the family's slices. */
   readonly added: number
   readonly removed: number
 }
@@ -91,7 +91,7 @@ interface InFamily {
   readonly writing: Slices.Writing
 }
 
-/** What is written anyway with hints by zone, and slices that are written for them alone. */
+/** Adds hints to the slices that are written anyway, and lists unchanged slices that need a write for their hints. */
 const hint = (
   { service, shares, slices }: Gathered,
   change: Change,
@@ -123,7 +123,7 @@ const sizesOf = ({ limit }: Gathered, { families, groups }: Model.Model, slices:
   return { endpoints, slices, fewest }
 }
 
-/** Of a family that the Service has, and its own: others cannot become what it needs. */
+/** A slice of another family or another owner cannot be reused. */
 const isServed = (model: Model.Model, service: Service, slice: EndpointSlice): boolean =>
   model.families.some((family) => family === slice.addressType) && Slices.isOwned(slice, service)
 
@@ -161,7 +161,7 @@ const inFamily = ({ limit, service, slices }: Gathered, model: Model.Model, { fa
 
 type Packing = Pack.Packing<Model.Group, EndpointSlice, Model.Endpoint>
 
-/** Whether a slice will be there. */
+/** Whether a slice will exist. */
 const held = ({ creates, unchanged, updates }: Packing): boolean => creates.length + updates.length + unchanged > 0
 
 const contents = ({ added, creates, deletes, updates }: Packing): Change => ({
@@ -177,7 +177,7 @@ const content = ({ endpoints, group }: Pack.Filled<Model.Group, Model.Endpoint>)
   endpoints
 })
 
-/** A Service without endpoints has a slice that says so: the one there is, one that nobody needs any more, or a new one. */
+/** A Service without endpoints has one placeholder slice: an existing one, a surplus one, or a new one. */
 const empty = ({ family, writing }: InFamily, spare: ReadonlyArray<EndpointSlice>): Change => {
   const content: Slices.Content = { family, ports: [], endpoints: [] }
   const kept = spare.find((slice) => Slices.isPlaceholder(slice, writing.labels)) ?? spare[0]

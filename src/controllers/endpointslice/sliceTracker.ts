@@ -1,6 +1,7 @@
 /**
- * What the loop remembers of its own writes, so that it takes them for nobody else's: the version each slice had after it, and which it
- * deleted. Also since when changes of a Service have been waiting. Plain synchronous state, for one term of leadership. Source: spec F.3.
+ * The resourceVersion that our last write gave to each slice, and the slices that we deleted, so that changes by other
+ * clients are recognised. Also the trigger times of the Services. Plain synchronous state of one leadership term.
+ * Source: endpointslice: EndpointSliceTracker.
  */
 import type { Key } from "../../kube/Key.ts"
 import type { EndpointSlice } from "../../kube/resources.ts"
@@ -9,15 +10,15 @@ import type * as TriggerTime from "../shared/services/triggerTime.ts"
 
 export interface SliceTracker {
   readonly times: Map<Key, TriggerTime.State>
-  /** The slice was written, and this is what the server answered. */
+  /** The slice was written; `slice` is the server's response. */
   readonly written: (service: Key, slice: EndpointSlice) => void
-  /** The slice was deleted, or was gone already. */
+  /** The slice was deleted by us or was already gone. */
   readonly deleted: (service: Key, slice: EndpointSlice) => void
-  /** Whether this state of the slice is of our making, or older than what is. */
+  /** Whether this state of the slice is from our last write or older. */
   readonly isKnown: (service: Key, slice: EndpointSlice) => boolean
-  /** Whether we deleted the slice, although the cache may still have it. */
+  /** Whether we deleted the slice, even if the cache still has it. */
   readonly isGone: (service: Key, slice: EndpointSlice) => boolean
-  /** The cache has lost the slice: true if it was we who deleted it. */
+  /** The cache dropped the slice; returns whether we deleted it. */
   readonly observeDeletion: (service: Key, slice: EndpointSlice) => boolean
   readonly forget: (service: Key) => void
 }
@@ -25,7 +26,7 @@ export interface SliceTracker {
 const gone = "gone"
 
 export const make = (): SliceTracker => {
-  /** By Service and uid: the version of our last write, or that it is gone. Never an empty map. */
+  /** By Service and uid: the resourceVersion of our last write, or a mark for a deletion. Never holds an empty map. */
   const writes = new Map<Key, Map<string, string>>()
   const times = new Map<Key, TriggerTime.State>()
 

@@ -1,6 +1,6 @@
 /**
- * The slices themselves: which are this loop's, their labels, how one begins, and the placeholder of a Service without endpoints. Pure.
- * Source: spec F.3.
+ * Ownership, labels and content of slices, and the placeholder of a Service without endpoints. Pure. Source:
+ * endpointslice: newEndpointSlice, setEndpointSliceLabels.
  */
 import * as Key from "../../kube/Key.ts"
 import type { Draft } from "../../kube/Meta.ts"
@@ -17,14 +17,14 @@ const managedBy = "endpointslice.kubernetes.io/managed-by"
 const manager = "endpointslice-controller.k8s.io"
 const headless = "service.kubernetes.io/headless"
 
-/** The Service that a slice of ours says it belongs to; undefined for a slice of somebody else. */
+/** The Service of a slice with our managed-by label; undefined for any other slice. */
 export const serviceOf = ({ metadata }: EndpointSlice): Key.Key | undefined => {
   const name = metadata.labels?.[serviceName]
   if (name === undefined || name === "" || metadata.labels?.[managedBy] !== manager) return undefined
   return Key.make(metadata.namespace, name)
 }
 
-/** Value: the key of the Service. */
+/** Index value: the key of the Service. */
 export const byService: Index<EndpointSlice> = {
   name: "endpointslice/service",
   of: (slice) => {
@@ -35,7 +35,7 @@ export const byService: Index<EndpointSlice> = {
 
 const nothing: ReadonlyArray<string> = []
 
-/** The Service's own, and ours. */
+/** The Service's labels and the controller's own. */
 export const labelsOf = (service: Service): Record<string, string> => {
   const { [headless]: _, ...own } = service.metadata.labels ?? {}
   return {
@@ -52,18 +52,18 @@ export const hasLabels = ({ metadata }: EndpointSlice, labels: Readonly<Record<s
   return keys.length === Object.keys(own).length && keys.every((key) => own[key] === labels[key])
 }
 
-/** Whether this Service owns it, and not one that had its name before. */
+/** Whether this Service controls it, not a deleted one of the same name. */
 export const isOwned = (slice: EndpointSlice, service: Service): boolean =>
   Owner.controlledBy(slice, service.metadata.uid)
 
-/** What a slice is to hold. */
+/** The content of a slice. */
 export interface Content {
   readonly family: Family
   readonly ports: ReadonlyArray<ServicePorts.Resolved>
   readonly endpoints: ReadonlyArray<Model.Endpoint>
 }
 
-/** What all slices that one sync writes have in common. */
+/** Common to all slices that one sync writes. */
 export interface Writing {
   readonly service: Service
   readonly labels: Readonly<Record<string, string>>
@@ -94,7 +94,7 @@ export const draft = ({ labels, service, time }: Writing, content: Content): Dra
   }
 }
 
-/** The slice with other content; its ports stay as they are written if they are the same. */
+/** The slice with other content; its ports are kept if they are equal. */
 export const rewrite = (slice: EndpointSlice, { labels, time }: Writing, content: Content): EndpointSlice => ({
   ...slice,
   metadata: { ...slice.metadata, labels, annotations: TriggerTime.annotate(slice.metadata.annotations, time) },
@@ -111,6 +111,6 @@ export const rehint = (slice: EndpointSlice, { labels, time }: Writing): Endpoin
   metadata: { ...slice.metadata, labels, annotations: TriggerTime.annotate(slice.metadata.annotations, time) }
 })
 
-/** Whether it is what a Service without endpoints has. */
+/** Whether it is the placeholder slice. */
 export const isPlaceholder = (slice: EndpointSlice, labels: Readonly<Record<string, string>>): boolean =>
   (slice.endpoints ?? []).length === 0 && (slice.ports ?? []).length === 0 && hasLabels(slice, labels)

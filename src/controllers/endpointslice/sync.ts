@@ -1,6 +1,7 @@
 /**
- * One sync of a Service's slices: gathers from the cache, plans, and carries the plan out, family by family, creates before updates before
- * deletes, so that no endpoint is without a slice in between. A call that fails ends its family, not the other. Source: spec F.3.
+ * One sync of a Service's slices: collects from the cache, plans, and applies the plan family by family, creates before
+ * updates before deletes, so that each endpoint is always in a slice. A failed call ends its family only. Source:
+ * endpointslice: Reconcile.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -18,7 +19,7 @@ import * as Plan from "./plan.ts"
 import type { LoopState, Deps } from "./deps.ts"
 import * as Slices from "./slices.ts"
 
-/** The slices are not as they should be; the message is what users read in an event. */
+/** A sync failed; the message goes into an event. */
 export class SyncError extends Data.TaggedError("EndpointSliceSyncError")<{
   readonly message: string
   readonly cause: ApiError.ApiError | undefined
@@ -66,7 +67,7 @@ const reconcile = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState,
     limit,
     shares: zones.shares()
   })
-  // Noted before anything is awaited: a node that changes from here on finds what was decided without it.
+  // Before the first asynchronous call: a node event from here on sees this decision.
   const topologyEvents = topologyCache.note(key, plan.outcomes)
   yield* Effect.forEach(topologyEvents, ({ message, reason, type }) =>
     deps.events.event(service, type, reason, message)
@@ -99,7 +100,7 @@ interface Reconciling {
   readonly plan: Plan.Plan
 }
 
-/** Answers with what failed. A family without a failure is as planned, whatever became of the other. endpointslice `Reconcile`. */
+/** Returns the failures. A family without one is complete. Source: endpointslice: Reconcile. */
 const apply = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState, work: Reconciling) {
   const { key, plan } = work
   const { outcomes, creates, deletes, families, sizes, updates } = plan
@@ -122,7 +123,7 @@ const apply = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState, wor
   return errors
 })
 
-/** The first call that fails ends it. endpointslice `finalize`. */
+/** Stops at the first failed call. Source: endpointslice: finalize. */
 const applyFamily = Effect.fnUntraced(function* (
   deps: Deps,
   loopState: LoopState,
@@ -136,7 +137,7 @@ const applyFamily = Effect.fnUntraced(function* (
       Calls.unlessTerminating(deps.create(draft)),
       failure(`failed to create EndpointSlice for Service ${key}`)
     )
-    // Nothing can be created there any more, and the Service will go too.
+    // Nothing can be created in a terminating namespace, and the Service will be deleted too.
     if (created === undefined) return
     loopState.tracker.written(key, created)
     yield* Metrics.changed("create")

@@ -1,19 +1,19 @@
 /**
- * The Services that ask for hints by zone, and what became of it: from this it is known what is news to their users, and whom a change of
- * the nodes concerns. Plain synchronous state, for one term of leadership. Source: spec F.3, endpointslice/topologycache.
+ * The Services that request topology-aware hints and the results: which events to record, and which Services a node
+ * change affects. Plain synchronous state of one leadership term. Source: endpointslice/topologycache: TopologyCache.
  */
 import type { Key } from "../../kube/Key.ts"
 import type { Family } from "../shared/services/pods.ts"
 import * as Allocation from "./allocation.ts"
 import type * as Hints from "./hints.ts"
 
-/** What a sync decided for one family. */
+/** The result of a sync for one address family. */
 export interface FamilyOutcome {
   readonly family: Family
   readonly outcome: Hints.Outcome
 }
 
-/** What the Service's users are told. */
+/** An event to record for the Service. */
 export interface TopologyEvent {
   readonly type: "Normal" | "Warning"
   readonly reason: "TopologyAwareHintsEnabled" | "TopologyAwareHintsDisabled"
@@ -21,10 +21,10 @@ export interface TopologyEvent {
 }
 
 export interface TopologyCache {
-  /** What a sync has decided, nothing for a Service that does not ask; answers with what is to be told. */
+  /** Stores the results of a sync, none for a Service without the request; returns the events to record. */
   readonly note: (service: Key, outcomes: ReadonlyArray<FamilyOutcome>) => ReadonlyArray<TopologyEvent>
   readonly forget: (service: Key) => void
-  /** Those that would not get with these shares what they have got. */
+  /** The Services whose hints would change with these shares. */
   readonly concerned: (shares: Allocation.Shares | undefined) => ReadonlyArray<Key>
 }
 
@@ -51,7 +51,7 @@ export const make = (): TopologyCache => {
 
 const nothing: ReadonlyArray<FamilyOutcome> = []
 
-/** A refusal is told each time, hints when they come and when nobody asks for them any more. */
+/** A refusal is recorded each time; hints only when they are enabled or disabled. */
 export const eventsFor = (
   before: ReadonlyArray<FamilyOutcome>,
   now: ReadonlyArray<FamilyOutcome>
@@ -75,7 +75,7 @@ const disabled = (why: string, family: Family): TopologyEvent => ({
   message: `${why}, addressType: ${family}`
 })
 
-/** Whether a sync with these shares, of the same endpoints, would leave the slices as they are. */
+/** Whether a sync of the same endpoints with these shares would change nothing. */
 export const holds = (outcome: Hints.Outcome, shares: Allocation.Shares | undefined): boolean => {
   if (outcome._tag === "Refused") {
     const { isOfNodes, ready } = outcome

@@ -1,7 +1,8 @@
 /**
- * Which Services a change of a slice or of a node asks for. A slice asks for its Service when another client wrote or deleted it, a second
- * later at least, so that two who write do not chase each other; our own writes ask for nothing. A node asks for the Services of its pods when it is
- * first seen and when its zone changes, and for those that ask for hints by zone when they would not get the same any more. Source: spec F.3.
+ * Which Services a change of a slice or a node enqueues. A slice that another client changed or deleted enqueues its
+ * Service, after at least a second, so that two writers do not loop; our own writes enqueue nothing. A node enqueues
+ * the Services of its pods when it is added and when its zone changes, and the Services whose hints would change.
+ * Source: pkg/controller/endpointslice: onEndpointSliceUpdate, checkNodeTopologyDistribution.
  */
 import * as Duration from "effect/Duration"
 import type * as Key from "../../kube/Key.ts"
@@ -12,7 +13,7 @@ import * as Pods from "../shared/services/pods.ts"
 import type { LoopState, Deps } from "./deps.ts"
 import * as Slices from "./slices.ts"
 
-/** At least. Source: endpointSliceChangeMinSyncDelay. */
+/** Source: pkg/controller/endpointslice: endpointSliceChangeMinSyncDelay. */
 export const minSyncDelay = Duration.seconds(1)
 
 const none: ReadonlyArray<Key.Key> = []
@@ -32,7 +33,7 @@ export const slices =
       if (service === undefined || !tracker.observeDeletion(service, object)) enqueue(service)
       return none
     }
-    // What was there before us is looked at with its Service.
+    // A slice of the initial list is synced with its Service.
     if (delta._tag === "Created" && delta.initial) return none
     if (delta._tag === "Updated") {
       if (delta.previous === object) return none
@@ -43,7 +44,7 @@ export const slices =
     return none
   }
 
-/** Value: the node of a pod that has something to offer. */
+/** Index value: the node of a pod that contributes endpoints. */
 export const byNode: Index<Pod> = {
   name: "services/node",
   of: (pod) => {

@@ -1,6 +1,7 @@
 /**
- * What part of the cluster's processors each zone has: totals that each change of a node adds to or takes from, so that no change costs a look at
- * the others. Nodes of the control plane and those that are not ready do not count. Plain synchronous state. Source: endpointslice/topologycache.
+ * Each zone's share of the nodes' CPU, as totals that every node event updates, so that no event scans all nodes.
+ * Control plane nodes and nodes that are not ready do not count. Plain synchronous state. Source:
+ * endpointslice/topologycache: SetNodes.
  */
 import * as Quantity from "../../kube/quantity.ts"
 import type { Node } from "../../kube/resources.ts"
@@ -9,16 +10,16 @@ import * as Nodes from "../shared/nodes/node.ts"
 import type { Shares } from "./allocation.ts"
 
 export interface Zones {
-  /** True if the shares are others now. */
+  /** Returns whether the shares changed. */
   readonly observe: (delta: Delta<Node>) => boolean
-  /** Undefined while fewer than two zones have processors, or of one node that counts nobody knows its zone or its processors. */
+  /** Undefined while fewer than two zones have CPU, or if the zone or CPU of a counted node is unknown. */
   readonly shares: () => Shares | undefined
 }
 
-/** What a node adds; both 0 or empty for one of which too little is known. */
+/** A node's contribution; empty and 0 if its zone or CPU is unknown. */
 interface Part {
   readonly zone: string
-  /** Thousandths of a processor. */
+  /** In millicores. */
   readonly processors: number
 }
 
@@ -48,7 +49,7 @@ const isSame = (a: Part | undefined, b: Part | undefined): boolean =>
 
 export const make = (): Zones => {
   const parts = new Map<string, Part>()
-  /** By zone, the empty one for nodes of which too little is known; none without nodes. */
+  /** By zone, the empty string for nodes with unknown zone or CPU; zones without nodes are absent. */
   const totals = new Map<string, Total>()
   let shares: Shares | undefined
 

@@ -1,4 +1,7 @@
-/** What the mirroring loop counts, under the names that dashboards of kube-controller-manager know. */
+/**
+ * The controller's metrics, with the names of kube-controller-manager. Source:
+ * pkg/controller/endpointslicemirroring/metrics.
+ */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
@@ -44,7 +47,7 @@ export const families = [
   slicesDesired
 ]
 
-/** A sync, and how long it took: whole milliseconds, as there. */
+/** Times a sync, in whole milliseconds as kube-controller-manager does. */
 export const timed = <A, E, R>(sync: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Clock.monotonicTimeNanos, (begun) =>
     Effect.ensuring(
@@ -53,7 +56,7 @@ export const timed = <A, E, R>(sync: Effect.Effect<A, E, R>): Effect.Effect<A, E
     )
   )
 
-/** What all Endpoints that are mirrored come to. */
+/** Sets the gauges of all mirrored Endpoints together. */
 export const total = ({ endpoints, fewest, slices }: Sizes): Effect.Effect<void> =>
   endpointsDesired
     .set(endpoints)
@@ -61,7 +64,7 @@ export const total = ({ endpoints, fewest, slices }: Sizes): Effect.Effect<void>
 
 export const changed = (operation: "create" | "update" | "delete"): Effect.Effect<void> => changes.add(1, { operation })
 
-/** Of Endpoints that are mirrored. */
+/** Observes the endpoints that a sync will change. */
 export const planned = (plan: Plan): Effect.Effect<void> =>
   Effect.all(
     [

@@ -1,6 +1,6 @@
 /**
- * Which Endpoints are mirrored, and the slices that mirror them: whose they are, their labels and annotations, and how one begins. Pure.
- * Source: spec F.4.
+ * Which Endpoints are mirrored; ownership, labels, annotations and drafts of the mirrored slices. Pure. Source:
+ * pkg/controller/endpointslicemirroring: shouldMirror, newEndpointSlice.
  */
 import * as Equality from "../../kube/equality.ts"
 import * as Key from "../../kube/Key.ts"
@@ -14,28 +14,28 @@ const serviceName = "kubernetes.io/service-name"
 const managedBy = "endpointslice.kubernetes.io/managed-by"
 const manager = "endpointslicemirroring-controller.k8s.io"
 const skipMirror = "endpointslice.kubernetes.io/skip-mirror"
-/** The Endpoints are the lock of an election of old, and change every few seconds. */
+/** Endpoints with this annotation are a leader election lock, which changes every few seconds. */
 const leader = "control-plane.alpha.kubernetes.io/leader"
-/** Annotations that are about the Endpoints themselves. */
+/** Annotations that are not mirrored. */
 const own = new Set([
   "endpoints.kubernetes.io/last-change-trigger-time",
   "kubectl.kubernetes.io/last-applied-configuration"
 ])
 
-/** Whether these Endpoints want it; what their Service says is another question. */
+/** Whether the Endpoints allow mirroring, whatever their Service says. */
 export const isWanted = ({ metadata: { annotations, labels } }: Endpoints): boolean =>
   labels?.[skipMirror] !== "true" && annotations?.[leader] === undefined
 
-/** Whether it is somebody else who keeps the Endpoints of the Service, and nobody its slices. Servers store an empty selector as none. */
+/** Whether the Service has no selector, so that users manage its Endpoints. Servers store an empty selector as none. */
 export const leavesToOthers = ({ spec }: Service): boolean => Object.keys(spec?.selector ?? {}).length === 0
 
-/** The Endpoints that a slice of ours says it mirrors; undefined for a slice of somebody else. */
+/** The Endpoints of a slice with our managed-by label; undefined for any other slice. */
 export const endpointsOf = ({ metadata }: EndpointSlice): Key.Key | undefined => {
   const name = metadata.labels?.[serviceName] ?? ""
   return name === "" || metadata.labels?.[managedBy] !== manager ? undefined : Key.make(metadata.namespace, name)
 }
 
-/** Value: the key of the Endpoints. */
+/** Index value: the key of the Endpoints. */
 export const byEndpoints: Index<EndpointSlice> = {
   name: "endpointslicemirroring/endpoints",
   of: (slice) => {
@@ -53,7 +53,7 @@ export const labelsOf = ({ metadata: { labels, name } }: Endpoints): Readonly<Re
 export const annotationsOf = ({ metadata: { annotations = {} } }: Endpoints): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(annotations).filter(([key]) => !own.has(key)))
 
-/** Whether it is as these Endpoints want it but for its content: theirs, and not of some that had their name before; with their labels and annotations. */
+/** Whether the slice has the owner, labels and annotations for these Endpoints. */
 export const isLabelled = (slice: EndpointSlice, endpoints: Endpoints): boolean => {
   const { annotations, labels } = slice.metadata
   const wanted = { annotations: annotationsOf(endpoints), labels: labelsOf(endpoints) }
@@ -76,7 +76,7 @@ export const draft = (endpoints: Endpoints, content: Model.Content): Draft<Endpo
   }
 }
 
-/** The slice with what it is to say, whosever it was; nothing that others put there stays. */
+/** The slice rewritten for these Endpoints; nothing of other writers is kept. */
 export const rewrite = (slice: EndpointSlice, endpoints: Endpoints, content: Model.Content): EndpointSlice => ({
   ...slice,
   metadata: {

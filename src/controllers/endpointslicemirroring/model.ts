@@ -1,6 +1,7 @@
 /**
- * What the slices of some Endpoints are to say: for each subset, repacked, and each family the addresses, each once, with whether it is ready. At
- * most so many of a subset count, those that are ready first; texts that are no addresses are left out. Pure. Source: spec F.4.
+ * The desired content of the slices for some Endpoints: the subsets repacked, and in each the distinct addresses of
+ * each family with their readiness. Up to `limit` addresses of a subset count, ready ones first; invalid addresses are
+ * skipped. Pure. Source: pkg/controller/endpointslicemirroring: reconcile.
  */
 import * as Ip from "../../kube/ip.ts"
 import type { Endpoints, EndpointSlice } from "../../kube/resources.ts"
@@ -12,9 +13,9 @@ export type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number]
 
 type Port = NonNullable<EndpointSlice["ports"]>[number]
 
-/** What one slice is to hold. */
+/** The content of one slice. */
 export interface Content {
-  /** Of the family and the ports; the same text for the same slice. */
+  /** From family and ports; equal for the same slice. */
   readonly key: string
   readonly family: Family
   readonly ports: ReadonlyArray<Port>
@@ -24,20 +25,20 @@ export interface Content {
 
 export interface Model {
   readonly contents: ReadonlyArray<Content>
-  /** Addresses that are none. */
+  /** Invalid addresses. */
   readonly invalid: number
-  /** Addresses that are left out, those that are none among them. */
+  /** Addresses left out, invalid ones included. */
   readonly skipped: number
 }
 
-/** By what slices are told apart. */
+/** Slices differ by family and ports. */
 export const keyOf = (family: string, ports: ReadonlyArray<Port>): string => `${family} ${ServicePorts.keyOfAll(ports)}`
 
-/** What an endpoint is known by, whether it is ready or not. endpointslice/util: hashEndpoint. */
+/** Identifies an endpoint whether or not it is ready. Source: endpointslice/util: hashEndpoint. */
 export const identity = ({ addresses, hostname, targetRef }: Endpoint): string =>
   `${addresses.join()} ${hostname ?? ""} ${targetRef?.namespace ?? ""}/${targetRef?.name ?? ""}`
 
-/** `limit`: addresses of a subset, and so of a slice, at most. */
+/** `limit`: maximum number of addresses of a subset, and so of a slice. */
 export const of = ({ subsets = [] }: Pick<Endpoints, "subsets">, limit: number): Model => {
   const contents: Array<Content> = []
   let [invalid, skipped] = [0, 0]
@@ -56,7 +57,7 @@ export const of = ({ subsets = [] }: Pick<Endpoints, "subsets">, limit: number):
       const known = byFamily.get(family) ?? new Map<string, Endpoint>()
       byFamily.set(family, known)
       const endpoint = endpointOf({ ...address, ip }, ready)
-      // Two texts of one address are one endpoint, and the last one counts.
+      // Two spellings of one address are one endpoint; the last one wins.
       known.set(identity(endpoint), endpoint)
     }
     for (const address of addresses) add(address, true)
@@ -69,7 +70,9 @@ export const of = ({ subsets = [] }: Pick<Endpoints, "subsets">, limit: number):
   return { contents, invalid, skipped }
 }
 
-/** Ports of one name cannot be in one slice: as many lists as the commonest name needs, and one where there are no ports. */
+/**
+ * A slice cannot have two ports of one name: as many port lists as the most frequent name needs, and one without ports.
+ */
 const named = (ports: ReadonlyArray<Port>): ReadonlyArray<ReadonlyArray<Port>> => {
   const lists: Array<Array<Port>> = [[]]
   for (const port of ports) {

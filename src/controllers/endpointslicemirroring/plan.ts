@@ -1,7 +1,7 @@
 /**
- * What to write so that the slices say what the Endpoints say: one slice for each set of ports and family, the one there is rewritten if anything
- * of it differs. A slice that nobody wants any more becomes one that is wanted, if it is of the same family. Pure and total; carried
- * out in full, it is empty the next time. Source: spec F.4.
+ * The creates, updates and deletes that bring the mirrored slices in line with the Endpoints: one slice for each set of
+ * ports and family, rewritten if anything differs. A surplus slice of the same family is reused. Pure and idempotent.
+ * Source: pkg/controller/endpointslicemirroring: reconcile, recycleSlices.
  */
 import * as Equality from "../../kube/equality.ts"
 import type { Draft } from "../../kube/Meta.ts"
@@ -11,31 +11,31 @@ import * as Mirrored from "./mirrored.ts"
 import * as Model from "./model.ts"
 
 export interface Gathered {
-  /** Undefined: they are gone, or not to be mirrored. */
+  /** Undefined if they are deleted or not to be mirrored. */
   readonly endpoints: Endpoints | undefined
-  /** Those that say they mirror them, none that is being deleted. */
+  /** Slices with our labels for these Endpoints, none that is being deleted. */
   readonly slices: ReadonlyArray<EndpointSlice>
-  /** Addresses of a subset, and of a slice, at most. */
+  /** Maximum number of addresses of a subset, and so of a slice. */
   readonly limit: number
 }
 
-/** How many endpoints come to be in slices, are there in another state, and leave. */
+/** Endpoint counts of this sync. */
 export interface Totals {
   readonly added: number
   readonly updated: number
   readonly removed: number
 }
 
-/** In the order in which it is to be done. */
+/** In the order of the writes. */
 export interface Plan {
   readonly creates: ReadonlyArray<Draft<EndpointSlice>>
   readonly updates: ReadonlyArray<EndpointSlice>
   readonly deletes: ReadonlyArray<EndpointSlice>
   readonly totals: Totals
   readonly sizes: Sizes
-  /** Addresses that are none. */
+  /** Invalid addresses. */
   readonly invalid: number
-  /** Addresses that are left out, those that are none among them. */
+  /** Addresses left out, invalid ones included. */
   readonly skipped: number
 }
 
@@ -74,9 +74,9 @@ const sizeOf = (slices: ReadonlyArray<EndpointSlice>): number =>
 
 interface Comparison {
   readonly updates: Array<EndpointSlice>
-  /** That nobody wants. */
+  /** Surplus slices. */
   readonly spare: Array<EndpointSlice>
-  /** Without a slice. */
+  /** Content without a slice. */
   readonly missing: Iterable<Model.Content>
   readonly totals: { added: number; updated: number; removed: number }
 }
@@ -107,7 +107,7 @@ const compare = (
   return { updates, spare, missing: missing.values(), totals }
 }
 
-/** The order of endpoints says nothing. */
+/** The order of endpoints does not matter. */
 const difference = (held: ReadonlyArray<Model.Endpoint>, wanted: ReadonlyMap<string, Model.Endpoint>): Totals => {
   const kept = new Set<string>()
   let updated = 0

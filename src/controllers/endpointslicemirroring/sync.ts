@@ -1,6 +1,7 @@
 /**
- * One sync of some Endpoints: gathers from the cache, plans, and carries the plan out, creates before updates before deletes, so that no address
- * is without a slice in between. The first call that fails ends it. Source: spec F.4.
+ * One sync of some Endpoints: collects from the cache, plans, and applies the plan, creates before updates before
+ * deletes, so that each address is always in a slice. Stops at the first failed call. Source:
+ * pkg/controller/endpointslicemirroring: syncEndpoints.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -18,7 +19,7 @@ import * as Plan from "./plan.ts"
 
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
-/** What the loop reads and does; nothing here knows where it goes. */
+/** The stores and API calls that the mirroring controller depends on. */
 export interface Deps {
   readonly services: Store.Readable<Service>
   readonly endpoints: Store.Readable<Endpoints>
@@ -28,11 +29,11 @@ export interface Deps {
   readonly remove: (slice: EndpointSlice) => Call<unknown>
   readonly events: EventSink
   readonly totals: Totals
-  /** Addresses of a subset, and of a slice, at most. */
+  /** Maximum number of addresses of a subset, and so of a slice. */
   readonly limit: number
 }
 
-/** The slices are not as they should be; the message is what users read in an event. */
+/** A sync failed; the message goes into an event. */
 export class SyncError extends Data.TaggedError("EndpointSliceMirroringSyncError")<{
   readonly message: string
   readonly cause: ApiError.ApiError
@@ -57,7 +58,7 @@ export const sync =
       })
     )
 
-/** They are there and want it, and their Service leaves them to others. */
+/** They exist and allow it, and their Service has no selector. */
 const isMirrored = ({ services }: Deps, key: Key.Key, endpoints: Endpoints | undefined): boolean => {
   const service = services.get(key)
   return (
@@ -101,7 +102,7 @@ const apply = Effect.fnUntraced(function* (deps: Deps, key: Key.Key, plan: Plan.
       Calls.unlessTerminating(deps.create(draft)),
       failure(`failed to create EndpointSlice for Endpoints ${key}`)
     )
-    // Nothing can be created there any more, and the Endpoints will go too.
+    // Nothing can be created in a terminating namespace, and the Endpoints will be deleted too.
     if (created === undefined) return
     yield* Metrics.changed("create")
   }
@@ -122,7 +123,7 @@ const apply = Effect.fnUntraced(function* (deps: Deps, key: Key.Key, plan: Plan.
   })
 })
 
-/** Deletes all that it can. pkg/controller/endpointslicemirroring: deleteEndpoints. */
+/** Tries every deletion. Source: pkg/controller/endpointslicemirroring: deleteEndpoints. */
 const cleanUp = Effect.fnUntraced(function* (deps: Deps, key: Key.Key, slices: ReadonlyArray<EndpointSlice>) {
   const [, errors] = yield* Effect.partition(slices, (slice) => remove(deps, slice))
   const [first] = errors

@@ -1,7 +1,7 @@
 /**
- * Objects by identity, on the server: read, patched, deleted, with the uid as a condition of every call, so that a namesake is
- * never touched. Only metadata travels. An object is absent when the server has said so of the object; a 404 that means "no such
- * kind" says nothing about it.
+ * Reads, patches and deletes objects by identity, with the uid as a precondition, so that an object recreated under the
+ * same name is not touched. Only metadata is transferred. An object is absent after a 404 for the object; a 404 for an
+ * unknown resource proves nothing.
  */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -17,7 +17,7 @@ import type { DeleteOptions, KubeClient } from "../../layers/KubeClient.ts"
 import type { Identity } from "./Identity.ts"
 import * as Patches from "./patches.ts"
 
-/** A cluster-scoped object cannot have an owner that lives in a namespace: nothing will ever make that reference right. */
+/** A cluster-scoped object cannot have a namespaced owner, so the reference can never be resolved. */
 export class MisplacedOwner extends Data.TaggedError("MisplacedOwner")<{ readonly kind: string }> {
   override get message(): string {
     return `a cluster-scoped object names an owner of the namespaced kind ${this.kind}: it is never collected`
@@ -27,31 +27,31 @@ export class MisplacedOwner extends Data.TaggedError("MisplacedOwner")<{ readonl
 export type Failure = ApiError.ApiError | NotServed | MisplacedOwner
 type Call<A> = Effect.Effect<A, Failure>
 
-/** A kind, and the object of that uid, unless there is none. */
+/** The scope of the resource, and the object with that uid if it exists. */
 export interface Found {
   readonly clusterScoped: boolean
   readonly object: KubeObject | undefined
 }
 
-/** Whether the object was there. */
+/** Whether the object existed. */
 export type Outcome = "done" | "absent"
 
 export interface Objects {
   readonly find: (identity: Identity) => Call<Found>
-  /** Answers with the object as patched. */
+  /** Returns the patched object. */
   readonly patch: (identity: Identity, change: Patches.Change) => Call<KubeObject | "absent">
   /**
-   * Deletes the object in the state that was judged. If it has changed since, but not its owners, the judgement still holds
-   * and it is deleted as it is; if they have, it fails with a conflict.
+   * Deletes the object in the state that was judged. After a conflict it is deleted as it is now if its owner
+   * references are unchanged; otherwise the conflict is the failure.
    */
   readonly remove: (identity: Identity, judged: KubeObject, propagation: Propagation) => Call<Outcome>
-  /** Nothing to do if the finalizer, or the object, is not there. */
+  /** Does nothing if the object or the finalizer is absent. */
   readonly removeFinalizer: (identity: Identity, finalizer: string) => Call<void>
 }
 
 export type Propagation = NonNullable<DeleteOptions["propagationPolicy"]>
 
-/** A conflict says that another writer was faster: so many tries, quickly. Source: client-go retry.DefaultBackoff. */
+/** Retries of a conflict with another writer. Source: client-go util/retry: DefaultBackoff. */
 const faster = { times: 3, schedule: Schedule.exponential(Duration.millis(10), 5) }
 
 export const make = (client: KubeClient["Service"], discovery: Discovery["Service"]): Objects => {
@@ -69,7 +69,7 @@ export const make = (client: KubeClient["Service"], discovery: Discovery["Servic
   const find = Effect.fnUntraced(function* (identity: Identity) {
     const { clusterScoped, resource, target } = yield* locate(identity)
     const object = yield* unlessAbsent(identity, client.get(resource, target))
-    // Another uid: the name belongs to another object now.
+    // Another uid: the object was recreated.
     const isSame = object !== "absent" && object.metadata.uid === identity.uid
     return { clusterScoped, object: isSame ? object : undefined }
   })
@@ -137,13 +137,13 @@ export const make = (client: KubeClient["Service"], discovery: Discovery["Servic
 
 const isConflict = (error: ApiError.ApiError): boolean => ApiError.hasReason(error, "Conflict")
 
-/** `apps/v1`, `v1`. What is neither names no kind that a server could serve, and is looked for all the same. */
+/** `apps/v1` or `v1`. Any other text is looked up too, and not found. */
 const parseVersion = (apiVersion: string): { readonly group: string; readonly version: string } => {
   const slash = apiVersion.indexOf("/")
   return { group: apiVersion.slice(0, Math.max(0, slash)), version: apiVersion.slice(slash + 1) }
 }
 
-/** Tells the absence of the object from that of its kind, which may come back with the objects in it. */
+/** Separates an absent object from an absent resource, which may be served again with its objects. */
 const unlessAbsent = <A, E extends Failure>(
   { apiVersion, kind }: Identity,
   call: Effect.Effect<A, E>

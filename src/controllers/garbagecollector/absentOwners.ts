@@ -1,17 +1,17 @@
 /**
- * Owners that are known not to exist, so that a thousand dependents of one deleted owner cost one question. An entry can never
- * become wrong: it holds the uid, and a uid does not come back. The least recently used is forgotten, which costs a request.
+ * Owners that are known to be absent, so that many dependents of a deleted owner cost one request. An entry never
+ * becomes wrong, because it contains the uid. The least recently used entry is dropped.
  */
 import * as Identity from "./Identity.ts"
 
 export interface AbsentOwners {
   readonly add: (identity: Identity.Identity) => void
-  /** Being asked for is a use. */
+  /** Counts as a use. */
   readonly has: (identity: Identity.Identity) => boolean
 }
 
 export const make = (capacity: number): AbsentOwners => {
-  /** In the order of use, the latest last. */
+  /** In order of use, the most recent last. */
   const known = new Set<string>()
   const use = (key: string): void => {
     known.delete(key)

@@ -1,6 +1,7 @@
 /**
- * What becomes of an object whose owners are in question: gathered live (the object, and every owner that a reference names),
- * decided purely, carried out. The graph only says whom to look at; no object goes because of what the graph believes.
+ * Processes an object whose owners may be absent: reads the object and its owners from the server, decides, applies.
+ * The graph only selects candidates; nothing is deleted because of the graph alone. Source:
+ * pkg/controller/garbagecollector: attemptToDeleteItem.
  */
 import * as Effect from "effect/Effect"
 import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"
@@ -11,8 +12,7 @@ import type { Failure, Objects, Outcome, Propagation } from "./Objects.ts"
 import * as Patches from "./patches.ts"
 
 /**
- * What a reference leads to: an owner that is there (`solid`), one that is being deleted and waits for its dependents
- * (`waiting`), or nothing (`dangling`).
+ * What a reference leads to: an existing owner (`solid`), one in foreground deletion (`waiting`), or none (`dangling`).
  */
 export type Standing = "solid" | "waiting" | "dangling"
 
@@ -30,7 +30,7 @@ export type Decision =
 
 const keep: Decision = { _tag: "Keep" }
 
-/** Decides about a live object by all of its references; `dependents` are the nodes that refer to it. */
+/** Decides by all references of a live object; `dependents` are the nodes that refer to it. */
 export const decide = (
   object: KubeObject,
   judged: ReadonlyArray<Judged>,
@@ -39,25 +39,28 @@ export const decide = (
   if (judged.length === 0) return keep
   const solid = new Set(judged.filter(({ standing }) => standing === "solid").map(({ reference }) => reference.uid))
   if (solid.size > 0) {
-    // A patch tells references apart by uid: one that holds must not go with one that has the same uid and does not.
+    // A patch identifies references by uid: a solid one must not be removed with a dangling one of the same uid.
     const lost = judged.map(({ reference }) => reference.uid).filter((uid) => !solid.has(uid))
     return lost.length === 0 ? keep : { _tag: "Strip", owners: [...new Set(lost)] }
   }
   if (dependents.length > 0 && judged.some(({ standing }) => standing === "waiting")) {
-    // A dependent that waits for its own dependents may wait for this one in the end: a cycle.
+    // A dependent in foreground deletion may wait for this object: a cycle.
     const unblock = dependents.some(({ waitsFor }) => waitsFor === "dependents")
     return { _tag: "Delete", propagation: "Foreground", unblock }
   }
   return { _tag: "Delete", propagation: ownPolicy(object.metadata.finalizers ?? []), unblock: false }
 }
 
-/** What an earlier deletion has asked for is honoured. */
+/** An earlier deletion's propagation policy is kept. */
 const ownPolicy = (finalizers: ReadonlyArray<string>): Propagation => {
   if (finalizers.includes(Graph.orphanFinalizer)) return "Orphan"
   return finalizers.includes(Graph.foregroundFinalizer) ? "Foreground" : "Background"
 }
 
-/** What a foreground deletion does next: end, or see to the dependents it waits for that do not themselves wait. */
+/**
+ * The next step of a foreground deletion: finish, or process the blocking dependents that are not in foreground
+ * deletion themselves.
+ */
 export const advance = (
   blocking: ReadonlyArray<Graph.Node>
 ): { readonly _tag: "Finish" } | { readonly _tag: "Examine"; readonly dependents: ReadonlyArray<Identity.Uid> } =>
@@ -68,7 +71,7 @@ export const advance = (
         dependents: blocking.filter(({ waitsFor }) => waitsFor !== "dependents").map(({ identity }) => identity.uid)
       }
 
-/** How a live owner stands, whatever other finalizers it has. Source: pkg/controller/garbagecollector classifyReferences. */
+/** Source: pkg/controller/garbagecollector: classifyReferences. */
 export const standingOf = ({ metadata: { deletionTimestamp, finalizers = [] } }: KubeObject): Standing =>
   deletionTimestamp !== undefined && finalizers.includes(Graph.foregroundFinalizer) ? "waiting" : "solid"
 
@@ -76,12 +79,12 @@ export interface Parts {
   readonly graph: Graph.Graph
   readonly absentOwners: AbsentOwners
   readonly objects: Objects
-  /** Applies events to the graph and passes on what it asks for. */
+  /** Applies an event to the graph and enqueues the findings. */
   readonly processEvent: (event: Graph.Event) => void
   readonly examine: (uids: ReadonlyArray<Identity.Uid>) => void
 }
 
-/** One attempt. Succeeds when there is nothing to do about the node for now. */
+/** One attempt. Succeeds when nothing is left to do for the node now. */
 export const attempt = (parts: Parts) => {
   const { graph, objects, processEvent } = parts
 
@@ -120,7 +123,7 @@ export const attempt = (parts: Parts) => {
       if (next._tag === "Finish") return yield* objects.removeFinalizer(identity, Graph.foregroundFinalizer)
       return parts.examine(next.dependents)
     }
-    // It is on its way already, and the graph will be told of it.
+    // The object is already being deleted; the watch event will follow.
     if (object.metadata.deletionTimestamp !== undefined) return
     const judged = yield* Effect.forEach(object.metadata.ownerReferences ?? [], (reference) =>
       Effect.map(judge(parts, identity, reference), (standing) => ({ reference, standing }))
@@ -130,7 +133,7 @@ export const attempt = (parts: Parts) => {
   })
 }
 
-/** Asks the server, unless the answer is known to be that there is no such owner. */
+/** Asks the server unless the owner is known to be absent. */
 const judge = Effect.fnUntraced(function* (
   { absentOwners, objects }: Parts,
   dependent: Identity.Identity,

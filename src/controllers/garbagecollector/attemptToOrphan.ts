@@ -1,6 +1,7 @@
 /**
- * Ends a deletion that lets the dependents live: every dependent loses its reference to the owner, and only when all have is the
- * owner let go. A dependent that is gone meanwhile needs nothing.
+ * Completes a deletion with orphan propagation: removes the owner reference from every dependent, and then the
+ * finalizer from the owner. A dependent that is absent is skipped. Source: pkg/controller/garbagecollector:
+ * attemptToOrphanWorker, orphanDependents.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -10,7 +11,7 @@ import type * as Identity from "./Identity.ts"
 import type { Failure, Objects } from "./Objects.ts"
 import * as Patches from "./patches.ts"
 
-/** Some dependents still refer to the owner, which therefore stays; all are tried again. */
+/** Some dependents still refer to the owner, so its finalizer stays; all are retried. */
 export class NotReleased extends Data.TaggedError("NotReleased")<{
   readonly failures: ReadonlyArray<Failure>
   readonly dependents: number
@@ -21,7 +22,7 @@ export class NotReleased extends Data.TaggedError("NotReleased")<{
   }
 }
 
-/** Patches in flight for one owner. */
+/** Concurrent patches for one owner. */
 const atOnce = 20
 
 export const attempt =

@@ -1,14 +1,14 @@
 /**
- * The graph of owners and dependents as a picture can be made of it, in the DOT language. Pure, and bounded: of a big cluster it
- * shows what deletions wait for first. Source: the garbage collector's debug handler of kube-controller-manager; Graphviz, DOT.
+ * Renders the graph in the DOT language. Pure and bounded: in a large cluster the objects that deletions wait for come
+ * first. Source: pkg/controller/garbagecollector: NewDebugHandler; Graphviz: DOT.
  */
 import type { Graph, Node } from "./graph.ts"
 import type { Uid } from "./Identity.ts"
 
-/** So many objects at most. */
+/** Maximum number of objects. */
 export const limit = 2000
 
-/** All of the graph, or what is connected with these objects, through however many others. */
+/** All of the graph, or the objects that are connected with these uids. */
 export const render = (graph: Graph, uids: ReadonlyArray<Uid> = []): string => {
   const all = uids.length === 0 ? Array.from(graph.nodes()) : connected(graph, uids)
   const shown = [...all].sort((a, b) => urgency(b) - urgency(a)).slice(0, limit)
@@ -32,7 +32,7 @@ export const render = (graph: Graph, uids: ReadonlyArray<Uid> = []): string => {
   ].join("\n")
 }
 
-/** What somebody who looks for a deletion that does not end wants to see. */
+/** Objects that matter for a deletion that does not finish. */
 const urgency = ({ beingDeleted, observed, waitsFor }: Node): number =>
   (waitsFor === undefined ? 0 : 4) + (observed ? 0 : 2) + (beingDeleted ? 1 : 0)
 
@@ -62,7 +62,7 @@ const definition = ({ beingDeleted, identity, observed, waitsFor }: Node): strin
   return `  ${quoted(uid)} [label=${quoted(label)}${observed ? "" : " style=dashed"}];`
 }
 
-/** A quoted text of the language; what servers and users have written stays inside. */
+/** Quotes a text from the server or a user for DOT. */
 const quoted = (text: string): string =>
   `"${text
     .replaceAll("\\", String.raw`\\`)

@@ -1,29 +1,30 @@
 /**
- * Who owns whom, as far as the informers have told: a plain synchronous value that takes events and answers with what is to be
- * looked into. It decides nothing about any object: whatever it asks for is checked against the server before something is
- * deleted. An owner that is only known from references is a virtual node, until it is observed or proven absent.
+ * The graph of owner references, as the informers have reported them: a plain synchronous value that takes events and
+ * returns findings. It decides nothing: each finding is checked against the server before an object is deleted. An
+ * owner that is known only from references is a virtual node until it is observed or proven absent.
  *
- * Invariants: `dependents` holds exactly the references of all nodes, turned around, whether the owner has a node or not; a
- * virtual node has at least one dependent and owns no references of its own.
+ * Invariants: the index holds exactly the inverse of all nodes' references, whether or not the owner has a node; a
+ * virtual node has at least one dependent and no references of its own. Source: pkg/controller/garbagecollector:
+ * GraphBuilder.processGraphChanges.
  */
 import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"
 import * as Identity from "./Identity.ts"
 import type { Uid } from "./Identity.ts"
 import * as References from "./references.ts"
 
-/** Readers see the present state; it changes under them with the next event. */
+/** A live view: later events change it. */
 export interface Node {
   readonly identity: Identity.Identity
-  /** False: virtual, nobody has seen the object. Its identity is then what a reference says. */
+  /** False for a virtual node, whose identity comes from a reference. */
   readonly observed: boolean
   readonly owners: ReadonlyArray<OwnerReference>
   readonly beingDeleted: boolean
-  /** What a deletion still waits for; `orphan` goes first if both finalizers are there. */
+  /** What the deletion waits for; `orphan` takes precedence if both finalizers are set. */
   readonly waitsFor: "orphaning" | "dependents" | undefined
 }
 
 export type Event =
-  /** An informer has told of the object, as new or as changed. */
+  /** An informer reported the object as added or updated. */
   | { readonly _tag: "Observed"; readonly identity: Identity.Identity; readonly metadata: KubeObject["metadata"] }
   /** An informer has told that the object is gone; `watched` is false if that was inferred from a list. */
   | { readonly _tag: "Deleted"; readonly uid: Uid; readonly watched: boolean }
@@ -36,17 +37,17 @@ export type Event =
   /** Nobody watches the kind in this version any more: nothing will be told of its objects. */
   | { readonly _tag: "Unwatched"; readonly apiVersion: string; readonly kind: string }
 
-/** What events ask for; a uid is asked for once. */
+/** The findings of some events; a uid occurs once. */
 export interface Findings {
-  /** Nodes whose references are to be examined. */
+  /** Nodes whose references have to be checked. */
   readonly toDelete: ReadonlySet<Uid>
-  /** Virtual nodes whose existence is to be verified. */
+  /** Virtual nodes whose existence has to be verified. */
   readonly toVerify: ReadonlySet<Uid>
-  /** Nodes whose dependents are to be released. */
+  /** Nodes whose dependents have to be orphaned. */
   readonly toOrphan: ReadonlySet<Uid>
-  /** Owners that have just been proven absent and are still referred to. */
+  /** Owners that were proven absent and are still referred to. */
   readonly absent: ReadonlyArray<Identity.Identity>
-  /** Dependents that name an owner which has been observed in another namespace. */
+  /** Dependents that name an owner in another namespace. */
   readonly misplaced: ReadonlyArray<Misplaced>
 }
 
@@ -56,18 +57,18 @@ export interface Misplaced {
 }
 
 export interface Graph {
-  /** Applies events in order. Total: an event that says nothing new asks for nothing. */
+  /** Applies events in order. An event that changes nothing has no findings. */
   readonly apply: (events: Iterable<Event>) => Findings
   readonly get: (uid: Uid) => Node | undefined
-  /** Nodes with a reference to that uid. */
+  /** The nodes with a reference to that uid. */
   readonly dependents: (uid: Uid) => ReadonlyArray<Node>
   /**
-   * Dependents that keep a foreground deletion of that owner waiting. Not those that wait for the owner in turn: in a cycle
-   * everybody would wait for ever.
+   * The dependents that block a foreground deletion of that owner, without those that wait for the owner themselves: a
+   * cycle would never finish.
    */
   readonly blocking: (uid: Uid) => ReadonlyArray<Node>
   readonly size: () => number
-  /** All of them, in no order. */
+  /** All nodes, in no order. */
   readonly nodes: () => Iterable<Node>
 }
 
@@ -98,7 +99,7 @@ export const make = (): Graph => {
   const blockersOf = (uid: Uid): ReadonlyArray<Entry> =>
     dependentsOf(uid).filter(({ owners }) => References.blocks(owners, uid))
 
-  /** Whether a node waits for the owner to go, through however many others. */
+  /** Whether the node waits, directly or through others, for the owner's deletion. */
   const waitsInTurn = (from: Entry, owner: Uid): boolean => {
     const seen = new Set<Entry>()
     const next = [from]
@@ -120,14 +121,14 @@ export const make = (): Graph => {
     nodes.set(identity.uid, node)
     if (!node.observed && !Identity.isSame(node.identity, identity)) examineMistaken(identity, note)
     node.observed = true
-    // Also of a node that was observed before: its kind may be told of in another version now.
+    // Also for an observed node: its resource may be watched in another version now.
     node.identity = identity
     relink(node, ownerReferences ?? none, note)
     node.beingDeleted = deletionTimestamp !== undefined
     enter(node, node.beingDeleted ? phaseOf(finalizers ?? []) : undefined, note)
   }
 
-  /** The dependents that name the owner differently, now that it has been seen. */
+  /** Enqueues the dependents whose reference differs from the observed owner. */
   const examineMistaken = (owner: Identity.Identity, note: Noting): void => {
     for (const { identity, owners } of References.partition(dependentsOf(owner.uid), owner).mistaken) {
       note.toDelete.add(identity.uid)
@@ -139,8 +140,8 @@ export const make = (): Graph => {
   }
 
   /**
-   * Asks again with each event of an object that should be on its way: between two events the finalizer may have been removed
-   * and put back.
+   * Enqueues on every event of an object that is being deleted: between two events the finalizer may have been removed
+   * and added again.
    */
   const enter = (node: Entry, waitsFor: Node["waitsFor"], note: Noting): void => {
     const before = node.waitsFor
@@ -152,7 +153,7 @@ export const make = (): Graph => {
     if (before !== waitsFor || blockersOf(uid).length === 0) note.toDelete.add(uid)
   }
 
-  /** Gives the node these references instead of those it has. */
+  /** Replaces the node's references. */
   const relink = (node: Entry, owners: ReadonlyArray<OwnerReference>, note: Noting): void => {
     const before = node.owners
     if (before === owners) return
@@ -162,11 +163,11 @@ export const make = (): Graph => {
       if (References.blocks(before, uid) && !References.blocks(owners, uid) && nodes.has(uid)) note.toDelete.add(uid)
       if (!owners.some((other) => other.uid === uid)) unlink(node.identity.uid, uid)
     }
-    // A reference that no owner can satisfy keeps a cluster-scoped object: it may have been the one that is gone.
+    // A reference that cannot be resolved keeps a cluster-scoped object, and it may have been the one that was removed.
     if (node.identity.namespace === "" && before.some(({ uid }) => !owners.some((other) => other.uid === uid))) {
       note.toDelete.add(node.identity.uid)
     }
-    // It waits, and now somebody waits for it: that may have closed a cycle.
+    // A node in foreground deletion blocks an owner now: that may close a cycle.
     if (node.waitsFor === "dependents" && owners.some(({ uid }) => newlyBlocks(uid)))
       note.toDelete.add(node.identity.uid)
     for (const reference of owners) {
@@ -185,7 +186,7 @@ export const make = (): Graph => {
       return
     }
     const doubt = References.doubt(owner, reference, node.identity.namespace)
-    // An owner that waits for its dependents has them examined, whichever of the two was told of first.
+    // A new dependent of an owner in foreground deletion is enqueued, whichever of the two was observed first.
     if (doubt !== undefined || owner.waitsFor === "dependents") note.toDelete.add(node.identity.uid)
     if (doubt === "misplaced") note.misplaced.push({ dependent: node.identity, reference })
   }
@@ -195,11 +196,11 @@ export const make = (): Graph => {
     present?.delete(dependent)
     if (present === undefined || present.size > 0) return
     index.delete(owner)
-    // Nobody refers to it any more, and nobody has seen it.
+    // A virtual node without dependents is removed.
     if (nodes.get(owner)?.observed === false) nodes.delete(owner)
   }
 
-  /** Takes the node out. Its dependents are examined, and the owners that waited for it. */
+  /** Removes the node. Its dependents are enqueued, and the owners whose foreground deletion it may have blocked. */
   const remove = (node: Entry, provenAbsent: Identity.Identity | undefined, note: Noting): void => {
     const { uid } = node.identity
     nodes.delete(uid)
@@ -220,7 +221,7 @@ export const make = (): Graph => {
     const isRequested = Identity.isSame(node.identity, requested)
     const { matching, mistaken } = References.partition(dependentsOf(requested.uid), proven)
     if (node.observed ? isRequested : mistaken.length === 0) return remove(node, proven, note)
-    // The object may still exist elsewhere: only those who named it there are told.
+    // The object may exist under other coordinates: only dependents with these coordinates are enqueued.
     if (matching.length > 0) note.absent.push(proven)
     for (const { identity } of matching) note.toDelete.add(identity.uid)
     if (node.observed || !isRequested) return
@@ -228,8 +229,8 @@ export const make = (): Graph => {
   }
 
   /**
-   * Without dependents the node would never be asked for again, so it goes, and whoever waited for it is told. With some it
-   * becomes virtual: if its kind is watched again it is observed, if not its existence is verified.
+   * A node without dependents would never be enqueued again, so it is removed like a deleted one. One with dependents
+   * becomes virtual: it is observed again if its resource is watched again, else its existence is verified.
    */
   const unwatch = (apiVersion: string, kind: string, note: Noting): void => {
     for (const node of Array.from(nodes.values())) {
@@ -292,8 +293,8 @@ const phaseOf = (finalizers: ReadonlyArray<string>): Node["waitsFor"] =>
       ? "dependents"
       : undefined
 
-/** What a deletion with propagation policy Orphan leaves on the object. Source: meta/v1 FinalizerOrphanDependents. */
+/** Set by a deletion with the propagation policy Orphan. Source: meta/v1: FinalizerOrphanDependents. */
 export const orphanFinalizer = "orphan"
 
-/** The same for Foreground. Source: meta/v1 FinalizerDeleteDependents. */
+/** Set by a deletion with the propagation policy Foreground. Source: meta/v1: FinalizerDeleteDependents. */
 export const foregroundFinalizer = "foregroundDeletion"

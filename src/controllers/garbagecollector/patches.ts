@@ -1,12 +1,13 @@
 /**
- * The bodies of the collector's patches. Each exists twice: strategic, which names only what changes and holds to one object
- * by its uid, and JSON merge, for kinds that know no other, which replaces the list and holds to one state by its version.
+ * The patches of the garbage collector in two forms: a strategic merge patch, which contains only the change and has
+ * the uid as its precondition, and a JSON merge patch for resources without strategic merge, which replaces the list
+ * and has the resourceVersion as its precondition. Source: pkg/controller/garbagecollector: patch.go.
  */
 import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"
 import * as Patch from "../../kube/Patch.ts"
 import type { Uid } from "./Identity.ts"
 
-/** A change of an object's metadata in both forms; the second is made of the object as it is read for it. */
+/** A metadata change in both forms; the merge patch is made from the live object. */
 export interface Change {
   readonly strategic: Patch.Patch
   readonly merge: (live: KubeObject) => Patch.Patch
@@ -20,7 +21,7 @@ export const strip = (dependent: Uid, owners: ReadonlyArray<Uid>): Change => ({
   merge: (live) => replaceOwners(live, (references) => references.filter(({ uid }) => !owners.includes(uid)))
 })
 
-/** Makes every reference one that no foreground deletion waits for. */
+/** Sets `blockOwnerDeletion` to false in every reference. */
 export const unblock = (dependent: KubeObject): Change => ({
   strategic: Patch.strategic({
     metadata: {
@@ -33,7 +34,7 @@ export const unblock = (dependent: KubeObject): Change => ({
   merge: (live) => replaceOwners(live, (references) => references.map(unblocked))
 })
 
-/** All finalizers but one. The version makes sure that no other writer's finalizer is lost. */
+/** Removes one finalizer. The resourceVersion protects finalizers of other writers. */
 export const withoutFinalizer = (live: KubeObject, finalizer: string): Patch.Patch =>
   Patch.merge({
     metadata: {

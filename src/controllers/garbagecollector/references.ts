@@ -1,29 +1,30 @@
 /**
- * What owner references say of an owner, and whether it can be true. A reference names kind, version, name and uid, never a
- * namespace: an owner is in the dependent's namespace or in none. Pure and total.
+ * What an owner reference says of its owner, and whether it can be true. A reference has kind, version, name and uid
+ * but no namespace: the owner is in the dependent's namespace or cluster-scoped. Pure. Source:
+ * pkg/controller/garbagecollector: partitionDependents, getAlternateOwnerIdentity.
  */
 import type { OwnerReference } from "../../kube/Meta.ts"
 import * as Identity from "./Identity.ts"
 import type { Uid } from "./Identity.ts"
 
-/** The part of a node that is looked at here. */
+/** The parts of a node that are read here. */
 interface Dependent {
   readonly identity: Identity.Identity
   readonly owners: ReadonlyArray<OwnerReference>
 }
 
-/** Whether one of the references keeps a foreground deletion of that owner waiting. */
+/** Whether one of the references blocks a foreground deletion of that owner. */
 export const blocks = (references: ReadonlyArray<OwnerReference>, owner: Uid): boolean =>
   references.some(({ blockOwnerDeletion, uid }) => uid === owner && blockOwnerDeletion === true)
 
-/** The same owner under the same coordinates, whatever the flags. */
+/** Equal apart from the flags. */
 export const namesSame = (a: OwnerReference, b: OwnerReference): boolean =>
   a.uid === b.uid && a.name === b.name && a.kind === b.kind && a.apiVersion === b.apiVersion
 
 /**
- * Why a reference from that namespace may not lead to the owner with that uid: `misplaced` if the owner has been observed in
- * another namespace, `doubtful` if the coordinates differ or are hearsay. A version may differ and the reference hold all
- * the same, which only the server knows.
+ * Why a reference from that namespace may not name the owner with that uid: `misplaced` if the owner was observed in
+ * another namespace, `doubtful` if the coordinates differ or were never observed. Another API version may still be
+ * correct, which only the server knows.
  */
 export const doubt = (
   owner: { readonly identity: Identity.Identity; readonly observed: boolean },
@@ -33,13 +34,14 @@ export const doubt = (
   const { identity, observed } = owner
   if (identity.namespace !== "" && identity.namespace !== namespace) return observed ? "misplaced" : "doubtful"
   if (!Identity.isNamedBy(identity, reference)) return "doubtful"
-  // Hearsay from a cluster-scoped dependent: the kind may be a namespaced one, and this dependent the one that is right.
+  // Coordinates from a cluster-scoped dependent: the kind may be namespaced, and this dependent's coordinates the right
+  // ones.
   return identity.namespace === "" && namespace !== "" && !observed ? "doubtful" : undefined
 }
 
 /**
- * Those that name the owner as it is, and those that name it otherwise. A dependent with two references to one uid may be
- * among both.
+ * The dependents that name the owner correctly, and those that do not. A dependent with two references to one uid may
+ * be in both.
  */
 export const partition = <A extends Dependent>(
   dependents: ReadonlyArray<A>,
@@ -59,7 +61,9 @@ export const partition = <A extends Dependent>(
 const agrees = (owner: Identity.Identity, reference: OwnerReference, namespace: string): boolean =>
   (owner.namespace === "" || owner.namespace === namespace) && Identity.isNamedBy(owner, reference)
 
-/** What else the dependents call the owner that is not there: the next name in order, after the last the first. */
+/**
+ * The next alternative coordinates that dependents have for an absent owner, in order, starting again after the last.
+ */
 export const alternative = (
   dependents: ReadonlyArray<Dependent>,
   absent: Identity.Identity
@@ -69,7 +73,7 @@ export const alternative = (
       owners
         .filter((reference) => reference.uid === absent.uid && !agrees(absent, reference, identity.namespace))
         .map((reference) => {
-          // A kind that has just been found to be cluster-scoped is so under any name.
+          // A kind that was found to be cluster-scoped is so under any name.
           const sameKind = reference.apiVersion === absent.apiVersion && reference.kind === absent.kind
           return Identity.named(reference, absent.namespace === "" && sameKind ? "" : identity.namespace)
         })

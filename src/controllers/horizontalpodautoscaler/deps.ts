@@ -1,4 +1,4 @@
-/** What the loop of autoscalers reads and does; nothing here knows where it goes. */
+/** The stores and API calls that the autoscaler controller depends on, and its state. */
 import type * as Effect from "effect/Effect"
 import type { ApiError } from "../../kube/ApiError.ts"
 import type { Key } from "../../kube/Key.ts"
@@ -18,29 +18,29 @@ export interface Deps {
   readonly pods: Store.Readable<Pod>
   readonly scales: Scales
   readonly metrics: MetricsApi["Service"]
-  /** As the server has it now. */
+  /** Reads the autoscaler from the server. */
   readonly live: (autoscaler: HorizontalPodAutoscaler) => Call<HorizontalPodAutoscaler>
   readonly updateStatus: (autoscaler: HorizontalPodAutoscaler) => Call<HorizontalPodAutoscaler>
   readonly events: EventSink
 }
 
-/** What one run of the loop is told and remembers. */
+/** Settings and state of one leadership term. */
 export interface LoopState {
   readonly settings: Settings
   readonly histories: Histories
 }
 
 /**
- * What the loop keeps between two syncs: recommendations, scale events, and what each target selects; for one term of leadership. A new term takes the
- * present size for a recommendation.
+ * Recommendations, scale events and target selectors between reconciliations, for one leadership term. A new term
+ * starts with the current size as a recommendation.
  */
 interface Histories {
-  /** Of this very autoscaler: a namesake starts clean. */
+  /** By uid: a recreated autoscaler starts with no history. */
   readonly history: (key: Key, autoscaler: HorizontalPodAutoscaler) => History.History
   readonly remember: (key: Key, autoscaler: HorizontalPodAutoscaler, history: History.History) => void
   readonly forget: (key: Key) => void
   readonly selectors: Selectors.Table
-  /** How many autoscalers are remembered. */
+  /** The number of autoscalers with a history. */
   readonly size: () => number
 }
 

@@ -1,4 +1,6 @@
-/** What the loop of autoscalers counts, under the names that dashboards of kube-controller-manager know. */
+/**
+ * The controller's metrics, with the names of kube-controller-manager. Source: pkg/controller/podautoscaler/metrics.
+ */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Key from "../../kube/Key.ts"
@@ -40,19 +42,21 @@ const sizes = Family.gauge(`${prefix}desired_replicas`, "Replicas that an autosc
 export const families = [reconciliations, reconciliationSeconds, computations, computationSeconds, autoscalers, sizes]
 
 export type Action = "scale_up" | "scale_down" | "none"
-/** `spec`: the autoscaler is at fault; `internal`: something else. Source: pkg/controller/podautoscaler: errSpec. */
+/**
+ * `spec`: the autoscaler's spec is wrong; `internal`: any other failure. Source: pkg/controller/podautoscaler: errSpec.
+ */
 export type Fault = "spec" | "internal" | "none"
 
 export const actionOf = (from: number, to: number): Action =>
   to > from ? "scale_up" : to < from ? "scale_down" : "none"
 
-/** What was done, and what went wrong: of an end that is good, and of one that is not. */
+/** The labels of a reconciliation, successful or not. */
 interface Judgement {
   readonly action: Action
   readonly fault: Fault
 }
 
-/** Runs it, and hands on how many seconds it took. */
+/** Runs the effect and passes its duration in seconds to `record`. */
 const timed = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   record: (seconds: number, result: A | E) => Effect.Effect<void>
@@ -63,7 +67,7 @@ const timed = <A, E, R>(
     return effect.pipe(Effect.tap(after), Effect.tapError(after))
   })
 
-/** One look at an autoscaler. */
+/** Times one reconciliation. */
 export const reconciled = <A extends Judgement, E extends Judgement, R>(
   reconciliation: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
@@ -72,7 +76,7 @@ export const reconciled = <A extends Judgement, E extends Judgement, R>(
     return Effect.andThen(reconciliations.add(1, attributes), reconciliationSeconds.observe(seconds, attributes))
   })
 
-/** One metric of an autoscaler. */
+/** Times one metric of an autoscaler. */
 export const computed = <A, R>(
   type: string,
   computation: Effect.Effect<A, never, R>,
@@ -88,11 +92,11 @@ export const counted = (count: number): Effect.Effect<void> => autoscalers.set(c
 
 const nameOf = (namespace: string | undefined, name: string) => ({ hpa_name: name, namespace: namespace ?? "" })
 
-/** An autoscaler has decided on a size, the present one perhaps. */
+/** Sets the gauge of desired replicas. */
 export const desired = ({ metadata }: KubeObject, replicas: number): Effect.Effect<void> =>
   sizes.set(replicas, nameOf(metadata.namespace, metadata.name))
 
-/** It is gone. */
+/** Removes the gauge of a deleted autoscaler. */
 export const gone = (key: Key.Key): Effect.Effect<void> => {
   const { name, namespace } = Key.parse(key)
   return sizes.remove(nameOf(namespace, name))

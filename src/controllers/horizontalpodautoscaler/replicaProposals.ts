@@ -1,4 +1,7 @@
-/** Asks what an autoscaler goes by, all of it at once, and makes proposals of the answers. A failure is an answer like any other. */
+/**
+ * Queries all metrics of an autoscaler concurrently and computes their proposals. A failure is one of the results.
+ * Source: pkg/controller/podautoscaler: computeReplicasForMetrics.
+ */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Pod } from "../../kube/resources.ts"
@@ -15,11 +18,11 @@ import type { LoopState, Deps } from "./deps.ts"
 export interface Given {
   readonly snapshot: Snapshot
   readonly scale: Scale
-  /** Of the target. */
+  /** The target's pods. */
   readonly pods: ReadonlyArray<Pod>
 }
 
-/** Metrics of one autoscaler that are asked at once. */
+/** Concurrent queries for one autoscaler. */
 const atOnce = 4
 
 type One = MetricResults[number]

@@ -1,7 +1,7 @@
 /**
- * Carries out what was decided for a target: writes its size, tells the user, and keeps the books. A conflict is met by reading the size again;
- * when somebody else has changed that meanwhile, it is theirs, and the next look decides anew. Source: pkg/controller/podautoscaler:
- * reconcileAutoscaler.
+ * Applies a plan: updates the scale, records events, writes the status and the history. After a conflict the scale is
+ * read again; if another client has changed the size, the update fails and the next reconciliation decides. Source:
+ * pkg/controller/podautoscaler: reconcileAutoscaler.
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
@@ -19,7 +19,7 @@ export interface Rescale {
   readonly snapshot: Snapshot
   readonly scale: Scale
   readonly plan: Plan
-  /** What was found out before. */
+  /** Conditions from before the plan. */
   readonly claims: ReadonlyArray<Status.Claim>
 }
 
@@ -38,7 +38,7 @@ export const apply = Effect.fnUntraced(function* (deps: Deps, loopState: LoopSta
   const action = Metrics.actionOf(current, desired)
   const written = StatusWriter.status(deps, autoscaler, {
     claims: [...rescale.claims, ...plan.claims, ...(isRescaled ? [rescaled(desired)] : []), ...zero],
-    // A gate that is off leaves nothing behind.
+    // With the gate off the condition is removed.
     dropped: loopState.settings.scalesToZero ? [] : ["ScaledToZero"],
     seen: { replicas: current, metrics: plan.metrics },
     desired,
@@ -49,14 +49,14 @@ export const apply = Effect.fnUntraced(function* (deps: Deps, loopState: LoopSta
   return { action, fault: failure === undefined ? "none" : "internal", failure } satisfies Outcome
 })
 
-/** Nobody can tell how many there should be. */
+/** The desired replicas could not be determined. */
 const undecided = Effect.fnUntraced(function* (deps: Deps, { claims, snapshot, plan, scale }: Rescale) {
   const { autoscaler, now, reference } = snapshot
   const seen = { replicas: sizeOf(scale), metrics: plan.metrics }
   yield* Effect.ignore(StatusWriter.status(deps, autoscaler, { claims: [...claims, ...plan.claims], seen, now }))
   const why = plan.failure ?? "there are no metrics"
   yield* deps.events.warning(autoscaler, "FailedComputeMetricsReplicas", why)
-  // Whatever the fault of a metric was, it is lost in the sentence about all of them, as there.
+  // The message about all metrics does not keep a metric's kind of fault, as upstream.
   return yield* new ReconcileError({ message: StatusWriter.undecided(reference, why), fault: "internal" })
 })
 
@@ -80,7 +80,7 @@ const notToZero: Status.Claim = {
   message: "the HPA controller did not scale the workload to zero"
 }
 
-/** Whose wish it is that there are no replicas: without it nobody could tell the loop's own zero from that of a user. */
+/** The condition ScaledToZero, which separates a scale to zero by this controller from one by a user. */
 const zeroClaims = (
   { settings }: LoopState,
   { snapshot: { autoscaler }, scale }: Rescale,
@@ -97,12 +97,12 @@ interface Resize extends Rescale {
   readonly zero: ReadonlyArray<Status.Claim>
 }
 
-/** Answers with the autoscaler as it is then. */
+/** Returns the autoscaler with its new status. */
 const resize = Effect.fnUntraced(function* (deps: Deps, { histories, settings }: LoopState, rescale: Resize) {
   const { desired, snapshot, plan, scale, zero } = rescale
   const { autoscaler: before, key, now, target } = snapshot
   const current = sizeOf(scale)
-  // Said before it is done: whoever takes over in between would take a zero that nobody speaks for, for somebody's wish.
+  // Written before the scale: a new leader would take a zero without the condition for a user's.
   const isAnnounced = zero.includes(toZero)
   const autoscaler = isAnnounced ? yield* StatusWriter.status(deps, before, { claims: [toZero], now }) : before
   yield* Effect.catch(write(deps.scales, target, { scale, desired }), (error) =>
@@ -120,7 +120,7 @@ const resize = Effect.fnUntraced(function* (deps: Deps, { histories, settings }:
   return autoscaler
 })
 
-/** The target keeps its size. */
+/** The update of the scale failed. */
 const refused = Effect.fnUntraced(function* (deps: Deps, rescale: Resize, error: Failure) {
   const { claims, desired, snapshot, plan, scale, zero } = rescale
   const { autoscaler, now, reference } = snapshot
@@ -140,11 +140,11 @@ const refused = Effect.fnUntraced(function* (deps: Deps, rescale: Resize, error:
   return yield* new ReconcileError({ message: `failed to rescale ${reference}: ${why}`, fault: "internal" })
 })
 
-/** Source: client-go retry.DefaultRetry. */
+/** Source: client-go util/retry: DefaultRetry. */
 const tries = 5
 const pause = "10 millis"
 
-/** Only a size that is still the one that was decided about is overwritten. */
+/** Overwrites only the size that the decision was based on. */
 const write = (
   scales: Scales,
   target: Target,

@@ -1,6 +1,6 @@
 /**
- * Which pods a target selects, and which other autoscalers select one of them, without looking at a whole namespace: an index of pods by
- * their labels, and a table in which each selector stands under one of its labels. Plain synchronous state.
+ * Which pods a target selects, and which other autoscalers select one of them, without a scan of the namespace: an
+ * index of pods by label, and a table of selectors by one required label. Plain synchronous state.
  */
 import type * as Key from "../../kube/Key.ts"
 import type { Pod } from "../../kube/resources.ts"
@@ -8,7 +8,7 @@ import * as Selector from "../../kube/Selector.ts"
 import type { Index } from "../../layers/Cache.ts"
 import * as Store from "../../streams/store/Store.ts"
 
-/** Labels that are new with each revision or pod: nobody selects by them alone. */
+/** Labels that are new with each revision or pod, so that no selector relies on them alone. */
 const passing = new Set([
   "batch.kubernetes.io/controller-uid",
   "controller-revision-hash",
@@ -21,7 +21,7 @@ const passing = new Set([
 const pairOf = (namespace: string | undefined, key: string, value: string): string =>
   `${namespace ?? ""}/${key}=${value}`
 
-/** Value: one label of a pod, with its namespace. */
+/** Index value: one label of a pod, with its namespace. */
 export const byLabel: Index<Pod> = {
   name: "autoscaling/label",
   of: ({ metadata: { labels = {}, namespace } }) => {
@@ -31,13 +31,13 @@ export const byLabel: Index<Pod> = {
   }
 }
 
-/** Labels that everything selected has, as far as the selector says their value. */
+/** The labels with one value that the selector requires. */
 const pairsOf = (namespace: string, selector: Selector.LabelSelector): ReadonlyArray<string> =>
   selector.flatMap(({ key, operator, values }) =>
     operator === "In" && values.length === 1 && !passing.has(key) ? [pairOf(namespace, key, values[0] ?? "")] : []
   )
 
-/** The pods that a target selects, in no order. A selector that says no value of a label costs a look at the namespace. */
+/** The pods that a target selects, in no order. A selector without a required label value scans the namespace. */
 export const podsOf = (
   pods: Store.Readable<Pod>,
   namespace: string,
@@ -54,23 +54,23 @@ export const podsOf = (
   )
 }
 
-/** The selectors of the targets that were looked at. */
+/** The selectors of the reconciled targets. */
 export interface Table {
   readonly set: (autoscaler: Key.Key, namespace: string, selector: Selector.LabelSelector) => void
   readonly delete: (autoscaler: Key.Key) => void
-  /** All autoscalers that select one of the pods of this namespace, in order. */
+  /** All autoscalers that select one of these pods of the namespace, sorted. */
   readonly selecting: (namespace: string, pods: ReadonlyArray<Pod>) => ReadonlyArray<Key.Key>
 }
 
 interface Entry {
   readonly selector: Selector.LabelSelector
-  /** A label that it asks for, or the namespace where it asks for no value; the entry is in its bucket and in no other. */
+  /** A required label, or the namespace for a selector without one; the entry is in this bucket only. */
   readonly bucket: string
 }
 
 export const makeTable = (): Table => {
   const entries = new Map<Key.Key, Entry>()
-  /** Never an empty bucket. */
+  /** Never holds an empty bucket. */
   const buckets = new Map<string, Set<Key.Key>>()
 
   const remove = (autoscaler: Key.Key): void => {
@@ -80,7 +80,7 @@ export const makeTable = (): Table => {
     if (bucket !== undefined && keys?.delete(autoscaler) === true && keys.size === 0) buckets.delete(bucket)
   }
 
-  /** The one that the fewest others have. */
+  /** The required label that the fewest entries have. */
   const choose = (namespace: string, selector: Selector.LabelSelector): string => {
     const crowd = (pair: string) => buckets.get(pair)?.size ?? 0
     const pairs = pairsOf(namespace, selector)

@@ -1,4 +1,4 @@
-/** What one look at an autoscaler is about, and how it can end. */
+/** The input of one reconciliation of an autoscaler, and its outcome. */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -7,22 +7,22 @@ import type { HorizontalPodAutoscaler } from "../../kube/resources.ts"
 import type { Target } from "../shared/scale/scales.ts"
 import type { Action, Fault } from "./metrics.ts"
 
-/** Gathered once, when it begins. */
+/** Taken once, at the start. */
 export interface Snapshot {
   readonly key: Key.Key
   readonly autoscaler: HorizontalPodAutoscaler
   readonly namespace: string
   readonly target: Target
-  /** Kind, namespace and name of the target, for sentences. */
+  /** Kind, namespace and name of the target, for messages. */
   readonly reference: string
   readonly now: number
 }
 
-/** The look came to no good end; the message is what users read in logs. */
+/** The reconciliation failed; the message is logged. */
 export class ReconcileError extends Data.TaggedError("LookError")<{
   readonly message: string
   readonly fault: Fault
-  /** What was done before it went wrong; nothing unless said otherwise. */
+  /** What was done before the failure. Default: nothing. */
   readonly done?: Action
 }> {
   get action(): Action {
@@ -30,11 +30,11 @@ export class ReconcileError extends Data.TaggedError("LookError")<{
   }
 }
 
-/** What came of it. */
+/** The outcome of a reconciliation. */
 export interface Outcome {
   readonly action: Action
   readonly fault: Fault
-  /** Something is wrong, although something was done. */
+  /** A failure although the size may have been changed. */
   readonly failure: string | undefined
 }
 

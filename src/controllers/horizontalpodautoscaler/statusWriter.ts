@@ -1,6 +1,6 @@
 /**
- * Tells users what a look found: the status, when it is news, and the words for failures. A status that meets a conflict is written once more
- * on what the server has, if that is still the same object. Source: spec G.10.
+ * Writes the status if it changed, and formats failures. After a conflict the status is written once more to the live
+ * object if it has the same uid. Source: pkg/controller/podautoscaler: updateStatus.
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
@@ -10,7 +10,7 @@ import { ReconcileError } from "./snapshot.ts"
 import * as Status from "./plan/status.ts"
 import type { Deps } from "./deps.ts"
 
-/** Why there is no scale. */
+/** The failure of reading or writing a scale. */
 export const failure = (error: Failure): string => {
   switch (error._tag) {
     case "NotServed":
@@ -26,7 +26,7 @@ export const failure = (error: Failure): string => {
 export const undecided = (reference: string, why: string): string =>
   `failed to compute desired number of replicas based on listed metrics for ${reference}: ${why}`
 
-/** Answers with the autoscaler as it is then. */
+/** Returns the autoscaler with its new status. */
 export const status = (
   deps: Deps,
   autoscaler: HorizontalPodAutoscaler,

@@ -1,6 +1,7 @@
 /**
- * One look at an autoscaler: reads the size of its target, asks its metrics, decides, and writes the size and the status. What went wrong
- * is told to the user in the status and in events, and fails the look. Source: pkg/controller/podautoscaler: reconcileAutoscaler.
+ * One reconciliation of an autoscaler: reads the target's scale, queries the metrics, plans, and writes scale and
+ * status. A failure is recorded in the status and in events, and fails the reconciliation. Source:
+ * pkg/controller/podautoscaler: reconcileAutoscaler.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -19,7 +20,7 @@ import * as Rescale from "./rescale.ts"
 import * as Selectors from "./selectors.ts"
 import * as StatusWriter from "./statusWriter.ts"
 
-/** Whether there is such an autoscaler. */
+/** Returns whether the autoscaler exists. */
 export const sync =
   (deps: Deps, loopState: LoopState) =>
   (key: Key.Key): Effect.Effect<boolean, Snapshot.ReconcileError> =>
@@ -71,7 +72,7 @@ const reconcile = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState,
 
 interface Unscalable {
   readonly why: string
-  /** What the log says before it. */
+  /** The prefix of the log message. */
   readonly told: string
   readonly fault: Metrics.Fault
 }
@@ -88,7 +89,7 @@ const unscalable = Effect.fnUntraced(function* (
   return yield* new Snapshot.ReconcileError({ message: `${told}: ${why}`, fault })
 })
 
-/** A look at a target that has a size. */
+/** The rest of a reconciliation, once the scale is known. */
 interface Sized {
   readonly snapshot: Snapshot.Snapshot
   readonly scale: Scale
@@ -112,11 +113,11 @@ const decide = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState, { 
   return yield* Rescale.apply(deps, loopState, { snapshot, scale, plan, claims: [gotScale] })
 })
 
-/** Why the target's pods are not known. */
+/** Why the target's pods are unknown. */
 interface Unselected {
   readonly reason: string
   readonly message: string
-  /** What the condition says, where that is something else. */
+  /** The condition's message, if it differs. */
   readonly claim?: { readonly reason: string; readonly message: string }
 }
 
@@ -126,7 +127,7 @@ const noSelector: Unselected = {
   claim: { reason: "InvalidSelector", message: "the HPA target's scale is missing a selector" }
 }
 
-/** The pods of the target, unless another autoscaler has some of them too. */
+/** The pods of the target, unless another autoscaler selects one of them too. */
 const select = (
   { pods }: Deps,
   { histories }: LoopState,

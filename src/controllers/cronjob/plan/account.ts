@@ -1,6 +1,6 @@
 /**
- * What the status says of the runs there are: those under way, the last time that was run, when one last succeeded. A run that was made and never
- * written down, because the process ended in between, is written down now. Total; what is true already is left as it is. Source:
+ * Brings the status in line with the Jobs: the active ones, `lastScheduleTime`, `lastSuccessfulTime`. A Job that was
+ * created but never recorded, because the process ended in between, is recorded now. Pure. Source:
  * pkg/controller/cronjob: syncCronJob.
  */
 import type { CronJob, Job } from "../../../kube/resources.ts"
@@ -9,25 +9,27 @@ import * as Runs from "./runs.ts"
 
 export interface Gathered {
   readonly cronJob: CronJob
-  /** As the cleaning left it. */
+  /** The status after surplus Jobs were deleted. */
   readonly status: Runs.Status
-  /** As the cache has them. */
+  /** The Jobs in the cache. */
   readonly runs: ReadonlyArray<Job>
-  /** What the server said of runs that are under way and not in the cache, by uid; undefined: it is no more. */
+  /** Active Jobs that the cache lacks, read from the server, by uid; undefined if deleted. */
   readonly live: ReadonlyMap<string, Job | undefined>
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
 export interface Account {
-  /** The very same status if nothing is new. */
+  /** The same object if nothing changed. */
   readonly status: Runs.Status
   readonly eventDrafts: ReadonlyArray<Runs.EventDraft>
-  /** Runs that have not ended, are not in the status, and that this loop did not make or does not remember; none that is going. */
+  /**
+   * Unfinished Jobs that are not in the status and were not created for a recorded time; none that is being deleted.
+   */
   readonly unexpected: ReadonlyArray<Job>
 }
 
-/** Runs of which the server is to be asked: they are under way, and the cache does not have them. */
+/** Active Jobs that the cache lacks and that have to be read from the server. */
 export const unknown = (status: Runs.Status, runs: ReadonlyArray<Job>): ReadonlyArray<Runs.Reference> => {
   const active = Runs.activeOf(status)
   if (active.length === 0) return active

@@ -1,6 +1,6 @@
 /**
- * What is to be done for a CronJob now: nothing, look again later, or a run. A total function of the CronJob, the status that is true of its runs,
- * and the time. Source: pkg/controller/cronjob: syncCronJob.
+ * What to do for a CronJob now: nothing, wait, or create a Job. A pure function of the CronJob, its status and the
+ * time. Source: pkg/controller/cronjob: syncCronJob.
  */
 import * as Result from "effect/Result"
 import * as Schedule from "../../../kube/cron/Schedule.ts"
@@ -11,19 +11,19 @@ import * as Runs from "./runs.ts"
 
 export interface Decision {
   readonly eventDrafts: ReadonlyArray<Runs.EventDraft>
-  /** A time that may not be run any more: of interest once. */
+  /** A time whose starting deadline has passed; reported once. */
   readonly missed: number | undefined
-  /** The run that is to be made. */
+  /** The Job to create. */
   readonly run: Run | undefined
-  /** Milliseconds until it is to be looked at again, whatever happens; undefined: only when something happens. */
+  /** Milliseconds until the next sync; undefined if only an event can change the decision. */
   readonly wait: number | undefined
 }
 
 export interface Run {
   readonly time: number
-  /** Those under way that are to go first. */
+  /** Active Jobs to delete first. */
   readonly replaces: ReadonlyArray<Runs.Reference>
-  /** Whether no other run may be under way beside this one. */
+  /** Whether no other Job may be active beside this one. */
   readonly isAlone: boolean
 }
 
@@ -31,7 +31,7 @@ export interface Given {
   readonly cronJob: CronJob
   readonly status: Runs.Status
   readonly now: number
-  /** Of schedules that say none: where the process runs. */
+  /** For schedules without a time zone: the zone of the process. */
   readonly zone: Zone.Zone
 }
 
@@ -66,7 +66,10 @@ export const decide = (given: Given): Decision => {
 const unsupported =
   "is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
 
-/** A zone in the text itself comes before the field. Those that were read are kept: many CronJobs have the same, and are looked at often. */
+/**
+ * A zone in the schedule takes precedence over the field. Parsed schedules are cached, because many CronJobs share them
+ * and each sync reads one.
+ */
 export const scheduleOf = ({ spec }: CronJob, zone: Zone.Zone): Result.Result<Schedule.Schedule, string> => {
   const own = (spec?.timeZone === undefined ? undefined : Zone.named(spec.timeZone)) ?? zone
   const text = spec?.schedule ?? ""
@@ -111,7 +114,7 @@ const onTime = ({ cronJob, now, status }: Given, schedule: Schedule.Schedule): D
   return { ...later(...hints), run: { time, replaces, isAlone } }
 }
 
-/** What is told of a time that was missed. */
+/** The event for a missed time. */
 export const missed = (time: number): Runs.EventDraft =>
   Runs.warning("MissSchedule", `Missed scheduled time to start a job: ${rfc1123(time)}`)
 

@@ -1,6 +1,7 @@
 /**
- * Which time of a schedule is to be run now, and when to look again. Of several that were missed only the latest is run. Times are
- * milliseconds since 1970. Source: spec G.7.
+ * The most recent time of a schedule that is due, and the delay until the next. Of several missed times only the latest
+ * is run. Times are milliseconds since 1970. Source: pkg/controller/cronjob: mostRecentScheduleTime,
+ * nextScheduledTimeDuration.
  */
 import * as Schedule from "../../../kube/cron/Schedule.ts"
 import type { CronJob } from "../../../kube/resources.ts"
@@ -16,10 +17,13 @@ export type Due =
   /** The schedule names no time that will ever be. */
   | { readonly _tag: "Never" }
 
-/** So many times may be missed without anybody being told. Source: kube-controller-manager. */
+/**
+ * More missed times than this are reported as TooManyMissedTimes. Source: pkg/controller/cronjob:
+ * mostRecentScheduleTime.
+ */
 const many = 100
 
-/** From when on times count that were not run: after the last one, or since the CronJob is there. */
+/** Times count from the last schedule time, or from the creation of the CronJob. */
 const since = (cronJob: CronJob, status: Runs.Status, now: number): number =>
   Runs.lastTimeOf(status) ?? Time.parse(cronJob.metadata.creationTimestamp) ?? now
 
@@ -39,10 +43,13 @@ export const mostRecent = (schedule: Schedule.Schedule, cronJob: CronJob, status
   return { _tag: "Due", time, isMany: missed > many }
 }
 
-/** Clocks differ: so much later than the time itself it is looked at. Source: kube-controller-manager. */
+/**
+ * The next sync is this much later than the schedule time, because clocks differ. Source: pkg/controller/cronjob:
+ * nextScheduleDelta.
+ */
 const allowance = 100
 
-/** Milliseconds until the next time that has not come yet. */
+/** Milliseconds until the next schedule time. */
 export const wait = (
   schedule: Schedule.Schedule,
   cronJob: CronJob,

@@ -1,7 +1,7 @@
 /**
- * The runs of a CronJob: Jobs that are named after it and the time that they were made for. The name is the lock that keeps one time from being run
- * twice; the time is also in an annotation, in the clocks of the CronJob's zone. Times are milliseconds since 1970.
- * Source: pkg/controller/cronjob: getJobFromTemplate2.
+ * The Jobs of a CronJob. The name, made of the CronJob's name and the scheduled time, keeps a time from being run
+ * twice; an annotation has the time in the CronJob's zone. Times are milliseconds since 1970. Source:
+ * pkg/controller/cronjob: getJobFromTemplate2.
  */
 import * as Zone from "../../../kube/cron/Zone.ts"
 import * as Key from "../../../kube/Key.ts"
@@ -13,7 +13,10 @@ import type { Index } from "../../../layers/Cache.ts"
 
 export const timestamp = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 
-/** Value: the key of the CronJob that the controlling reference names, whatever uid it has; one that was made anew takes over what is left. */
+/**
+ * Index value: the key of the CronJob that the controller reference names, whatever the uid; a recreated CronJob finds
+ * the Jobs that are left.
+ */
 export const byParent: Index<Job> = {
   name: "cronjob/parent",
   of: (job) => {
@@ -28,7 +31,7 @@ const minute = 60_000
 
 export const nameOf = ({ metadata }: CronJob, time: number): string => `${metadata.name}-${Math.floor(time / minute)}`
 
-/** The body of the run for that time. */
+/** The Job for that time. */
 export const draft = (cronJob: CronJob, time: number): Draft<Job> => {
   const { metadata, spec } = cronJob
   const template = spec?.jobTemplate
@@ -45,7 +48,7 @@ export const draft = (cronJob: CronJob, time: number): Draft<Job> => {
   }
 }
 
-/** RFC 3339, as the clocks there show it. */
+/** RFC 3339 with the zone's offset. */
 const inZone = (time: number, zone: Zone.Zone): string => {
   const offset = zone.offsetAt(time)
   if (offset === 0) return Time.format(time)
@@ -55,14 +58,14 @@ const inZone = (time: number, zone: Zone.Zone): string => {
   return `${shown}${offset < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
 }
 
-/** For which time this very CronJob made the Job; undefined for what somebody else made. */
+/** The time for which this CronJob created the Job; undefined for any other Job. */
 export const timeOf = (cronJob: CronJob, job: Job): number | undefined => {
   if (!Owner.controlledBy(job, cronJob.metadata.uid)) return undefined
   const time = Time.parse(job.metadata.annotations?.[timestamp])
   return time !== undefined && nameOf(cronJob, time) === job.metadata.name ? time : undefined
 }
 
-/** How it has ended, if it has. */
+/** The type of the terminal condition, if there is one. */
 export const endOf = ({ status }: Job): "Complete" | "Failed" | undefined => {
   for (const { status: holds, type } of status?.conditions ?? [])
     if (holds === "True" && (type === "Complete" || type === "Failed")) return type
@@ -80,14 +83,14 @@ export const reference = ({ metadata }: Job): Reference => ({
   ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion })
 })
 
-/** What the CronJob says of itself; each field only where there is something to say. */
+/** Fields are absent rather than empty. */
 export type Status = NonNullable<CronJob["status"]>
 
 export const statusOf = (cronJob: CronJob): Status => cronJob.status ?? {}
 
 export const activeOf = (status: Status): ReadonlyArray<Reference> => status.active ?? []
 
-/** The status with these runs under way; the very same one if it says so already. */
+/** Returns the same object if the active list is equal. */
 export const withActive = (status: Status, active: ReadonlyArray<Reference>): Status => {
   const before = activeOf(status)
   if (before.length === active.length && active.every((one, i) => one === before[i])) return status
@@ -98,16 +101,17 @@ export const withActive = (status: Status, active: ReadonlyArray<Reference>): St
 export const isActive = (status: Status, uid: string | undefined): boolean =>
   activeOf(status).some((one) => one.uid === uid)
 
-/** The last time that a run was made for, as far as it was written down. */
+/** The last recorded schedule time. */
 export const lastTimeOf = (status: Status): number | undefined => Time.parse(status.lastScheduleTime)
 
-/** The status after a run for that time; the last time never goes back. */
+/** Sets the last schedule time unless it would go back. */
 export const withTime = (status: Status, time: number): Status =>
   time > (lastTimeOf(status) ?? -Infinity) ? { ...status, lastScheduleTime: Time.format(time) } : status
 
 /**
- * The ended runs above the limits of the history, oldest first; none that is being deleted already. A run that is not in the status yet stays, because
- * only its name keeps its time from being run again. Source: cleanupFinishedJobs.
+ * Finished Jobs above the history limits, oldest first; none that is being deleted. A Job that is not recorded in the
+ * status yet stays, because only its name keeps its time from being run again. Source: pkg/controller/cronjob:
+ * cleanupFinishedJobs.
  */
 export const surplus = (cronJob: CronJob, runs: ReadonlyArray<Job>): ReadonlyArray<Job> => {
   const { failedJobsHistoryLimit, successfulJobsHistoryLimit } = cronJob.spec ?? {}
@@ -131,7 +135,7 @@ const beyond = (
   return oldest.filter((job) => (timeOf(cronJob, job) ?? -Infinity) <= last)
 }
 
-/** Those that never began last; of the same time by their names. */
+/** Jobs without a start time last; then by name. */
 const byStart = (a: Job, b: Job): number => {
   const [x, y] = [startOf(a), startOf(b)]
   if (x !== y) return x < y ? -1 : 1
@@ -140,7 +144,7 @@ const byStart = (a: Job, b: Job): number => {
 
 const startOf = ({ status }: Job): number => Time.parse(status?.startTime) ?? Infinity
 
-/** An event of a CronJob, as data; reasons and messages are those of kube-controller-manager. */
+/** An event to record for a CronJob; reasons and messages are those of kube-controller-manager. */
 export interface EventDraft {
   readonly type: "Normal" | "Warning"
   readonly reason: string

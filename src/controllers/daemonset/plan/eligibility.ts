@@ -1,6 +1,7 @@
 /**
- * Which nodes a DaemonSet's pods belong on: a function of the template and the node, nothing else. Room, ports and cordons do not count;
- * pods tolerate what a node says of itself when it is in trouble, so that its daemons stay. Source: spec E.2, E.3.
+ * Which nodes a DaemonSet's pods belong on, from the template and the node alone. Free resources, host ports and
+ * cordons do not count, and daemon pods tolerate the taints for node problems, so that they keep running. Source:
+ * pkg/controller/daemon: NodeShouldRunDaemonPod; daemon/util: AddOrUpdateDaemonPodTolerations.
  */
 import * as NodeSelection from "../../../kube/nodeSelection.ts"
 import type { DaemonSet, Node } from "../../../kube/resources.ts"
@@ -9,9 +10,9 @@ import type { PodSpec } from "../pods.ts"
 import * as Spec from "../spec.ts"
 
 export interface Verdict {
-  /** A pod that is missing there is made. */
+  /** A missing pod is created. */
   readonly shouldRun: boolean
-  /** A pod that is there may stay. True wherever one should run. */
+  /** An existing pod may stay. True wherever `shouldRun` is. */
   readonly mayStay: boolean
 }
 
@@ -19,7 +20,7 @@ const welcome: Verdict = { shouldRun: true, mayStay: true }
 const endured: Verdict = { shouldRun: false, mayStay: true }
 const unwanted: Verdict = { shouldRun: false, mayStay: false }
 
-/** Asks of many nodes what is asked of one DaemonSet. */
+/** Returns a function that judges one node after another for the DaemonSet. */
 export const judge = (set: DaemonSet): ((node: Node) => Verdict) => {
   const spec = Spec.templateOf(set).spec
   const tolerations = tolerationsOf(spec)
@@ -50,7 +51,10 @@ const always = [
 
 const ofHostNetwork = exists("network-unavailable", "NoSchedule")
 
-/** The template's tolerations and those of every daemon. One of the template that says the same with a time limit is replaced. */
+/**
+ * The template's tolerations plus the standard ones. A toleration of the template that differs only by
+ * `tolerationSeconds` is replaced.
+ */
 export const tolerationsOf = (spec: PodSpec | undefined): ReadonlyArray<Taints.Toleration> => {
   let tolerations: ReadonlyArray<Taints.Toleration> = spec?.tolerations ?? []
   for (const one of spec?.hostNetwork === true ? [...always, ofHostNetwork] : always)

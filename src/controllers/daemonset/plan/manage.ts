@@ -1,6 +1,7 @@
 /**
- * One pod on each node that should have one, and none elsewhere: for every node a decision on that node's pods alone. Pods that are being
- * deleted still hold their place, unless the set surges. Source: spec E.5.
+ * One pod on each node that should have one and none elsewhere, decided for each node from that node's pods alone. A
+ * terminating pod still counts, unless the set surges. Also the types of a step. Source: pkg/controller/daemon:
+ * podsShouldBeOnNode.
  */
 import * as PodFacts from "../../../kube/pod.ts"
 import type { Pod } from "../../../kube/resources.ts"
@@ -11,11 +12,11 @@ import * as Snapshot from "./snapshot.ts"
 import type { Creation, Deletion, Fault, Step } from "./step.ts"
 
 export interface Managed extends Step {
-  /** Milliseconds until the next failed pod may be replaced; undefined if none waits. */
+  /** Milliseconds until the next failed pod may be replaced; undefined if there is none. */
   readonly wait: number | undefined
 }
 
-/** `wait`: milliseconds for which a failed pod on that node is left alone; zero if it is not. */
+/** `wait`: milliseconds until a failed pod on that node may be replaced; zero if now. */
 export const decide = (snapshot: Snapshot.Snapshot, wait: (node: string) => number): Managed => {
   const create: Array<Creation> = []
   const remove: Array<Deletion> = []
@@ -42,7 +43,9 @@ export const decide = (snapshot: Snapshot.Snapshot, wait: (node: string) => numb
 
 const faulty = (pods: ReadonlyArray<Pod>, why: Fault): ReadonlyArray<Deletion> => pods.map((pod) => ({ pod, why }))
 
-/** Pods of a node that is not theirs. On one that is gone, those that ever ran there are for whoever cleans up after nodes. */
+/**
+ * Pods on a node that should not have them. Pods bound to a node that is gone are left to the pod garbage collector.
+ */
 const leaving = ({ exists, pods }: Snapshot.Place): ReadonlyArray<Deletion> =>
   faulty(
     pods.filter((pod) => !Snapshot.isTerminating(pod) && (exists || !Pods.isBound(pod))),
@@ -52,7 +55,7 @@ const leaving = ({ exists, pods }: Snapshot.Place): ReadonlyArray<Deletion> =>
 interface Sorted {
   readonly running: ReadonlyArray<Pod>
   readonly ended: ReadonlyArray<Deletion>
-  /** Milliseconds for which a failed pod is left alone; zero if there is none. */
+  /** Milliseconds until the failed pod may be replaced; zero if there is none. */
   readonly held: number
 }
 
@@ -65,7 +68,7 @@ const sort = ({ name, pods }: Snapshot.Place, wait: (node: string) => number): S
     if (pod.status?.phase === "Succeeded") ended.push({ pod, why: "succeeded" })
     else if (pod.status?.phase !== "Failed") running.push(pod)
     else {
-      // One at a time: the next one waits for as long as replacing this one makes it.
+      // One failed pod at a time, because replacing it raises the delay for the next.
       if (ended.some(({ why }) => why === "failed")) continue
       held = wait(name)
       if (held === 0) ended.push({ pod, why: "failed" })
@@ -74,7 +77,10 @@ const sort = ({ name, pods }: Snapshot.Place, wait: (node: string) => number): S
   return { running, ended, held }
 }
 
-/** One old pod that still works may stand beside one new pod that does not work yet; nothing else. `running`: the first one first. */
+/**
+ * At most one old available pod beside one new pod that is not available yet. `running` is sorted, the preferred pod
+ * first.
+ */
 const sideBySide = (snapshot: Snapshot.Snapshot, running: ReadonlyArray<Pod>): ReadonlyArray<Deletion> => {
   const isNew = (pod: Pod): boolean => History.hashOf(pod) === snapshot.hash
   const [newest, ...otherNew] = running.filter(isNew)

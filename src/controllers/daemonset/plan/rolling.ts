@@ -1,6 +1,7 @@
 /**
- * How an update goes on: which old pods are deleted, and which nodes get a new pod beside the old one. Only here all nodes are looked at
- * together, because the strategy bounds how many of them are touched at once. Source: spec E.7.
+ * A rolling update: which old pods are deleted, and which nodes get a new pod beside the old one. This step looks at
+ * all nodes together, because `maxUnavailable` and `maxSurge` bound how many are touched at once. Source:
+ * pkg/controller/daemon: rollingUpdate.
  */
 import type { Pod } from "../../../kube/resources.ts"
 import * as Spec from "../spec.ts"
@@ -9,20 +10,20 @@ import type { Creation, Deletion, Step } from "./step.ts"
 
 const nothing: Step = { create: [], remove: [] }
 
-/** Nothing for a strategy that leaves the deletion of old pods to the user. */
+/** Returns an empty step for the strategy OnDelete. */
 export const decide = (snapshot: Snapshot.Snapshot): Step => {
   if (!Spec.isRolling(snapshot.set)) return nothing
   const { maxSurge, maxUnavailable } = Spec.bounds(snapshot.set, snapshot.desired)
   return maxSurge > 0 ? surging(snapshot, maxSurge) : replacing(snapshot, maxUnavailable)
 }
 
-/** The one living pod of each kind on a node. */
+/** The old and the new pod of one node. */
 interface Pair {
   readonly old: Pod | undefined
   readonly updated: Pod | undefined
 }
 
-/** Undefined if there is more than one of a kind, which is not the update's to mend. */
+/** Undefined when a node has several old or several new pods: `manage` deletes the excess first. */
 const pairOf = (snapshot: Snapshot.Snapshot, { pods }: Snapshot.Place): Pair | undefined => {
   const living = pods.filter((pod) => !Snapshot.isTerminating(pod))
   const updated = living.filter((pod) => Snapshot.isUpdated(snapshot, pod))
@@ -30,13 +31,16 @@ const pairOf = (snapshot: Snapshot.Snapshot, { pods }: Snapshot.Place): Pair | u
   return updated.length > 1 || old.length > 1 ? undefined : { old: old[0], updated: updated[0] }
 }
 
-/** Nodes that count: those that should have a pod, and those that have one. */
+/** The nodes that should have a pod or have one. */
 const touched = ({ places }: Snapshot.Snapshot): ReadonlyArray<Snapshot.Place> =>
   places.filter(({ pods, shouldRun }) => shouldRun || pods.length > 0)
 
 const outdated = (pod: Pod): Deletion => ({ pod, why: "outdated" })
 
-/** Deletes just so many that no more than `maxUnavailable` nodes are without an available pod. One that does not work may always go. */
+/**
+ * Deletes available old pods only while at most `maxUnavailable` nodes lack an available pod. Unavailable old pods are
+ * always deleted.
+ */
 const replacing = (snapshot: Snapshot.Snapshot, maxUnavailable: number): Step => {
   const broken: Array<Pod> = []
   const working: Array<Pod> = []
@@ -55,28 +59,31 @@ const replacing = (snapshot: Snapshot.Snapshot, maxUnavailable: number): Step =>
   return { create: [], remove: [...broken, ...working.slice(0, room)].map(outdated) }
 }
 
-/** What a walk over the nodes has found. */
+/** Counts and candidates over all nodes. */
 interface Surge {
   /** Nodes with an available pod. */
   available: number
   /** Nodes on which a new pod is not available yet. */
   surging: number
-  /** Old pods whose work is done by another one, or by nobody. */
+  /** Old pods with an available replacement, or unavailable ones that no node should run. */
   readonly done: Array<Pod>
-  /** Old pods that work on nodes that should not run them. */
+  /** Available old pods on nodes that should not run them. */
   readonly sunset: Array<Pod>
-  /** Nodes whose old pod does not work: they get a new one whatever the bounds are. */
+  /** Nodes whose old pod is unavailable: these get a new one regardless of `maxSurge`. */
   readonly urgent: Array<string>
   readonly candidates: Array<string>
 }
 
-/** Makes a new pod beside each old one, for `maxSurge` nodes at once, and deletes the old one when the new one works. */
+/**
+ * Creates a new pod beside each old one, on `maxSurge` nodes at once, and deletes the old one when the new one is
+ * available.
+ */
 const surging = (snapshot: Snapshot.Snapshot, maxSurge: number): Step => {
   const found: Surge = { available: 0, surging: 0, done: [], sunset: [], urgent: [], candidates: [] }
   for (const place of touched(snapshot)) weigh(snapshot, place, found)
   const { available, candidates, done, sunset, urgent } = found
   const room = Math.max(0, maxSurge - found.surging)
-  // An application that moves elsewhere does so when it is there.
+  // A pod on a node that should not run it is deleted only when enough other pods are available.
   const spare = Math.max(0, available - snapshot.desired)
   const nodes = [...urgent, ...candidates.slice(0, room)]
   return {

@@ -1,6 +1,6 @@
 /**
- * What a sync of a DaemonSet sees: each node with the verdict on it and the set's pods for it. Everything is decided on one look, so that
- * plan and status speak of the same moment. Source: spec E.5, E.7.
+ * The input of one sync: each node with its eligibility and the set's pods for it. Plan and status use the same
+ * snapshot, so they agree with each other. Source: pkg/controller/daemon: getNodesToDaemonPods.
  */
 import * as PodFacts from "../../../kube/pod.ts"
 import type { DaemonSet, Node, Pod } from "../../../kube/resources.ts"
@@ -8,18 +8,18 @@ import * as Pods from "../pods.ts"
 import * as Spec from "../spec.ts"
 import * as Eligibility from "./eligibility.ts"
 
-/** A node's name, and what there is of the set. */
+/** A node's name and the set's pods for it. */
 export interface Place extends Eligibility.Verdict {
   readonly name: string
-  /** False for a node that is gone, or was never there: only its pods tell of it. */
+  /** False for a node that is not in the cache but is the target of a pod. */
   readonly exists: boolean
-  /** Without those that have ended and are being deleted. The first one first. */
+  /** Without terminal pods that are being deleted; the preferred pod first. */
   readonly pods: ReadonlyArray<Pod>
 }
 
 export interface Snapshot {
   readonly set: DaemonSet
-  /** Of the present revision. */
+  /** Of the current revision. */
   readonly hash: string
   readonly places: ReadonlyArray<Place>
   /** Nodes that should have a pod. */
@@ -32,7 +32,7 @@ export interface Observed {
   readonly set: DaemonSet
   readonly hash: string
   readonly nodes: ReadonlyArray<Node>
-  /** All that the set has claimed, in every phase. */
+  /** All pods that the set has claimed, in every phase. */
   readonly pods: ReadonlyArray<Pod>
   readonly now: number
 }

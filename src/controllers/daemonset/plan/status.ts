@@ -1,6 +1,6 @@
 /**
- * The counts of a DaemonSet's status. Set field by field: conditions that others put there stay, and a number that only says
- * what is said already is not written. Source: spec E.8.
+ * The counts of a DaemonSet's status. Only the counts are set, so conditions of other writers stay, and an unchanged
+ * status is not written. Source: pkg/controller/daemon: updateDaemonSetStatus, storeDaemonSetStatus.
  */
 import * as PodFacts from "../../../kube/pod.ts"
 import type { DaemonSet } from "../../../kube/resources.ts"
@@ -9,7 +9,7 @@ import * as Snapshot from "./snapshot.ts"
 
 export type Status = NonNullable<DaemonSet["status"]>
 
-/** What one sync says; the generation only if it has worked on it. */
+/** `observedGeneration` only when this sync managed the pods. */
 export interface Counts {
   readonly currentNumberScheduled: number
   readonly numberMisscheduled: number
@@ -21,7 +21,7 @@ export interface Counts {
   readonly observedGeneration?: number
 }
 
-/** Of a node's pods the first one counts. `isManaged`: whether the generation was worked on. */
+/** Counts the preferred pod of each node. `isManaged`: whether this sync managed the pods. */
 export const count = (snapshot: Snapshot.Snapshot, isManaged: boolean): Counts => {
   let current = 0
   let misscheduled = 0
@@ -53,7 +53,7 @@ export const count = (snapshot: Snapshot.Snapshot, isManaged: boolean): Counts =
   }
 }
 
-/** The status with these counts; the very same one if it says so already. Absent counts are zero. */
+/** Returns the same object when no count differs; an absent count is zero. */
 export const withCounts = (before: Status | undefined, counts: Counts): Status => {
   const next = { ...before, ...counts }
   const isSame = before !== undefined && fields.every((field) => (before[field] ?? 0) === (next[field] ?? 0))
@@ -71,7 +71,7 @@ const fields = [
   "observedGeneration"
 ] as const
 
-/** Milliseconds until time alone makes a pod available; undefined if it does not. */
+/** Milliseconds until a ready pod becomes available by `minReadySeconds`; undefined if none does. */
 export const recheck = ({ now, places, set }: Snapshot.Snapshot): number | undefined => {
   const seconds = Spec.minReadySeconds(set)
   if (seconds <= 0) return undefined

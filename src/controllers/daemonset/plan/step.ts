@@ -1,12 +1,12 @@
-/** What a plan of the DaemonSet loop asks for: pods for nodes, and pods to delete, each with the reason. */
+/** A step of the DaemonSet plan: pods to create on nodes and pods to delete, each with the reason. */
 import type { Pod } from "../../../kube/resources.ts"
 
-/** Why a pod is made. */
+/** Why a pod is created. */
 export type Need = "missing" | "surge"
 
 /** Why a pod is deleted. */
 export type Fault =
-  /** It has ended, well or not, and another one takes its place. */
+  /** The pod is terminal and gets a replacement. */
   | "failed"
   | "succeeded"
   /** Another pod does its work. */
@@ -28,9 +28,9 @@ export interface Deletion {
 }
 
 export interface Step {
-  /** Each node at most once. */
+  /** At most one entry per node. */
   readonly create: ReadonlyArray<Creation>
-  /** Each pod at most once, none that is being deleted already. */
+  /** At most one entry per pod, and none for a terminating pod. */
   readonly remove: ReadonlyArray<Deletion>
 }
 

@@ -1,39 +1,39 @@
 /**
- * What has to be asked before a metric can propose anything, and what is said when there is no answer: in the event and the condition, and
- * in the one sentence about all metrics together. Pure. Source: computeReplicasForMetric of kube-controller-manager, whose words these are.
+ * The query of a metric, and the failure messages: in the event, in the condition, and in the message about all
+ * metrics. Pure. Source: pkg/controller/podautoscaler: computeReplicasForMetric, whose messages these are.
  */
 import * as Result from "effect/Result"
 import * as Selector from "../../../kube/Selector.ts"
 import type { MetricQuery, ObjectQuery, PodsQuery, ResourceQuery } from "../../../layers/MetricsApi.ts"
 import { type MetricSpec, type MetricTarget, type Selector as SelectorSpec, describeSelector } from "./spec.ts"
 
-/** What has to be asked before a metric can propose anything. */
+/** A query to one of the metrics APIs. */
 export type Query =
   | ({ readonly _tag: "Resource" } & ResourceQuery)
   | ({ readonly _tag: "Pods" } & PodsQuery)
   | ({ readonly _tag: "Object" } & ObjectQuery)
   | ({ readonly _tag: "External" } & MetricQuery)
 
-/** The three places of a failure. */
+/** The texts of a failed metric. */
 export interface MetricFailure {
-  /** Of the event and of the condition. */
+  /** The reason of the event and the condition. */
   readonly reason: string
-  /** In both. */
+  /** The message of both. */
   readonly message: string
-  /** The same once more, in what is said of all metrics together. */
+  /** The text in the message about all metrics. */
   readonly summary: string
 }
 
-/** Where the target is, and which pods it has. */
+/** The target's namespace and pod selector. */
 export interface Target {
   readonly namespace: string
-  /** In the query form. */
+  /** In its string form. */
   readonly selector: string
 }
 
 export type Kind = "Resource" | "ContainerResource" | "Pods" | "Object" | "External"
 
-/** Which kind of metric it is, with what belongs to it; undefined where no server would have let it in. */
+/** The metric's type, with the source it requires; undefined if the server should have rejected it. */
 export const kindOf = ({ containerResource, external, object, pods, resource, type }: MetricSpec): Kind | undefined => {
   if (type === "Resource" && resource !== undefined) return type
   if (type === "ContainerResource" && containerResource !== undefined) return type
@@ -42,7 +42,7 @@ export const kindOf = ({ containerResource, external, object, pods, resource, ty
   return type === "External" && external !== undefined ? type : undefined
 }
 
-/** The failure of a metric: `inner` is what the event says; `way` leads to it from what is said of all metrics. */
+/** The failure of a metric: `inner` is the event's message; `way` is its prefix in the message about all metrics. */
 export const failureOf = (spec: MetricSpec, inner: string, way: ReadonlyArray<string> = []): MetricFailure => {
   const kind = kindOf(spec)
   const of = { Resource: spec.resource?.name, ContainerResource: spec.containerResource?.container }
@@ -64,7 +64,7 @@ export const unknownType = ({ type }: MetricSpec): MetricFailure =>
 const selectorText = (selector: SelectorSpec | undefined): Result.Result<string, string> =>
   selector === undefined ? Result.succeed("") : Result.map(Selector.fromSpec(selector), Selector.formatLabels)
 
-/** What has to be asked for the metric. */
+/** The query of a metric. */
 export const queryOf = (spec: MetricSpec, target: Target): Result.Result<Query, MetricFailure> => {
   const { namespace, selector } = target
   switch (kindOf(spec)) {
@@ -100,14 +100,14 @@ const noResourceTarget =
 const noTarget = (kind: string) =>
   `invalid ${kind} metric source: neither a value target nor an average value target was set`
 
-/** Of a Resource and of a ContainerResource metric alike. */
+/** For Resource and ContainerResource metrics. */
 export const resourceOf = ({ containerResource, resource }: MetricSpec) => {
   const source = containerResource ?? resource
   const empty: MetricTarget = { type: "" }
   return { name: source?.name ?? "", container: containerResource?.container, target: source?.target ?? empty }
 }
 
-/** For an object, the type of the target decides between its two numbers. */
+/** For an Object metric the target type selects one of two numbers. */
 export const objectTarget = ({ object }: MetricSpec): "value" | "averageValue" | undefined => {
   const target = object?.target
   if (target?.type === "Value" && target.value !== undefined) return "value"
@@ -152,7 +152,7 @@ export const wayOfExternal = ({ external }: MetricSpec): ReadonlyArray<string> =
   ]
 }
 
-/** Why nothing could be measured, as far as the metric is concerned. */
+/** The failure of a metric whose query failed. */
 export const queryFailed = (spec: MetricSpec, namespace: string, why: string): MetricFailure => {
   const { external, object, pods } = spec
   switch (kindOf(spec)) {
@@ -168,7 +168,7 @@ export const queryFailed = (spec: MetricSpec, namespace: string, why: string): M
     case "Object": {
       const name = object?.metric.name ?? ""
       const { kind = "", name: whose = "" } = object?.describedObject ?? {}
-      // The order of the reference, whose arguments do not fit its sentence.
+      // In upstream's argument order, which does not match its format string.
       const message = `unable to get metric ${name}: ${kind} on ${namespace} ${whose}/${why}`
       return failureOf(spec, message, objectTarget(spec) === "value" ? [] : [`failed to get ${name} object metric`])
     }
@@ -184,7 +184,7 @@ export const queryFailed = (spec: MetricSpec, namespace: string, why: string): M
   }
 }
 
-/** Failures of resources say in the event too what was wanted. */
+/** For resource metrics the event's message has the prefix too. */
 export const ofResource = (spec: MetricSpec, why: string): MetricFailure => {
   const { name, target } = resourceOf(spec)
   return failureOf(spec, `failed to get ${name} ${target.averageValue === undefined ? "utilization" : "usage"}: ${why}`)

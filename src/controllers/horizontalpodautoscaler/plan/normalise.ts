@@ -1,11 +1,12 @@
 /**
- * Holds a recommendation back: first by what was recommended lately, then by how fast the size may change, and always between the bounds. An
- * autoscaler that says nothing of its behaviour has rules of its own. Pure. Source: controllers.md G.10.
+ * Normalises a recommendation: stabilisation by recent recommendations, then the scaling rate, always within the
+ * bounds. Without a `behavior` other rules apply. Pure. Source: pkg/controller/podautoscaler: normalizeDesiredReplicas,
+ * normalizeDesiredReplicasWithBehaviors.
  */
 import * as History from "./history.ts"
 import type { Behavior, Scaling } from "./spec.ts"
 
-/** What a condition says, without its type. */
+/** Reason and message of a condition. */
 export interface Finding {
   readonly reason: string
   readonly message: string
@@ -13,23 +14,23 @@ export interface Finding {
 
 export interface Normalised {
   readonly replicas: number
-  /** For `AbleToScale`, which is true. */
+  /** For the condition AbleToScale, which is True. */
   readonly stability: Finding
-  /** For `ScalingLimited`, which is true when `isLimited`. */
+  /** For the condition ScalingLimited, which is True when `isLimited`. */
   readonly limit: Finding
   readonly isLimited: boolean
   readonly history: History.History
 }
 
 export interface Given {
-  /** What the metrics ask for. */
+  /** What the metrics require. */
   readonly wanted: number
   readonly current: number
-  /** Never above `max`. */
+  /** At most `max`. */
   readonly min: number
   readonly max: number
   readonly behavior: Behavior | undefined
-  /** Milliseconds for which the highest recommendation stands without a behaviour. */
+  /** Milliseconds for which the highest recommendation holds without a `behavior`. */
   readonly downscaleStabilization: number
   readonly history: History.History
   readonly now: number
@@ -89,7 +90,7 @@ interface Limited {
   readonly finding: Finding
 }
 
-/** The highest recommendation of the window. */
+/** The highest recommendation in the window. */
 const highest = ({ downscaleStabilization, history, now, wanted }: Given): Stable => {
   const since = now - downscaleStabilization
   const recent = history.recommendations.filter(({ time }) => time >= since)
@@ -99,7 +100,7 @@ const highest = ({ downscaleStabilization, history, now, wanted }: Given): Stabl
   }
 }
 
-/** Up no further than the lowest of one window, down no further than the highest of the other. */
+/** Up to the lowest recommendation in one window, down to the highest in the other. */
 const stabilised = ({ current, history, now, wanted }: Given, { down, up }: Behavior): Stable => {
   const within = (window: number) =>
     history.recommendations.flatMap(({ replicas, time }) => (time > now - window ? [replicas] : []))
@@ -111,7 +112,9 @@ const stabilised = ({ current, history, now, wanted }: Given, { down, up }: Beha
   }
 }
 
-/** Twice as many as there are, or four. Source: scaleUpLimitFactor and scaleUpLimitMinimum. */
+/**
+ * Twice the current replicas, or four. Source: pkg/controller/podautoscaler: scaleUpLimitFactor, scaleUpLimitMinimum.
+ */
 const doubled = (current: number): number => Math.max(2 * current, 4)
 
 const bounded = ({ current, max, min }: Given, stable: number): Limited => {
@@ -137,15 +140,15 @@ const paced = (given: Given, stable: number, { down, up }: Behavior): Limited =>
   return { replicas: stable, finding: inRange }
 }
 
-/** How far the policies let the size go in a direction, counted from what it was when the period of each began. */
+/** The limit that the policies set in a direction, each relative to the size at the start of its period. */
 const limitOf = ({ current, history, now }: Given, { choice, policies }: Scaling, direction: "up" | "down"): number => {
   if (choice === "Disabled" || policies.length === 0) return current
   const limits = policies.map(({ periodSeconds, type, value }) => {
     const before = current - History.changeWithin(history, periodSeconds, now)
     if (type === "Pods") return direction === "up" ? before + value : before - value
-    // A share that is less than one replica up would never get anywhere.
+    // Rounded up, so that a small percentage allows at least one replica.
     return direction === "up" ? Math.ceil(before * (1 + value / 100)) : Math.trunc(before * (1 - value / 100))
   })
-  // The larger change is the higher size upwards and the lower one downwards.
+  // `Max` selects the larger change: the higher limit upwards, the lower one downwards.
   return (choice === "Max") === (direction === "up") ? Math.max(...limits) : Math.min(...limits)
 }

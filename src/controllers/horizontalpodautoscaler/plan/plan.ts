@@ -1,7 +1,7 @@
 /**
- * What becomes of a target: left alone, put between its bounds, or given the largest size that a metric proposes, held back by what was
- * before. A metric that fails forbids to take replicas away, as nobody knows what it would have said. Pure and total.
- * Source: pkg/controller/podautoscaler: reconcileAutoscaler.
+ * The desired replicas of a target: unchanged, moved into the bounds, or the largest proposal of its metrics,
+ * normalised. A failed metric prevents a scale-down. Pure. Source: pkg/controller/podautoscaler: reconcileAutoscaler,
+ * computeReplicasForMetrics.
  */
 import * as Result from "effect/Result"
 import type { HorizontalPodAutoscaler } from "../../../kube/resources.ts"
@@ -12,9 +12,9 @@ import type { MetricFailure } from "./metricQuery.ts"
 import * as Spec from "./spec.ts"
 import * as Status from "./status.ts"
 
-/** What has to be found out before anything can be decided. */
+/** What is needed for a decision. */
 export type Course =
-  /** Somebody has switched the target off. */
+  /** Scaling is disabled, because the target has zero replicas. */
   | { readonly _tag: "Off" }
   | { readonly _tag: "Bound"; readonly replicas: number; readonly reason: string }
   /** Ask the metrics. */
@@ -23,7 +23,7 @@ export type Course =
 const tooMany = "Current number of replicas above Spec.MaxReplicas"
 const tooFew = "Current number of replicas below Spec.MinReplicas"
 
-/** A target without replicas is somebody's wish, unless this loop took the last one away and something else than pods can call it back. */
+/** Zero replicas disable scaling, unless this controller scaled to zero and a metric can exist without pods. */
 export const course = (autoscaler: HorizontalPodAutoscaler, current: number, settings: Spec.Settings): Course => {
   const [min, max] = [Spec.minReplicasOf(autoscaler), Spec.maxReplicasOf(autoscaler)]
   if (current === 0) {
@@ -35,14 +35,14 @@ export const course = (autoscaler: HorizontalPodAutoscaler, current: number, set
   return { _tag: "Measure" }
 }
 
-/** What each metric of the autoscaler said, in their order. */
+/** The result of each metric, in order. */
 export type MetricResults = ReadonlyArray<Result.Result<ReplicaProposal, MetricFailure>>
 
 export interface Given {
   readonly autoscaler: HorizontalPodAutoscaler
-  /** Replicas that were asked for. */
+  /** `spec.replicas` of the target. */
   readonly current: number
-  /** Empty unless the course is to measure. */
+  /** Empty unless the course is Measure. */
   readonly results: MetricResults
   readonly settings: Spec.Settings
   readonly history: History.History
@@ -55,15 +55,15 @@ export interface Warning {
 }
 
 export interface Plan {
-  /** How many replicas the target should have; undefined when nobody can tell. */
+  /** The desired replicas; undefined if they cannot be determined. */
   readonly desired: number | undefined
-  /** Why, if that is another number than before. */
+  /** The reason of a change. */
   readonly reason: string
   readonly claims: ReadonlyArray<Status.Claim>
   readonly warnings: ReadonlyArray<Warning>
-  /** One for each metric of the autoscaler, where they were asked. */
+  /** One for each metric, if they were measured. */
   readonly metrics: ReadonlyArray<Spec.MetricStatus>
-  /** What is wrong, although something may have been decided. */
+  /** A failure, even if a size was decided. */
   readonly failure: string | undefined
   readonly history: History.History
 }
@@ -97,13 +97,16 @@ const unable = (reason: string, why: string): Status.Claim => ({
   message: `the HPA was unable to compute the replica count: ${why}`
 })
 
-/** Whether the autoscaler itself is at fault. */
+/** Whether the autoscaler's spec is wrong. */
 export const isOfSpec = ({ reason }: MetricFailure): boolean => reason === "InvalidMetricSourceType"
 
-/** What is shown of a metric that failed. */
+/** The status of a failed metric. */
 const unknown: Spec.MetricStatus = { type: "" }
 
-/** The largest proposal; of equal ones the first, but of those of zero the last. Source: computeReplicasForMetrics. */
+/**
+ * The largest proposal; the first of equal ones, but the last of those of zero. Source: pkg/controller/podautoscaler:
+ * computeReplicasForMetrics.
+ */
 const largest = (results: MetricResults): ReplicaProposal | undefined =>
   results.reduce<ReplicaProposal | undefined>(
     (best, one) =>
@@ -133,14 +136,14 @@ const measured = (given: Given): Plan => {
   return { ...shared, ...held(given, best) }
 }
 
-/** The proposal, held back. */
+/** Normalises the proposal. */
 const held = (given: Given, { name, replicas: wanted }: ReplicaProposal) => {
   const { autoscaler, current, history, now, settings } = given
   const [min, max] = [Spec.minReplicasOf(autoscaler), Spec.maxReplicasOf(autoscaler)]
   const behavior = Spec.behaviorOf(autoscaler, settings)
   const { downscaleStabilization } = settings
   const result = Normalise.normalise({ wanted, current, min, max, behavior, downscaleStabilization, history, now })
-  // After its last replica was taken away, the bounds may have been changed.
+  // While the target was at zero, the bounds may have changed.
   const isRaised = current === 0 && result.replicas < min
   const reason =
     wanted > current

@@ -1,6 +1,6 @@
 /**
- * Which pods count: those that are going are nobody's, those that come up are not ready, those without a sample are missing. Processor time
- * of a pod that has just started is no measure of its work. Pure. Source: pkg/controller/podautoscaler: groupPods.
+ * Which pods count: terminating and failed pods are ignored, starting pods are unready, pods without a sample are
+ * missing. Pure. Source: pkg/controller/podautoscaler: groupPods.
  */
 import * as Result from "effect/Result"
 import * as Pods from "../../../kube/pod.ts"
@@ -11,7 +11,7 @@ import * as Time from "../../../kube/time.ts"
 import type { Sample, Samples } from "../../../layers/MetricsApi.ts"
 import type { Settings } from "./spec.ts"
 
-/** Names of pods; each is in one group, or ready. */
+/** Pod names; each pod is in one group or ready. */
 export interface Groups {
   readonly readyCount: number
   readonly unready: ReadonlySet<string>
@@ -24,7 +24,7 @@ type Delays = Pick<Settings, "cpuInitialization" | "initialReadiness">
 export interface Given {
   readonly pods: ReadonlyArray<Pod>
   readonly samples: Samples
-  /** What is measured; undefined for a metric that is no resource. */
+  /** The measured resource; undefined for other metrics. */
   readonly resource: string | undefined
   readonly delays: Delays
   readonly now: number
@@ -54,20 +54,20 @@ const isStarting = (
   const started = Time.parse(pod.status?.startTime)
   if (ready === undefined || started === undefined) return true
   const changed = Time.parse(ready.lastTransitionTime) ?? 0
-  // Within its first minutes only what was measured after it became ready counts.
+  // During the CPU initialisation period only a sample from after the pod became ready counts.
   if (started + cpuInitialization > now) return ready.status === "False" || sample.time < changed + sample.window
-  // Later only a pod that has never been ready is left out.
+  // Later only a pod that was never ready is left out.
   return ready.status === "False" && started + initialReadiness > changed
 }
 
-/** Pods that run and are ready. */
+/** Running and ready pods. */
 export const readyOf = (pods: ReadonlyArray<Pod>): number =>
   pods.filter((pod) => pod.status?.phase === "Running" && Pods.isReady(pod)).length
 
 /**
- * What each pod requests of the resource, in thousandths: where something is said for the whole pod, what all of it requests, else the sum of its
- * containers and of the init containers that go on running; of one container when it is named. Fails for the first pod that does not say it.
- * Source: pkg/controller/podautoscaler: calculateRequests.
+ * Each pod's request of the resource, in thousandths: the pod-level request if there is one, else the sum over
+ * containers and restartable init containers; or the request of one named container. Fails for the first pod without a
+ * request. Source: pkg/controller/podautoscaler: calculateRequests.
  */
 export const requests = (
   pods: ReadonlyArray<Pod>,

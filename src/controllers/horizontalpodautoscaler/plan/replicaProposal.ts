@@ -1,6 +1,6 @@
 /**
- * What one metric proposes: how many replicas follow from what was measured, and what the status shows of it; or why nothing follows. Pure.
- * Source: pkg/controller/podautoscaler: computeReplicasForMetric.
+ * The replicas that one metric proposes, and its status; or its failure. Pure. Source: pkg/controller/podautoscaler:
+ * computeReplicasForMetric.
  */
 import * as Result from "effect/Result"
 import * as Quantity from "../../../kube/quantity.ts"
@@ -11,14 +11,14 @@ import * as MetricQuery from "./metricQuery.ts"
 import { type MetricSpec, type MetricStatus, describeSelector, type Settings, type Tolerances } from "./spec.ts"
 import * as Usage from "./usage.ts"
 
-/** What came of the question; a failure is one sentence. */
+/** The response to the query. */
 export type Measured =
   | { readonly _tag: "Samples"; readonly samples: Samples }
   | { readonly _tag: "Amounts"; readonly amounts: ReadonlyArray<bigint> }
 
 export interface ReplicaProposal {
   readonly replicas: number
-  /** What users read as the reason of a change. */
+  /** The metric's name in the reason of a change. */
   readonly name: string
   readonly status: MetricStatus
 }
@@ -26,9 +26,9 @@ export interface ReplicaProposal {
 export interface Given {
   readonly spec: MetricSpec
   readonly pods: ReadonlyArray<Pod>
-  /** Replicas that were asked for. */
+  /** `spec.replicas` of the target. */
   readonly current: number
-  /** Replicas there are. */
+  /** `status.replicas` of the target. */
   readonly observed: number
   readonly tolerances: Tolerances
   readonly settings: Settings
@@ -38,7 +38,7 @@ export interface Given {
 const noPods = "no pods returned by selector while calculating replica count"
 const notReady = `unable to calculate ready pods: ${noPods}`
 
-/** How many replicas the measurement asks for. */
+/** The proposal for a measurement. */
 export const propose = (
   given: Given,
   measured: Measured
@@ -63,7 +63,7 @@ const none: Samples = new Map()
 
 const samplesOf = (measured: Measured): Samples => (measured._tag === "Samples" ? measured.samples : none)
 
-/** As large a number as the reference can hold. */
+/** The largest int64, as upstream. */
 const ceiling = 2n ** 63n - 1n
 
 const sumOf = (measured: Measured): bigint => {
@@ -80,7 +80,7 @@ const calculated = (
   const { current, now, pods, settings, tolerances } = given
   if (pods.length === 0) return Result.fail(noPods)
   const usage = { samples, groups: Pods.group({ pods, samples, resource, delays: settings, now }), current, tolerances }
-  // Requests matter only where there is something to compare with them.
+  // Requests are read only if there are samples to compare.
   if (Usage.counted(usage).size === 0) return Result.fail(Usage.unmeasured)
   return Result.flatMap(yardstick(), (one) => Usage.replicas(usage, one))
 }
@@ -98,7 +98,7 @@ const byResource = (given: Given, samples: Samples): Result.Result<ReplicaPropos
   return Result.mapBoth(answer, {
     onFailure: (why) => MetricQuery.ofResource(spec, why),
     onSuccess: ({ measure, replicas }) => {
-      // As the metrics server writes it. Source: pkg/controller/podautoscaler: buildQuantity.
+      // In the unit of the metrics server. Source: pkg/controller/podautoscaler: buildQuantity.
       const averageValue = Quantity.ofMilli(measure.average, name === "memory" ? "binary" : "decimal")
       const { utilization } = measure
       const current = utilization === undefined ? { averageValue } : { averageUtilization: utilization, averageValue }
@@ -130,7 +130,7 @@ const byPods = (given: Given, samples: Samples): Result.Result<ReplicaProposal, 
   })
 }
 
-/** The replicas for a usage of all pods together. */
+/** The replicas for the total usage of all pods. */
 const together = (given: Given, usage: bigint, target: bigint): Result.Result<number, string> => {
   const { current, pods, tolerances } = given
   const ratio = Number(usage) / Number(target)

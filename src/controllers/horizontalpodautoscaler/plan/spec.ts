@@ -1,4 +1,4 @@
-/** Names for the parts of an autoscaler, and what stands where it says nothing. Source: autoscaling/v2, its defaults. */
+/** Reads an autoscaler's spec, with defaults. Source: pkg/apis/autoscaling/v2: defaults.go. */
 import * as Quantity from "../../../kube/quantity.ts"
 import type { HorizontalPodAutoscaler } from "../../../kube/resources.ts"
 
@@ -11,30 +11,30 @@ export type Condition = NonNullable<Status["conditions"]>[number]
 export type Selector = NonNullable<NonNullable<MetricSpec["pods"]>["metric"]["selector"]>
 type Rules = NonNullable<NonNullable<Spec["behavior"]>["scaleUp"]>
 
-/** What the command line says, for all autoscalers. Times are milliseconds. */
+/** The command line settings, for all autoscalers. Times are milliseconds. */
 export interface Settings {
-  /** Between two looks at an autoscaler. */
+  /** Interval between reconciliations of an autoscaler. */
   readonly period: number
-  /** For how long the highest recommendation stands. */
+  /** How long the highest recommendation holds. */
   readonly downscaleStabilization: number
-  /** How far from the target is near enough, as a share of it. */
+  /** The accepted deviation from the target, as a share. */
   readonly tolerance: number
-  /** For how long after its start the processor time of a pod that is not ready says nothing. */
+  /** How long after its start the CPU sample of an unready pod is ignored. */
   readonly cpuInitialization: number
-  /** For how long after its start a pod that becomes unready is one that never was ready. */
+  /** How long after its start a pod that becomes unready counts as never ready. */
   readonly initialReadiness: number
-  /** The gate `HPAScaleToZero`. */
+  /** The feature gate `HPAScaleToZero`. */
   readonly scalesToZero: boolean
 }
 
-/** A limit on how fast replicas may be added or taken away. */
+/** A limit of the scaling rate. */
 export interface Policy {
   readonly type: string
   readonly value: number
   readonly periodSeconds: number
 }
 
-/** How replicas may change in one direction. */
+/** The scaling rules of one direction. */
 export interface Scaling {
   /** Milliseconds. */
   readonly window: number
@@ -58,7 +58,7 @@ const scalingOf = (
   policies: rules?.policies === undefined || rules.policies.length === 0 ? policies : rules.policies
 })
 
-/** Undefined: the rules of an autoscaler that says nothing of its behaviour are others. */
+/** Undefined without a `behavior`, for which other rules apply. */
 export const behaviorOf = ({ spec }: HorizontalPodAutoscaler, settings: Settings): Behavior | undefined => {
   const behavior = spec?.behavior
   if (behavior === undefined) return undefined
@@ -71,13 +71,13 @@ export const behaviorOf = ({ spec }: HorizontalPodAutoscaler, settings: Settings
   }
 }
 
-/** How far below and above the target is near enough, as shares of it. */
+/** The accepted deviations below and above the target, as shares. */
 export interface Tolerances {
   readonly down: number
   readonly up: number
 }
 
-/** What the autoscaler says for a direction, else what the command line says for both. */
+/** The autoscaler's tolerance for a direction, else the command line's. */
 export const tolerancesOf = ({ spec }: HorizontalPodAutoscaler, { tolerance }: Settings): Tolerances => {
   const said = (rules: Rules | undefined) => {
     const amount = Quantity.parse(rules?.tolerance)
@@ -92,11 +92,14 @@ export const maxReplicasOf = ({ spec }: HorizontalPodAutoscaler): number => spec
 
 export const metricsOf = ({ spec }: HorizontalPodAutoscaler): ReadonlyArray<MetricSpec> => spec?.metrics ?? []
 
-/** Whether something is measured that is there without pods. */
+/** Whether a metric can be measured without pods. */
 export const measuresOthers = (autoscaler: HorizontalPodAutoscaler): boolean =>
   metricsOf(autoscaler).some(({ type }) => type === "Object" || type === "External")
 
-/** A selector inside a sentence: `nil`, `&LabelSelector{MatchLabels:map[string]string{app: web,},MatchExpressions:[]LabelSelectorRequirement{},}`. */
+/**
+ * A selector in Go's format: `nil`, `&LabelSelector{MatchLabels:map[string]string{app:
+ * web,},MatchExpressions:[]LabelSelectorRequirement{},}`.
+ */
 export const describeSelector = (given: Selector | undefined): string => {
   if (given === undefined) return "nil"
   const { matchExpressions = [], matchLabels = {} } = given

@@ -1,6 +1,6 @@
 /**
- * The status of an autoscaler after a look at it. What is not said stays as it was, except the metrics, which are those of this look.
- * Source: setStatus of kube-controller-manager.
+ * The autoscaler's new status. Fields that are not given keep their values, except the metrics. Source:
+ * pkg/controller/podautoscaler: setStatus.
  */
 import * as Conditions from "../../../kube/conditions.ts"
 import * as Equality from "../../../kube/equality.ts"
@@ -10,13 +10,13 @@ import type { Condition, MetricStatus, Status } from "./spec.ts"
 
 export interface StatusChange {
   readonly claims: ReadonlyArray<Claim>
-  /** Conditions that are not said any more. */
+  /** Conditions to remove. */
   readonly dropped?: ReadonlyArray<Type> | undefined
-  /** What the target was found to ask for, and what the metrics said; undefined where its scale could not be read. */
+  /** The observed replicas and metrics; undefined if the scale could not be read. */
   readonly seen?: { readonly replicas: number; readonly metrics: ReadonlyArray<MetricStatus> } | undefined
-  /** How many replicas it is to have; what was said before when undefined. */
+  /** The desired replicas; undefined keeps the former value. */
   readonly desired?: number | undefined
-  /** The target was given another size. */
+  /** The target's size was changed. */
   readonly isRescaled?: boolean | undefined
   readonly now: number
 }
@@ -40,17 +40,20 @@ export const after = (
   }
 }
 
-/** Whether there is anything to write. */
+/** Whether the status differs. */
 export const isChanged = (autoscaler: HorizontalPodAutoscaler, status: Status): boolean =>
   !Equality.equal(whole(before(autoscaler)), whole(status))
 
-/** A number that is zero may have been left out. */
+/** A zero may be absent. */
 const whole = (status: Status) => ({ ...status, currentReplicas: status.currentReplicas ?? 0 })
 
-/** A condition changes its time with its status, not with its reason. Source: setConditionInList. */
+/**
+ * The transition time changes with the status, not with the reason. Source: pkg/controller/podautoscaler:
+ * setConditionInList.
+ */
 type Type = "AbleToScale" | "ScalingActive" | "ScalingLimited" | "ScaledToZero"
 
-/** What is said of an autoscaler. */
+/** A condition to set. */
 export interface Claim {
   readonly type: Type
   readonly status: boolean
@@ -60,15 +63,15 @@ export interface Claim {
 
 type All = ReadonlyArray<Condition>
 
-/** All claims after one another; of two about one type the later one stands. The very same list if it says that already. */
+/** Applies the claims in order; a later one of the same type wins. Returns the same list if nothing changes. */
 const set = (conditions: All | undefined, claims: ReadonlyArray<Claim>, now: number): All =>
   claims.reduce<All>((all, claim) => Conditions.set(all as Conditions.Conditions, claim, now), conditions ?? nothing)
 
-/** Whether the loop itself has taken the last replica away. */
+/** Whether this controller scaled the target to zero. */
 export const isScaledToZero = ({ status }: HorizontalPodAutoscaler): boolean =>
   Conditions.isTrue(status?.conditions as Conditions.Conditions | undefined, "ScaledToZero")
 
-/** The list without that type; the very same list if it is not there. */
+/** Returns the same list if there is no such condition. */
 const remove = (conditions: All, type: Type): All => Conditions.remove(conditions as Conditions.Conditions, type)
 
 const nothing: All = []

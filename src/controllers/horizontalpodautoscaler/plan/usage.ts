@@ -1,40 +1,40 @@
 /**
- * How many replicas a usage asks for. One rule for all of it: replicas in proportion to the usage, none more or fewer while it is near the
- * target, and what nobody has measured is taken to be against the change. Pure; amounts are thousandths.
- * Source: pkg/controller/podautoscaler: ReplicaCalculator.
+ * The replicas for a usage: in proportion to the ratio of usage to target, unchanged within the tolerance, with pods
+ * that have no sample counted against the change. Pure; amounts are thousandths. Source: pkg/controller/podautoscaler:
+ * ReplicaCalculator.
  */
 import * as Result from "effect/Result"
 import type { Samples } from "../../../layers/MetricsApi.ts"
 import type { Groups } from "./pods.ts"
 import type { Tolerances } from "./spec.ts"
 
-/** The API knows no more replicas. */
+/** The largest int32. */
 export const most = 2_147_483_647
 
 export const isNear = ({ down, up }: Tolerances, ratio: number): boolean => 1 - down <= ratio && ratio <= 1 + up
 
-/** Whole replicas, rounded up. */
+/** Rounded up, at most `most`. */
 export const whole = (replicas: number): number => (replicas >= most ? most : Math.ceil(replicas))
 
-/** What a set of measured pods comes to. */
+/** The result for a set of pods. */
 export interface Measure {
-  /** Of usage to target. */
+  /** Usage divided by target. */
   readonly ratio: number
-  /** Percent of the requests; undefined where the target is no share of them. */
+  /** Percent of the requests; undefined for other targets. */
   readonly utilization: number | undefined
-  /** Mean of the pods. */
+  /** Average per pod. */
   readonly average: bigint
 }
 
 type Amounts = Map<string, bigint>
 
-/** How measured pods become a ratio, and what is assumed of a pod that nobody has measured when the rest use too little. */
+/** How samples become a ratio, and the assumed usage of a pod without a sample when the ratio is below 1. */
 export interface Yardstick {
   readonly measure: (amounts: ReadonlyMap<string, bigint>) => Result.Result<Measure, string>
   readonly assumed: (pod: string) => bigint
 }
 
-/** By the mean of the pods that were measured. */
+/** By the average of the samples. */
 export const plain = (target: bigint): Yardstick => ({
   measure: (amounts) => {
     const average = sumOf(amounts.values()) / BigInt(amounts.size)
@@ -43,7 +43,7 @@ export const plain = (target: bigint): Yardstick => ({
   assumed: () => target
 })
 
-/** By the share of what the pods request. Pods that are measured and request nothing are somebody else's. */
+/** By the share of the requests. Samples of pods without a request are skipped. */
 export const utilization = (target: number, requests: ReadonlyMap<string, bigint>): Yardstick => ({
   measure: (amounts) => {
     let [used, requested, count] = [0n, 0n, 0n]
@@ -79,10 +79,10 @@ export interface Given {
   readonly tolerances: Tolerances
 }
 
-/** Where there is nothing to go by: users search for these words. */
+/** The failure without any usable sample; upstream's text. */
 export const unmeasured = "did not receive metrics for targeted pods (pods might be unready)"
 
-/** The amounts of pods that count, without those that come up or go. */
+/** The samples of pods that are neither ignored nor unready. */
 export const counted = ({ groups, samples }: Pick<Given, "groups" | "samples">): Amounts => {
   const amounts: Amounts = new Map()
   for (const [pod, { amount }] of samples) {
@@ -91,7 +91,7 @@ export const counted = ({ groups, samples }: Pick<Given, "groups" | "samples">):
   return amounts
 }
 
-/** The replicas for a usage of pods. */
+/** The replicas for a usage per pod. */
 export const replicas = (given: Given, { assumed, measure }: Yardstick): Result.Result<Answer, string> => {
   const { current, groups, tolerances } = given
   const amounts = counted(given)
@@ -112,12 +112,12 @@ export const replicas = (given: Given, { assumed, measure }: Yardstick): Result.
   const turns = (ratio < 1 && cautious > 1) || (ratio > 1 && cautious < 1)
   if (isNear(tolerances, cautious) || turns) return answer(current)
   const count = whole(cautious * amounts.size)
-  // More pods were counted than there are replicas, or fewer: that is no reason to go the other way.
+  // The number of counted pods may differ from the replicas; that must not reverse the direction.
   const isBackwards = (cautious < 1 && count > current) || (cautious > 1 && count < current)
   return answer(isBackwards ? current : count)
 }
 
-/** The replicas for a usage that is shared by all pods: of those that are ready, or of none. */
+/** The replicas for a total usage, in proportion to the ready pods, or to one if the target has none. */
 export const shared = (
   ratio: number,
   { current, ready, tolerances }: Pick<Given, "current" | "tolerances"> & { readonly ready: number }
@@ -126,7 +126,7 @@ export const shared = (
   return isNear(tolerances, ratio) ? current : whole(ratio * ready)
 }
 
-/** The replicas for a usage of which each is to have so much, and how much each has now. */
+/** The replicas for a target average per pod, and the current average. */
 export const perPod = (
   usage: bigint,
   target: bigint,
