@@ -97,7 +97,7 @@ const topologyModes = ["service.kubernetes.io/topology-aware-hints", "service.ku
 
 /**
  * Hints for the Service's traffic distribution. Proportional hints are not set here: they need all endpoints. Source:
- * endpointslice/trafficdist: ReconcileHintsForTrafficDistribution.
+ * endpointslice/trafficdist: ReconcileHints.
  */
 const hintsOf = (
   service: Service,

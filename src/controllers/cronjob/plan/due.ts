@@ -1,7 +1,7 @@
 /**
  * The most recent time of a schedule that is due, and the delay until the next. Of several missed times only the latest
  * is run. Times are milliseconds since 1970. Source: pkg/controller/cronjob: mostRecentScheduleTime,
- * nextScheduledTimeDuration.
+ * nextScheduleTimeDuration.
  */
 import * as Schedule from "../../../kube/cron/Schedule.ts"
 import type { CronJob } from "../../../kube/resources.ts"
