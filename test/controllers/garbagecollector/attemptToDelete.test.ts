@@ -63,7 +63,7 @@ const attempt = Effect.fnUntraced(function* (
     graph,
     absentOwners,
     objects,
-    tell: (event) => {
+    processEvent: (event) => {
       if (event._tag !== "Absent") return
       const { namespace, uid } = event.identity
       requests.push(`absent ${namespace}/${uid}${event.clusterScoped ? ", cluster-scoped" : ""}`)
