@@ -1,4 +1,4 @@
-/** What becomes of nodes whose machines are gone or off. Rows of part G.4.4. */
+/** The cloud-node-lifecycle controller on the embedded API server: nodes whose machines are gone or shut down. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as CloudNodeLifecycle from "../../src/controllers/CloudNodeLifecycle.ts"
@@ -22,7 +22,7 @@ const run = Effect.flatMap(ClusterTest, (cluster) => cluster.run(CloudNodeLifecy
 const advance = (time: `${number} seconds`) => Effect.flatMap(ClusterTest, (cluster) => cluster.advance(time))
 
 describe("cloud-node-lifecycle", () => {
-  it.effect("deletes a node that is not ready and has no machine, and tells of it", () => {
+  it.effect("deletes a node that is not ready and has no machine, and records an event", () => {
     const machines = new Map<string, Machine>([["there", {}]])
     return Effect.gen(function* () {
       yield* Harness.readyNodes(["gone", "there", "fresh"])
@@ -30,7 +30,7 @@ describe("cloud-node-lifecycle", () => {
         spec: { taints: [{ key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" }] }
       })
       yield* run
-      // A ready node is not asked about, not even one that the cloud has still to set up.
+      // The cloud provider is not asked about ready nodes, not even uninitialised ones.
       assert.deepStrictEqual(yield* names, ["fresh", "gone", "there"])
       yield* Harness.report("gone", "Unknown")
       yield* Harness.report("there", "False")
@@ -42,7 +42,7 @@ describe("cloud-node-lifecycle", () => {
     }).pipe(Effect.scoped, cloud(machines), Effect.provide(ClusterTest.layer()))
   })
 
-  it.effect("records an event when the server refuses to delete a node, and tries again", () =>
+  it.effect("records an event when the server refuses to delete a node, and retries", () =>
     Effect.gen(function* () {
       yield* Harness.createNode("gone")
       yield* (yield* ApiServer).setFaults([
@@ -64,7 +64,7 @@ describe("cloud-node-lifecycle", () => {
     }).pipe(Effect.scoped, cloud(new Map()), Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("taints a node whose machine is off, until it is ready again", () => {
+  it.effect("taints a node whose machine is shut down, until the node is ready again", () => {
     const machines = new Map<string, Machine>([["a", {}]])
     return Effect.gen(function* () {
       yield* Harness.readyNodes(["a"])
@@ -85,7 +85,7 @@ describe("cloud-node-lifecycle", () => {
     }).pipe(Effect.scoped, cloud(machines), Effect.provide(ClusterTest.layer()))
   })
 
-  it.effect("does nothing while the cloud cannot be asked", () => {
+  it.effect("does nothing while the cloud provider fails", () => {
     const ask = Effect.fail(new CloudError({ message: "the cloud does not answer" }))
     const silent = Effect.provideService(
       CloudProvider,
@@ -100,7 +100,7 @@ describe("cloud-node-lifecycle", () => {
     }).pipe(Effect.scoped, silent, Effect.provide(ClusterTest.layer()))
   })
 
-  it.effect("comes to its end in bad luck", () => {
+  it.effect("converges under injected faults", () => {
     const machines = new Map<string, Machine>([["off", { isShutDown: true }]])
     return Effect.gen(function* () {
       yield* Harness.createNode("gone")

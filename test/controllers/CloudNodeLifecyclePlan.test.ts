@@ -30,13 +30,13 @@ const nodeOf = ({ isFresh, isMine, isOff, ready }: World): Node => ({
 })
 describe("Plan", () => {
   checkProperty(
-    "the cloud is asked of nodes that are not ready, and of no others",
+    "the cloud provider is asked about nodes that are not ready, and about no others",
     worlds,
     (world) => Plan.isInDoubt(nodeOf(world)) === (world.ready !== "True")
   )
 
   checkProperty(
-    "a machine that is off has the taint until its node is ready; others stay, and nothing is written twice",
+    "a node whose machine is shut down has the taint until it is ready; other taints stay, and a correct node is not written",
     worlds,
     (world) => {
       const node = nodeOf(world)

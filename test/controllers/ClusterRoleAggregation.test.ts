@@ -1,4 +1,4 @@
-/** A ClusterRole that aggregates has the rules of those it selects: spec H. */
+/** The clusterrole-aggregation controller on the embedded API server. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -38,24 +38,22 @@ const started = Effect.gen(function* () {
 const where = ClusterTest.layer()
 
 describe("clusterrole-aggregation", () => {
-  it.effect(
-    "gives it the rules of all it selects, in order of their names, each once, and applies them as its own",
-    () =>
-      Effect.gen(function* () {
-        const { client, cluster } = yield* started
-        yield* client.create(ClusterRole, taker)
-        yield* client.create(ClusterRole, role("b", "pods"))
-        yield* client.create(ClusterRole, role("a", "services"))
-        yield* client.create(ClusterRole, role("c", "pods"))
-        yield* cluster.settle
-        assert.deepStrictEqual(yield* resourcesOf("monitoring"), ["services", "pods"])
-        const { metadata } = yield* client.get(ClusterRole, taker.metadata)
-        const manager = metadata.managedFields?.find(({ manager }) => manager === "clusterrole-aggregation-controller")
-        assert.strictEqual(manager?.operation, "Apply")
-      }).pipe(Effect.scoped, Effect.provide(where))
+  it.effect("applies the rules of all selected roles, by role name and without duplicates", () =>
+    Effect.gen(function* () {
+      const { client, cluster } = yield* started
+      yield* client.create(ClusterRole, taker)
+      yield* client.create(ClusterRole, role("b", "pods"))
+      yield* client.create(ClusterRole, role("a", "services"))
+      yield* client.create(ClusterRole, role("c", "pods"))
+      yield* cluster.settle
+      assert.deepStrictEqual(yield* resourcesOf("monitoring"), ["services", "pods"])
+      const { metadata } = yield* client.get(ClusterRole, taker.metadata)
+      const manager = metadata.managedFields?.find(({ manager }) => manager === "clusterrole-aggregation-controller")
+      assert.strictEqual(manager?.operation, "Apply")
+    }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("follows when one changes, goes, or is labelled otherwise", () =>
+  it.effect("updates the rules when a selected role changes, is deleted or is relabelled", () =>
     Effect.gen(function* () {
       const { client, cluster } = yield* started
       yield* Effect.forEach([taker, role("a", "pods"), role("b", "nodes"), role("c", "events")], (one) =>
@@ -73,7 +71,7 @@ describe("clusterrole-aggregation", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("passes rules on through roles that aggregate and are selected themselves, never its own", () =>
+  it.effect("aggregates through roles that aggregate themselves, and never a role's own rules", () =>
     Effect.gen(function* () {
       const { client, cluster } = yield* started
       const labels = { [label]: "true", "example.test/all": "true" }
@@ -87,7 +85,7 @@ describe("clusterrole-aggregation", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("puts back what somebody writes into it, and leaves those alone that do not aggregate", () =>
+  it.effect("reverts rules that a user writes, and leaves roles without an aggregation rule", () =>
     Effect.gen(function* () {
       const { client, cluster } = yield* started
       yield* client.create(ClusterRole, taker)
@@ -101,7 +99,7 @@ describe("clusterrole-aggregation", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("writes nothing while nothing changes, and counts what it writes", () =>
+  it.effect("writes nothing while nothing changes, and counts its writes", () =>
     Effect.gen(function* () {
       const { client, cluster } = yield* started
       yield* client.create(ClusterRole, taker)
@@ -120,7 +118,7 @@ describe("clusterrole-aggregation", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("writes the whole role where the server does not apply", () =>
+  it.effect("updates the whole role on a server without server-side apply", () =>
     Effect.gen(function* () {
       const { client, cluster } = yield* started
       const refusal = { _tag: "Status", code: 415 } as const
@@ -134,7 +132,7 @@ describe("clusterrole-aggregation", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("does not make a role again that was deleted when its rules were on their way", () =>
+  it.effect("does not recreate a role that is deleted during its write", () =>
     Effect.gen(function* () {
       const { client, cluster } = yield* started
       yield* client.create(ClusterRole, taker)
@@ -155,7 +153,7 @@ describe("clusterrole-aggregation", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("gets there through refusals, conflicts and lost answers", () =>
+  it.effect("converges under refusals, conflicts and lost responses", () =>
     Effect.gen(function* () {
       const { client, cluster } = yield* started
       const match = { verb: "patch", resource: "clusterroles.rbac.authorization.k8s.io" } as const

@@ -1,4 +1,7 @@
-/** What a user sees of a CronJob: spec G.7, one row after the other. The clock begins with 1970, and so do the names of the runs. */
+/**
+ * The CronJob controller on the embedded API server. The clock starts in 1970, and the names of the Jobs contain the
+ * minutes since then.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -11,15 +14,15 @@ import * as Harness from "./cronjob/harness.ts"
 
 const none: ReadonlyArray<string> = []
 
-/** On a cluster where the loop is yet to be started. */
+/** A cluster where the controller is not started yet. */
 const alone = <A, E>(test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>) =>
   test.pipe(Effect.scoped, Effect.provide(ClusterTest.ClusterTest.layer()))
 
 const created = (...minutes: ReadonlyArray<number>) =>
   minutes.map((minute) => `Normal SuccessfulCreate Created job tick-${minute}`)
 
-describe("a run", () => {
-  it.effect("has the template, the time it was made for, and its CronJob as owner", () =>
+describe("a Job of a CronJob", () => {
+  it.effect("has the template, the scheduled time, and its CronJob as owner", () =>
     Harness.scenario(
       Effect.gen(function* () {
         const metadata = { labels: { app: "work" }, annotations: { why: "because" } }
@@ -69,7 +72,7 @@ describe("a run", () => {
     )
   )
 
-  it.effect("has its time in the clocks of the CronJob's zone", () =>
+  it.effect("has its time in the CronJob's zone", () =>
     Harness.scenario(
       Effect.gen(function* () {
         const zones = { "Asia/Kolkata": "+05:30", "America/New_York": "-05:00", "Africa/Abidjan": "Z" }
@@ -86,10 +89,10 @@ describe("a run", () => {
     )
   )
 
-  it.effect("is made at the clock's time of the zone, or else of the process", () =>
+  it.effect("is created by the schedule of the zone, or of the process's zone", () =>
     Harness.scenario(
       Effect.gen(function* () {
-        // 1970 began at half past five there.
+        // 1970 began at half past five in that zone.
         yield* Harness.apply(Harness.cronJob({ schedule: "0 6 * * *", timeZone: "Asia/Kolkata" }))
         yield* Harness.apply(Harness.cronJob({ schedule: "0 6 * * *" }, { name: "local" }))
         yield* Harness.advance("31 minutes")
@@ -100,7 +103,7 @@ describe("a run", () => {
     )
   )
 
-  it.effect("follows run, each minute, for as long as the CronJob is there", () =>
+  it.effect("is created each minute while the CronJob exists", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob())
@@ -115,7 +118,7 @@ describe("a run", () => {
     )
   )
 
-  it.effect("cannot be made: that is told, and tried again until it can", () =>
+  it.effect("that cannot be created leads to an event, and is retried", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob())
@@ -132,7 +135,7 @@ describe("a run", () => {
     )
   )
 
-  it.effect("whose name somebody else has is not made, nor taken for one's own; the next one is", () =>
+  it.effect("whose name another object has is not created and not adopted; the next one is created", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Jobs.job({}, { name: "tick-1" }), Harness.cronJob())
@@ -145,7 +148,7 @@ describe("a run", () => {
     )
   )
 
-  it.effect("is measured by how late it was made", () =>
+  it.effect("is measured by the delay of its creation", () =>
     Harness.scenario(
       Effect.gen(function* () {
         const registry = yield* Metric.snapshot
@@ -167,7 +170,7 @@ describe("a run", () => {
   )
 })
 
-describe("a run that has ended", () => {
+describe("a finished Job", () => {
   for (const type of ["Complete", "Failed"] as const) {
     it.effect(`leaves the list (${type})`, () =>
       Harness.scenario(
@@ -188,34 +191,32 @@ describe("a run that has ended", () => {
     )
   }
 
-  it.effect(
-    "of which there are too many goes, those that began first before the others, failed ones by themselves",
-    () =>
-      Harness.scenario(
-        Effect.gen(function* () {
-          yield* Harness.apply(Harness.cronJob({ successfulJobsHistoryLimit: 2, failedJobsHistoryLimit: 1 }))
-          const calls = yield* Harness.recording()
-          for (let minute = 1; minute <= 6; minute++) {
-            yield* Harness.advance("1 minute")
-            yield* Harness.advance("1 second")
-            yield* Harness.end(`tick-${minute}`, minute % 2 === 0 ? "Failed" : "Complete")
-          }
-          assert.deepStrictEqual(yield* Harness.runs, ["tick-3", "tick-5", "tick-6"])
-          assert.deepStrictEqual(
-            (yield* Harness.eventTexts()).filter((text) => text.includes("Delete")),
-            ["tick-2", "tick-1", "tick-4"].map((name) => `Normal SuccessfulDelete Deleted job ${name}`)
-          )
-          const removals = calls.filter(({ context }) => context.verb === "delete")
-          assert.deepStrictEqual(
-            removals.map(({ body }) => (body as { propagationPolicy?: string }).propagationPolicy),
-            ["Background", "Background", "Background"]
-          )
-          assert.deepStrictEqual(yield* Harness.active, none)
-        })
-      )
+  it.effect("above the history limit is deleted, oldest start first, failed ones by their own limit", () =>
+    Harness.scenario(
+      Effect.gen(function* () {
+        yield* Harness.apply(Harness.cronJob({ successfulJobsHistoryLimit: 2, failedJobsHistoryLimit: 1 }))
+        const calls = yield* Harness.recording()
+        for (let minute = 1; minute <= 6; minute++) {
+          yield* Harness.advance("1 minute")
+          yield* Harness.advance("1 second")
+          yield* Harness.end(`tick-${minute}`, minute % 2 === 0 ? "Failed" : "Complete")
+        }
+        assert.deepStrictEqual(yield* Harness.runs, ["tick-3", "tick-5", "tick-6"])
+        assert.deepStrictEqual(
+          (yield* Harness.eventTexts()).filter((text) => text.includes("Delete")),
+          ["tick-2", "tick-1", "tick-4"].map((name) => `Normal SuccessfulDelete Deleted job ${name}`)
+        )
+        const removals = calls.filter(({ context }) => context.verb === "delete")
+        assert.deepStrictEqual(
+          removals.map(({ body }) => (body as { propagationPolicy?: string }).propagationPolicy),
+          ["Background", "Background", "Background"]
+        )
+        assert.deepStrictEqual(yield* Harness.active, none)
+      })
+    )
   )
 
-  it.effect("goes at once where none is to be kept, and its time is not run again", () =>
+  it.effect("is deleted at once with a history limit of zero, and its time is not run again", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(
@@ -235,7 +236,7 @@ describe("a run that has ended", () => {
     )
   )
 
-  it.effect("cannot be deleted: that is told, and tried again", () =>
+  it.effect("that cannot be deleted leads to an event, and is retried", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob({ schedule: "@hourly", successfulJobsHistoryLimit: 0 }))
@@ -254,7 +255,7 @@ describe("a run that has ended", () => {
     )
   )
 
-  it.effect("is kept where there is no limit", () =>
+  it.effect("is kept without a history limit", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob())
@@ -270,8 +271,8 @@ describe("a run that has ended", () => {
   )
 })
 
-describe("the list of runs under way", () => {
-  it.effect("loses one that somebody deleted, which is told", () =>
+describe("the active list", () => {
+  it.effect("drops a Job that a user deleted, with an event", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob({ schedule: "@hourly", concurrencyPolicy: "Forbid" }))
@@ -286,7 +287,7 @@ describe("the list of runs under way", () => {
     )
   )
 
-  it.effect("does not take in what somebody else made for the CronJob, and says so once", () =>
+  it.effect("does not include Jobs that the controller did not create, and reports each once", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob({ schedule: "*/40 * * * *", concurrencyPolicy: "Forbid" }))
@@ -307,7 +308,7 @@ describe("the list of runs under way", () => {
     )
   )
 
-  it.effect("is another's that was deleted and made anew, which cleans up after the first", () =>
+  it.effect("of a recreated CronJob is empty, and the Jobs of the first one are cleaned up", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob({ schedule: "@hourly", successfulJobsHistoryLimit: 0 }))
@@ -323,14 +324,14 @@ describe("the list of runs under way", () => {
   )
 })
 
-describe("runs that would overlap", () => {
+describe("concurrent Jobs", () => {
   const overlap = (concurrencyPolicy: string) =>
     Effect.gen(function* () {
       yield* Harness.apply(Harness.cronJob({ concurrencyPolicy }))
       yield* Harness.advance("121 seconds")
     })
 
-  it.effect("do, if they may", () =>
+  it.effect("are created with the policy Allow", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* overlap("Allow")
@@ -339,24 +340,26 @@ describe("runs that would overlap", () => {
     )
   )
 
-  it.effect("do not if that is forbidden: the time is skipped until the run has ended, then made up for", () =>
-    Harness.scenario(
-      Effect.gen(function* () {
-        yield* overlap("Forbid")
-        assert.deepStrictEqual(yield* Harness.active, ["tick-1"])
-        assert.deepStrictEqual(yield* Harness.runs, ["tick-1"])
-        assert.deepStrictEqual(yield* Harness.eventTexts(), [
-          ...created(1),
-          "Normal JobAlreadyActive Not starting job because prior execution is running and concurrency policy is Forbid"
-        ])
-        yield* Harness.advance("30 seconds")
-        yield* Harness.end("tick-1")
-        assert.deepStrictEqual(yield* Harness.active, ["tick-2"])
-      })
-    )
+  it.effect(
+    "are skipped with the policy Forbid, until the active Job has finished; then the last missed time is run",
+    () =>
+      Harness.scenario(
+        Effect.gen(function* () {
+          yield* overlap("Forbid")
+          assert.deepStrictEqual(yield* Harness.active, ["tick-1"])
+          assert.deepStrictEqual(yield* Harness.runs, ["tick-1"])
+          assert.deepStrictEqual(yield* Harness.eventTexts(), [
+            ...created(1),
+            "Normal JobAlreadyActive Not starting job because prior execution is running and concurrency policy is Forbid"
+          ])
+          yield* Harness.advance("30 seconds")
+          yield* Harness.end("tick-1")
+          assert.deepStrictEqual(yield* Harness.active, ["tick-2"])
+        })
+      )
   )
 
-  it.effect("replace each other if they are to", () =>
+  it.effect("replace the active Job with the policy Replace", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* overlap("Replace")
@@ -371,7 +374,7 @@ describe("runs that would overlap", () => {
     )
   )
 
-  it.effect("are not begun before the other is gone: a refusal is told, and tried again", () =>
+  it.effect("are not created before the replaced Job is deleted: a refusal leads to an event, and is retried", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob({ concurrencyPolicy: "Replace" }))
@@ -395,8 +398,8 @@ describe("runs that would overlap", () => {
   )
 })
 
-describe("times that were missed", () => {
-  /** The process is away for so long. */
+describe("missed times", () => {
+  /** No process runs for this long. */
   const away = (minutes: number, spec: object = {}) =>
     Effect.gen(function* () {
       yield* Harness.apply(Harness.cronJob(spec))
@@ -406,7 +409,7 @@ describe("times that were missed", () => {
       yield* Harness.settle
     })
 
-  it.effect("are made up for by one run, for the last of them", () =>
+  it.effect("lead to one Job, for the last of them", () =>
     Effect.gen(function* () {
       yield* away(50)
       assert.deepStrictEqual(yield* Harness.runs, ["tick-50"])
@@ -414,7 +417,7 @@ describe("times that were missed", () => {
     }).pipe(alone)
   )
 
-  it.effect("and are more than a hundred: that is told, and one run is made all the same", () =>
+  it.effect("of more than a hundred lead to an event, and to one Job all the same", () =>
     Effect.gen(function* () {
       yield* away(101)
       assert.deepStrictEqual(yield* Harness.runs, ["tick-101"])
@@ -425,14 +428,14 @@ describe("times that were missed", () => {
     }).pipe(alone)
   )
 
-  it.effect("longer ago than the deadline do not count", () =>
+  it.effect("before the starting deadline do not count", () =>
     Effect.gen(function* () {
       yield* away(300, { startingDeadlineSeconds: 200 })
       assert.deepStrictEqual(yield* Harness.eventTexts(), created(300))
     }).pipe(alone)
   )
 
-  it.effect("and whose deadline has passed are not run, which is told once, and next time is", () =>
+  it.effect("whose starting deadline has passed are not run, lead to one event, and do not affect the next time", () =>
     Effect.gen(function* () {
       yield* away(1, { startingDeadlineSeconds: 20 })
       yield* Harness.patch(CronJob, "tick", { metadata: { labels: { looked: "at" } } })
@@ -448,7 +451,7 @@ describe("times that were missed", () => {
 })
 
 describe("a CronJob", () => {
-  it.effect("that is suspended makes nothing; when it goes on, the last time that was missed is made up for", () =>
+  it.effect("that is suspended creates nothing; when resumed, the last missed time is run", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob({ suspend: true }))
@@ -463,7 +466,7 @@ describe("a CronJob", () => {
     )
   )
 
-  it.effect("whose schedule changes does not make up for times of the new one that have gone by", () =>
+  it.effect("whose schedule changes does not run past times of the new schedule", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob({ schedule: "0 12 * * *" }))
@@ -481,7 +484,7 @@ describe("a CronJob", () => {
     )
   )
 
-  it.effect("that is being deleted makes nothing more, and says what is true of its runs", () =>
+  it.effect("that is being deleted creates nothing more, and keeps its status current", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob({}, { finalizers: ["example.com/held"] }))
@@ -495,7 +498,7 @@ describe("a CronJob", () => {
     )
   )
 
-  it.effect("of an interval runs from when it was made, or last run", () =>
+  it.effect("with an @every schedule counts from its creation or its last Job", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.advance("17 seconds")
@@ -511,7 +514,7 @@ describe("a CronJob", () => {
     )
   )
 
-  it.effect("whose schedule names no time says so, and is left alone", () =>
+  it.effect("whose schedule matches no time gets an event, and creates nothing", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob({ schedule: "59 23 31 2 *" }))
@@ -526,7 +529,7 @@ describe("a CronJob", () => {
     )
   )
 
-  it.effect("writes nothing while nothing is due and nothing ends", () =>
+  it.effect("writes nothing while no time is due and no Job finishes", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob({ schedule: "@hourly" }))
@@ -540,7 +543,7 @@ describe("a CronJob", () => {
     )
   )
 
-  it.effect("makes a week of runs, each once", () =>
+  it.effect("runs each time of a week once", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob({ schedule: "30 */6 * * 1-5", timeZone: "Europe/Berlin" }))

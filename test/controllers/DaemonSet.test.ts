@@ -1,4 +1,7 @@
-/** What users see of a DaemonSet: its pods on their nodes, their shape, what becomes of bad ones, and what the status says. */
+/**
+ * The DaemonSet controller on the embedded API server: pods on nodes, their content, replacement of failed pods, and
+ * the status.
+ */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
@@ -24,7 +27,7 @@ const running = (spec: object = {}) =>
   })
 
 Harness.scenario(
-  "puts one pod on every node that takes it, says so, and writes nothing more",
+  "creates one pod on every eligible node, reports it, and writes nothing more",
   2,
   Effect.gen(function* () {
     yield* running()
@@ -45,7 +48,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "gives its pods the shape of daemons",
+  "adds affinity, tolerations and labels to its pods",
   1,
   Effect.gen(function* () {
     const tolerations = [
@@ -88,7 +91,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "replaces a pod that is deleted, when it is gone",
+  "replaces a deleted pod when it is gone",
   1,
   Effect.gen(function* () {
     yield* running()
@@ -106,7 +109,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "replaces a failed pod, and the next one later and later",
+  "replaces a failed pod, with a delay that doubles",
   1,
   Effect.gen(function* () {
     yield* running()
@@ -149,7 +152,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "replaces a pod that has succeeded, at once",
+  "replaces a succeeded pod at once",
   1,
   Effect.gen(function* () {
     yield* running()
@@ -182,13 +185,13 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "takes in pods and revisions that another one left behind",
+  "adopts pods and revisions that an earlier DaemonSet orphaned",
   2,
   Effect.gen(function* () {
     yield* running()
     const before = (yield* Harness.living).map(({ metadata }) => metadata.name)
     yield* Harness.remove(Harness.DaemonSet, "log", { propagationPolicy: "Orphan" })
-    // Nobody collects garbage here: what it would do is done by hand.
+    // No garbage collector runs, so its deletions are done here.
     for (const name of before) yield* Harness.patch(Harness.Pod, name, { metadata: { ownerReferences: null } })
     for (const { metadata } of yield* Harness.revisions)
       yield* Harness.patch(Harness.ControllerRevision, metadata.name, { metadata: { ownerReferences: null } })
@@ -207,7 +210,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "makes nothing for a DaemonSet that is being deleted",
+  "creates nothing for a DaemonSet that is being deleted",
   1,
   Effect.gen(function* () {
     yield* running()
@@ -223,7 +226,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "counts a pod as available when it has been ready for long enough",
+  "counts a pod as available after minReadySeconds",
   1,
   Effect.gen(function* () {
     yield* Harness.create(Harness.DaemonSet, Harness.daemonSet({ minReadySeconds: 60 }))
@@ -237,7 +240,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "leaves conditions to whoever put them there",
+  "keeps conditions of other writers",
   1,
   Effect.gen(function* () {
     yield* running()
@@ -254,7 +257,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "tells of a refused creation and tries again; a conflict of the status is repeated at once",
+  "records an event for a refused creation and retries; retries a conflict of the status at once",
   1,
   Effect.gen(function* () {
     const refused = { _tag: "Status", code: 403, reason: "Forbidden", message: "quota" } as const
@@ -269,7 +272,7 @@ Harness.scenario(
   })
 )
 
-it.effect("without nodes wants nothing and says so", () =>
+it.effect("without nodes desires nothing and reports that", () =>
   Effect.gen(function* () {
     yield* Harness.start
     yield* running()

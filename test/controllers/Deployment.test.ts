@@ -55,7 +55,7 @@ describe("a new Deployment", () => {
   )
 
   scenario(
-    "names and marks its ReplicaSet after its template",
+    "names and labels its ReplicaSet by the template",
     Effect.gen(function* () {
       yield* Harness.start
       yield* Harness.create(
@@ -102,7 +102,7 @@ describe("a new Deployment", () => {
   )
 
   scenario(
-    "tells how far it is: progressing, available, complete",
+    "reports its progress: progressing, available, complete",
     Effect.gen(function* () {
       yield* Harness.start
       yield* Harness.create(Deployment, Harness.deployment())
@@ -162,7 +162,7 @@ describe("a new Deployment", () => {
 
 describe("a rolling update", () => {
   scenario(
-    "grows the new set within the surge, shrinks the old one within availability, and ends with the new one alone",
+    "scales up the new set within maxSurge and down the old one within maxUnavailable, and ends with the new one alone",
     Effect.gen(function* () {
       yield* Harness.start
       const rollingUpdate = { maxSurge: 3, maxUnavailable: 2 }
@@ -214,7 +214,7 @@ describe("a rolling update", () => {
   )
 
   scenario(
-    "takes pods that are not available first",
+    "removes unavailable pods first",
     Effect.gen(function* () {
       yield* Harness.start
       const rollingUpdate = { maxSurge: 1, maxUnavailable: 0 }
@@ -224,7 +224,8 @@ describe("a rolling update", () => {
       yield* Harness.useImage("web:2")
       yield* Harness.setReplicaSetStatus(yield* Harness.setOf("web:1"), 4, 2)
       assert.deepStrictEqual(yield* Harness.shape, ["web:1 4/2", "web:2 1/0"])
-      // The pod of web:2 counts as one that may still come: nothing goes. For web:3 it is one of the sick, and of those the oldest goes.
+      // The pod of web:2 may still become available, so nothing is removed. For web:3 it counts as unavailable, and of
+      // those the oldest is removed.
       yield* Harness.advance("1 minute")
       yield* Harness.useImage("web:3")
       assert.deepStrictEqual(yield* Harness.shape, ["web:1 3/2", "web:2 1/0", "web:3 1/0"])
@@ -232,7 +233,7 @@ describe("a rolling update", () => {
   )
 
   scenario(
-    "tells the status and comes back when an old set cannot be written",
+    "writes the status and is retried when an old set cannot be written",
     Effect.gen(function* () {
       yield* Harness.start
       yield* Harness.create(Deployment, Harness.deployment({ replicas: 4 }))
@@ -254,7 +255,7 @@ describe("a rolling update", () => {
   )
 
   scenario(
-    "back to an old template renumbers its set and remembers the former number",
+    "back to an old template renumbers its set and keeps the former number in the history",
     Effect.gen(function* () {
       yield* Harness.start
       yield* Harness.create(Deployment, Harness.deployment({ replicas: 1 }, { annotations: { cause: "one" } }))
@@ -279,7 +280,7 @@ describe("a rolling update", () => {
   )
 
   scenario(
-    "counts revisions beyond what a double can hold",
+    "counts revisions beyond the range of a double",
     Effect.gen(function* () {
       yield* Harness.start
       yield* Harness.create(Deployment, Harness.deployment({ replicas: 1 }))
@@ -297,7 +298,7 @@ describe("a rolling update", () => {
 
 describe("annotations and readiness", () => {
   scenario(
-    "go on to the new set, which is written before anything else",
+    "are copied to the new set before anything else is written",
     Effect.gen(function* () {
       yield* Harness.start
       yield* Harness.create(Deployment, Harness.deployment())
@@ -328,7 +329,7 @@ describe("annotations and readiness", () => {
   )
 
   scenario(
-    "that cannot be read are left alone, and lead nowhere",
+    "that cannot be parsed are left, and start no rollback",
     Effect.gen(function* () {
       yield* Harness.start
       yield* Harness.create(Deployment, Harness.deployment())

@@ -1,4 +1,4 @@
-/** What a budget says of its pods, when, and what users are told. Rows of part G.9. */
+/** The disruption controller on the embedded API server: the status of budgets, and events. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -13,7 +13,7 @@ const version = (name: string) =>
   Effect.map(Harness.get(PodDisruptionBudget, name), ({ metadata }) => metadata.resourceVersion)
 
 describe("a budget", () => {
-  it.effect("counts its pods, those that are ready, and how many of them may go", () =>
+  it.effect("counts its pods, the healthy ones, and the allowed disruptions", () =>
     scenario(
       Effect.gen(function* () {
         yield* running(["a", "b", "c"])
@@ -53,7 +53,7 @@ describe("a budget", () => {
     )
   )
 
-  it.effect("looks again when it changes, and says what it has looked at", () =>
+  it.effect("is synced when it changes, and reports the observed generation", () =>
     scenario(
       Effect.gen(function* () {
         yield* running(["a", "b", "c"])
@@ -115,8 +115,8 @@ describe("a budget", () => {
 const noted = (pods: Readonly<Record<string, string>>) =>
   patch(PodDisruptionBudget, "web", { status: { disruptedPods: pods } }, "status")
 
-describe("a pod that was let go", () => {
-  it.effect("is not healthy until it is gone, or for two minutes; then it is told of", () =>
+describe("an evicted pod", () => {
+  it.effect("is unhealthy until it is deleted, or for two minutes; then an event is recorded", () =>
     scenario(
       Effect.gen(function* () {
         yield* running(["a", "b", "c"])
@@ -139,47 +139,49 @@ describe("a pod that was let go", () => {
     )
   )
 
-  it.effect("is told to stay when it has not gone after two minutes, unless its kubelet said it", () =>
-    scenario(
-      Effect.gen(function* () {
-        yield* running(["a", "b", "c"])
-        const told = (name: string, reason: string) =>
-          Effect.gen(function* () {
-            const { status } = yield* Harness.get(Pod, name)
-            const target = {
-              type: "DisruptionTarget",
-              status: "True",
-              reason,
-              message: "because",
-              lastTransitionTime: "1970-01-01T00:00:00Z"
-            }
-            yield* patch(Pod, name, { status: { conditions: [...(status?.conditions ?? []), target] } }, "status")
-          })
-        yield* told("a", "PreemptionByScheduler")
-        yield* told("b", "TerminationByKubelet")
-        const target = (name: string) =>
-          Effect.map(Harness.get(Pod, name), ({ status }) =>
-            status?.conditions?.find(({ type }) => type === "DisruptionTarget")
-          )
-        yield* advance("119 seconds")
-        assert.strictEqual((yield* target("a"))?.status, "True")
-        yield* advance("1 second")
-        assert.deepStrictEqual(yield* target("a"), {
-          type: "DisruptionTarget",
-          status: "False",
-          lastProbeTime: null,
-          lastTransitionTime: "1970-01-01T00:02:00Z"
-        } as never)
-        yield* advance("1 hour")
-        assert.strictEqual((yield* target("b"))?.status, "True")
-        assert.strictEqual((yield* Harness.get(Pod, "a")).status?.conditions?.length, 2)
-      })
-    )
+  it.effect(
+    "has its DisruptionTarget condition reset after two minutes without a deletion, unless the kubelet set it",
+    () =>
+      scenario(
+        Effect.gen(function* () {
+          yield* running(["a", "b", "c"])
+          const told = (name: string, reason: string) =>
+            Effect.gen(function* () {
+              const { status } = yield* Harness.get(Pod, name)
+              const target = {
+                type: "DisruptionTarget",
+                status: "True",
+                reason,
+                message: "because",
+                lastTransitionTime: "1970-01-01T00:00:00Z"
+              }
+              yield* patch(Pod, name, { status: { conditions: [...(status?.conditions ?? []), target] } }, "status")
+            })
+          yield* told("a", "PreemptionByScheduler")
+          yield* told("b", "TerminationByKubelet")
+          const target = (name: string) =>
+            Effect.map(Harness.get(Pod, name), ({ status }) =>
+              status?.conditions?.find(({ type }) => type === "DisruptionTarget")
+            )
+          yield* advance("119 seconds")
+          assert.strictEqual((yield* target("a"))?.status, "True")
+          yield* advance("1 second")
+          assert.deepStrictEqual(yield* target("a"), {
+            type: "DisruptionTarget",
+            status: "False",
+            lastProbeTime: null,
+            lastTransitionTime: "1970-01-01T00:02:00Z"
+          } as never)
+          yield* advance("1 hour")
+          assert.strictEqual((yield* target("b"))?.status, "True")
+          assert.strictEqual((yield* Harness.get(Pod, "a")).status?.conditions?.length, 2)
+        })
+      )
   )
 })
 
 describe("users", () => {
-  it.effect("are warned of a pod that several budgets select, and each of them counts it", () =>
+  it.effect("get an event for a pod that several budgets select, and each of them counts it", () =>
     scenario(
       Effect.gen(function* () {
         yield* budget({ minAvailable: 0 }, "second")
@@ -195,7 +197,7 @@ describe("users", () => {
     )
   )
 
-  it.effect("see no failure when somebody else was faster", () =>
+  it.effect("get no failure after a conflict with another writer", () =>
     scenario(
       Effect.gen(function* () {
         const seen: Array<string> = []
@@ -221,7 +223,7 @@ describe("users", () => {
 })
 
 describe("operators", () => {
-  it.effect("count the statuses that were written, by their reason, and pods that were told to stay", () => {
+  it.effect("see metrics of status writes by reason, and of reset conditions", () => {
     const { lines, logger } = logged()
     return scenario(
       Effect.gen(function* () {

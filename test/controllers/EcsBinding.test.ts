@@ -1,4 +1,7 @@
-/** What becomes of an EcsBinding: it is marked once, whatever else it has stays, and a server in trouble is not pressed. Source: framework.md C2, C3. */
+/**
+ * The ecsbinding controller on the embedded API server: each object is annotated once, other fields stay, and failures
+ * are retried with backoff.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -28,7 +31,7 @@ const bindings = Effect.flatMap(ClusterTest, (cluster) => cluster.snapshot(EcsBi
 
 const marks = Effect.map(bindings, (all) => all.map(({ metadata }) => metadata.annotations))
 
-/** Notes every write to an EcsBinding with its second, and lets it pass. */
+/** Records every write to an EcsBinding with its time in seconds. */
 const noting = (writes: Array<number>, now: () => number): Faults.Rule => ({
   match: ({ context, method }) => {
     if (context.resource?.startsWith("ecsbinding") === true && method !== "GET") writes.push(now())
@@ -38,7 +41,7 @@ const noting = (writes: Array<number>, now: () => number): Faults.Rule => ({
 })
 
 describe("the kind EcsBinding", () => {
-  it("is what its users know: names, scope, columns", () => {
+  it("has the names, scope and columns of its definition", () => {
     const { names, scope, versions } = definition.spec
     assert.deepStrictEqual(names, {
       kind: "EcsBinding",
@@ -57,7 +60,7 @@ describe("the kind EcsBinding", () => {
     )
   })
 
-  it.effect("keeps both fields that others have called by other names", () =>
+  it.effect("keeps the field names of the original definition", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.apply([object("a")])
@@ -72,7 +75,7 @@ describe("the kind EcsBinding", () => {
 })
 
 describe("ecsbinding", () => {
-  it.effect("marks each once, and leaves the rest of it alone", () =>
+  it.effect("annotates each object once, and changes nothing else", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const writes: Array<number> = []
@@ -82,7 +85,7 @@ describe("ecsbinding", () => {
       yield* cluster.apply([object("b")])
       yield* cluster.advance("1 minute")
       assert.deepStrictEqual(yield* marks, [{ theirs: "yes", "has-reconcile": "true" }, { "has-reconcile": "true" }])
-      // Two of the user, two of the controller; then it is looked at again, and nothing is written.
+      // Two writes by the user and two by the controller; later reconciliations write nothing.
       assert.lengthOf(writes, 4)
       yield* (yield* KubeClient).patch(EcsBinding, { name: "a" }, Patch.merge({ spec: { name: "other" } }))
       yield* cluster.advance("1 hour")
@@ -93,7 +96,7 @@ describe("ecsbinding", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("marks it again when somebody takes the mark off", () =>
+  it.effect("annotates it again when a user removes the annotation", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.apply([object("a")])
@@ -107,7 +110,7 @@ describe("ecsbinding", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("waits twice as long after each failure, and goes on when the server can", () =>
+  it.effect("doubles the delay after each failure, and succeeds when the server recovers", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const clock = yield* Clock.Clock

@@ -1,4 +1,4 @@
-/** What a user sees of the slices of a Service: spec F.3, one row after the other. */
+/** The EndpointSlice controller on the embedded API server. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as EndpointSliceController from "../../src/controllers/EndpointSlice.ts"
@@ -10,7 +10,7 @@ import * as Harness from "./shared/services/harness.ts"
 const trigger = "endpoints.kubernetes.io/last-change-trigger-time"
 
 describe("a Service without pods", () => {
-  it.effect("has one slice that says so, with the Service's labels and owner", () =>
+  it.effect("has one placeholder slice with the Service's labels and owner", () =>
     Harness.world(
       Effect.gen(function* () {
         const { metadata } = yield* Harness.expose({}, { labels: { team: "a", "service.kubernetes.io/headless": "x" } })
@@ -38,7 +38,7 @@ describe("a Service without pods", () => {
     )
   )
 
-  it.effect("uses that slice for its first pod, and keeps it for none", () =>
+  it.effect("reuses the placeholder for its first pod, and keeps it when the last pod is gone", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose()
@@ -56,7 +56,7 @@ describe("a Service without pods", () => {
     )
   )
 
-  it.effect("has none that is ours if it selects nothing or has its name elsewhere", () =>
+  it.effect("has no slice of this controller if it has no selector or is of type ExternalName", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose({ selector: null })
@@ -68,7 +68,7 @@ describe("a Service without pods", () => {
 })
 
 describe("a pod behind a Service", () => {
-  it.effect("is told with all that is known of it", () =>
+  it.effect("is an endpoint with address, conditions, node, zone and target reference", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose({ clusterIP: "None" })
@@ -96,7 +96,7 @@ describe("a pod behind a Service", () => {
     )
   )
 
-  it.effect("stays while it goes, serving and not ready, and is gone with it", () =>
+  it.effect("while terminating stays as serving and not ready, and is removed with the pod", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose()
@@ -113,7 +113,7 @@ describe("a pod behind a Service", () => {
     )
   )
 
-  it.effect("is ready all the time where that is what the Service wants", () =>
+  it.effect("is always ready with publishNotReadyAddresses", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose({ publishNotReadyAddresses: true })
@@ -126,7 +126,7 @@ describe("a pod behind a Service", () => {
     )
   )
 
-  it.effect("comes and goes with its labels, and does not count when it has ended", () =>
+  it.effect("is added and removed with its labels, and does not count when it is terminal", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose()
@@ -141,7 +141,7 @@ describe("a pod behind a Service", () => {
     )
   )
 
-  it.effect("is left out while nobody knows its node, which is told; and comes in with the node", () =>
+  it.effect("is left out while its node is unknown, with an event, and added with the node", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose()
@@ -159,7 +159,7 @@ describe("a pod behind a Service", () => {
     )
   )
 
-  it.effect("has the zone that its node has now", () =>
+  it.effect("has the current zone of its node", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose({ trafficDistribution: "PreferClose" })
@@ -174,7 +174,8 @@ describe("a pod behind a Service", () => {
         )
         yield* Harness.settle
         assert.deepStrictEqual(yield* zone, ["zone-b", { forZones: [{ name: "zone-b" }] }])
-        // Who asks for proportional hints, by either name, gets no others; the old name counts first.
+        // A Service with topology-aware hints, by either annotation, gets no others; the old annotation takes
+        // precedence.
         const [old, present] = ["topology-aware-hints", "topology-mode"].map((name) => `service.kubernetes.io/${name}`)
         for (const [annotations, hints] of [
           [{ [`${old}`]: "Auto" }, undefined],
@@ -193,7 +194,7 @@ describe("a pod behind a Service", () => {
 })
 
 describe("a Service", () => {
-  it.effect("has a slice for each family, and for each set of ports", () =>
+  it.effect("has slices for each address family and each set of ports", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose({
@@ -234,7 +235,7 @@ describe("a Service", () => {
         const event = (message: string) =>
           `endpoint-slice-controller: Warning FailedToUpdateEndpointSlices Error updating Endpoint Slices for Service default/web: ${message}`
         assert.deepStrictEqual(yield* Harness.behind, [])
-        // The same sentence for both families stands once.
+        // The message for both families occurs once.
         assert.include(yield* Harness.events, event("failed to create EndpointSlice for Service default/web: no room"))
         yield* Harness.recording([refuse("create", "IPv4", "no room")])
         yield* Harness.advance("10 seconds")
@@ -273,7 +274,7 @@ describe("a Service", () => {
     )
   )
 
-  it.effect("has slices as long as it was told", () =>
+  it.effect("has slices of at most the configured size", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.crowd(7)
@@ -284,7 +285,7 @@ describe("a Service", () => {
     )
   )
 
-  it.effect("gets back what somebody else changes or deletes, a second later", () =>
+  it.effect("has its slices restored a second after another client changes or deletes them", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose()
@@ -309,7 +310,7 @@ describe("a Service", () => {
     )
   )
 
-  it.effect("has slices of its own, and not those of one that had its name", () =>
+  it.effect("has slices of its own, and not those of a deleted Service of the same name", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose()
@@ -326,7 +327,7 @@ describe("a Service", () => {
     )
   )
 
-  it.effect("that is silent asks for nothing", () =>
+  it.effect("that does not change causes no requests", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose()

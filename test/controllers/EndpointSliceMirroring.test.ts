@@ -1,4 +1,4 @@
-/** What a user sees of Endpoints that he writes himself: spec F.4, one row after the other. */
+/** The EndpointSlice mirroring controller on the embedded API server, with Endpoints that a user writes. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,8 +12,8 @@ const lines = (calls: ReadonlyArray<Parameters<typeof Harness.line>[0]>) => call
 
 const slice = "endpointslices.discovery.k8s.io"
 
-describe("Endpoints of a Service that selects nobody", () => {
-  it.effect("have a slice that says what they say, and is theirs", () =>
+describe("Endpoints of a Service without a selector", () => {
+  it.effect("have a slice with the same content, which they own", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -64,7 +64,7 @@ describe("Endpoints of a Service that selects nobody", () => {
     )
   )
 
-  it.effect("are followed through create, update and delete, with one write each", () =>
+  it.effect("are mirrored on create, update and delete, with one write each", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -83,7 +83,7 @@ describe("Endpoints of a Service that selects nobody", () => {
     )
   )
 
-  it.effect("have a slice for each set of ports and each family, and one for subsets of the same ports", () =>
+  it.effect("have a slice for each set of ports and each family, and one for subsets with the same ports", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -98,7 +98,7 @@ describe("Endpoints of a Service that selects nobody", () => {
           "IPv4 port81:9090 10.0.0.1",
           "IPv6 http:8080 fd00::1"
         ])
-        // What is not wanted any more becomes what is.
+        // A surplus slice is reused.
         const calls = yield* Harness.recording()
         const moved = [{ name: "http", port: 8081, protocol: "TCP" }]
         yield* MirroringHarness.change({
@@ -113,7 +113,7 @@ describe("Endpoints of a Service that selects nobody", () => {
     )
   )
 
-  it.effect("have none while they are empty, and no placeholder", () =>
+  it.effect("have no slice while they are empty, not even a placeholder", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -132,7 +132,7 @@ describe("Endpoints of a Service that selects nobody", () => {
   )
 
   it.effect(
-    "lead to a write when labels or annotations alone drift, on either side, and not for what is left out",
+    "lead to a write when labels or annotations alone differ, on either side, and not for those that are not mirrored",
     () =>
       MirroringHarness.scenario(
         Effect.gen(function* () {
@@ -204,7 +204,7 @@ describe("Endpoints are not mirrored", () => {
     )
   )
 
-  it.effect("while there is no Service of their name: it may come later, and go", () =>
+  it.effect("while there is no Service of their name, which may be created later and deleted", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")])
@@ -217,7 +217,7 @@ describe("Endpoints are not mirrored", () => {
     )
   )
 
-  it.effect("and what was left of them from before is cleaned up at the start", () =>
+  it.effect("and slices left from before are deleted at the start", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -237,7 +237,7 @@ describe("Endpoints are not mirrored", () => {
 })
 
 describe("addresses", () => {
-  it.effect("beyond the limit of a subset are left out, the ready ones last, and that is told", () =>
+  it.effect("beyond the limit of a subset are left out, ready ones last, with an event", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -278,7 +278,7 @@ describe("addresses", () => {
 })
 
 describe("a mirrored slice", () => {
-  it.effect("is put back when somebody changes it, deletes it, or says it is another's", () =>
+  it.effect("is restored when another client changes it, deletes it, or changes its owner", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -297,13 +297,13 @@ describe("a mirrored slice", () => {
         yield* MirroringHarness.patchSlice({ metadata: { labels: { "kubernetes.io/service-name": "other" } } })
         assert.deepStrictEqual(yield* MirroringHarness.shown, wanted)
         assert.lengthOf(yield* Harness.slices("other"), 0)
-        // The one that was given away belongs to whom it says.
+        // The slice with another owner belongs to that owner's controller.
         assert.lengthOf(yield* Harness.slices(), 2)
       })
     )
   )
 
-  it.effect("is put back a while later where changes are gathered; what the Endpoints say is shown at once", () =>
+  it.effect("is restored after the batch period, if there is one; a change of the Endpoints is mirrored at once", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -322,7 +322,7 @@ describe("a mirrored slice", () => {
     )
   )
 
-  it.effect("is taken over by Endpoints that have the name of others before", () =>
+  it.effect("is reused by recreated Endpoints of the same name", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -347,7 +347,7 @@ describe("a mirrored slice", () => {
     )
   )
 
-  it.effect("is left alone, and asks for nothing, when nothing happens", () =>
+  it.effect("is not written and causes no requests while nothing changes", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -360,15 +360,15 @@ describe("a mirrored slice", () => {
   )
 })
 
-describe("beside the loops of Services with pods", () => {
-  it.effect("nobody touches the slices of another", () =>
+describe("beside the controllers of Services with selectors", () => {
+  it.effect("no controller writes another controller's slices", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose({}, { name: "pods" })
         yield* Harness.running("web-0", "10.1.0.1")
         yield* MirroringHarness.createService()
         yield* MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")])
-        // A slice that somebody writes for the Service himself.
+        // A slice that a user writes for the Service.
         yield* Effect.flatMap(KubeClient, (client) =>
           client.create(EndpointSlice, {
             metadata: { namespace: "default", name: "web-own", labels: { "kubernetes.io/service-name": "web" } },

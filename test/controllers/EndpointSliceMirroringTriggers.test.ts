@@ -1,4 +1,7 @@
-/** Who is asked for: exactly those whose slices may have to change, and nobody for the heartbeat of a lock. */
+/**
+ * Which Endpoints a watch event enqueues: exactly those whose slices may have to change, and none for the renewal of a
+ * leader election lock.
+ */
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Triggers from "../../src/controllers/EndpointSliceMirroring.ts"
@@ -55,7 +58,7 @@ const deltaOf = <A extends KubeObject>(make: (facts: Facts) => A, { after, befor
   return { _tag: what, object, ...(what === "Updated" ? { previous: make(before) } : {}) } as Delta<A>
 }
 
-/** The states that a change tells of. */
+/** The states before and after an event. */
 const states = ({ after, before, what }: Change): ReadonlyArray<Facts> =>
   what === "Updated" ? [before, after] : [after]
 
@@ -63,14 +66,14 @@ const isOf = (keys: ReadonlyArray<string>, wanted: ReadonlyArray<string>): boole
   [...keys].toSorted().join() === [...new Set(wanted)].toSorted().join()
 
 describe("Triggers", () => {
-  checkProperty("Endpoints ask for themselves if they are to be mirrored or were", change, (given) =>
+  checkProperty("Endpoints enqueue themselves if they are or were to be mirrored", change, (given) =>
     isOf(
       Triggers.onEndpoints(deltaOf(endpoints, given)),
       states(given).some((one) => Mirrored.isWanted(endpoints(one))) ? ["ns/web"] : []
     )
   )
 
-  checkProperty("a Service asks when it comes to leave its Endpoints to others, or to keep them", change, (given) => {
+  checkProperty("a Service enqueues its Endpoints when its selector is removed or added", change, (given) => {
     const [first, last] = states(given)
     const leaves = (one: Facts | undefined) => one?.selector === false
     const hasChanged =
@@ -78,8 +81,12 @@ describe("Triggers", () => {
     return isOf(Triggers.onService(deltaOf(service, given)), hasChanged ? ["ns/web"] : [])
   })
 
-  checkProperty("a slice asks for those whose it is and was, if it is ours", change, (given) => {
-    const wanted = states(given).flatMap(({ of, ours }) => (ours && of !== "" ? [`ns/${of}`] : []))
-    return isOf(Triggers.onSlice(deltaOf(slice, given)), given.what === "again" ? [] : wanted)
-  })
+  checkProperty(
+    "a slice enqueues the Endpoints of its labels, current and previous, if it is ours",
+    change,
+    (given) => {
+      const wanted = states(given).flatMap(({ of, ours }) => (ours && of !== "" ? [`ns/${of}`] : []))
+      return isOf(Triggers.onSlice(deltaOf(slice, given)), given.what === "again" ? [] : wanted)
+    }
+  )
 })

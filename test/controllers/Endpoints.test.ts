@@ -1,4 +1,4 @@
-/** What a user sees of the Endpoints of a Service: spec F.2, one row after the other. */
+/** The Endpoints controller on the embedded API server. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as EndpointsController from "../../src/controllers/Endpoints.ts"
@@ -11,7 +11,7 @@ const overCapacity = "endpoints.kubernetes.io/over-capacity"
 
 const controllers = [EndpointsController.make()]
 
-/** Endpoints that somebody made by hand. */
+/** Endpoints that a user creates. */
 const byHand = (name: string, metadata: object = {}) =>
   Effect.flatMap(KubeClient, (client) =>
     client.create(Endpoints, {
@@ -25,7 +25,7 @@ const names = Effect.map(Harness.list(Endpoints), (all) =>
 )
 
 describe("the Endpoints of a Service", () => {
-  it.effect("have its labels, say whose they are and since when their content waited", () =>
+  it.effect("have its labels, the managed-by label and the trigger time", () =>
     Harness.world(
       Effect.gen(function* () {
         const { metadata } = yield* Harness.expose({}, { labels: { team: "a" } })
@@ -58,7 +58,7 @@ describe("the Endpoints of a Service", () => {
     )
   )
 
-  it.effect("tell those that are not ready apart, and leave out those that go", () =>
+  it.effect("list addresses that are not ready separately, and leave out terminating pods", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose()
@@ -74,7 +74,7 @@ describe("the Endpoints of a Service", () => {
     )
   )
 
-  it.effect("have a subset for each number of a port, and one without any for a headless Service without ports", () =>
+  it.effect("have a subset for each number of a port, and one without ports for a headless Service without ports", () =>
     Harness.world(
       Effect.gen(function* () {
         const ports = [
@@ -104,7 +104,7 @@ describe("the Endpoints of a Service", () => {
     )
   )
 
-  it.effect("are cut off at a thousand, which is noted for as long as it is so", () =>
+  it.effect("are truncated at 1,000 addresses, with an annotation while they are", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.crowd(1001)
@@ -124,7 +124,7 @@ describe("the Endpoints of a Service", () => {
     )
   )
 
-  it.effect("go with their Service, and come back when somebody else deletes them", () =>
+  it.effect("are deleted with their Service, and recreated when another client deletes them", () =>
     Harness.world(
       Effect.gen(function* () {
         yield* Harness.expose()
@@ -136,7 +136,7 @@ describe("the Endpoints of a Service", () => {
     )
   )
 
-  it.effect("that lost their Service while nobody looked go at the start, and the locks of old elections do not", () =>
+  it.effect("without a Service are deleted at the start, except leader election locks", () =>
     Effect.gen(function* () {
       yield* Harness.expose({ selector: null }, { name: "mine" })
       yield* byHand("mine")
@@ -151,7 +151,7 @@ describe("the Endpoints of a Service", () => {
     }).pipe((test) => Harness.world(test, { controllers: [] }))
   )
 
-  it.effect("are not made in a namespace that is going, and nobody is told", () =>
+  it.effect("are not created in a terminating namespace, without an event", () =>
     Harness.world(
       Effect.gen(function* () {
         const client = yield* KubeClient
@@ -170,7 +170,7 @@ describe("the Endpoints of a Service", () => {
     )
   )
 
-  it.effect("that cannot be written are told of, in both forms", () =>
+  it.effect("that cannot be written lead to an event, for create and update", () =>
     Harness.world(
       Effect.gen(function* () {
         const refusal = { _tag: "Status", code: 403, message: "no" } as const

@@ -1,4 +1,4 @@
-/** The garbage collector on the embedded server: what each kind of deletion and each kind of owner leads to. */
+/** The garbage collector on the embedded API server: each propagation policy and each kind of owner. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as GarbageCollector from "../../src/controllers/GarbageCollector.ts"
@@ -37,7 +37,7 @@ const finalizers = (name: string) =>
   )
 
 describe("deletions", () => {
-  it.effect("in the background: the owner is gone at once, then its dependents, then theirs", () =>
+  it.effect("in the background: the owner is deleted at once, then its dependents, then theirs", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(collector)
@@ -86,7 +86,7 @@ describe("deletions", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("in the foreground: a dependent with another owner is let go, not deleted", () =>
+  it.effect("in the foreground: a dependent with another owner loses the reference and is not deleted", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(collector)
@@ -99,7 +99,7 @@ describe("deletions", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("that orphan: dependents lose the reference and live, then the owner goes", () =>
+  it.effect("that orphan: dependents lose the reference, then the owner is deleted", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(collector)
@@ -116,7 +116,7 @@ describe("deletions", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("of a member of a cycle take the whole cycle, in the foreground and in the background", () =>
+  it.effect("of a member of a cycle delete the whole cycle, in the foreground and in the background", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -139,7 +139,7 @@ describe("deletions", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("of two that own each other, both at once in the foreground, do not wait for one another", () =>
+  it.effect("of two that own each other, both at once in the foreground, do not deadlock", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -161,7 +161,7 @@ describe("deletions", () => {
 })
 
 describe("owners", () => {
-  it.effect("that never were: the dependent goes, and its own dependents with it", () =>
+  it.effect("that never existed: the dependent is deleted, and its own dependents with it", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(collector)
@@ -173,7 +173,7 @@ describe("owners", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("that were made anew under the same name are others", () =>
+  it.effect("that were recreated under the same name are other owners", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const old = yield* make("a")
@@ -186,7 +186,7 @@ describe("owners", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("named wrongly are not there; named in another version they are", () =>
+  it.effect("under a wrong name are absent; under another API version they are present", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(collector)
@@ -205,7 +205,7 @@ describe("owners", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("in another namespace are not there, and an event says so", () =>
+  it.effect("in another namespace are absent, with an event", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -241,7 +241,7 @@ describe("owners", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("in a namespace cannot own what is in none: that is kept", () =>
+  it.effect("in a namespace cannot own a cluster-scoped object, which is kept", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(collector)
@@ -256,7 +256,7 @@ describe("owners", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("in no namespace own across namespaces, and are absent for all of them", () =>
+  it.effect("that are cluster-scoped own across namespaces, and are absent for all of them", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -293,7 +293,7 @@ describe("owners", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("of a kind that the server does not know keep what they own, whatever becomes of the others", () =>
+  it.effect("of an unknown kind keep their dependents, whatever becomes of the other owners", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(collector)

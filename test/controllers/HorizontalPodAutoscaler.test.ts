@@ -1,4 +1,4 @@
-/** What a user sees of autoscalers: spec G.10, one row after the other. */
+/** The autoscaler controller on the embedded API server. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -15,7 +15,7 @@ const share = "cpu resource utilization (percentage of request)"
 const valid = `ScalingActive True ValidMetricFound: the HPA was able to successfully calculate a replica count from ${share}`
 
 describe("the size of a target", () => {
-  it.effect("grows with what its pods use, is told, and is looked at each 15 seconds", () =>
+  it.effect("grows with the usage of its pods, with an event, and is reconciled every 15 seconds", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(2)
@@ -53,7 +53,7 @@ describe("the size of a target", () => {
     )
   )
 
-  it.effect("is left alone near the target, and then nothing is written", () =>
+  it.effect("is unchanged within the tolerance, and nothing is written", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(4)
@@ -68,7 +68,7 @@ describe("the size of a target", () => {
     )
   )
 
-  it.effect("shrinks when all metrics were below their targets for five minutes", () =>
+  it.effect("shrinks after all metrics were below their targets for five minutes", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(4)
@@ -91,7 +91,7 @@ describe("the size of a target", () => {
     )
   )
 
-  it.effect("is put between its bounds without asking anybody", () =>
+  it.effect("is moved into its bounds without a metrics query", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         measured.usage = undefined
@@ -147,7 +147,7 @@ describe("the size of a target", () => {
     )
   )
 
-  it.effect("of any kind that has one, a custom one too", () =>
+  it.effect("of any kind with a scale subresource, custom resources included", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
@@ -220,8 +220,8 @@ describe("the size of a target", () => {
   )
 })
 
-describe("what goes wrong", () => {
-  it.effect("with the target is told and tried again", () =>
+describe("failures", () => {
+  it.effect("of the target are reported and retried", () =>
     Harness.scenario(() =>
       Effect.gen(function* () {
         yield* Harness.autoscaler()
@@ -254,7 +254,7 @@ describe("what goes wrong", () => {
     )
   )
 
-  it.effect("with the only metric keeps the size, and says why in three places", () =>
+  it.effect("of the only metric keep the size, with the reason in two conditions and an event", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         measured.usage = undefined
@@ -285,7 +285,7 @@ describe("what goes wrong", () => {
     )
   )
 
-  it.effect("with one metric of two forbids to take replicas away, and nothing else", () =>
+  it.effect("of one metric of two prevent only a scale-down", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(4)
@@ -320,7 +320,7 @@ describe("what goes wrong", () => {
     )
   )
 
-  it.effect("with another autoscaler of the same pods stops both", () =>
+  it.effect("of another autoscaler that selects the same pods stop both", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(2)
@@ -344,7 +344,7 @@ describe("what goes wrong", () => {
     )
   )
 
-  it.effect("when the size is written is told, and what was decided is done at the next look", () =>
+  it.effect("of the scale update are reported, and the size is decided again by the next reconciliation", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(2)
@@ -369,7 +369,7 @@ describe("what goes wrong", () => {
     )
   )
 
-  it.effect("when the status is written is told", () =>
+  it.effect("of the status update are reported", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(2)
@@ -396,7 +396,7 @@ describe("a conflict", () => {
   const match = { verb: "update", resource: "deployments.apps/scale" } as const
   const conflict = { _tag: "Conflict" } as const
 
-  it.effect("is met by reading the size again, five times", () =>
+  it.effect("is resolved by reading the scale again, up to five times", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(2)
@@ -420,7 +420,7 @@ describe("a conflict", () => {
     )
   )
 
-  it.effect("with somebody who changed the size meanwhile leaves that be until the next look", () =>
+  it.effect("with a client that changed the size leaves the size until the next reconciliation", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(2)
@@ -437,7 +437,7 @@ describe("a conflict", () => {
   )
 })
 
-it.effect("desired_replicas is what each autoscaler wants, whether it changes anything or not, and goes with it", () =>
+it.effect("desired_replicas is the decision of each autoscaler, even without a change, and is removed with it", () =>
   Harness.scenario((measured) =>
     Effect.gen(function* () {
       const desired = Effect.map(Metric.snapshot, (all) =>
@@ -464,7 +464,7 @@ it.effect("desired_replicas is what each autoscaler wants, whether it changes an
   ).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 )
 
-it.effect("an autoscaler that is deleted is forgotten, and a namesake starts clean", () =>
+it.effect("a deleted autoscaler has no state left, and a recreated one starts without history", () =>
   Harness.scenario((measured) =>
     Effect.gen(function* () {
       const client = yield* KubeClient

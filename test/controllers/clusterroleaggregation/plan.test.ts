@@ -1,4 +1,7 @@
-/** Whatever roles there are, an aggregated one has the rules of those it selects, in order and once, and a second look writes nothing. */
+/**
+ * An aggregated role has the rules of the selected roles, in order and without duplicates, and a second sync writes
+ * nothing.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -8,7 +11,7 @@ import * as Selector from "../../../src/kube/Selector.ts"
 import { checkProperty } from "../../support/property.ts"
 const Label = Schema.Literals(["a", "b", "c"])
 
-/** Rules are told apart by their one verb; an empty resource list is written in two ways. */
+/** Rules differ by their one verb; an empty resource list is written in two ways. */
 const Rule = Schema.Struct({ verb: Schema.Literals(["get", "list", "watch", ""]), isWide: Schema.Boolean })
 
 const Role = Schema.Struct({
@@ -37,7 +40,7 @@ const roleOf = ({ labels, name, rules }: typeof Role.Type): ClusterRole => ({
   rules: rules.map(ruleOf)
 })
 
-/** Roles of different names, of which one aggregates. */
+/** Roles of different names, one of which aggregates. */
 const rolesOf = ({ roles }: Facts): ReadonlyArray<ClusterRole> => [
   ...new Map(roles.map((one) => [one.name, roleOf(one)])).values()
 ]
@@ -51,7 +54,7 @@ const takerOf = ({ has, wanted }: Facts): ClusterRole => ({
 const selecting = (roles: ReadonlyArray<ClusterRole>) => (selector: Selector.LabelSelector) =>
   roles.filter(({ metadata }) => Selector.matchesLabels(selector, metadata.labels))
 
-/** What the taker should have, in the slowest way. */
+/** The expected rules, by a simple scan. */
 const model = (facts: Facts): ReadonlyArray<string> => {
   const found: Array<string> = []
   for (const label of facts.wanted) {
@@ -70,34 +73,34 @@ const after = (plan: Plan.Plan, taker: ClusterRole): ClusterRole =>
   plan._tag === "Write" ? { ...taker, rules: [...plan.rules] } : taker
 
 describe("Plan", () => {
-  checkProperty("it has the rules of those it selects, and none else, in their order and once", facts, (one) => {
+  checkProperty("it has exactly the rules of the selected roles, in order and without duplicates", facts, (one) => {
     const taker = takerOf(one)
     const { rules = [] } = after(Plan.plan(taker, selecting(rolesOf(one))), taker)
     return JSON.stringify(rules.map((rule) => JSON.stringify(rule))) === JSON.stringify(model(one))
   })
 
-  checkProperty("a second look writes nothing", facts, (one) => {
+  checkProperty("a second sync writes nothing", facts, (one) => {
     const taker = takerOf(one)
     const select = selecting(rolesOf(one))
     return Plan.plan(after(Plan.plan(taker, select), taker), select)._tag === "Done"
   })
 
-  checkProperty("the order in which roles are found does not matter", facts, (one) => {
+  checkProperty("the order of the selected roles does not matter", facts, (one) => {
     const all = rolesOf(one)
     const [there, back] = [all, all.toReversed()].map((roles) => Plan.plan(takerOf(one), selecting(roles)))
     return JSON.stringify(there) === JSON.stringify(back)
   })
 
-  checkProperty("one that does not aggregate is left alone", facts, (one) => {
+  checkProperty("a role without an aggregation rule is not written", facts, (one) => {
     const { aggregationRule: _, ...plain } = takerOf(one)
     return Plan.plan(plain, selecting(rolesOf(one)))._tag === "Done"
   })
 })
 
-describe("what the plan says", () => {
+describe("the plan", () => {
   const select = selecting([])
 
-  it("a selector that cannot be used leaves the rules, and is told", () => {
+  it("keeps the rules and warns when a selector is invalid", () => {
     const matchExpressions = [{ key: "a", operator: "Near", values: ["b"] }]
     const taker = { ...takerOf({ roles: [], wanted: [], has: [] }), rules: [{ verbs: ["get"] }] }
     const spoilt = { ...taker, aggregationRule: { clusterRoleSelectors: [{ matchExpressions }] } }
@@ -108,7 +111,7 @@ describe("what the plan says", () => {
     })
   })
 
-  it("no rules, null and an empty list are the same", () => {
+  it("treats no rules, null and an empty list as equal", () => {
     const { rules: _, ...bare } = takerOf({ roles: [], wanted: ["a"], has: [] })
     assert.strictEqual(Plan.plan(bare, select)._tag, "Done")
   })

@@ -1,4 +1,4 @@
-/** Whichever roles come, change and go, those asked for are the ones that a look at all of them would find. */
+/** For any sequence of role changes, the index returns the same roles as a scan of all. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -13,7 +13,7 @@ const State = Schema.Struct({
   name: Schema.Literals(["r1", "r2", "r3"]),
   isThere: Schema.Boolean,
   labels: Schema.Array(Label),
-  /** By label, or by there being one; undefined for one that does not aggregate. */
+  /** By a label value, or by its presence; undefined for a role that does not aggregate. */
   takes: Schema.Literals(["nothing", "a", "b", "a or b", "any a"]),
   rules: Schema.Literals([0, 1])
 })
@@ -42,7 +42,7 @@ const isTaken = (taker: State, { labels }: State): boolean =>
 
 const sorted = (keys: Iterable<string>): string => JSON.stringify([...new Set(keys)].toSorted())
 
-/** One look at all for each change: what it concerns, at least; `none` is what a change that says nothing new concerns. */
+/** A scan of all roles for each change: at least those are enqueued; `none` is what an unchanged object enqueues. */
 const expected = (before: State | undefined, after: State, all: ReadonlyMap<string, State>): string => {
   const own = after.isThere && after.takes !== "nothing" ? [after.name] : []
   const offers = (one: State) => JSON.stringify([[...new Set(one.labels)].toSorted(), one.rules])
@@ -81,11 +81,11 @@ const agrees = (states: ReadonlyArray<State>): boolean => {
 const histories = Arbitrary.schema(Schema.Array(State))
 
 describe("Selection", () => {
-  checkProperty("what a change concerns is what a look at all roles finds", histories, agrees)
+  checkProperty("the enqueued roles are those that a scan finds", histories, agrees)
 })
 
-describe("what is asked for", () => {
-  it("once, however many of its selectors match", () => {
+describe("the enqueued roles", () => {
+  it("occur once, even if several selectors match", () => {
     const selection = Selection.make()
     const state = { name: "r1", isThere: true, labels: [], takes: "a or b", rules: 0 } as const
     selection.concerned(created(roleOf(state)))

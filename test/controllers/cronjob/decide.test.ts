@@ -1,4 +1,4 @@
-/** What is decided for a CronJob, row by row, with what is told of it: also for objects that no server of today stores. */
+/** The decision for a CronJob and its events, case by case; also for objects that current servers reject. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as CronJobLoop from "../../../src/controllers/CronJob.ts"
@@ -26,7 +26,7 @@ const under = (...names: ReadonlyArray<string>): Runs.Status => ({ active: names
 
 const minutes = (text: string): number => at(text) / 60_000
 
-describe("a CronJob that is looked at", () => {
+describe("a CronJob", () => {
   const stops: Readonly<Record<string, readonly [spec: object, metadata: object, ...told: ReadonlyArray<string>]>> = {
     "while it is being deleted": [{}, { deletionTimestamp: "2024-01-01T00:00:00Z" }],
     "while it is suspended": [{ suspend: true }, {}],
@@ -60,23 +60,23 @@ describe("a CronJob that is looked at", () => {
     })
   }
 
-  it("before its first time is looked at again a little after that", () => {
+  it("before its first time waits until shortly after it", () => {
     assert.deepStrictEqual(decide({}, "00:09:00"), { eventDrafts: [], missed: undefined, run: undefined, wait: 60_100 })
   })
 
-  it("at its time is run, and looked at again at the next", () => {
+  it("at its time creates a Job, and waits for the next time", () => {
     const run = { time: at("00:10:00"), replaces: [], isAlone: false }
     assert.deepStrictEqual(decide({}, "00:10:00"), { eventDrafts: [], missed: undefined, run, wait: 600_100 })
   })
 
-  it("follows the zone in its text before the field", () => {
+  it("uses the zone in its schedule before the field", () => {
     const schedule = "CRON_TZ=Asia/Tokyo 30 9 * * *"
     const decision = decide({ schedule, timeZone: "Europe/Berlin" }, "00:31:00")
     assert.strictEqual(decision.run?.time, at("00:30:00"))
     assert.lengthOf(told(decision), 1)
   })
 
-  it("runs the last of many times that it missed, and says when they are too many", () => {
+  it("runs the last of many missed times, and reports more than a hundred", () => {
     const few = decide({ schedule: "* * * * *" }, "01:40:30")
     assert.deepStrictEqual([few.run?.time, told(few)], [at("01:40:00"), []])
     const many = decide({ schedule: "* * * * *" }, "01:41:30")
@@ -93,7 +93,7 @@ describe("a CronJob that is looked at", () => {
     assert.deepStrictEqual([bounded.run?.time, told(bounded)], [at("01:41:00"), []])
   })
 
-  it("finds the last time of a schedule that is not even", () => {
+  it("finds the last time of an irregular schedule", () => {
     const schedule = "30 6-16/4 * * 1-5"
     const since = { lastScheduleTime: "2024-01-05T10:30:00Z" }
     const { run } = Decide.decide({
@@ -105,7 +105,7 @@ describe("a CronJob that is looked at", () => {
     assert.strictEqual(run?.time, Date.parse("2024-01-08T06:30:00Z"))
   })
 
-  it("has missed a time whose deadline has passed", () => {
+  it("has missed a time whose starting deadline has passed", () => {
     const decision = decide({ startingDeadlineSeconds: 60 }, "00:12:00")
     assert.deepStrictEqual([decision.run, decision.missed, decision.wait], [undefined, at("00:10:00"), 480_100])
     assert.strictEqual(
@@ -115,13 +115,13 @@ describe("a CronJob that is looked at", () => {
     assert.isUndefined(decide({ startingDeadlineSeconds: 120 }, "00:11:59").missed)
   })
 
-  it("does not run a time that is on the list, nor one before the last", () => {
+  it("does not run a time that is in the active list, nor one before the last schedule time", () => {
     assert.isUndefined(decide({}, "00:15:00", under(`tick-${minutes("00:10:00")}`)).run)
     assert.isUndefined(decide({}, "00:15:00", { lastScheduleTime: "2024-01-01T00:10:00Z" }).run)
     assert.isUndefined(decide({}, "00:15:00", { lastScheduleTime: "2024-01-01T05:00:00Z" }).run)
   })
 
-  it("allows, forbids and replaces", () => {
+  it("applies the concurrency policies", () => {
     const status = under("tick-1", "tick-2")
     assert.deepInclude(decide({}, "00:15:00", status).run, { replaces: [], isAlone: false })
     const forbidden = decide({ concurrencyPolicy: "Forbid" }, "00:15:00", status)
@@ -136,7 +136,7 @@ describe("a CronJob that is looked at", () => {
 })
 
 describe("an update", () => {
-  it.effect("that brings a schedule that cannot be read is told of once, and nothing is done", () =>
+  it.effect("with a schedule that cannot be parsed gets one event, and nothing else is done", () =>
     Effect.gen(function* () {
       const [cronJobs, jobs] = [Store.make<CronJob>(), Store.make<Job>()]
       const events: Array<string> = []

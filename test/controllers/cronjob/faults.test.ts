@@ -1,4 +1,7 @@
-/** CronJobs and their Jobs on days when writes fail, answers get lost, caches fall behind and the loop dies: each time is run once all the same. */
+/**
+ * The CronJob controller under fault injection: failed writes, lost responses, stale caches and restarts. Each time is
+ * run once.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -55,7 +58,7 @@ const weather: Readonly<Record<string, ReadonlyArray<Rule>>> = {
   "the cache of Jobs falls silent": [silent("jobs.batch")]
 }
 
-/** What becomes of the Jobs from now on: which were made, and what of it must not have been. */
+/** Records the Jobs that are created, and any violation, from now on. */
 const followed = Effect.gen(function* () {
   const made = new Set<string>()
   const open = new Set<string>()
@@ -78,7 +81,7 @@ const followed = Effect.gen(function* () {
   return { made, wrong }
 })
 
-/** Nothing was wrong; two runs are left, none is under way, and all ten minutes were gone through. */
+/** No violation; two finished Jobs are left, none is active, and all ten times were run. */
 const isDone = Effect.fnUntraced(function* ({ wrong }: { readonly wrong: ReadonlyArray<string> }) {
   yield* Harness.change({ suspend: true })
   yield* Harness.advance("15 minutes")
@@ -88,7 +91,7 @@ const isDone = Effect.fnUntraced(function* ({ wrong }: { readonly wrong: Readonl
   assert.isAtLeast(Date.parse((yield* Harness.statusOf())?.lastScheduleTime ?? ""), 10 * 60_000)
 })
 
-describe("ten minutes of runs, each once", () => {
+describe("ten minutes of Jobs, each once", () => {
   for (const [title, rules] of Object.entries(weather)) {
     it.effect(`although ${title}`, () =>
       Effect.gen(function* () {
@@ -106,7 +109,7 @@ describe("ten minutes of runs, each once", () => {
   }
 
   for (const millis of [700, 20_300, 60_050]) {
-    it.effect(`although the loop dies every ${millis} ms`, () =>
+    it.effect(`although the controller restarts every ${millis} ms`, () =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
         const seen = yield* followed
@@ -125,7 +128,7 @@ describe("ten minutes of runs, each once", () => {
     )
   }
 
-  it.effect("although the loop dies after any write", () =>
+  it.effect("although the controller is killed after any write", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const server = yield* ApiServer
@@ -139,7 +142,7 @@ describe("ten minutes of runs, each once", () => {
         ["cronjobs.batch", "update"]
       ] as const) {
         const running = yield* cluster.run(CronJobs.make({ zone: Zone.utc }))
-        // The answer comes when nobody waits for it any more.
+        // The response arrives after the controller was killed.
         yield* server.setFaults([on(resource, verb, { _tag: "DropAnswer" }, 1000)])
         yield* cluster.advance("62 seconds")
         yield* running.stop(died)

@@ -1,4 +1,4 @@
-/** What the scenarios of CronJobs say: schedules, and runs that end as they are told. The rest is as for Jobs. */
+/** The harness of the CronJob tests: schedules, and Jobs that a test finishes. Extends the harness of the Job tests. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -16,7 +16,7 @@ const namespace = "default"
 
 export const template = { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "work:1" }] } }
 
-/** A CronJob that runs each minute, unless said otherwise. */
+/** A CronJob that runs each minute by default. */
 export const cronJob = (spec: object = {}, metadata: object = {}): object => ({
   apiVersion: "batch/v1",
   kind: "CronJob",
@@ -28,17 +28,17 @@ export const get = (name = "tick") => Effect.flatMap(KubeClient, (client) => cli
 
 export const statusOf = (name = "tick") => Effect.map(get(name), ({ status }) => status)
 
-/** Names of the runs under way, as the status has them. */
+/** Names of the active Jobs, from the status. */
 export const active = Effect.map(statusOf(), (status) => (status?.active ?? []).map(({ name = "" }) => name))
 
-/** All Jobs there are, by their names. */
+/** Names of all Jobs. */
 export const runs = Effect.flatMap(KubeClient, (client) =>
   Effect.map(client.list(Job, { namespace }), ({ items }) => items.map(({ metadata }) => metadata.name))
 )
 
 export const run = (name: string) => Effect.flatMap(KubeClient, (client) => client.get(Job, { namespace, name }))
 
-/** What a Job says that has ended. */
+/** The status of a finished Job. */
 export const ended = (type: "Complete" | "Failed", at: string, startTime = at) => {
   const condition = { status: "True", reason: "Because", message: "", lastTransitionTime: at, lastProbeTime: at }
   return {
@@ -53,7 +53,7 @@ export const ended = (type: "Complete" | "Failed", at: string, startTime = at) =
   }
 }
 
-/** Ends a run now. */
+/** Finishes a Job now. */
 export const end = (name: string, type: "Complete" | "Failed" = "Complete") =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     Effect.andThen(Jobs.patch(Job, name, ended(type, Time.format(now)), "status"), Jobs.settle)
@@ -61,10 +61,10 @@ export const end = (name: string, type: "Complete" | "Failed" = "Complete") =>
 
 export const change = (spec: object) => Effect.andThen(Jobs.patch(CronJob, "tick", { spec }), Jobs.settle)
 
-/** What was told of a CronJob, in the order of the events' names. */
+/** The events of a CronJob, sorted by event name. */
 export const eventTexts = (name = "tick") => Effect.map(Jobs.events(name), (all) => all.map(({ text }) => text))
 
-/** Those reasons alone. */
+/** The reasons of these events. */
 export const reasons = (name = "tick") =>
   Effect.map(eventTexts(name), (all) => all.map((text) => text.split(" ")[1] ?? ""))
 
@@ -72,7 +72,7 @@ export const start = Effect.flatMap(ClusterTest.ClusterTest, (cluster) =>
   cluster.run(CronJobs.make({ zone: Zone.utc }))
 )
 
-/** The loop on a cluster without nodes and without a loop of Jobs, for as long as the test runs. */
+/** Runs the controller, without nodes and without the Job controller, for the duration of the test. */
 export const scenario = <A, E>(
   test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: ClusterTest.Options = {}

@@ -1,4 +1,7 @@
-/** Random lives of a CronJob: the world turns in any order, processes end between any two writes, and no time is run twice. */
+/**
+ * Random operation sequences against the model: lagging caches, and processes that end between any two writes. No time
+ * is run twice.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -12,9 +15,9 @@ import { Model } from "./model/Model.ts"
 
 const scripts = Arbitrary.schema(Schema.Struct({ setup: Setup, actions: Schema.Array(Action) }))
 
-describe("the CronJob loop, whatever happens", () => {
+describe("the CronJob controller under random operations", () => {
   it.effect(
-    "runs no time twice, nothing beside what is to be alone, and comes to rest with the truth",
+    "runs no time twice, respects the concurrency policy, and ends with a correct status",
     () =>
       Effect.map(
         Arbitrary.checkEffect(
@@ -31,7 +34,7 @@ describe("the CronJob loop, whatever happens", () => {
     120_000
   )
 
-  it.effect("makes four weeks of runs in a moment, each once", () =>
+  it.effect("runs each time of four weeks once", () =>
     Effect.gen(function* () {
       const world = new Model({ policy: "Forbid", succeededKept: 2, failedKept: 1, deadline: 0 }, 0)
       yield* world.start(0, 0)
@@ -44,7 +47,7 @@ describe("the CronJob loop, whatever happens", () => {
         yield* world.wait(Math.max(1, (world.due ?? weeks) - world.now))
       }
       assert.isUndefined(world.firstViolation)
-      // Twenty working days of ninety-six runs, but the last; 1970 began when it was one o'clock on a Thursday in Berlin.
+      // Twenty working days of ninety-six times, except the last; 1970 began on a Thursday at one o'clock in Berlin.
       assert.strictEqual(world.made.size, 20 * 96 - 1)
       assert.deepStrictEqual(Runs.activeOf(Runs.statusOf(world.cronJob)), [])
       assert.lengthOf([...world.jobs], 3)

@@ -1,4 +1,4 @@
-/** Plays a script on the model, and then lets the world come to rest: what was wrong first, in words. */
+/** Runs a script on the model, then lets it settle; returns the first violation. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
@@ -11,17 +11,17 @@ import * as Oracle from "./oracle.ts"
 const few = Schema.Literals([0, 1, 2, 3])
 
 export const Action = Schema.Union([
-  /** A sync, during which so many events of pods reach the cache after every write. */
+  /** A sync with this many pod events delivered after every write. */
   Schema.TaggedStruct("Sync", { meanwhile: Schema.Literals([0, 1, 2]) }),
-  /** A sync, and everybody has heard of everything before. */
+  /** A sync after all events were delivered. */
   Schema.TaggedStruct("SyncShown", {}),
-  /** Pods are bound and become ready, those on their way out are gone. */
+  /** Pods are bound and become ready; terminating ones are removed. */
   Schema.TaggedStruct("Live", {}),
   Schema.TaggedStruct("Fail", { pod: few, how: Schema.Literals(["Failed", "Failed", "Succeeded"]) }),
-  /** Somebody deletes a pod. */
-  /** The first pod fails, and the one in its place too. */
+  /** A user deletes a pod. */
+  /** The first pod fails, and its replacement too. */
   Schema.TaggedStruct("FailTwice", {}),
-  /** A new template, when all is well and nobody knows anything of the world but the loop. */
+  /** A new template while all pods are ready and the caches are current. */
   Schema.TaggedStruct("Update", { image: Schema.Literals(["v1", "v2", "v3"]) }),
   Schema.TaggedStruct("Delete", { pod: few }),
   Schema.TaggedStruct("Node", { node: few, facts: Oracle.Facts }),
@@ -30,15 +30,15 @@ export const Action = Schema.Union([
   Schema.TaggedStruct("ShowPods", { events: few }),
   Schema.TaggedStruct("ShowNodes", {}),
   Schema.TaggedStruct("ShowSet", {}),
-  /** So many calls of that verb are refused. */
+  /** This many calls of the verb are refused. */
   Schema.TaggedStruct("Refuse", { verb: Schema.Literals(["create", "delete", "patch", "update"]), times: few }),
-  /** A sync at whose write of that number the process ends, after it was done or before; another process takes over. */
+  /** The process ends at that write of a sync, before or after it is stored; another process takes over. */
   Schema.TaggedStruct("Crash", {
     write: Schema.Literals([1, 2, 3, 4, 5]),
     done: Schema.Boolean,
     fresh: Schema.Boolean
   }),
-  /** A sync of which the answer to a write of that number is lost. */
+  /** The response to that write of a sync is lost. */
   Schema.TaggedStruct("Lose", { write: Schema.Literals([1, 2, 3]) }),
   Schema.TaggedStruct("Wait", { seconds: Schema.Literals([1, 11, 2000]) })
 ])
@@ -96,7 +96,7 @@ const act = Effect.fnUntraced(function* (model: Model, action: Action) {
       model.fault = "lost"
       return yield* model.sync
     case "Wait":
-      // No cache is minutes behind.
+      // A cache is never minutes behind.
       if (action.seconds > 60) model.showAll()
       return yield* pass(model, action.seconds * 1000)
     default:
@@ -150,7 +150,7 @@ const specify = ({ set, sets }: Model, template: object): void => {
   sets.put({ ...set, metadata, spec: { ...set.spec, template } as never })
 }
 
-/** Everybody is well again and hears of everything. Syncs are only those that somebody asks for. */
+/** Without faults and with all events delivered. Syncs run only when the controller enqueues the key. */
 const end = Effect.fnUntraced(function* (model: Model) {
   for (const verb of ["create", "delete", "patch", "update"] as const) model.refusing[verb] = 0
   if (Oracle.image(model.set.spec?.template ?? {}) === Oracle.bad) specify(model, Oracle.templateOf("v4", false))
@@ -167,18 +167,21 @@ const end = Effect.fnUntraced(function* (model: Model) {
   return `no end after two hundred syncs: ${JSON.stringify(model.set.status)}`
 })
 
-/** A pod that was made for a node before it was tainted waits there, and counts as unavailable: the update waits too, as the reference's. */
+/**
+ * A pod that was created before its node was tainted stays pending there and counts as unavailable, so the update
+ * waits, as upstream does.
+ */
 const isHeldUp = ({ nodes, set, pods }: Model): boolean =>
   pods.all().some((pod) => {
     const node = nodes.get(Pods.target(pod) ?? "")
     return PodFacts.isActive(pod) && !PodFacts.isReady(pod) && node !== undefined && !Oracle.shouldRun(set, node)
   })
 
-/** With a surge the old one works on beside the new one that waits there. */
+/** With a surge the old pod stays available beside the new one that is pending. */
 const isHeldUpPair = (model: Model, pods: ReadonlyArray<Pod>): boolean =>
   Oracle.surges(model.set) && isHeldUp(model) && pods.length === 2 && new Set(pods.map(Oracle.hash)).size === 2
 
-/** Milliseconds: less than expectations last, more than a failed pod waits that has failed a few times. */
+/** Milliseconds: less than the expectation timeout, more than the backoff after a few failures. */
 const longest = 270_000
 
 const rest = Effect.fnUntraced(function* (model: Model) {

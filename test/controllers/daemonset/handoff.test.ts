@@ -1,4 +1,4 @@
-/** What a term does first with the DaemonSets of another: it asks once each, and only if there is something to do. */
+/** A new leadership term compares each DaemonSet's pods with the server once, before its first write for it. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -9,7 +9,7 @@ import * as Harness from "./harness.ts"
 
 const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
 
-/** Lists of pods, from now on, that are no cache's. */
+/** Lists of pods from now on that do not come from a cache. */
 const asking = Effect.gen(function* () {
   const asked: Array<string> = []
   yield* (yield* ApiServer).setFaults([
@@ -27,11 +27,11 @@ const asking = Effect.gen(function* () {
 
 const cluster = ClusterTest.layer({ nodes: 3 })
 
-/** Where the cache begins with a list, so that its watch may be silent from the start. */
+/** Where the cache begins with a list, so that its watch may deliver nothing from the start. */
 const listing = ClusterTest.layer({ nodes: 3, cache: { streamingList: "never" } })
 
-describe("a new term", () => {
-  it.effect("asks nothing of a DaemonSet on which all is well, and once before its first deed", () =>
+describe("a new leadership term", () => {
+  it.effect("sends no list for a DaemonSet that needs no change, and one before its first write", () =>
     Effect.gen(function* () {
       const first = yield* Harness.start
       yield* Harness.create(Harness.DaemonSet, Harness.daemonSet())
@@ -48,7 +48,7 @@ describe("a new term", () => {
     }).pipe(Effect.scoped, Effect.provide(cluster))
   )
 
-  it.effect("asks nothing of a DaemonSet that it has seen made", () =>
+  it.effect("sends no list for a DaemonSet whose creation it observed", () =>
     Effect.gen(function* () {
       yield* Harness.start
       const asked = yield* asking
@@ -58,7 +58,7 @@ describe("a new term", () => {
     }).pipe(Effect.scoped, Effect.provide(cluster))
   )
 
-  it.effect("makes no second pod where the answer to a creation was lost and the cache says nothing", () =>
+  it.effect("creates no second pod after a creation whose response was lost while the cache is stale", () =>
     Effect.gen(function* () {
       yield* (yield* ApiServer).setFaults([
         { match: { verb: "create", resource: "pods" }, fault: { _tag: "DropAnswer" }, times: 1 },
@@ -68,7 +68,7 @@ describe("a new term", () => {
       yield* Harness.create(Harness.DaemonSet, Harness.daemonSet())
       yield* Harness.advance("30 seconds")
       assert.deepStrictEqual(yield* Harness.places, ["worker-1"])
-      // In time the cache knows that its watch is dead.
+      // After a while the cache detects that its watch is dead.
       yield* (yield* ApiServer).setFaults([])
       yield* Harness.advance("10 minutes")
       assert.deepStrictEqual(yield* Harness.places, ["worker-1", "worker-2"])

@@ -1,4 +1,4 @@
-/** What the scenarios of the DaemonSet loop say: objects, simulated nodes, what happens to them, and what was asked of the server. */
+/** The harness of the DaemonSet tests: objects, simulated nodes, and recorded requests. */
 import { it } from "@effect/vitest"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -42,7 +42,7 @@ export const get = withClient((client) => client.get(DaemonSet, { namespace: "de
 
 export const status = Effect.map(get, (set) => set.status)
 
-/** A merge patch, and what follows from it at once. */
+/** Sends a merge patch, then settles. */
 export const patch = (resource: Resource.Any, name: string, body: object, subresource?: string) =>
   withClient((client) => {
     const target = resource === Node ? { name, subresource } : { namespace: "default", name, subresource }
@@ -63,7 +63,7 @@ export const remove = (resource: Resource.Any, name: string, options: object = {
 
 export const pods = withClient((client) => Effect.map(client.list(Pod, { namespace: "default" }), ({ items }) => items))
 
-/** Pods that are not being deleted. */
+/** Pods that are not terminating. */
 export const living = Effect.map(pods, (all) => all.filter(({ metadata }) => metadata.deletionTimestamp === undefined))
 
 export const nodeOf = ({ spec }: Pod): string =>
@@ -74,10 +74,10 @@ export const nodeOf = ({ spec }: Pod): string =>
 
 export const imageOf = ({ spec }: Pod): string => spec?.containers[0]?.image ?? ""
 
-/** `worker-1 log:1` for each living pod, in order. */
+/** `worker-1 log:1` for each such pod, sorted. */
 export const shape = Effect.map(living, (all) => all.map((pod) => `${nodeOf(pod)} ${imageOf(pod)}`).sort())
 
-/** Names of the nodes with a living pod, in order. */
+/** Names of the nodes with such a pod, sorted. */
 export const places = Effect.map(living, (all) => all.map(nodeOf).sort())
 
 export const podOn = (node: string) =>
@@ -93,14 +93,14 @@ export const revisions = withClient((client) =>
   )
 )
 
-/** Events about the DaemonSet in the order of their names, `Normal SuccessfulCreate Created pod: …`. */
+/** Events about the DaemonSet, sorted by event name: `Normal SuccessfulCreate Created pod: …`. */
 export const events = Effect.gen(function* () {
   yield* (yield* Recorder).drained
   const { items } = yield* (yield* KubeClient).list(Event, { fieldSelector: "involvedObject.kind=DaemonSet" })
   return items.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
 })
 
-/** Writes from now on, events left out; rules for bad luck come first. */
+/** Records writes from now on, except events; `rules` inject faults. */
 export const recording = (rules: ReadonlyArray<Rule> = []) =>
   Effect.gen(function* () {
     const calls: Array<Request> = []
@@ -123,7 +123,7 @@ export const recording = (rules: ReadonlyArray<Rule> = []) =>
 export const line = ({ context }: Request): string =>
   [context.verb, context.resource, context.name].filter((part) => part !== undefined).join(" ")
 
-/** A scenario with so many simulated nodes besides the control plane, with the loop running. */
+/** Runs the controller with this many simulated nodes besides the control plane. */
 export const scenario = <E>(
   title: string,
   workers: number,

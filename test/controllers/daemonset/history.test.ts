@@ -1,6 +1,6 @@
 /**
- * The history of a DaemonSet, brought up to date against a server of a few lines and a cache that does not know all of it: the present template
- * has one revision, the highest, and a collision is counted when there is one and never else.
+ * The revisions of a DaemonSet, synced against a small server and a stale cache: the current template has one revision
+ * with the highest number, and a collision is counted exactly when one occurs.
  */
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -31,10 +31,10 @@ const Facts = Schema.Struct({
 const worlds = Arbitrary.schema(
   Schema.Struct({
     revisions: Schema.Array(Facts).check(Schema.isMaxLength(4)),
-    /** Under the name that the next revision would have. */
+    /** Objects with the name that the next revision would have. */
     holder: Schema.Literals(["nobody", "another template", "its own", "its own"]),
     isHolderShown: Schema.Boolean,
-    /** Collisions that were counted, and those of them that the cache does not know of. */
+    /** The collision count on the server, and how much of it the cache lacks. */
     counted: Schema.Literals([0, 0, 1, 2]),
     unknown: Schema.Literals([0, 0, 1]),
     limit: Schema.Literals([0, 1, 10])
@@ -107,7 +107,7 @@ const isOfTemplate = ({ data }: ControllerRevision): boolean => JSON.stringify(d
 const hashOf = ({ metadata }: ControllerRevision | Pod): string | undefined =>
   metadata.labels?.["controller-revision-hash"]
 
-/** A server, what the cache shows of it, and everything that was wrong at any time. */
+/** A server, its cache, and all violations. */
 const stage = (model: Model) => {
   const sets = new Table<DaemonSet>([])
   const revisions = new Table<ControllerRevision>(Indexes.both)
@@ -194,7 +194,7 @@ const stage = (model: Model) => {
   return { sets, revisions, pods, deps, firstViolation, live, count: () => writes }
 }
 
-/** Syncs until one succeeds that was shown everything, and one more. */
+/** Syncs until one succeeds with a current cache, and once more. */
 const play = (model: Model) =>
   Effect.gen(function* () {
     const { count, live, pods, deps, revisions, sets, firstViolation } = stage(model)
@@ -232,7 +232,7 @@ const play = (model: Model) =>
   })
 
 describe("History", () => {
-  checkProperty("whatever the cache shows, it ends well, and nothing was wrong on the way", worlds, (model) =>
+  checkProperty("with any cache the sync converges without a violation", worlds, (model) =>
     Effect.flatMap(play(model), (firstViolation) =>
       firstViolation.length === 0 ? Effect.succeed(true) : Effect.fail(firstViolation)
     )

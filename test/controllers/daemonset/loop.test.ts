@@ -1,4 +1,7 @@
-/** Random lives of a DaemonSet: nodes come and go, the world turns in any order, processes end between any two writes. */
+/**
+ * Random operation sequences against the model: nodes are added and deleted, caches lag, processes end between any two
+ * writes.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -6,9 +9,9 @@ import * as TestClock from "effect/testing/TestClock"
 import { runs, seed } from "../../support/runs.ts"
 import { check, Script } from "./check.ts"
 
-describe("the DaemonSet loop, whatever happens", () => {
+describe("the DaemonSet controller under random operations", () => {
   it.effect(
-    "leaves no node without its daemon, gives none two, and takes no more at once than it may",
+    "keeps one pod on each eligible node, and never exceeds maxUnavailable or maxSurge",
     () =>
       Effect.map(
         Arbitrary.checkEffect(

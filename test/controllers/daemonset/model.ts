@@ -26,7 +26,7 @@ export const key = "ns/log"
 const status = (code: number, verb: string) =>
   ApiError.fromStatus({ context: { verb, path: "/" }, status: code, body: String(code) })
 
-/** The process is gone in the middle of a write. */
+/** Thrown when the process ends during a write. */
 const crashed = "the process ended"
 
 export class Model {
@@ -37,15 +37,15 @@ export class Model {
   readonly nodes = new Table.Table<Node>([])
   readonly revisions = new Table.Table<ControllerRevision>(Indexes.both)
   readonly refusing: Record<Verb, number> = { create: 0, delete: 0, patch: 0, update: 0 }
-  /** So many events of pods reach the cache after every write. */
+  /** This many pod events are delivered to the cache after every write. */
   meanwhile = 0
-  /** Which write of the present sync has bad luck; zero is none. */
+  /** Which write of the current sync is faulty; zero for none. */
   faultyWrite = 0
   fault: "before" | "after" | "lost" = "before"
   private writes = 0
   private isDead = false
   wrote = false
-  /** Whether anything asked for a sync, and when it was asked for. */
+  /** When the key is due. */
   due = Infinity
   firstViolation: string | undefined
   private readonly lost = new Set<string>()
@@ -132,7 +132,7 @@ export class Model {
     return pod
   }
 
-  /** No node ever has two daemons of one generation, and without surge never two at all. */
+  /** No node ever has two pods of one generation, and without a surge never two at all. */
   private checkCreate(pod: Pod): void {
     const node = Pods.target(pod) ?? ""
     const beside = this.living(node).filter((other) => other.metadata.uid !== pod.metadata.uid)
@@ -151,7 +151,10 @@ export class Model {
     return this.leave(found)
   }
 
-  /** An update takes an available daemon only from so many nodes at once as the strategy says; a node counts until it has one again. */
+  /**
+   * An update makes at most maxUnavailable nodes unavailable at once; a node counts until it has an available pod
+   * again.
+   */
   private checkDelete(pod: Pod): void {
     const node = Pods.target(pod) ?? ""
     const known = this.nodes.store.get(node)
@@ -165,7 +168,7 @@ export class Model {
       this.violation(`${[...this.lost].join(", ")} have lost their daemons at once`)
   }
 
-  /** With a surge nobody goes before another one is known to work. */
+  /** With a surge no pod is deleted before another one is available. */
   private checkSurgeDelete(pod: Pod, node: string): void {
     const seen = this.pods.store
       .list()
@@ -184,7 +187,7 @@ export class Model {
     }
   }
 
-  /** A pod that was bound is stopped first. */
+  /** A bound pod terminates first. */
   leave(pod: Pod): Pod {
     if (pod.metadata.deletionTimestamp !== undefined) return pod
     const metadata = { ...pod.metadata, deletionTimestamp: Oracle.time(this.now) }
@@ -267,7 +270,7 @@ export class Model {
         this.settleLost()
         if (Exit.isFailure(exit)) this.requeue(0)
         else if (exit.value?._tag === "After") this.requeue(Duration.toMillis(exit.value.delay))
-        // Nobody but the script ends a process.
+        // Only the script ends a process.
         if (Exit.isFailure(exit) && Exit.hasDies(exit) && !this.isDead)
           this.violation(`died: ${Cause.pretty(exit.cause)}`)
       })
@@ -278,13 +281,13 @@ export class Model {
     if (fresh) this.showAll()
     this.isDead = false
     this.loop = this.start()
-    // A cache tells a newcomer of all it has.
+    // A new process receives all cached objects as initial events.
     for (const object of this.sets.store.list()) this.loop.onSet({ _tag: "Created", object, initial: true })
     for (const object of this.pods.store.list()) this.loop.onPod({ _tag: "Created", object, initial: true })
     this.requeue(0)
   }
 
-  /** What a scheduler, kubelets and the collector of lost pods do. */
+  /** Acts as scheduler, kubelets and pod garbage collector. */
   live(): void {
     for (const pod of this.pods.all()) {
       const node = this.nodes.get(Pods.target(pod) ?? "")
@@ -296,7 +299,7 @@ export class Model {
   }
 }
 
-/** Bound or to be bound, and not ready yet. */
+/** Bound or schedulable, and not ready yet. */
 const canStart = (pod: Pod, node: Node): boolean =>
   PodFacts.isActive(pod) &&
   (Pods.isBound(pod) || Oracle.isOpen(node)) &&

@@ -1,4 +1,4 @@
-/** What is true of the model's objects, said in as few words as possible and without the loop's own. */
+/** Facts about the model's objects, computed without the controller's code. */
 import * as Schema from "effect/Schema"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type { DaemonSet, Node, Pod } from "../../../src/kube/resources.ts"
@@ -7,7 +7,7 @@ import * as Time from "../../../src/kube/time.ts"
 /** Pods of this image never become ready. */
 export const bad = "bad"
 
-/** What there is to say of a node. */
+/** The properties of a node. */
 export const Facts = Schema.Struct({
   fast: Schema.Boolean,
   taint: Schema.Literals(["none", "none", "NoSchedule", "NoExecute", "PreferNoSchedule"])

@@ -1,4 +1,4 @@
-/** Where daemons run: labels, taints, cordons, and nodes that come and go. */
+/** On which nodes DaemonSet pods run: labels, taints, cordons, and nodes that are added and deleted. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Nodes from "../../../src/simulation/Nodes.ts"
@@ -47,7 +47,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "follows a node's affinity, which the pod itself no longer asks for",
+  "follows a node's affinity, although the pod's own affinity names only the node",
   2,
   Effect.gen(function* () {
     const terms = [{ matchExpressions: [{ key: "disk", operator: "In", values: ["fast"] }] }]
@@ -72,7 +72,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "comes to no node that it does not tolerate, stays where it was, and leaves what executes",
+  "is not created on a node whose taint it does not tolerate, stays after a NoSchedule taint, and is deleted after NoExecute",
   2,
   Effect.gen(function* () {
     yield* running
@@ -96,7 +96,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "comes to a node that lets nobody else come",
+  "is created on a cordoned node",
   1,
   Effect.gen(function* () {
     yield* (yield* nodes).cordon("worker-1")
@@ -106,7 +106,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "comes with a new node",
+  "is created on a new node",
   1,
   Effect.gen(function* () {
     yield* running
@@ -118,7 +118,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "takes back a pod that waits for a node that is gone",
+  "is deleted while it is pending for a node that is gone",
   2,
   Effect.gen(function* () {
     const big = {

@@ -1,7 +1,7 @@
 /**
- * The DaemonSet loop on a real API server, whose defaults, canonical forms and pruning no test double has, with simulated machines for pods:
- * a rollout, one back by a revision's data as kubectl does it, and a node that is tainted, waiting for what the server tells and for nothing
- * else. Surge is newer than the server.
+ * The DaemonSet controller on a real API server, with its defaults, canonical forms and pruning, and simulated nodes: a
+ * rollout, a rollback with a revision's data as kubectl does it, and a node that is tainted. The test waits for watch
+ * events. Surge is newer than that server.
  */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -34,7 +34,7 @@ const server = Layer.effect(
   )
 )
 
-/** Updates of the loops' own objects that changed nothing, by path: each would be a write for ever. */
+/** Updates that changed nothing, by path: each would repeat forever. */
 const idle: Array<string> = []
 
 const versionOf = (body: unknown): string | undefined =>
@@ -69,7 +69,7 @@ const cluster = DaemonSetController.make().layer.pipe(
 const namespace = "default"
 const target = { namespace, name: "web" }
 
-/** Waits for the server to tell of a DaemonSet that is as wanted. */
+/** Waits for a watch event with a DaemonSet that satisfies the condition. */
 const until = (wanted: (set: DaemonSet) => boolean) =>
   Effect.flatMap(Cache, (cache) =>
     cache.changes(DaemonSet).pipe(
@@ -78,7 +78,7 @@ const until = (wanted: (set: DaemonSet) => boolean) =>
     )
   )
 
-/** All nodes that should have a pod have an available one of the present template, and the loop has said so. */
+/** All desired nodes have an available pod of the current template, and the status says so. */
 const isDone = ({ metadata, status }: DaemonSet, nodes: number): boolean =>
   status?.observedGeneration === metadata.generation &&
   status?.desiredNumberScheduled === nodes &&
@@ -88,7 +88,7 @@ const isDone = ({ metadata, status }: DaemonSet, nodes: number): boolean =>
   (status.numberAvailable ?? 0) === nodes
 
 it.live.skipIf(missing !== undefined)(
-  "rolls out, back and off a tainted node on a real API server",
+  "rolls out, rolls back, and leaves a tainted node on a real API server",
   () =>
     Effect.gen(function* () {
       const client = yield* KubeClient

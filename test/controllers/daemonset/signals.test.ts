@@ -1,6 +1,6 @@
 /**
- * What operators see of the DaemonSet loop, and what it does in places where there is nothing to see: counts of pods by reason, a line for what was
- * decided, no more than 250 pods at a time, a namespace that is going, a selector that means everything. Source: spec E.4, E.5.
+ * Metrics, logs and events of the DaemonSet controller, the burst limit of 250 pods, a terminating namespace, and a
+ * selector that selects every pod.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -20,7 +20,7 @@ import * as Harness from "./harness.ts"
 
 const decisions = /Daemons are made and deleted/
 
-/** The decisions that were logged, as how many pods each of them was to make and to delete. */
+/** The logged decisions, as the numbers of pods to create and delete. */
 const decided = () => {
   const all: Array<readonly [made: unknown, deleted: unknown]> = []
   const logger = Logger.make(({ fiber, message }) => {
@@ -42,7 +42,7 @@ const counted = Effect.map(Metric.snapshot, (all) =>
 const inOwnRegistry = Effect.provideService(Metric.MetricRegistry, new Map())
 
 describe("a DaemonSet", () => {
-  it.effect("is counted by the pods that were asked for and asked to go, and why; each decision is one line", () => {
+  it.effect("counts the pods that it creates and deletes, by reason; each decision is one log line", () => {
     const { all, layer } = decided()
     return Effect.gen(function* () {
       yield* Harness.start
@@ -68,7 +68,7 @@ describe("a DaemonSet", () => {
     }).pipe(Effect.scoped, Effect.provide([ClusterTest.layer({ nodes: 3 }), layer]), inOwnRegistry)
   })
 
-  it.effect("asks for 250 pods at a time and no more, and for the rest when these are seen", () => {
+  it.effect("creates at most 250 pods at a time, and the rest when the cache shows these", () => {
     const { all, layer } = decided()
     return Effect.gen(function* () {
       const client = yield* KubeClient
@@ -87,7 +87,7 @@ describe("a DaemonSet", () => {
     }).pipe(Effect.scoped, Effect.provide([ClusterTest.layer(), layer]))
   })
 
-  it.effect("makes nothing in a namespace that is going, and tells nobody", () =>
+  it.effect("creates nothing in a terminating namespace, without an event", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       const namespace = "going"
@@ -97,7 +97,7 @@ describe("a DaemonSet", () => {
       yield* Harness.advance("1 minute")
       const before = (yield* client.list(Pod, { namespace })).items
       assert.strictEqual(before.length, 1)
-      // Nobody here empties it: it stays as it is.
+      // No namespace controller runs, so it stays.
       yield* client.delete(Namespace, { name: namespace })
       const calls = yield* Harness.recording()
       yield* client.delete(Pod, { namespace, name: before[0]?.metadata.name ?? "" }, { gracePeriodSeconds: 0 })
@@ -112,7 +112,7 @@ describe("a DaemonSet", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
   )
 
-  it.effect("that selects everything is warned of and left alone; no server of today stores one", () => {
+  it.effect("with a selector for every pod gets an event and no pods; current servers reject it", () => {
     const { lines, logger } = logged()
     return Effect.gen(function* () {
       const log: Array<string> = []

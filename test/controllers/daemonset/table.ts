@@ -1,4 +1,4 @@
-/** The objects of one kind as a server has them, and a store that hears of them when it is told to. */
+/** The objects of one kind on the server, and a store that receives their events when the script delivers them. */
 import * as Key from "../../../src/kube/Key.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type { Index } from "../../../src/layers/Cache.ts"
@@ -6,7 +6,7 @@ import type { ObjectEvent } from "../../../src/streams/watch/protocol.ts"
 import type { Delta } from "../../../src/streams/store/Store.ts"
 import * as Store from "../../../src/streams/store/Store.ts"
 
-/** Versions of all tables are one sequence. */
+/** All tables share one sequence of resource versions. */
 let version = 1
 
 export class Table<A extends KubeObject> {

@@ -1,4 +1,4 @@
-/** How a new template comes to the nodes, and how an old one comes back. */
+/** Updates and rollbacks of a DaemonSet. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Harness from "./harness.ts"
@@ -14,7 +14,7 @@ const rolling = (rollingUpdate: object) => ({ updateStrategy: { type: "RollingUp
 const isReady = ({ status }: Harness.Pod): boolean =>
   status?.conditions?.some(({ status, type }) => type === "Ready" && status === "True") === true
 
-/** Fewest nodes with a ready pod, and most pods that are not being deleted, in the time. */
+/** Fewest nodes with a ready pod, and most pods that are not terminating, during the time. */
 const watched = (seconds: number) =>
   Effect.gen(function* () {
     let available = Infinity
@@ -31,7 +31,7 @@ const watched = (seconds: number) =>
 const all = (image: string, count = 3) => Array.from({ length: count }, (_, i) => `worker-${i + 1} ${image}`)
 
 Harness.scenario(
-  "updates node by node, never more without their pod than allowed",
+  "updates node by node, with at most maxUnavailable nodes without a pod",
   3,
   Effect.gen(function* () {
     yield* running()
@@ -45,7 +45,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "takes shares of the nodes, rounded up",
+  "takes percentages of the nodes, rounded up",
   3,
   Effect.gen(function* () {
     yield* running(rolling({ maxUnavailable: "34%" }))
@@ -57,7 +57,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "stops at the first node when the new pods do not work, and comes back",
+  "stops at the first node when the new pods do not become ready, and rolls back",
   3,
   Effect.gen(function* () {
     yield* running()
@@ -77,7 +77,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "surges: the new pod works before the old one goes",
+  "surges: the new pod is available before the old one is deleted",
   3,
   Effect.gen(function* () {
     yield* running(rolling({ maxSurge: 1, maxUnavailable: 0 }))
@@ -89,7 +89,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "surges with patience: an old pod goes when the new one beside it has been ready for long enough",
+  "surges with minReadySeconds: an old pod is deleted when the new one has been ready for that long",
   2,
   Effect.gen(function* () {
     yield* running({ ...rolling({ maxSurge: 1, maxUnavailable: 0 }), minReadySeconds: 30 })
@@ -114,7 +114,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "surges no further than one node when the new pods do not work",
+  "surges no further than one node when the new pods do not become ready",
   3,
   Effect.gen(function* () {
     yield* running(rolling({ maxSurge: 1, maxUnavailable: 0 }))
@@ -145,7 +145,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "keeps so many old revisions as it is told, and those that pods are of",
+  "keeps revisionHistoryLimit old revisions, and those that pods use",
   1,
   Effect.gen(function* () {
     yield* running({ revisionHistoryLimit: 1, updateStrategy: { type: "OnDelete" } })
@@ -162,7 +162,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "merges revisions of one template, labels those that nobody has labelled",
+  "merges revisions of one template, and labels revisions without a hash",
   1,
   Effect.gen(function* () {
     yield* running()
@@ -181,7 +181,7 @@ Harness.scenario(
       data: first?.data,
       revision: 7
     })
-    // At the next occasion: somebody else's revision is none.
+    // With the next sync: a revision of another owner does not count.
     yield* Harness.advance("1 minute")
     assert.strictEqual((yield* Harness.revisions).length, 2)
     yield* Harness.patch(Harness.DaemonSet, "log", { metadata: { annotations: { note: "seen" } } })
@@ -198,7 +198,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "takes another name where the first is taken by another template",
+  "uses another name where the first is taken by another template",
   1,
   Effect.gen(function* () {
     yield* running()

@@ -4,7 +4,7 @@ import * as Bounds from "../../../src/controllers/deployment/bounds.ts"
 import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
-/** A count or a share. */
+/** A number or a percentage. */
 const share = Arbitrary.all({ amount: oneOf(0, 1, 2, 7, 10, 25, 33, 66, 100), isShare: oneOf(true, false) }).pipe(
   Arbitrary.map(({ amount, isShare }) => (isShare ? `${amount}%` : amount))
 )
@@ -21,14 +21,14 @@ const exact = (value: number | string, replicas: number): number =>
   typeof value === "number" ? value * 100 : Number(value.slice(0, -1)) * replicas
 
 describe("Bounds", () => {
-  checkProperty("surge is the least whole that is enough", given, (facts) => {
+  checkProperty("surge is rounded up", given, (facts) => {
     const { maxSurge, maxTotal, replicas } = Bounds.of(deployment(facts))
     const over = maxSurge * 100 - exact(facts.surge, facts.replicas)
     if (replicas !== facts.replicas || maxTotal !== replicas + maxSurge) return false
     return facts.strategy === "Recreate" ? maxSurge === 0 : over >= 0 && over < 100
   })
 
-  checkProperty("unavailability is the most whole that is allowed, but never more than all", given, (facts) => {
+  checkProperty("unavailability is rounded down, and never more than all", given, (facts) => {
     const { maxSurge, maxUnavailable, minAvailable, replicas } = Bounds.of(deployment(facts))
     if (minAvailable !== replicas - maxUnavailable) return false
     if (facts.strategy === "Recreate" || replicas === 0) return maxUnavailable === 0
@@ -42,7 +42,7 @@ describe("Bounds", () => {
   })
 
   checkProperty(
-    "the new set takes all the room there is, and no more than it needs",
+    "the new set grows as far as the bounds allow, and no further than its replicas",
     Arbitrary.all({ facts: given, current: int(0, 60), others: Arbitrary.array(int(0, 30), { maxLength: 3 }) }),
     ({ current, facts, others }) => {
       const { maxTotal, replicas } = Bounds.of(deployment(facts))
@@ -57,7 +57,7 @@ describe("Bounds", () => {
 })
 
 describe("bounds", () => {
-  it("are those of the server's defaults", () => {
+  it("have the server's defaults", () => {
     const at = (replicas: number) => {
       const { maxSurge, maxUnavailable } = Bounds.of(deployment({ replicas, surge: "25%", unavailable: "25%" }))
       return [maxSurge, maxUnavailable]
@@ -75,7 +75,7 @@ describe("bounds", () => {
     )
   })
 
-  it("take what cannot be read as nothing", () => {
+  it("take values that cannot be parsed as zero", () => {
     assert.deepInclude(Bounds.of(deployment({ surge: "many", unavailable: "few" })), { maxSurge: 0, maxUnavailable: 1 })
   })
 })

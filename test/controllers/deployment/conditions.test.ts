@@ -23,7 +23,7 @@ const apply = (before: Conditions.Conditions, step: Step, seconds: number) =>
     ? Conditions.remove(before, step.type)
     : (step.how === "set" ? Conditions.set : Conditions.refresh)(before, conditionAt(step, seconds))
 
-/** All lists of conditions on the way, the empty one first; each step takes a second. */
+/** All lists of conditions of a sequence, the empty one first; each step takes a second. */
 const lists = (steps: ReadonlyArray<Step>) => {
   const out: Array<Conditions.Conditions> = [[]]
   for (const [i, one] of steps.entries()) out.push(apply(out[i] ?? [], one, i + 1))
@@ -37,7 +37,7 @@ type Holds = (facts: {
   readonly at: string
 }) => boolean
 
-/** What holds for every step of a history. */
+/** What holds for every step of a sequence. */
 const always =
   (holds: Holds) =>
   (steps: ReadonlyArray<Step>): boolean => {
@@ -53,7 +53,7 @@ const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.str
 
 describe("Conditions", () => {
   checkProperty(
-    "exactly what says the same for the same reason leaves the very same list",
+    "an equal status and reason returns the same list",
     history,
     always(({ after, before, step }) => {
       const old = Conditions.get(before, step.type)
@@ -63,7 +63,7 @@ describe("Conditions", () => {
   )
 
   checkProperty(
-    "what is news goes to the end; the others keep their order",
+    "a changed condition moves to the end; the others keep their order",
     history,
     always(({ after, before, step }) => {
       const others = typesOf(before).filter((type) => type !== step.type)
@@ -73,7 +73,7 @@ describe("Conditions", () => {
   )
 
   checkProperty(
-    "a transition is a change of the status, and an update a change of anything",
+    "the transition time changes with the status, and the update time with any change",
     history,
     always(({ after, at, before, step }) => {
       if (step.how === "remove" || after === before) return true
@@ -89,7 +89,7 @@ describe("Conditions", () => {
   )
 
   checkProperty(
-    "a refresh is always news",
+    "a refresh always returns a new list",
     history,
     always(({ after, before, step }) => step.how !== "refresh" || after !== before)
   )

@@ -15,7 +15,7 @@ const refusals = (times: number): ReadonlyArray<Rule> => [
   }
 ]
 
-/** The name that the ReplicaSet of the template will have: what one gets where nobody has it. */
+/** The name of the template's ReplicaSet without a collision. */
 const nextName = Effect.gen(function* () {
   yield* Harness.create(Deployment, Harness.deployment())
   const [set] = yield* Harness.sets
@@ -26,7 +26,7 @@ const nextName = Effect.gen(function* () {
 
 describe("a ReplicaSet that cannot be created", () => {
   scenario(
-    "is told of in a condition and an event, and tried again",
+    "leads to a condition and an event, and is retried",
     Effect.gen(function* () {
       yield* Harness.start
       const calls = yield* Harness.recording(refusals(1))
@@ -52,7 +52,7 @@ describe("a ReplicaSet that cannot be created", () => {
   )
 
   scenario(
-    "is told of once, whatever the number of tries, and given up after fifteen more",
+    "leads to one condition whatever the number of retries, and is dropped after fifteen",
     Effect.gen(function* () {
       yield* Harness.start
       const calls = yield* Harness.recording(refusals(1000))
@@ -74,7 +74,7 @@ describe("a ReplicaSet that cannot be created", () => {
   )
 
   scenario(
-    "is not told of in a condition where progress is not judged",
+    "leads to no condition without a progress deadline",
     Effect.gen(function* () {
       yield* Harness.start
       const calls = yield* Harness.recording(refusals(1))
@@ -85,7 +85,7 @@ describe("a ReplicaSet that cannot be created", () => {
   )
 
   scenario(
-    "in a namespace that goes is nobody's concern",
+    "in a terminating namespace leads to no event",
     Effect.gen(function* () {
       const client = yield* KubeClient
       yield* client.create(Namespace, { metadata: { name: "going" } })
@@ -111,7 +111,7 @@ describe("a ReplicaSet that cannot be created", () => {
 
 describe("a name that is taken", () => {
   scenario(
-    "by another owner's set is a collision: counted, and the next try has another name",
+    "by another owner's set is a collision: counted, and the next sync uses another name",
     Effect.gen(function* () {
       yield* Harness.start
       const name = yield* nextName
@@ -145,15 +145,15 @@ describe("a name that is taken", () => {
       yield* Harness.change({ paused: false })
       yield* Harness.advance("1 second")
       assert.strictEqual((yield* Harness.get(Deployment)).status?.collisionCount, 1)
-      // While it was paused the old set was scaled as the only one there is.
+      // While the Deployment was paused, the old set was scaled as its only one.
       assert.deepStrictEqual([...(yield* Harness.shape)].sort(), ["web:0 3/0", "web:1 1/0"])
     })
   )
 })
 
-describe("ReplicaSets that are there already", () => {
+describe("existing ReplicaSets", () => {
   scenario(
-    "are adopted if they match, and the one with the template is found",
+    "are adopted if they match, and the one with the template is used",
     Effect.gen(function* () {
       yield* Harness.create(ReplicaSet, Harness.replicaSet("orphan"))
       yield* Harness.create(ReplicaSet, Harness.replicaSet("stranger", {}, { labels: { app: "other" } }))
@@ -183,14 +183,14 @@ describe("ReplicaSets that are there already", () => {
   )
 
   scenario(
-    "are released when they no longer match, and another is made",
+    "are released when they no longer match, and another is created",
     Effect.gen(function* () {
       yield* Harness.running()
       const [set] = yield* Harness.sets
       const name = set?.metadata.name ?? ""
       yield* Harness.patch(ReplicaSet, name, { metadata: { labels: { app: "mine" } } })
       assert.isUndefined((yield* Harness.get(ReplicaSet, name)).metadata.ownerReferences)
-      // Its name is still taken, by a set that is nobody's: a collision.
+      // An orphan still has the name: a collision.
       yield* Harness.advance("1 second")
       const { metadata, status } = yield* Harness.get(Deployment)
       assert.strictEqual(status?.collisionCount, 1)
@@ -202,7 +202,7 @@ describe("ReplicaSets that are there already", () => {
   )
 
   scenario(
-    "of a Deployment that is being deleted are left alone; its status still tells the truth",
+    "of a Deployment that is being deleted are not written; its status is kept current",
     Effect.gen(function* () {
       yield* Harness.running()
       const set = yield* Harness.setOf("web:1")

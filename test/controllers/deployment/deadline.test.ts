@@ -8,7 +8,7 @@ const progress = Effect.map(Harness.condition("Progressing"), (one) => `${one?.s
 
 describe("the progress deadline", () => {
   scenario(
-    "is looked at a second after it has passed, and not before",
+    "is checked one second after it has passed, and not before",
     Effect.gen(function* () {
       yield* Harness.start
       yield* Harness.create(Deployment, Harness.deployment({ progressDeadlineSeconds: 60 }))
@@ -18,7 +18,7 @@ describe("the progress deadline", () => {
       yield* Harness.setReplicaSetStatus(set, 3, 1)
       assert.strictEqual(yield* progress, "True ReplicaSetUpdated")
       const calls = yield* Harness.recording()
-      // Since 10 s, for 60 s, and one more.
+      // From 10 s, for 60 s, and one more.
       yield* Harness.advance("60900 millis")
       assert.deepStrictEqual(calls, [])
       yield* Harness.advance("100 millis")
@@ -36,7 +36,7 @@ describe("the progress deadline", () => {
   )
 
   scenario(
-    "is watched closely in its last second",
+    "is checked at the rate limit in its last second",
     Effect.gen(function* () {
       yield* Harness.start
       yield* Harness.create(Deployment, Harness.deployment({ progressDeadlineSeconds: 60 }))
@@ -50,7 +50,7 @@ describe("the progress deadline", () => {
   )
 
   scenario(
-    "that has passed is forgotten when pods move again",
+    "that has passed is cleared when pods progress again",
     Effect.gen(function* () {
       yield* Harness.start
       yield* Harness.create(Deployment, Harness.deployment({ progressDeadlineSeconds: 60 }))
@@ -67,7 +67,7 @@ describe("the progress deadline", () => {
   )
 
   scenario(
-    "does not run while the Deployment is paused, and not in place of a passed one",
+    "is suspended while the Deployment is paused, but a passed one stays",
     Effect.gen(function* () {
       yield* Harness.start
       yield* Harness.create(Deployment, Harness.deployment({ progressDeadlineSeconds: 60 }))
@@ -87,7 +87,7 @@ describe("the progress deadline", () => {
   )
 
   scenario(
-    "does not matter to a rollout that is over: lost pods are no lack of progress, and nobody looks again and again",
+    "does not affect a completed rollout: lost pods are no lack of progress, and nothing is requeued",
     Effect.gen(function* () {
       yield* Harness.running({ progressDeadlineSeconds: 60 })
       assert.strictEqual(yield* progress, "True NewReplicaSetAvailable")
@@ -102,7 +102,7 @@ describe("the progress deadline", () => {
   )
 
   scenario(
-    "that is taken away takes the condition along",
+    "that is removed takes the condition with it",
     Effect.gen(function* () {
       yield* Harness.running({ progressDeadlineSeconds: 60 })
       yield* Harness.change({ progressDeadlineSeconds: 2147483647 })

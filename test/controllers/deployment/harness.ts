@@ -1,4 +1,4 @@
-/** What the scenarios of the Deployment loop say: objects, ReplicaSets whose status is told by hand, and what was asked of the server. */
+/** The harness of the Deployment tests: objects, ReplicaSets whose status the test writes, and recorded requests. */
 import { it } from "@effect/vitest"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -27,7 +27,7 @@ export const deployment = (spec: object = {}, metadata: object = {}) => ({
   spec: { replicas: 3, selector: { matchLabels: labels }, template: template(), ...spec }
 })
 
-/** A ReplicaSet that could be one of the Deployment's, as a manifest. */
+/** A ReplicaSet of the Deployment, as a manifest. */
 export const replicaSet = (name: string, spec: object = {}, metadata: object = {}) => ({
   metadata: { name, namespace: "default", labels, ...metadata },
   spec: { replicas: 3, selector: { matchLabels: labels }, template: template(), ...spec }
@@ -46,7 +46,7 @@ export const create = <A extends KubeObject>(resource: Resource.Resource<A>, obj
 export const get = <A extends KubeObject>(resource: Resource.Resource<A>, name = "web") =>
   withClient((client) => client.get(resource, { namespace: "default", name }))
 
-/** A merge patch, and what follows from it. */
+/** Sends a merge patch, then settles. */
 export const patch = (resource: Resource.Any, name: string, body: object, subresource?: string) =>
   withClient((client) =>
     Effect.tap(client.patch(resource, { namespace: "default", name, subresource }, Patch.merge(body)), () => settle)
@@ -85,7 +85,7 @@ export const note = (object: KubeObject, name: string) => object.metadata.annota
 
 export const revisionOf = (object: KubeObject) => note(object, "revision")
 
-/** Says of a ReplicaSet what its own loop would say: that many pods exist, are ready and available. */
+/** Writes a ReplicaSet's status as its controller would: this many pods exist and are available. */
 export const setReplicaSetStatus = (set: ReplicaSet, replicas: number, available = replicas, more: object = {}) =>
   Effect.flatMap(get(ReplicaSet, set.metadata.name), ({ metadata }) =>
     patch(
@@ -105,11 +105,11 @@ export const setReplicaSetStatus = (set: ReplicaSet, replicas: number, available
     )
   )
 
-/** The set does what it was asked at once. */
+/** Writes the status of a ReplicaSet that has all its pods. */
 export const completeReplicaSet = (image: string) =>
   Effect.flatMap(setOf(image), (set) => setReplicaSetStatus(set, set.spec?.replicas ?? 0))
 
-/** `web:1 3/2` for each ReplicaSet: image, pods wanted, pods available. */
+/** `web:1 3/2` for each ReplicaSet: image, desired and available pods. */
 export const shape = Effect.map(sets, (all) =>
   all.map(
     ({ spec, status }) =>
@@ -132,12 +132,12 @@ const recorded = Effect.gen(function* () {
   return (yield* client.list(Event, { fieldSelector: "involvedObject.kind=Deployment" })).items
 })
 
-/** Events about the Deployment in the order of their names, `Normal ScalingReplicaSet Scaled up …`. */
+/** Events about the Deployment, sorted by event name: `Normal ScalingReplicaSet Scaled up …`. */
 export const events = Effect.map(recorded, (items) =>
   items.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
 )
 
-/** Writes from now on, events left out; rules for bad luck come first. */
+/** Records writes from now on, except events; `rules` inject faults. */
 export const recording = (rules: ReadonlyArray<Rule> = []) =>
   Effect.gen(function* () {
     const calls: Array<Request> = []
@@ -159,14 +159,14 @@ export const recording = (rules: ReadonlyArray<Rule> = []) =>
 export const line = ({ context }: Request): string =>
   [context.verb, context.resource, context.name].filter((part) => part !== undefined).join(" ")
 
-/** What a write sent. */
+/** The body of a write. */
 export const body = (call: Request | undefined): Deployment | undefined => call?.body as Deployment | undefined
 
-/** A scenario on an API server without nodes: what ReplicaSets report is told by hand, so that every step is exact. */
+/** Runs the controller without nodes: the test writes what ReplicaSets report, so that every step is exact. */
 export const scenario = <E>(title: string, body: Effect.Effect<void, E, Provides | Scope.Scope>) =>
   it.effect(title, () => body.pipe(Effect.scoped, Effect.provide(ClusterTest.layer())))
 
-/** A Deployment of which one ReplicaSet with this image runs complete. */
+/** Runs the controller with a completed Deployment of this image. */
 export const running = (spec: object = {}) =>
   Effect.gen(function* () {
     yield* start

@@ -53,11 +53,11 @@ const rank = (set: ReplicaSet): bigint => {
 }
 
 describe("Cleanup", () => {
-  checkProperty("a set with pods, or one that is going, is left alone", leftovers, (facts) =>
+  checkProperty("a set with pods, or one that is being deleted, is kept", leftovers, (facts) =>
     Revisions.surplus(limited(facts), old(facts)).every((set) => isIdle(set) && !isLeaving(set))
   )
 
-  checkProperty("the limit is kept from below, and without a limit everything is", leftovers, (facts) => {
+  checkProperty("the limit is a lower bound, and without a limit everything is kept", leftovers, (facts) => {
     const sets = old(facts)
     const deleted = Revisions.surplus(limited(facts), sets)
     if (facts.limit < 0 || facts.limit === 2147483647) return deleted.length === 0
@@ -68,7 +68,7 @@ describe("Cleanup", () => {
   })
 
   checkProperty(
-    "of the sets over the limit, by revision, all that are idle go, and no other in their place",
+    "of the sets above the limit, by revision, all idle ones are deleted, and no others in their place",
     leftovers,
     (facts) => {
       if (facts.limit < 0 || facts.limit === 2147483647) return true
@@ -89,7 +89,7 @@ describe("Cleanup", () => {
   )
 })
 
-/** A Deployment and the sets it had for its templates one after the other, each made as the loop makes them. */
+/** A Deployment and the sets of its successive templates, each created as the controller does. */
 const history = Arbitrary.all({
   images: Arbitrary.array(oneOf("a", "b", "c", "d"), { minLength: 1, maxLength: 5 }),
   asked: oneOf(-1, 0, 1, 2, 3, 4, 9),
@@ -131,7 +131,7 @@ const rolledOut = (facts: History) => {
   return { deployment: present, sets: ReplicaSets.find(present, owned) }
 }
 
-/** The revisions in force at the end and their images: the last number of each image. */
+/** The final revisions and their images: the last number of each image. */
 const revisions = ({ images }: History): ReadonlyMap<number, string> => {
   const numbers = new Map<string, number>()
   for (const [i, image] of images.entries()) {
@@ -142,7 +142,7 @@ const revisions = ({ images }: History): ReadonlyMap<number, string> => {
   return new Map([...numbers].map(([image, number]) => [number, image]))
 }
 
-/** The image that is asked for. */
+/** The requested image. */
 const wanted = (facts: History): string | undefined => {
   const all = revisions(facts)
   const descending = [...all.keys()].sort((a, b) => b - a)
@@ -153,7 +153,7 @@ const sorted = (annotations: Annotations.Annotations): string =>
   JSON.stringify(Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1)))
 
 describe("Rollback", () => {
-  checkProperty("undo gives back exactly the template and the annotations of that revision", history, (facts) => {
+  checkProperty("undo restores exactly the template and the annotations of that revision", history, (facts) => {
     const { deployment, sets } = rolledOut(facts)
     const { deployment: next } = Rollback.decide(deployment, sets, BigInt(facts.asked))
     const image = wanted(facts)
@@ -165,7 +165,7 @@ describe("Rollback", () => {
     )
   })
 
-  checkProperty("the request is gone in any case, and the user is told what became of it", history, (facts) => {
+  checkProperty("the request is removed in any case, and an event has the result", history, (facts) => {
     const { deployment, sets } = rolledOut(facts)
     const { deployment: next, event } = Rollback.decide(deployment, sets, BigInt(facts.asked))
     const image = wanted(facts)
@@ -185,18 +185,18 @@ describe("Rollback", () => {
   })
 })
 
-describe("a request to roll back", () => {
+describe("a rollback request", () => {
   const requested = (text: string) =>
     Rollback.requested(deployment({ annotations: { [Annotations.rollbackTo]: text } }))
 
-  it("is an int64; what cannot be read is none", () => {
+  it("is an int64; other texts are no request", () => {
     assert.strictEqual(requested("3546343826724305832"), 3546343826724305832n)
     assert.strictEqual(requested("0"), 0n)
     for (const text of ["", "last", "1.0", "9223372036854775808"]) assert.isUndefined(requested(text))
     assert.isUndefined(Rollback.requested(deployment()))
   })
 
-  it("for a revision that cannot be read in any set finds none", () => {
+  it("for a revision that no set has in parsable form finds none", () => {
     const sets = { current: undefined, old: [replicaSet({ revision: "x" })] }
     const { event } = Rollback.decide(deployment(), sets, 7n)
     assert.strictEqual(event.message, "Unable to find the revision to rollback to.")

@@ -1,4 +1,6 @@
-/** A Deployment whose selector cannot be read. No server stores one any more, so the transport puts it into the answers. */
+/**
+ * A Deployment whose selector cannot be parsed. Current servers reject it, so the transport inserts it into responses.
+ */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -85,7 +85,7 @@ describe("NewReplicaSet", () => {
   })
 
   checkProperty(
-    "afterwards it has what a Deployment gives, and what it had otherwise",
+    "after an update it has the Deployment's annotations, and keeps its others",
     scene,
     ({ current, deployment, old }) => {
       const next = NewReplicaSet.update(deployment, current, old)
@@ -103,7 +103,7 @@ describe("NewReplicaSet", () => {
   )
 
   checkProperty(
-    "its revision is higher than any other, and never falls; the former one is history",
+    "its revision is above all others and never decreases; the former one goes to the history",
     scene,
     ({ current, deployment, old }) => {
       const former = Revisions.of(current)
@@ -120,7 +120,7 @@ describe("NewReplicaSet", () => {
   )
 
   checkProperty(
-    "it is made available as the Deployment asks, and nothing else of it changes",
+    "minReadySeconds follows the Deployment, and nothing else of the spec changes",
     scene,
     ({ current, deployment, old }) => {
       const next = NewReplicaSet.update(deployment, current, old)
@@ -135,7 +135,7 @@ describe("NewReplicaSet", () => {
   )
 
   checkProperty(
-    "a draft is the new set, tells its pods apart and notes what it was made for",
+    "a draft has the hash in name, labels and selector, and the annotations of its size",
     scene,
     ({ deployment, old }) => {
       const made = NewReplicaSet.draft(deployment, old)
@@ -167,7 +167,7 @@ describe("NewReplicaSet", () => {
     }
   )
 
-  checkProperty("a collision makes another name", scene, ({ deployment, old }) => {
+  checkProperty("a collision changes the name", scene, ({ deployment, old }) => {
     const collisionCount = (deployment.status?.collisionCount ?? 0) + 1
     const again = { ...deployment, status: { collisionCount } }
     return NewReplicaSet.draft(deployment, old).metadata.name !== NewReplicaSet.draft(again, old).metadata.name
@@ -185,7 +185,7 @@ describe("the new set", () => {
     assert.match(name, /^x+-[a-z0-9]{1,10}$/)
   })
 
-  it("is of the revision after the highest old one, to the last digit", () => {
+  it("has the revision after the highest old one, exact to the last digit", () => {
     const set = replicaSet({ revision: "3546343826724305832" })
     const { annotations } = NewReplicaSet.draft(deployment(), [set]).metadata
     assert.strictEqual(annotations?.[Annotations.revision], "3546343826724305833")

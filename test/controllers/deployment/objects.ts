@@ -1,4 +1,4 @@
-/** Deployments and ReplicaSets for the laws: small facts in, objects out. */
+/** Deployments and ReplicaSets for property tests, made from generated facts. */
 import * as Annotations from "../../../src/controllers/deployment/annotations.ts"
 import type { Deployment, ReplicaSet } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"

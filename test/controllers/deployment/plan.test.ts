@@ -7,7 +7,7 @@ import { deployment, replicaSet } from "./objects.ts"
 const none = { current: undefined, old: [] }
 const scaledFor = (desired: number) => ({ current: replicaSet({ size: 3, desired }), old: [] })
 
-describe("the way of a sync", () => {
+describe("the path of a sync", () => {
   it("is the first that applies", () => {
     const rollback = { [Annotations.rollbackTo]: "7" }
     const everything = deployment({ annotations: rollback, spec: { paused: true } })
@@ -27,7 +27,7 @@ describe("the way of a sync", () => {
     })
   })
 
-  it("does not lead through what cannot be read", () => {
+  it("ignores annotations that cannot be parsed", () => {
     const unreadable = {
       current: replicaSet({ size: 3, annotations: { [Annotations.desiredReplicas]: "many" } }),
       old: []
@@ -37,7 +37,7 @@ describe("the way of a sync", () => {
     assert.deepStrictEqual(Plan.pathOf(request, none), { _tag: "Rolling" })
   })
 
-  it("is none for a selector that means every pod", () => {
+  it("is refused for a selector that selects every pod", () => {
     const selecting = (selector: object) => Plan.selectsEverything(deployment({ spec: { selector } }))
     assert.deepStrictEqual([{}, { matchLabels: {} }, { matchExpressions: [] }].map(selecting), [true, true, true])
     assert.isFalse(selecting({ matchLabels: { app: "web" } }))
@@ -56,7 +56,7 @@ describe("Recreate", () => {
       (set) => (set.metadata.name === "new" ? [pod("Running")] : pods)
     )
 
-  it("waits for every old pod that has not ended", () => {
+  it("waits for every old pod that is not terminal", () => {
     assert.isFalse(waits([]))
     assert.isFalse(waits([pod("Succeeded"), pod("Failed")]))
     for (const phase of ["Pending", "Running", "Unknown"]) assert.isTrue(waits([pod("Failed"), pod(phase)]), phase)
@@ -68,7 +68,7 @@ describe("Recreate", () => {
     assert.isTrue(Plan.isWaitingForPods({ current: undefined, old }, podsOf))
   })
 
-  it("takes all old pods at once, and then makes all new ones", () => {
+  it("scales all old sets to zero, and then the new set to its full size", () => {
     const sets = { current: replicaSet({ name: "new" }), old: [replicaSet({ size: 2 }), replicaSet({ size: 0 })] }
     assert.deepStrictEqual(
       Plan.shrinkToZero(sets).map(({ set, size }) => [set, size]),

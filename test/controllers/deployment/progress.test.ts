@@ -82,11 +82,11 @@ const moved = ({ after, before, isSame }: Scene): boolean =>
     after.readyReplicas > before.readyReplicas ||
     after.availableReplicas > before.availableReplicas)
 
-/** Whole seconds are what a timestamp keeps. */
+/** Timestamps have whole seconds. */
 const lateness = ({ age, deadline }: Scene): number =>
   now - (Time.parse(Time.format(now - age * 1000)) ?? 0) - deadline * 1000
 
-/** Which reason the contract gives: undefined for none, the old one if nothing is judged. */
+/** The expected reason: undefined for none, the old one if progress is not judged. */
 const verdict = (facts: Scene): string | undefined => {
   const old = facts.reason === "" ? undefined : facts.reason
   if (!hasDeadline(facts)) return undefined
@@ -104,12 +104,12 @@ const judged = (facts: Scene) => {
 }
 
 describe("Progress", () => {
-  checkProperty("the reason is the contract's", scene, (facts) => {
+  checkProperty("the reason is the one of upstream's rules", scene, (facts) => {
     const conditions = judged(facts).conditions ?? []
     return Conditions.get(conditions, Conditions.progressing)?.reason === verdict(facts)
   })
 
-  checkProperty("only ReplicaSetUpdated renews an update; what is not news stays as it is", scene, (facts) => {
+  checkProperty("only ReplicaSetUpdated refreshes the update time; an equal condition stays", scene, (facts) => {
     const { status } = of(facts)
     const [old, next] = [status, judged(facts)].map((one) =>
       Conditions.get(one.conditions ?? [], Conditions.progressing)
@@ -145,29 +145,24 @@ describe("Progress", () => {
     )
   })
 
-  checkProperty(
-    "who comes back when told finds the deadline passed, and nobody is told to come back for nothing",
-    scene,
-    (facts) => {
-      const { current, deployment, status } = of({ ...facts, isSame: true })
-      const again = Progress.recheck(deployment, status, now)
-      const reasonAt = (time: number) =>
-        Conditions.get(Progress.judge(deployment, current, status, time).conditions ?? [], Conditions.progressing)
-          ?.reason
-      const isWaited = reasonAt(now + 10 ** 9) === reasons.timedOut && facts.reason !== reasons.timedOut
-      if (again === undefined) return !isWaited
-      if (again._tag === "Soon") return isWaited && reasonAt(now + 1000) === reasons.timedOut
-      return (
-        isWaited &&
-        again.millis >= 2000 &&
-        reasonAt(now + again.millis) === reasons.timedOut &&
-        reasonAt(now + again.millis - 2000) !== reasons.timedOut
-      )
-    }
-  )
+  checkProperty("a recheck comes after the deadline, and no recheck is requested in vain", scene, (facts) => {
+    const { current, deployment, status } = of({ ...facts, isSame: true })
+    const again = Progress.recheck(deployment, status, now)
+    const reasonAt = (time: number) =>
+      Conditions.get(Progress.judge(deployment, current, status, time).conditions ?? [], Conditions.progressing)?.reason
+    const isWaited = reasonAt(now + 10 ** 9) === reasons.timedOut && facts.reason !== reasons.timedOut
+    if (again === undefined) return !isWaited
+    if (again._tag === "Soon") return isWaited && reasonAt(now + 1000) === reasons.timedOut
+    return (
+      isWaited &&
+      again.millis >= 2000 &&
+      reasonAt(now + again.millis) === reasons.timedOut &&
+      reasonAt(now + again.millis - 2000) !== reasons.timedOut
+    )
+  })
 
   checkProperty(
-    "word of a pause is given once, taken back once, and never in place of a passed deadline",
+    "the paused condition is set once, replaced once by resumed, and never replaces a passed deadline",
     scene,
     (facts) => {
       const { deployment } = of(facts)
@@ -185,7 +180,7 @@ describe("Progress", () => {
 })
 
 describe("progress", () => {
-  it("is counted from the beginning of time when a condition does not say since when", () => {
+  it("counts from 1970 when a condition has no update time", () => {
     const conditions = [{ type: Conditions.progressing, status: "True", reason: reasons.updated }]
     const late = deployment({ spec: { progressDeadlineSeconds: 60 }, status: { replicas: 1, conditions } })
     const status = Progress.judge(late, undefined, late.status ?? {}, 100_000)

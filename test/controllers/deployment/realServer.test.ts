@@ -1,6 +1,6 @@
 /**
- * The Deployment and ReplicaSet loops on a real API server, whose defaults, canonical forms and pruning no test double has, with simulated
- * machines for pods: a rollout, an undo by annotation and a scaling, waiting for what the server tells and for nothing else.
+ * The Deployment and ReplicaSet controllers on a real API server, with its defaults, canonical forms and pruning, and
+ * simulated nodes: a rollout, a rollback by annotation and a scaling. The test waits for watch events.
  */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -34,10 +34,13 @@ const server = Layer.effect(
   )
 )
 
-/** Updates of the loops' own objects that changed nothing, by path: each would be a write for ever. */
+/** Updates that changed nothing, by path: each would repeat forever. */
 const idle: Array<string> = []
 
-/** The same where a count was written that a server 1.20 drops: the first answer shows it, so each loop writes in vain once at most. */
+/**
+ * The same where a 1.20 server drops a count that was written: the first response shows it, so each controller writes
+ * in vain once at most.
+ */
 const dropped: Array<string> = []
 
 const versionOf = (body: unknown): string | undefined =>
@@ -77,7 +80,7 @@ const cluster = Layer.mergeAll(DeploymentController.make().layer, ReplicaSetCont
 const namespace = "default"
 const target = { namespace, name: "web" }
 
-/** Waits for the server to tell of a Deployment that is as wanted. */
+/** Waits for a watch event with a Deployment that satisfies the condition. */
 const until = (wanted: (deployment: Deployment) => boolean) =>
   Effect.flatMap(Cache, (cache) =>
     cache.changes(Deployment).pipe(
@@ -89,7 +92,7 @@ const until = (wanted: (deployment: Deployment) => boolean) =>
 const revision = ({ metadata }: Deployment): string | undefined =>
   metadata.annotations?.["deployment.kubernetes.io/revision"]
 
-/** All pods are of that revision and available, and the loop has said so. */
+/** All pods are of that revision and available, and the status says so. */
 const isDone = (deployment: Deployment, number: string, replicas: number): boolean => {
   const { metadata, status } = deployment
   const progressing = status?.conditions?.find(({ type }) => type === "Progressing")
@@ -104,7 +107,7 @@ const isDone = (deployment: Deployment, number: string, replicas: number): boole
 }
 
 it.live.skipIf(missing !== undefined)(
-  "rolls out, back and to another size on a real API server",
+  "rolls out, rolls back, and scales on a real API server",
   () =>
     Effect.gen(function* () {
       const client = yield* KubeClient

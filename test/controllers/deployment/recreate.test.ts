@@ -6,7 +6,7 @@ const { Pod, scenario } = Harness
 
 const recreate = { strategy: { type: "Recreate", rollingUpdate: null } }
 
-/** A pod of the set, as its loop would make it. */
+/** A pod of the set, as the ReplicaSet controller would create it. */
 const podOf = (set: Harness.Set, name: string) =>
   Harness.create(Pod, {
     metadata: {
@@ -22,7 +22,7 @@ const podOf = (set: Harness.Set, name: string) =>
 
 describe("Recreate", () => {
   scenario(
-    "begins with a set of full size",
+    "starts with a set of full size",
     Effect.gen(function* () {
       yield* Harness.running({ replicas: 4, ...recreate })
       assert.deepStrictEqual(yield* Harness.shape, ["web:1 4/4"])
@@ -33,7 +33,7 @@ describe("Recreate", () => {
   )
 
   scenario(
-    "makes no new pods for the sake of a rollback: the set it looks at is empty until the old pods are gone",
+    "creates no new pods for a rollback: the target set stays empty until the old pods are gone",
     Effect.gen(function* () {
       yield* Harness.running({ replicas: 2, ...recreate })
       yield* podOf(yield* Harness.setOf("web:1"), "one")
@@ -50,7 +50,7 @@ describe("Recreate", () => {
   )
 
   scenario(
-    "takes all old pods, waits until the last is gone, and makes all new ones",
+    "scales down all old pods, waits until the last is gone, and creates all new ones",
     Effect.gen(function* () {
       yield* Harness.running({ replicas: 2, ...recreate })
       const old = yield* Harness.setOf("web:1")
@@ -78,7 +78,7 @@ describe("Recreate", () => {
   )
 
   scenario(
-    "does not wait for pods that have ended",
+    "does not wait for terminal pods",
     Effect.gen(function* () {
       yield* Harness.running({ replicas: 1, ...recreate })
       const old = yield* Harness.setOf("web:1")
@@ -90,7 +90,7 @@ describe("Recreate", () => {
       yield* Harness.completeReplicaSet("web:1")
       assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0"])
       yield* Harness.remove(Pod, "lost")
-      // The pod that ended is still there, so nobody is told that the last one went; the next event shows it.
+      // The terminal pod still exists, so its set does not report zero; the next event does.
       yield* Harness.annotate({ any: "event" })
       assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0", "web:2 1/0"])
     })

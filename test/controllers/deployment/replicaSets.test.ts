@@ -4,7 +4,7 @@ import * as ReplicaSets from "../../../src/controllers/deployment/replicaSets.ts
 import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
-/** Hash labels say nothing: several sets may carry one, and the new set any. */
+/** Hash labels do not matter: several sets may have the same one, and the new set any. */
 const owned = Arbitrary.array(
   Arbitrary.all({ image: oneOf("a", "b"), created: int(0, 3), hash: oneOf("", "h1", "h2") }),
   { maxLength: 6 }
@@ -40,14 +40,14 @@ describe("ReplicaSets", () => {
       : imageOf(current) === "a" && places([current])[0] === [...places(same)].sort()[0]
   })
 
-  checkProperty("the others are old, by age, each once", owned, (facts) => {
+  checkProperty("the others are old, oldest first, each once", owned, (facts) => {
     const all = sets(facts)
     const { current, old } = ReplicaSets.find(deployment({ image: "a" }), all)
     const found = current === undefined ? [...old] : [...old, current]
     return isSorted(places(old)) && found.length === all.length && all.every((set) => found.includes(set))
   })
 
-  checkProperty("a set that was written takes its own place", owned, (facts) => {
+  checkProperty("a written set replaces its former state", owned, (facts) => {
     const before = ReplicaSets.find(deployment({ image: "a" }), sets(facts))
     return ReplicaSets.all(before).every((set) => {
       const written = { ...set, metadata: { ...set.metadata, resourceVersion: "2" } }
@@ -63,7 +63,7 @@ describe("ReplicaSets", () => {
 })
 
 describe("templates", () => {
-  it("lose the hash label and nothing else", () => {
+  it("are compared without the hash label alone", () => {
     const template = { metadata: { labels: { app: "web", [ReplicaSets.hashLabel]: "h" } }, spec: { containers: [] } }
     assert.deepStrictEqual(ReplicaSets.withoutHash(template), {
       metadata: { labels: { app: "web" } },

@@ -5,7 +5,7 @@ import * as Revisions from "../../../src/controllers/deployment/revisions.ts"
 import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { replicaSet } from "./objects.ts"
 
-/** What may be written in the annotation: neighbours that a double cannot tell apart among it. */
+/** Annotation values, among them neighbours that a double cannot distinguish. */
 const text = oneOf(
   ...(["", "0", "1", "2", "3", "7", "-4", "x", "1.5", "9223372036854775808"] as const),
   ...(["3546343826724305831", "3546343826724305832", "3546343826724305833"] as const)
@@ -42,7 +42,7 @@ describe("Revisions", () => {
   })
 
   checkProperty(
-    "a history is the longest end of all revisions that fits",
+    "a history is the longest suffix of all revisions within the limit",
     Arbitrary.all({ entries: Arbitrary.array(int(1, 19), { maxLength: 400 }), digits: int(1, 2100) }),
     ({ digits, entries }) => {
       const history = entries.map((length, i) => String(i % 10).repeat(length)).join(",")
@@ -59,7 +59,7 @@ describe("Revisions", () => {
 })
 
 describe("revisions", () => {
-  it("are int64: 3546343826724305832 stays what it is", () => {
+  it("are int64: 3546343826724305832 keeps its value", () => {
     assert.strictEqual(Revisions.of(replicaSet({ revision: "3546343826724305832" })), 3546343826724305832n)
     assert.deepStrictEqual([replicaSet(), replicaSet({ revision: "" })].map(Revisions.of), [0n, 0n])
     assert.isUndefined(Revisions.of(replicaSet({ revision: "two" })))

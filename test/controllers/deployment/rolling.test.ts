@@ -7,16 +7,16 @@ import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
 /**
- * A rollout in the small: sets with a size, pods that are there and pods that are available, and reports that lag behind. A set removes
- * first what is not available, as its own loop does.
+ * A model of a rollout: sets with a size, existing and available pods, and reports that lag. A set removes unavailable
+ * pods first, as the ReplicaSet controller does.
  */
 interface Model {
   readonly name: string
-  /** Pods wanted. */
+  /** Desired pods. */
   size: number
-  /** Of them available. */
+  /** Available pods. */
   available: number
-  /** Available as last reported. */
+  /** Available pods as last reported. */
   reported: number
 }
 
@@ -26,7 +26,7 @@ const scene = Arbitrary.all({
   unavailable: int(0, 4),
   old: Arbitrary.array(Arbitrary.all({ size: int(0, 6), sick: int(0, 2) }), { minLength: 1, maxLength: 3 }),
   current: int(0, 4),
-  /** What happens after each sync: a pod of the set gets available, or a set reports. */
+  /** After each sync a pod of the set becomes available, or a set reports. */
   events: Arbitrary.array(Arbitrary.all({ what: oneOf("ready", "report", "report"), which: int(0, 3) }), {
     maxLength: 60
   })
@@ -76,10 +76,13 @@ const happen = (models: ReadonlyArray<Model>, { what, which }: Scene["events"][n
   else model.reported = model.available
 }
 
-/** Pods that were reported available and that nobody has decided to remove. */
+/** Reported available pods that no decision removes. */
 const known = ({ reported, size }: Model): number => Math.min(reported, size)
 
-/** Before each sync the pods there were and those known to be available, after it those there are and those that really are. */
+/**
+ * Before each sync the existing pods and those reported as available, after it the existing ones and those that are
+ * available.
+ */
 const run = (facts: Scene) => {
   const models = begin(facts)
   const trace = facts.events.map((event) => {
@@ -93,19 +96,19 @@ const run = (facts: Scene) => {
 }
 
 describe("Rolling", () => {
-  checkProperty("once within the surge, never more pods than it allows", scene, (facts) => {
+  checkProperty("once within maxSurge, never exceeds it", scene, (facts) => {
     const { maxTotal } = Bounds.of(of(facts))
     const { trace } = run(facts)
     return trace.every(({ after, before }) => after.total <= Math.max(maxTotal, before.total))
   })
 
-  checkProperty("no step takes away a pod that is needed, of those that are known to be available", scene, (facts) => {
+  checkProperty("no step removes a needed pod of those reported as available", scene, (facts) => {
     const { minAvailable } = Bounds.of(of(facts))
     const { trace } = run(facts)
     return trace.every(({ after, before }) => after.available >= Math.min(minAvailable, before.known))
   })
 
-  checkProperty("it ends with the new set alone, once pods get available and sets report", scene, (facts) => {
+  checkProperty("ends with the new set alone, once pods become available and sets report", scene, (facts) => {
     const { models } = run(facts)
     for (let round = 0; round < 60; round++) {
       sync(facts, models)
@@ -117,7 +120,7 @@ describe("Rolling", () => {
     return models.every(({ name, size }) => size === (name === "new" ? facts.replicas : 0))
   })
 
-  checkProperty("unhealthy pods go first, oldest set first; then the rest, oldest set first", scene, (facts) => {
+  checkProperty("removes unhealthy pods first, oldest set first; then the rest, oldest set first", scene, (facts) => {
     const models = begin(facts)
     const sets = setsOf(models)
     const steps = Rolling.shrink(of(facts), sets).map(({ set, size }) => ({ name: set.metadata.name, size }))
@@ -149,7 +152,7 @@ describe("a rolling step", () => {
     assert.isUndefined(Rolling.grow(deployment(), { current: undefined, old: [] }))
   })
 
-  it("shrinks the old sets by what is spare while there is no new set", () => {
+  it("shrinks the old sets by the surplus while there is no new set", () => {
     const old = replicaSet({ name: "old", size: 5, available: 5 })
     const steps = Rolling.shrink(deployment({ replicas: 3 }), { current: undefined, old: [old] })
     assert.deepStrictEqual(steps, [{ set: old, size: 3, force: false }])

@@ -4,7 +4,7 @@ import * as Harness from "./harness.ts"
 
 const { Deployment, ReplicaSet, scenario } = Harness
 
-/** Ten pods with a new template that never gets ready: 8 old ones and 5 new ones. */
+/** Ten pods with a new template that never becomes ready: 8 old ones and 5 new ones. */
 const stuck = Effect.gen(function* () {
   yield* Harness.running({ replicas: 10, strategy: { rollingUpdate: { maxSurge: 3, maxUnavailable: 2 } } })
   yield* Harness.useImage("web:2")
@@ -20,7 +20,7 @@ const notes = Effect.map(Harness.sets, (all) =>
 
 describe("a Deployment that is scaled", () => {
   scenario(
-    "has its only set follow, without a word about progress",
+    "scales its only set, without a progress condition",
     Effect.gen(function* () {
       yield* Harness.running()
       const before = yield* Harness.condition("Progressing")
@@ -47,7 +47,7 @@ describe("a Deployment that is scaled", () => {
   )
 
   scenario(
-    "in the middle of a rollout gives each set its share: 8 and 5 of 13 become 20 and 13 of 33",
+    "during a rollout gives each set its share: 8 and 5 of 13 become 20 and 13 of 33",
     Effect.gen(function* () {
       yield* stuck
       yield* Harness.change({ replicas: 30 })
@@ -78,7 +78,7 @@ describe("a Deployment that is scaled", () => {
   )
 
   scenario(
-    "to nothing loses all pods",
+    "to zero scales all sets to zero",
     Effect.gen(function* () {
       yield* stuck
       yield* Harness.change({ replicas: 0 })
@@ -87,7 +87,7 @@ describe("a Deployment that is scaled", () => {
   )
 
   scenario(
-    "loses what is left of old sets when the new one has everything",
+    "scales old sets to zero when the new one is saturated",
     Effect.gen(function* () {
       yield* Harness.running({ replicas: 2 })
       yield* Harness.useImage("web:2")
@@ -112,7 +112,7 @@ describe("a Deployment that is scaled", () => {
 
 describe("a paused Deployment", () => {
   scenario(
-    "creates nothing, says so, and says when it goes on",
+    "creates nothing, and has a condition when it is paused and when it is resumed",
     Effect.gen(function* () {
       yield* Harness.start
       const calls = yield* Harness.recording()
@@ -144,7 +144,7 @@ describe("a paused Deployment", () => {
   )
 
   scenario(
-    "in the middle of a rollout is scaled in proportion, and takes no step",
+    "during a rollout is scaled in proportion, and takes no other step",
     Effect.gen(function* () {
       yield* stuck
       yield* Harness.change({ paused: true })
@@ -157,7 +157,7 @@ describe("a paused Deployment", () => {
   )
 
   scenario(
-    "with another template keeps the old pods, and its new ReplicaSet for later",
+    "with another template keeps the old pods, and gets no new ReplicaSet until it is resumed",
     Effect.gen(function* () {
       yield* Harness.running()
       yield* Harness.change({ paused: true, template: { spec: Harness.podSpec("web:2") } })
@@ -168,7 +168,7 @@ describe("a paused Deployment", () => {
   )
 
   scenario(
-    "without a deadline says nothing about it",
+    "without a deadline has no condition",
     Effect.gen(function* () {
       yield* Harness.start
       yield* Harness.create(Deployment, Harness.deployment({ paused: true, progressDeadlineSeconds: 2147483647 }))

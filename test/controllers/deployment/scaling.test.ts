@@ -6,7 +6,7 @@ import * as Scaling from "../../../src/controllers/deployment/scaling.ts"
 import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { deployment, replicaSet, type SetFacts } from "./objects.ts"
 
-/** A rollout that was scaled: sizes of its sets, and what was noted on them when they were last scaled. */
+/** A rollout that was scaled: sizes of its sets, and their annotations from the last scaling. */
 const scene = Arbitrary.all({
   replicas: int(0, 40),
   surge: int(0, 10),
@@ -40,14 +40,14 @@ const total = (scene: Scene): number => scene.sets.reduce((sum, { size }) => sum
 
 const allowed = ({ replicas, surge }: Scene): number => (replicas > 0 ? replicas + surge : 0)
 
-/** The contract's formula in whole numbers; it may move a set against the direction, which the loop does not. */
+/** Upstream's formula in integers; it may move a set against the direction, which the controller does not. */
 const formula = (scene: Scene): ReadonlyArray<{ readonly name: string; readonly size: number }> => {
   const toAdd = allowed(scene) - total(scene)
   const sorted = scene.sets
     .map((set, i) => ({ ...set, name: `web-${i}` }))
     .sort((a, b) => {
       const age = a.created - b.created || (a.name < b.name ? -1 : 1)
-      // Where there is nothing to share, the sets are as FindActiveOrLatest left them: newest first.
+      // Where there is nothing to distribute, the sets stay in the order of FindActiveOrLatest: newest first.
       return toAdd === 0 ? -age : b.size - a.size || (toAdd > 0 ? -age : age)
     })
   let added = 0
@@ -77,13 +77,13 @@ describe("Scaling", () => {
     sizes(given).every((one) => one.size >= 0 && !againstDirection(given, one))
   )
 
-  checkProperty("it is the contract's formula, wherever that is exact and moves nothing backwards", scene, (given) => {
+  checkProperty("equals upstream's formula, wherever that is exact and moves nothing backwards", scene, (given) => {
     const expected = formula(given)
     const isSound = sum(expected) === allowed(given) && !expected.some((one) => againstDirection(given, one))
     return !isSound || JSON.stringify(sizes(given)) === JSON.stringify(expected)
   })
 
-  checkProperty("every set is written, and notes what it was scaled for", scene, (given) => {
+  checkProperty("every set is written, with the annotations of the new size", scene, (given) => {
     const { deployment, sets } = of(given)
     const steps = Scaling.plan(deployment, sets)
     return (
@@ -101,7 +101,7 @@ describe("Scaling", () => {
   })
 
   checkProperty(
-    "it is due exactly while an active set was scaled for another number",
+    "is due exactly while an active set was scaled for another number",
     Arbitrary.all({
       replicas: int(0, 2),
       sets: Arbitrary.array(Arbitrary.all([int(0, 1), int(-1, 2)]), { maxLength: 3 })
@@ -120,7 +120,7 @@ const plan = (replicas: number, current: SetFacts | undefined, ...old: ReadonlyA
     old: old.map((facts, i) => replicaSet({ name: `old-${i}`, created: i, ...facts }))
   }).map(({ force, set, size }) => `${set.metadata.name} ${size}${force ? "!" : ""}`)
 
-describe("which sets are scaled", () => {
+describe("the scaled sets", () => {
   it("a stuck rollout of 8 old and 5 new pods, scaled from 10 to 30, becomes 20 and 13", () => {
     assert.deepStrictEqual(plan(30, { size: 5, max: 13 }, { size: 8, max: 13 }), ["old-0 20!", "new 13!"])
   })
@@ -132,7 +132,7 @@ describe("which sets are scaled", () => {
     assert.deepStrictEqual(plan(5, undefined), [])
   })
 
-  it("the old ones are scaled down, newest first, when the new one has everything", () => {
+  it("are the old ones, newest first, down to zero when the new one is saturated", () => {
     const full = { size: 5, desired: 5, available: 5 }
     assert.deepStrictEqual(plan(5, full, { size: 2 }, { size: 0 }, { size: 1 }), ["old-2 0", "old-0 0"])
     for (const lacking of [{ available: 4 }, { desired: 4 }, { desired: undefined }]) {
@@ -140,7 +140,7 @@ describe("which sets are scaled", () => {
     }
   })
 
-  it("the newest set is scaled up when none has replicas", () => {
+  it("are the newest, or the new one, when none has replicas", () => {
     const old = [0, 1, 2].map((created) => replicaSet({ name: `old-${created}`, created }))
     const sizes = (current: (typeof old)[number] | undefined) =>
       Scaling.plan(deployment({ replicas: 2 }), { current, old }).map(({ set, size }) => `${set.metadata.name} ${size}`)
@@ -148,12 +148,12 @@ describe("which sets are scaled", () => {
     assert.deepStrictEqual(sizes(replicaSet({ name: "new" })), ["new 2"])
   })
 
-  it("Recreate shares nothing", () => {
+  it("are none with the strategy Recreate", () => {
     const sets = { current: replicaSet({ name: "new", size: 2 }), old: [replicaSet({ size: 2 })] }
     assert.deepStrictEqual(Scaling.plan(deployment({ replicas: 9, strategy: "Recreate" }), sets), [])
   })
 
-  it("a set that has its size is not written unless it must be; one that is marked not even then", () => {
+  it("are not written if the size is the same, unless forced; with current annotations not even then", () => {
     const set = replicaSet({ size: 3, desired: 2, max: 4 })
     assert.isUndefined(Scaling.resized(deployment(), { set, size: 3, force: false }))
     assert.strictEqual(Scaling.resized(deployment(), { set, size: 3, force: true })?.spec?.replicas, 3)
@@ -175,7 +175,7 @@ describe("the annotations of replicas", () => {
     ["2147483647", 2147483647]
   ] as const)
     it(`count: ${text}`, () => assert.strictEqual(Annotations.count(noted(text), Annotations.desiredReplicas), number))
-  it("may have a sign where they say that the new set has everything", () => {
+  it("may have a sign where they mark the new set as saturated", () => {
     const full = { size: 5, available: 5, annotations: { [Annotations.desiredReplicas]: "+5" } }
     assert.deepStrictEqual(plan(5, full, { size: 2 }), ["old-0 0"])
   })

@@ -11,7 +11,7 @@ const set = Arbitrary.all({
   replicas: int(0, 4),
   ready: int(0, 4),
   available: int(0, 4),
-  /** Absent: not said. */
+  /** Absent: not reported. */
   terminating: oneOf(-1, 0, 2),
   observed: oneOf(0, 1),
   failure: oneOf("", "FailedCreate", "FailedDelete")
@@ -96,7 +96,7 @@ describe("Status", () => {
   })
 
   checkProperty(
-    "a collision count stays; terminating pods are known if every set that was looked after says",
+    "a collision count stays; terminating pods are known if every synced set reports them",
     scene,
     (facts) => {
       const status = Status.compute(stored(facts), setsOf(facts), now)
@@ -108,7 +108,7 @@ describe("Status", () => {
     }
   )
 
-  checkProperty("it is available as long as no more are unavailable than may be", scene, (facts) => {
+  checkProperty("is available while at most maxUnavailable pods are unavailable", scene, (facts) => {
     const status = Status.compute(stored(facts), setsOf(facts), now)
     const condition = Conditions.get(status.conditions ?? [], "Available")
     const isEnough = sum(facts, (set) => set.available) >= facts.replicas - Math.min(facts.unavailable, facts.replicas)
@@ -122,7 +122,7 @@ describe("Status", () => {
   })
 
   checkProperty(
-    "the failure of a set is the Deployment's, the new one's first; no failure, no condition",
+    "has the failure of a set, the new one's first; without a failure it has no such condition",
     scene,
     (facts) => {
       const status = Status.rollout(stored(facts), setsOf(facts), now)
@@ -141,7 +141,7 @@ describe("Status", () => {
     }
   )
 
-  checkProperty("it is the same as itself, and as itself with zeros; any difference is one", scene, (facts) => {
+  checkProperty("equals itself, and itself with zeros for absent counts; any difference is one", scene, (facts) => {
     const status = Status.compute(stored(facts), setsOf(facts), now)
     const zeros = {
       replicas: 0,
@@ -169,7 +169,7 @@ describe("Status", () => {
 })
 
 describe("a status", () => {
-  it("of a Deployment without sets says so", () => {
+  it("of a Deployment without sets has zero counts", () => {
     const { conditions: _, ...counts } = Status.compute(deployment(), { current: undefined, old: [] }, now)
     assert.deepStrictEqual(counts, { observedGeneration: 1, terminatingReplicas: 0 })
   })

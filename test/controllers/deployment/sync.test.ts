@@ -15,7 +15,7 @@ const refusal = (code: number, reason: string) =>
     body: { kind: "Status", code, reason, message: reason }
   })
 
-/** Ports that answer with what they are given, and note it; some may be others. */
+/** Dependencies that return their argument and record the call; a test may replace some. */
 const noting = (others: Partial<Deps> = {}) => {
   const log: Array<string> = []
   const echo =
@@ -52,7 +52,7 @@ const sync = (deps: Deps, given: Deployment, owned: ReadonlyArray<ReplicaSet> = 
   Sync.run(deps, { deployment: given, owned, podsOf: () => [] })
 
 describe("a sync", () => {
-  it.effect("of a selector that means every pod warns, and notes the generation once", () =>
+  it.effect("of a selector for every pod records a warning, and writes the observed generation once", () =>
     Effect.gen(function* () {
       const { log, deps } = noting()
       const everything = deployment({ spec: { selector: {} }, status: { replicas: 2 } })
@@ -64,7 +64,7 @@ describe("a sync", () => {
     })
   )
 
-  it.effect("of a strategy nobody knows fails and writes nothing but what its set lacks", () =>
+  it.effect("of an unknown strategy fails, and updates only the annotations of its set", () =>
     Effect.gen(function* () {
       const { log, deps } = noting()
       const error = yield* Effect.flip(sync(deps, deployment({ strategy: "BlueGreen" })))
@@ -91,7 +91,7 @@ describe("a sync", () => {
     })
   )
 
-  it.effect("that finds its own set under the name adopts it: a revision, no condition, no event", () =>
+  it.effect("that finds its own set under the name uses it: a revision, no condition, no event", () =>
     Effect.gen(function* () {
       const given = deployment({ spec: judged, annotations: {} })
       const own = replicaSet({
@@ -111,7 +111,7 @@ describe("a sync", () => {
     })
   )
 
-  it.effect("counts a collision and fails with the refusal", () =>
+  it.effect("counts a collision and fails with the server's error", () =>
     Effect.gen(function* () {
       const { log, deps } = noting({
         createSet: () => Effect.fail(refusal(409, "AlreadyExists")),
@@ -123,7 +123,7 @@ describe("a sync", () => {
     })
   )
 
-  it.effect("tells of a set that cannot be created even if the status cannot be written", () =>
+  it.effect("records a failed creation even if the status cannot be written", () =>
     Effect.gen(function* () {
       const { log, deps } = noting({
         createSet: () => Effect.fail(refusal(403, "Forbidden")),
@@ -135,7 +135,7 @@ describe("a sync", () => {
     })
   )
 
-  it.effect("says that a rollback was done after it was written, that it is not possible before", () =>
+  it.effect("records the event of a rollback after the write, and that of an impossible one before", () =>
     Effect.gen(function* () {
       const asking = (revision: string) =>
         deployment({ annotations: { "deprecated.deployment.rollback.to": revision } })
@@ -154,7 +154,7 @@ describe("a sync", () => {
     })
   )
 
-  it.effect("that writes what the server does not keep looks again when the deadline has passed", () =>
+  it.effect("that writes what the server does not store checks again at the deadline", () =>
     Effect.gen(function* () {
       const conditions = [
         { type: "Progressing", status: "True", reason: "ReplicaSetUpdated", lastUpdateTime: "1970-01-01T00:00:00Z" }
@@ -176,7 +176,7 @@ describe("a sync", () => {
     })
   )
 
-  it.effect("goes on after a set of the history is gone already, and stops at any other failure", () =>
+  it.effect("continues after a surplus set is already deleted, and stops at any other failure", () =>
     Effect.gen(function* () {
       const complete = deployment({
         replicas: 1,

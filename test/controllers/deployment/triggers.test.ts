@@ -42,7 +42,7 @@ const other = named("other", { spec: { selector: { matchLabels: { app: "other" }
 const everything = named("everything", { spec: { selector: {} } })
 const going = { deletionTimestamp: "2026-01-31T12:00:00Z" }
 
-describe("whom a change of a ReplicaSet concerns", () => {
+describe("a ReplicaSet event enqueues", () => {
   const deployments = storeOf([web, twin, other, everything])
   const trigger = Triggers.replicaSets({ deployments, sets: storeOf<ReplicaSet>([]), pods: storeOf<Pod>([]) })
   const owned = setOf("a", controlled(Deployment, web))
@@ -57,12 +57,12 @@ describe("whom a change of a ReplicaSet concerns", () => {
     assert.deepStrictEqual(trigger(created(setOf("a", controlled(ReplicaSet, web)))), [])
   })
 
-  it("both owners when it changes hands", () => {
+  it("both owners when its owner changes", () => {
     const moved = setOf("a", controlled(Deployment, other))
     assert.deepStrictEqual([...trigger(updated(owned, moved))].sort(), ["ns/other", "ns/web"])
   })
 
-  it("everybody who selects it while it has no owner, but only when that is news", () => {
+  it("every Deployment that selects it while it is an orphan, but only when it changed", () => {
     assert.deepStrictEqual(trigger(created(orphan)), ["ns/web", "ns/twin"])
     assert.deepStrictEqual(trigger(updated({ ...orphan }, orphan)), [])
     assert.deepStrictEqual(trigger(updated(setOf("a", { labels: {} }), orphan)), ["ns/web", "ns/twin"])
@@ -71,13 +71,13 @@ describe("whom a change of a ReplicaSet concerns", () => {
     assert.deepStrictEqual(trigger(created(setOf("a", going))), [])
   })
 
-  it("its owner even if it is first seen going, and nobody at a resync", () => {
+  it("its owner even if it is first observed as terminating, and nothing at a resync", () => {
     assert.deepStrictEqual(trigger(created(setOf("a", { ...controlled(Deployment, web), ...going }))), ["ns/web"])
     assert.deepStrictEqual(trigger(updated(owned, owned)), [])
   })
 })
 
-describe("whom a change of a pod concerns", () => {
+describe("a pod event enqueues", () => {
   const recreated = named("web", { strategy: "Recreate" })
   const first = setOf("first", controlled(Deployment, recreated))
   const second = setOf("second", controlled(Deployment, recreated))
@@ -86,13 +86,13 @@ describe("whom a change of a pod concerns", () => {
   const trigger = (owner: Deployment, left: ReadonlyArray<Pod> = []) =>
     Triggers.pods({ deployments: storeOf([owner]), sets: storeOf([first, second]), pods: storeOf(left) })
 
-  it("the Deployment that waits for it to be gone, if it was the last of all its sets", () => {
+  it("the Recreate Deployment whose last pod was deleted", () => {
     assert.deepStrictEqual(trigger(recreated)(deleted(last)), ["ns/web"])
     assert.deepStrictEqual(trigger(recreated, [pod("q", controlled(ReplicaSet, second))])(deleted(last)), [])
     assert.deepStrictEqual(trigger(recreated, [pod("q", {})])(deleted(last)), ["ns/web"])
   })
 
-  it("nobody otherwise", () => {
+  it("nothing otherwise", () => {
     assert.deepStrictEqual(trigger(recreated)(created(last)), [])
     assert.deepStrictEqual(trigger(recreated)(updated(last, pod("p", going))), [])
     assert.deepStrictEqual(trigger(web)(deleted(last)), [])

@@ -1,4 +1,4 @@
-/** A Deployment of twenty pods on simulated machines, as a user sees it. Source: framework.md D1, D4, D5. */
+/** A Deployment of twenty pods on simulated nodes. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -10,7 +10,7 @@ import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Harness from "./harness.ts"
 
-/** After each change of a pod from now on: how many there are that nobody has deleted, and how many of them are ready. */
+/** After each pod event from now on: how many pods are not terminating, and how many of them are ready. */
 const samples = Effect.gen(function* () {
   const client = yield* KubeClient
   const pods = new Map<string, Pod>()
@@ -40,32 +40,34 @@ const runsOf = Effect.map(Metric.snapshot, (all) =>
 const seen = Effect.map(Harness.get(Deployment), ({ status }) => status)
 
 describe("twenty pods", () => {
-  it.effect("are made, ready, up to date and available; an update keeps between 15 available and 25 in all", () =>
-    Effect.gen(function* () {
-      const cluster = yield* ClusterTest
-      yield* cluster.run(ReplicaSetController.make())
-      yield* Harness.start
-      yield* Harness.create(Deployment, Harness.deployment({ replicas: 20 }))
-      yield* cluster.advance("2 minutes")
-      const all = { replicas: 20, readyReplicas: 20, updatedReplicas: 20, availableReplicas: 20 }
-      assert.deepInclude(yield* seen, all)
-      const during = yield* samples
-      yield* Harness.useImage("web:2")
-      yield* cluster.advance("2 minutes")
-      assert.strictEqual(Math.max(...during.map(([pods]) => pods)), 25)
-      assert.strictEqual(Math.min(...during.map(([, available]) => available)), 15)
-      assert.deepInclude(yield* seen, all)
-      assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0", "web:2 20/20"])
-      yield* Harness.change({ replicas: 10 })
-      yield* cluster.advance("2 minutes")
-      assert.deepInclude(yield* seen, { replicas: 10, readyReplicas: 10, updatedReplicas: 10, availableReplicas: 10 })
-      assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0", "web:2 10/10"])
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 4 })))
+  it.effect(
+    "are created, ready, updated and available; an update keeps at least 15 available and at most 25 in all",
+    () =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        yield* cluster.run(ReplicaSetController.make())
+        yield* Harness.start
+        yield* Harness.create(Deployment, Harness.deployment({ replicas: 20 }))
+        yield* cluster.advance("2 minutes")
+        const all = { replicas: 20, readyReplicas: 20, updatedReplicas: 20, availableReplicas: 20 }
+        assert.deepInclude(yield* seen, all)
+        const during = yield* samples
+        yield* Harness.useImage("web:2")
+        yield* cluster.advance("2 minutes")
+        assert.strictEqual(Math.max(...during.map(([pods]) => pods)), 25)
+        assert.strictEqual(Math.min(...during.map(([, available]) => available)), 15)
+        assert.deepInclude(yield* seen, all)
+        assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0", "web:2 20/20"])
+        yield* Harness.change({ replicas: 10 })
+        yield* cluster.advance("2 minutes")
+        assert.deepInclude(yield* seen, { replicas: 10, readyReplicas: 10, updatedReplicas: 10, availableReplicas: 10 })
+        assert.deepStrictEqual(yield* Harness.shape, ["web:1 0/0", "web:2 10/10"])
+      }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 4 })))
   )
 })
 
-describe("a ReplicaSet of the history that is deleted", () => {
-  it.effect("has its Deployment looked at once", () =>
+describe("a surplus ReplicaSet that is deleted", () => {
+  it.effect("enqueues its Deployment once", () =>
     Effect.gen(function* () {
       yield* Harness.running()
       yield* Harness.useImage("web:2")

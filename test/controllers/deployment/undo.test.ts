@@ -21,7 +21,7 @@ describe("the history", () => {
   const images = Effect.map(Harness.shape, (all) => all.map((text) => text.split(" ")[0]))
 
   scenario(
-    "keeps so many old sets, the highest revisions",
+    "keeps revisionHistoryLimit old sets, the highest revisions",
     Effect.gen(function* () {
       yield* Harness.running({ replicas: 1, revisionHistoryLimit: 2 })
       yield* upTo(5)
@@ -37,7 +37,7 @@ describe("the history", () => {
   )
 
   scenario(
-    "is not shortened before a rollout is over, and not by a set in use",
+    "is not shortened before a rollout is complete, and not by a set in use",
     Effect.gen(function* () {
       yield* Harness.running({ replicas: 1, revisionHistoryLimit: 1 })
       yield* upTo(2)
@@ -54,7 +54,7 @@ describe("the history", () => {
   )
 
   scenario(
-    "of a paused Deployment is shortened at once, unless a rollback is asked for",
+    "of a paused Deployment is shortened at once, unless a rollback is requested",
     Effect.gen(function* () {
       yield* Harness.running({ replicas: 1, revisionHistoryLimit: 5 })
       yield* upTo(3)
@@ -88,7 +88,7 @@ describe("a rollback by annotation", () => {
   const imageOf = Effect.map(Harness.get(Deployment), ({ spec }) => spec?.template.spec?.containers[0]?.image)
 
   scenario(
-    "brings back the template and the annotations of the revision, with one update",
+    "restores the template and the annotations of the revision, with one update",
     Effect.gen(function* () {
       yield* two
       const calls = yield* Harness.recording()
@@ -111,7 +111,7 @@ describe("a rollback by annotation", () => {
   )
 
   scenario(
-    "to zero is to the revision before",
+    "to zero is to the previous revision",
     Effect.gen(function* () {
       yield* two
       yield* ask("0")

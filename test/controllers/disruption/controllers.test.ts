@@ -1,4 +1,4 @@
-/** Whose sizes a budget counts: of what controls its pods, of this server's kinds and of any other that has a size. */
+/** The expected pods of a budget: sizes of its pods' controllers, built-in ones and any with a scale subresource. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -20,7 +20,7 @@ import * as Harness from "./harness.ts"
 
 const { advance, budget, controlledBy, create, patch, running, summary, workload, scenario } = Harness
 
-describe("the size of what controls its pods", () => {
+describe("the sizes of the pods' controllers", () => {
   const controllers = Effect.gen(function* () {
     const rc = yield* create(ReplicationController, "rc", { ...workload(2), selector: Harness.labels })
     const set = yield* create(ReplicaSet, "set", workload(3))
@@ -30,30 +30,28 @@ describe("the size of what controls its pods", () => {
     return { rc, set, owned, stateful }
   })
 
-  it.effect(
-    "counts each controller once: replication controllers, replica sets, their Deployments, stateful sets",
-    () =>
-      scenario(
-        Effect.gen(function* () {
-          const { owned, rc, set, stateful } = yield* controllers
-          yield* running(["a", "b"], controlledBy(set, ReplicaSet))
-          yield* budget({ maxUnavailable: 1 })
-          assert.strictEqual(yield* summary(), "healthy 2 of 2, expected 3, allowed 0")
-          yield* running(["c"], controlledBy(owned, ReplicaSet))
-          assert.strictEqual(yield* summary(), "healthy 3 of 7, expected 8, allowed 0")
-          yield* running(["d"], controlledBy(rc, ReplicationController))
-          yield* running(["e"], controlledBy(stateful, StatefulSet))
-          assert.strictEqual(yield* summary(), "healthy 5 of 16, expected 17, allowed 0")
-          yield* patch(PodDisruptionBudget, "web", { spec: { maxUnavailable: "80%" } })
-          // A share is rounded up: 14 of 17 may be missing.
-          assert.strictEqual(yield* summary(), "healthy 5 of 3, expected 17, allowed 2")
-          yield* patch(PodDisruptionBudget, "web", { spec: { maxUnavailable: null, minAvailable: "20%" } })
-          assert.strictEqual(yield* summary(), "healthy 5 of 4, expected 17, allowed 1")
-        })
-      )
+  it.effect("count each controller once: ReplicationControllers, ReplicaSets, their Deployments, StatefulSets", () =>
+    scenario(
+      Effect.gen(function* () {
+        const { owned, rc, set, stateful } = yield* controllers
+        yield* running(["a", "b"], controlledBy(set, ReplicaSet))
+        yield* budget({ maxUnavailable: 1 })
+        assert.strictEqual(yield* summary(), "healthy 2 of 2, expected 3, allowed 0")
+        yield* running(["c"], controlledBy(owned, ReplicaSet))
+        assert.strictEqual(yield* summary(), "healthy 3 of 7, expected 8, allowed 0")
+        yield* running(["d"], controlledBy(rc, ReplicationController))
+        yield* running(["e"], controlledBy(stateful, StatefulSet))
+        assert.strictEqual(yield* summary(), "healthy 5 of 16, expected 17, allowed 0")
+        yield* patch(PodDisruptionBudget, "web", { spec: { maxUnavailable: "80%" } })
+        // A percentage is rounded up: 14 of 17 may be missing.
+        assert.strictEqual(yield* summary(), "healthy 5 of 3, expected 17, allowed 2")
+        yield* patch(PodDisruptionBudget, "web", { spec: { maxUnavailable: null, minAvailable: "20%" } })
+        assert.strictEqual(yield* summary(), "healthy 5 of 4, expected 17, allowed 1")
+      })
+    )
   )
 
-  it.effect("is followed when it changes, without a change of any pod", () =>
+  it.effect("are updated when they change, without a change of any pod", () =>
     scenario(
       Effect.gen(function* () {
         const { owned, set } = yield* controllers
@@ -69,7 +67,7 @@ describe("the size of what controls its pods", () => {
     )
   )
 
-  it.effect("is nobody's for pods that nobody controls, which is told", () =>
+  it.effect("do not exist for unmanaged pods, with an event", () =>
     scenario(
       Effect.gen(function* () {
         const { set } = yield* controllers
@@ -84,7 +82,7 @@ describe("the size of what controls its pods", () => {
         assert.deepStrictEqual(yield* Harness.events, [
           'web: Warning UnmanagedPods Pods selected by this PodDisruptionBudget (selector: &LabelSelector{MatchLabels:map[string]string{app: web,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:app,Operator:In,Values:[web x],},LabelSelectorRequirement{Key:tier,Operator:DoesNotExist,Values:[],},},}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.'
         ])
-        // A number asks nobody.
+        // A number needs no sizes.
         yield* budget({ minAvailable: 1 }, "number")
         assert.strictEqual(yield* summary("number"), "healthy 3 of 1, expected 3, allowed 2")
         assert.lengthOf(yield* Harness.events, 1)
@@ -119,7 +117,7 @@ const definition = (subresources?: object) => ({
 const scale = { scale: { specReplicasPath: ".spec.players", statusReplicasPath: ".status.players" } }
 
 describe("controllers of other kinds", () => {
-  it.effect("are asked for their scale", () =>
+  it.effect("are read through their scale subresource", () =>
     scenario(
       Effect.gen(function* () {
         const chess = yield* create(Game, "chess", { players: 4 })
@@ -132,7 +130,7 @@ describe("controllers of other kinds", () => {
     )
   )
 
-  it.effect("allow nothing when they have no scale, and say so", () =>
+  it.effect("allow no disruption without a scale subresource, with an event", () =>
     scenario(
       Effect.gen(function* () {
         const chess = yield* create(Game, "chess", { players: 4 })
@@ -149,34 +147,32 @@ describe("controllers of other kinds", () => {
     )
   )
 
-  it.effect(
-    "of kinds that nobody serves, that are gone, or are others by now, allow nothing; until they are there",
-    () =>
-      scenario(
-        Effect.gen(function* () {
-          const set = yield* create(ReplicaSet, "set", workload(2))
-          const owner = { metadata: { name: "chess", uid: "u" } }
-          yield* running(["a"], controlledBy(set, ReplicaSet))
-          yield* budget({ maxUnavailable: 1 })
-          assert.strictEqual(yield* summary(), "healthy 1 of 1, expected 2, allowed 0")
-          yield* running(["b"], controlledBy(owner, Game))
-          assert.strictEqual(
-            yield* Harness.condition(),
-            'False SyncFailed no matches for kind "Game" in version "example.test/v1"'
-          )
-          yield* Harness.remove(Pod, "b")
-          assert.strictEqual(yield* Harness.condition(), "False InsufficientPods")
-          const other = { metadata: { name: "set", uid: "another" } }
-          yield* running(["c"], controlledBy(other, ReplicaSet))
-          assert.strictEqual(yield* Harness.condition(), 'False SyncFailed found no controllers for pod "c"')
-          yield* Harness.remove(Pod, "c")
-          yield* running(["d"], controlledBy(set, ReplicaSet))
-          assert.strictEqual(yield* Harness.condition(), "True SufficientPods")
-        })
-      )
+  it.effect("that are unknown, deleted or recreated allow no disruption, until they exist", () =>
+    scenario(
+      Effect.gen(function* () {
+        const set = yield* create(ReplicaSet, "set", workload(2))
+        const owner = { metadata: { name: "chess", uid: "u" } }
+        yield* running(["a"], controlledBy(set, ReplicaSet))
+        yield* budget({ maxUnavailable: 1 })
+        assert.strictEqual(yield* summary(), "healthy 1 of 1, expected 2, allowed 0")
+        yield* running(["b"], controlledBy(owner, Game))
+        assert.strictEqual(
+          yield* Harness.condition(),
+          'False SyncFailed no matches for kind "Game" in version "example.test/v1"'
+        )
+        yield* Harness.remove(Pod, "b")
+        assert.strictEqual(yield* Harness.condition(), "False InsufficientPods")
+        const other = { metadata: { name: "set", uid: "another" } }
+        yield* running(["c"], controlledBy(other, ReplicaSet))
+        assert.strictEqual(yield* Harness.condition(), 'False SyncFailed found no controllers for pod "c"')
+        yield* Harness.remove(Pod, "c")
+        yield* running(["d"], controlledBy(set, ReplicaSet))
+        assert.strictEqual(yield* Harness.condition(), "True SufficientPods")
+      })
+    )
   )
 
-  it.effect("that could not be asked are asked again", () =>
+  it.effect("that could not be read are retried", () =>
     scenario(
       Effect.gen(function* () {
         const server = yield* ApiServer
@@ -217,7 +213,7 @@ const store = (objects: ReadonlyArray<KubeObject>) =>
 
 const sizeOf = ({ replicas }: World) => (replicas === "none" ? {} : { replicas })
 
-/** Of each kind one object, as the cache has it, and a reference to one of them. */
+/** One cached object of each kind, and a reference to one of them. */
 const cachedIn = (given: World) => {
   const { apiVersion, isThere, kind, namespace, owner, ownerIsThere, ownerUid, ownerVersion, uid } = given
   const object = (name: string, extra: object = {}) =>
@@ -241,7 +237,7 @@ const cachedIn = (given: World) => {
 
 const workloads = ["apps/v1", "extensions/v1beta1"]
 
-/** By the table of the contract. */
+/** As upstream's finders. */
 const wanted = (given: World): Controllers.Sized | undefined => {
   const { apiVersion, isThere, kind, namespace, owner, ownerIsThere, ownerUid, ownerVersion, uid } = given
   const replicas = given.replicas === "none" ? 1 : given.replicas
@@ -257,7 +253,7 @@ const wanted = (given: World): Controllers.Sized | undefined => {
 
 describe("Controllers", () => {
   checkProperty(
-    "the cache knows what the contract finds there, and nothing else",
+    "the cache finds exactly the controllers that upstream's finders find",
     worlds,
     (given) => JSON.stringify(cachedIn(given)) === JSON.stringify(wanted(given))
   )

@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** Finding by table is finding by looking at everything, in whatever order budgets and pods come, change and go. */
+/** The index returns the same as a scan, for any sequence of budget and pod changes. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
 import * as Coverage from "../../../src/controllers/disruption/coverage.ts"
@@ -87,7 +87,7 @@ const podOf = ({ app, name, namespace, tier }: Step): Pod => ({
   }
 })
 
-/** What the table is told, and what there is. */
+/** The index, and the objects it was given. */
 const play = (history: ReadonlyArray<Step>) => {
   const coverage = Coverage.make()
   const budgets = new Map<Key.Key, PodDisruptionBudget>()
@@ -128,7 +128,7 @@ const selects = ({ metadata, spec }: PodDisruptionBudget, pod: Pod): boolean => 
 const keys = (objects: ReadonlyArray<Pod | PodDisruptionBudget>): string => objects.map(Key.of).sort().join()
 
 describe("Coverage", () => {
-  checkProperty("a pod finds the budgets that select it, by name", histories, (history) => {
+  checkProperty("a pod has the budgets that select it, sorted", histories, (history) => {
     const { budgets, coverage, pods } = play(history)
     return pods.every((pod) => coverage.of(pod).join() === keys(budgets.filter((one) => selects(one, pod))))
   })
@@ -141,25 +141,30 @@ describe("Coverage", () => {
     )
   })
 
-  checkProperty("a later budget sees the pods that came and changed since the first", apps, ({ after, before }) => {
-    const facts = { namespace: "ns", tier: "none", selector: { form: "labels", app: "a", expressions: [] } } as const
-    const pods = after.flatMap((app, i) => {
-      const known = before[i]
-      const pod = { ...facts, what: "pod", name: `p${i}` } as const
-      return [...(known === undefined ? [] : [{ ...pod, app: known }]), { ...pod, app }]
-    })
-    const budget = { ...facts, what: "budget", app: "none" } as const
-    const history = [{ ...budget, name: "x" }, ...pods, { ...budget, name: "y" }] as unknown as ReadonlyArray<Step>
-    const { coverage } = play(history)
-    return (
-      [...coverage.podsOf("ns/y")].sort().join() === after.flatMap((app, i) => (app === "a" ? [`ns/p${i}`] : [])).join()
-    )
-  })
+  checkProperty(
+    "a later budget has the pods that were created and changed since the first",
+    apps,
+    ({ after, before }) => {
+      const facts = { namespace: "ns", tier: "none", selector: { form: "labels", app: "a", expressions: [] } } as const
+      const pods = after.flatMap((app, i) => {
+        const known = before[i]
+        const pod = { ...facts, what: "pod", name: `p${i}` } as const
+        return [...(known === undefined ? [] : [{ ...pod, app: known }]), { ...pod, app }]
+      })
+      const budget = { ...facts, what: "budget", app: "none" } as const
+      const history = [{ ...budget, name: "x" }, ...pods, { ...budget, name: "y" }] as unknown as ReadonlyArray<Step>
+      const { coverage } = play(history)
+      return (
+        [...coverage.podsOf("ns/y")].sort().join() ===
+        after.flatMap((app, i) => (app === "a" ? [`ns/p${i}`] : [])).join()
+      )
+    }
+  )
 
-  checkProperty("of many budgets with a label in common a pod looks at few", int(3, 9), (count) => {
+  checkProperty("of many budgets with a common label only few are compared with a pod", int(3, 9), (count) => {
     const coverage = Coverage.make()
     let looks = 0
-    // Each value that is compared was looked at.
+    // Counts the comparisons.
     const watched = (value: string) => ({
       key: "n",
       operator: "In",

@@ -1,4 +1,4 @@
-/** Evictions on a cluster where replica sets make their pods anew: what a budget lets go, what it does not, and when that changes. */
+/** Evictions in a cluster whose ReplicaSets recreate their pods: which ones a budget allows, and when that changes. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,14 +10,14 @@ import * as Harness from "./harness.ts"
 
 const { advance, budget, create, evict, patch, refusal, workload } = Harness
 
-/** Three machines, and both loops. */
+/** Three nodes, and both controllers. */
 const cluster = <A, E>(test: Effect.Effect<A, E, Provides>) =>
   Effect.andThen(Harness.start(ReplicaSetController.make()), test).pipe(
     Effect.scoped,
     Effect.provide(ClusterTest.layer({ nodes: 3 }))
   )
 
-/** Pods that nobody makes anew. */
+/** Pods without a controller. */
 const pods = (count: number) =>
   Effect.forEach(
     Array.from({ length: count }, (_, i) => `pod-${i}`),
@@ -33,7 +33,7 @@ const replicaSet = (replicas: number, spec: object = {}, metadata: object = {}) 
     })
   )
 
-/** One pod a machine. */
+/** One pod per node. */
 const exclusive = { containers: [{ name: "main", image: "web:1", ports: [{ containerPort: 5555, hostPort: 5555 }] }] }
 
 const isReady = ({ metadata, status }: Pod): boolean =>
@@ -95,7 +95,7 @@ describe("an eviction", () => {
     )
   }
 
-  it.effect("is blocked until the budget is updated, and when it is patched again, and not when it is gone", () =>
+  it.effect("is refused until the budget is updated or patched, and allowed once it is deleted", () =>
     cluster(
       Effect.gen(function* () {
         yield* budget({ minAvailable: 3 })
@@ -153,7 +153,7 @@ describe("an eviction", () => {
 })
 
 describe("a status", () => {
-  it.effect("can be written and patched by others, as long as it is right", () =>
+  it.effect("can be updated and patched by other clients while it is correct", () =>
     cluster(
       Effect.gen(function* () {
         yield* budget({ minAvailable: 1 })
@@ -169,7 +169,7 @@ describe("a status", () => {
     )
   )
 
-  it.effect("has no failure for pods that nobody controls, under a number", () =>
+  it.effect("has no failure for unmanaged pods with a number", () =>
     cluster(
       Effect.gen(function* () {
         yield* budget({ minAvailable: 1 })
@@ -185,8 +185,8 @@ describe("a status", () => {
   )
 })
 
-describe("many evictions at once", () => {
-  it.effect("are let through one by one, none of them with a conflict, until all are gone", () =>
+describe("concurrent evictions", () => {
+  it.effect("are allowed one by one, without a conflict, until all pods are gone", () =>
     cluster(
       Effect.gen(function* () {
         yield* pods(10)

@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** How many pods a budget expects and wants, against a table in the words of the contract. */
+/** The expected and desired pods of a budget, compared with a table of the rules. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
 import * as Expectation from "../../../src/controllers/disruption/expectation.ts"
@@ -15,7 +15,7 @@ const read = (spec: object, counts: { readonly pods: number; readonly scale: num
 const percent = (value: string | number): number | undefined =>
   typeof value === "string" && value.endsWith("%") ? Number(value.slice(0, -1)) : undefined
 
-/** Whole pods, rounded up: with integers alone. */
+/** Rounded up, computed with integers only. */
 const upward = (share: number, of: number): number => Math.trunc((share * of + 99) / 100)
 
 const noShare = "invalid value for IntOrString: invalid type: string is not a percentage"
@@ -23,7 +23,7 @@ const noShare = "invalid value for IntOrString: invalid type: string is not a pe
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 describe("Expectation", () => {
-  checkProperty("so many may be missing: of the sizes of the controllers", worlds, ({ value, ...counts }) => {
+  checkProperty("maxUnavailable counts against the sizes of the controllers", worlds, ({ value, ...counts }) => {
     const share = percent(value)
     const found = read({ maxUnavailable: value }, counts)
     if (typeof value === "string" && share === undefined) return found === noShare
@@ -32,7 +32,7 @@ describe("Expectation", () => {
   })
 
   checkProperty(
-    "so many have to be there: a number of the pods, a share of the sizes",
+    "minAvailable is a number of the pods, or a percentage of the sizes",
     worlds,
     ({ value, ...counts }) => {
       const share = percent(value)
@@ -42,11 +42,11 @@ describe("Expectation", () => {
     }
   )
 
-  checkProperty("neither of the two expects nothing", worlds, ({ pods, scale }) =>
+  checkProperty("neither field expects nothing", worlds, ({ pods, scale }) =>
     isEqual(read({}, { pods, scale }), [0, 0])
   )
 
-  checkProperty("sizes are asked for when they count, and only then", worlds, ({ value }) =>
+  checkProperty("sizes are read only if they count", worlds, ({ value }) =>
     [
       Expectation.needsScale({ maxUnavailable: value }),
       Expectation.needsScale({ minAvailable: value }) === (typeof value === "string"),

@@ -1,7 +1,8 @@
 /**
- * Rolling upgrades, evictions, dying pods and changing budgets in bad weather: writes meet conflicts, refusals and lost answers, caches fall behind, and
- * the loop ends between any two of its writes. At every revision of the log no more is let go than the last count allowed, and no count takes
- * a pod for healthy that was let go; when everybody is well again the budget is as its model, and nothing is written any more.
+ * Rolling upgrades, evictions, failing pods and changing budgets under fault injection: conflicts, refusals, lost
+ * responses, lagging caches, and processes that end between any two writes. At every revision no more is disrupted than
+ * the last count allowed, and no count includes an evicted pod as healthy; without faults the budget converges to its
+ * model, and nothing is written any more.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -37,7 +38,9 @@ const step = Arbitrary.all({
   seconds: oneOf(0, 0, 1, 5, 40, 130)
 })
 
-/** After how many events the first watches, that of the loops and that of the machines, tell nothing any more; 0 if they go on. */
+/**
+ * After how many events the first watches, of the controllers and of the nodes, deliver nothing more; 0 if they go on.
+ */
 const histories = Arbitrary.all({
   steps: Arbitrary.array(step, { minLength: 2, maxLength: 6 }),
   pods: oneOf(0, 16, 16, 18, 20),
@@ -86,7 +89,7 @@ interface Entry {
   readonly budget?: PodDisruptionBudget
 }
 
-/** Every state of pods and budgets, in the order of the server. */
+/** Every state of pods and budgets, in the server's order. */
 const record = Effect.fnUntraced(function* (client: KubeClient["Service"]) {
   const clock = yield* Clock.Clock
   const resourceVersion = String(yield* (yield* ApiServer).revision)
@@ -112,12 +115,12 @@ const uidOf = ({ metadata }: KubeObject): string => metadata.uid ?? ""
 
 const isHealthy = (pod: Pod): boolean => pod.metadata.deletionTimestamp === undefined && PodState.isReady(pod)
 
-/** Longer than any cache here is behind. */
+/** Longer than any cache here lags. */
 const memory = 180_000
 
-/** What is wrong in the log; undefined if nothing is. */
+/** The first violation in the log; undefined if there is none. */
 const judge = (log: ReadonlyArray<Entry>): string | undefined => {
-  /** When a pod was last seen healthy, by uid. */
+  /** When a pod was last observed as healthy, by uid. */
   const healthy = new Map<string, number>()
   const names = new Map<string, string>()
   const current = new Map<string, Pod>()
@@ -146,7 +149,7 @@ const judge = (log: ReadonlyArray<Entry>): string | undefined => {
       continue
     }
     if (is.conditions?.some(({ reason }) => reason === "SyncFailed") === true) {
-      // Nobody could count: what was counted before is left as it was, and nothing is allowed.
+      // The count failed: the former counts stay, and nothing is allowed.
       if (is.disruptionsAllowed !== 0) return `${revision}: allows ${is.disruptionsAllowed} without a count`
       left = 0
       continue
@@ -165,11 +168,11 @@ const judge = (log: ReadonlyArray<Entry>): string | undefined => {
 const percent = (value: number | string, of: number): number =>
   typeof value === "number" ? value : Math.ceil((Number.parseInt(value, 10) * of) / 100)
 
-/** What the status should say in the end. */
+/** The expected final status. */
 const model = (spec: (typeof specs)[number], replicas: number, pods: ReadonlyArray<Pod>) => {
   const healthy = pods.filter(isHealthy).length
   const isCount = "minAvailable" in spec && typeof spec.minAvailable === "number"
-  // Sizes are only known of what controls a pod.
+  // Only pods with a controller have a size.
   const scale = pods.length === 0 ? 0 : replicas
   const expected = isCount ? pods.length : scale
   const desired =
@@ -227,7 +230,7 @@ const play = (history: History) =>
       onPod(which, ({ name }) => {
         const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`
         const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace } }
-        // Nobody waits for a budget here.
+        // No caller waits for a budget here.
         return Effect.timeout(client.raw({ method: "POST", path, body, context: { verb: "create", path } }), 0)
       })
     const act = ({ times, what, which }: Step) => {
@@ -270,7 +273,7 @@ const play = (history: History) =>
       const annotations = { "simulation/unready": null }
       yield* Effect.ignore(client.patch(Pod, metadata as never, Patch.merge({ metadata: { annotations } })))
     }
-    // Watches that are silent are given up, and the last note expires.
+    // Watches without events are restarted, and the last entry of disruptedPods expires.
     yield* cluster.advance("18 minutes")
     const wrong = judge(logged())
     if (wrong !== undefined) return wrong
@@ -290,7 +293,7 @@ const play = (history: History) =>
 
 describe("a budget under fault injection", () => {
   it.effect(
-    "is never overdrawn, counts nobody who was let go, and is right in the end",
+    "is never overdrawn, counts no evicted pod as healthy, and converges",
     () =>
       Effect.map(
         Arbitrary.checkEffect(

@@ -1,4 +1,6 @@
-/** What the scenarios of disruption budgets say: pods that are ready as they are told, what controls them, budgets, and evictions. */
+/**
+ * The harness of the disruption tests: pods whose readiness the test sets, their controllers, budgets, and evictions.
+ */
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -50,7 +52,7 @@ export const containers = [{ name: "main", image: "web:1" }]
 
 export const template = { metadata: { labels }, spec: { containers } }
 
-/** Of a workload kind. */
+/** The spec of a workload. */
 export const workload = (replicas: number, extra: object = {}) => ({
   replicas,
   selector: { matchLabels: labels },
@@ -58,7 +60,7 @@ export const workload = (replicas: number, extra: object = {}) => ({
   ...extra
 })
 
-/** A pod that nothing runs yet. */
+/** A pod that is not running yet. */
 export const pending = (name: string, metadata: object = {}) =>
   create(Pod, name, { nodeName: "a", containers, terminationGracePeriodSeconds: 30 }, { labels, ...metadata })
 
@@ -77,7 +79,7 @@ export const becomes = (name: string, ready: boolean) =>
     )
   )
 
-/** Pods that run and are ready. */
+/** Pods that are running and ready. */
 export const running = (names: ReadonlyArray<string>, metadata: object = {}) =>
   Effect.forEach(names, (name) => Effect.andThen(pending(name, metadata), becomes(name, true)), { discard: true })
 
@@ -106,14 +108,14 @@ export const summary = (name = "web") =>
       `healthy ${status?.currentHealthy} of ${status?.desiredHealthy}, expected ${status?.expectedPods}, allowed ${status?.disruptionsAllowed}`
   )
 
-/** `True SufficientPods`, with the message where there is one. */
+/** `True SufficientPods`, and the message if there is one. */
 export const condition = (name = "web") =>
   Effect.map(statusOf(name), (status) => {
     const one = status?.conditions?.find(({ type }) => type === "DisruptionAllowed")
     return [one?.status, one?.reason, one?.message].filter((part) => part !== undefined && part !== "").join(" ")
   })
 
-/** Events of the loop, `type reason message`, once each. */
+/** Events of the controller, `type reason message`, each once. */
 export const events = Effect.gen(function* () {
   yield* (yield* Recorder).drained
   const all = yield* (yield* ClusterTest.ClusterTest).snapshot(Event)
@@ -123,7 +125,7 @@ export const events = Effect.gen(function* () {
     .toSorted()
 })
 
-/** One try: as a client without patience sees it. */
+/** One attempt, without retries. */
 export const evict = (name: string, options: object = {}) =>
   settled(
     Effect.flatMap(Transport, (transport) => {
@@ -133,7 +135,7 @@ export const evict = (name: string, options: object = {}) =>
     })
   )
 
-/** Why a pod may not go now; undefined if it went. */
+/** The reason of a refusal; undefined if the eviction succeeded. */
 export const refusal = (name: string, options: object = {}) =>
   Effect.match(evict(name, options), {
     onSuccess: () => undefined,
@@ -148,7 +150,7 @@ export const start = (...controllers: ReadonlyArray<Descriptor>) =>
     )
   )
 
-/** The loop on a cluster without nodes, whose pods do what a test says. */
+/** Runs the controller without nodes: the test writes the pods' status. */
 export const scenario = <A, E>(
   test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: ClusterTest.Options = {}

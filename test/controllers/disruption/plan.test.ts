@@ -1,12 +1,12 @@
 import { describe } from "@effect/vitest"
-/** The status of a budget against the words of the contract, whatever its pods are and whatever was noted of them. */
+/** The status of a budget, compared with the rules, for any pods and any disruptedPods. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Plan from "../../../src/controllers/disruption/plan.ts"
 import * as Conditions from "../../../src/kube/conditions.ts"
 import type { Pod, PodDisruptionBudget } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
 import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
-/** When a pod was let go, in seconds before now; -1 for one that was not, -2 for a note that nobody can read. */
+/** When a pod was evicted, in seconds before now; -1 for not at all, -2 for an entry that cannot be parsed. */
 const pod = Arbitrary.all({
   ready: oneOf(true, true, false),
   going: oneOf(false, false, true),
@@ -15,7 +15,7 @@ const pod = Arbitrary.all({
 
 const worlds = Arbitrary.all({
   pods: Arbitrary.array(pod, { maxLength: 5 }),
-  /** Notes of pods that are gone. */
+  /** Entries for pods that are gone. */
   gone: int(0, 2),
   expected: int(-1, 5),
   desired: int(0, 5),
@@ -85,7 +85,7 @@ const gather = (world: World, time = now): Plan.Gathered => {
   return { budget: budgetOf(world), pods: podsOf(world), expected, desired, now: time }
 }
 
-/** Counted once more, in the words of the contract. */
+/** Counted again, by the rules. */
 const model = ({ desired, expected, generation, isNew, pods }: World) => {
   const isNoted = (i: number) => {
     const { going = false, noted = -1 } = pods[i] ?? {}
@@ -119,7 +119,7 @@ const own = (status: Plan.Status | undefined) =>
   Conditions.get(status?.conditions as Conditions.Conditions | undefined, "DisruptionAllowed")
 
 describe("Plan", () => {
-  checkProperty("says what the contract says", worlds, (world) => {
+  checkProperty("equals the rules", worlds, (world) => {
     const { expired, recheck, status } = Plan.plan(gather(world))
     const wanted = model(world)
     const { conditions: _, ...said } = written(budgetOf(world), status).status ?? {}
@@ -131,7 +131,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("once written, asks for nothing", worlds, (world) => {
+  checkProperty("is idempotent", worlds, (world) => {
     const gathered = gather(world)
     const { status } = Plan.plan(gathered)
     const again = Plan.plan({ ...gathered, budget: written(gathered.budget, status) })
@@ -141,7 +141,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("time alone changes nothing before it is looked at again, and then it does", worlds, (world) => {
+  checkProperty("does not change with time before the recheck, and then it does", worlds, (world) => {
     const gathered = gather(world)
     const first = Plan.plan(gathered)
     if (first.recheck === undefined)
@@ -156,7 +156,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("each word of it counts", worlds, (world) => {
+  checkProperty("each field affects whether it is written", worlds, (world) => {
     const gathered = gather(world)
     const { status } = written(gathered.budget, Plan.plan(gathered).status)
     if (status === undefined) return false
@@ -175,7 +175,7 @@ describe("Plan", () => {
     })
   })
 
-  checkProperty("the condition says whether anything is allowed, of this generation", worlds, (world) => {
+  checkProperty("the condition says whether a disruption is allowed, for this generation", worlds, (world) => {
     const gathered = gather(world)
     const { status } = written(gathered.budget, Plan.plan(gathered).status)
     const condition = own(status)
@@ -188,7 +188,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("it turns when its status does, and others stay", worlds, (world) => {
+  checkProperty("the transition time changes with the status, and other conditions stay", worlds, (world) => {
     const gathered = gather(world)
     const statuses = [Plan.plan(gathered).status, Plan.failSafe(gathered.budget, "why", now)]
     const before = own(gathered.budget.status)
@@ -203,7 +203,7 @@ describe("Plan", () => {
     })
   })
 
-  checkProperty("what cannot be counted allows nothing, and says why, once", worlds, (world) => {
+  checkProperty("a failed count allows nothing, with the cause, and is written once", worlds, (world) => {
     const budget = budgetOf(world)
     const status = Plan.failSafe(budget, "why", now)
     const safe = written(budget, status)
@@ -220,7 +220,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("whoever could not count says so until somebody can", worlds, (world) => {
+  checkProperty("a failure stays in the condition until a count succeeds", worlds, (world) => {
     const gathered = gather(world)
     const safe = written(gathered.budget, Plan.failSafe(gathered.budget, "why", now))
     return (

@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** Pods that were told to go and stay, against the words of the contract. */
+/** Stale DisruptionTarget conditions, compared with the rules. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Stale from "../../../src/controllers/disruption/stale.ts"
 import type { Pod } from "../../../src/kube/resources.ts"
@@ -41,28 +41,32 @@ const isStale = ({ going, phase, reason, status, type }: World): boolean =>
   reason !== "TerminationByKubelet"
 
 describe("Stale", () => {
-  checkProperty("whoever was told to go, lives and stays is due after two minutes", worlds, (world) => {
+  checkProperty("a condition on a pod that is not deleted is due after two minutes", worlds, (world) => {
     const found = Stale.due(podOf(world))
     if (!isStale(world)) return found === undefined
     return found === (world.since === -1 ? -Infinity : world.since + 120_000)
   })
 
-  checkProperty("taken back, it says False and nothing else, of that pod in that state", worlds, (world) => {
-    const wanted = {
-      metadata: { uid: "u", resourceVersion: "7" },
-      status: {
-        conditions: [
-          {
-            type: "DisruptionTarget",
-            status: "False",
-            reason: null,
-            message: null,
-            lastTransitionTime: Time.format(500_000),
-            observedGeneration: 2
-          }
-        ]
+  checkProperty(
+    "the reset sets only the condition to False, with uid and resourceVersion as preconditions",
+    worlds,
+    (world) => {
+      const wanted = {
+        metadata: { uid: "u", resourceVersion: "7" },
+        status: {
+          conditions: [
+            {
+              type: "DisruptionTarget",
+              status: "False",
+              reason: null,
+              message: null,
+              lastTransitionTime: Time.format(500_000),
+              observedGeneration: 2
+            }
+          ]
+        }
       }
+      return JSON.stringify(Stale.reset(podOf(world), 500_000).body) === JSON.stringify(wanted)
     }
-    return JSON.stringify(Stale.reset(podOf(world), 500_000).body) === JSON.stringify(wanted)
-  })
+  )
 })

@@ -1,4 +1,4 @@
-/** Random operation sequences on EcsBindings: in the end each is marked, once for each time that the mark was missing. */
+/** Random operation sequences on EcsBindings: each is annotated, once for each time that the annotation was missing. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -8,7 +8,7 @@ import { Operations, run } from "./randomOperations.ts"
 
 describe("EcsBinding controller, random operation sequences", () => {
   it.effect(
-    "marks each once for each time that the mark is missing, and then writes nothing",
+    "annotates each object once for each time that the annotation is missing, and then writes nothing",
     () =>
       Effect.gen(function* () {
         const result = yield* Arbitrary.checkEffect(

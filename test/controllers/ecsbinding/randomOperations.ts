@@ -1,6 +1,7 @@
 /**
- * Histories of EcsBindings: users, people who take the mark off, restarts and bad luck, in virtual time. In the end the weather clears, and
- * what is left is held against the rules: every one is marked, none was written to more often than there was a reason, and all is quiet.
+ * Random operation sequences on EcsBindings: creations, removed annotations, restarts and faults, in virtual time.
+ * Finally the faults stop, and the result is checked: each object is annotated, none was written without a reason, and
+ * no requests follow.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -28,7 +29,7 @@ const Do = Schema.Union([
   Schema.TaggedStruct("Edit", { name, innerip: Schema.Literals(["10.0.0.1", "10.0.0.2"]) }),
   Schema.TaggedStruct("Unmark", { name, to: Schema.Literals(["nothing", "false"]) }),
   Schema.TaggedStruct("Delete", { name }),
-  /** The loop stops in order and starts again. */
+  /** The controller stops in order and starts again. */
   Schema.TaggedStruct("Restart", {}),
   Schema.TaggedStruct("Weather", {
     how: Schema.Literals(["conflict", "error", "drop", "lost", "slow", "stale", "relist"]),
@@ -66,13 +67,13 @@ const ruleOf = ({ how, times }: Weather): Faults.Rule => {
 
 const isStale = (step: Operations[number]): boolean => step.do._tag === "Weather" && step.do.how === "stale"
 
-/** Kept while a history happens, by name: of the object that has it now. */
+/** State of a run, by name; of the object that has the name now. */
 interface Diary {
-  /** How often the mark was missing: at the creation, and each time somebody took it off. */
+  /** How often the annotation was missing: at the creation, and each time a user removed it. */
   readonly reasons: Map<string, number>
-  /** How often it was put on, as the server saw it. */
+  /** How often it was added, on the server. */
   readonly marked: Map<string, number>
-  /** Writes that the loop asked the server for since somebody began to listen. */
+  /** Writes by the controller since recording started. */
   heard: number
 }
 
@@ -80,7 +81,7 @@ const markOf = (one: EcsBinding): string | undefined => one.metadata.annotations
 
 const isMarked = (one: EcsBinding): boolean => markOf(one) === "true"
 
-/** The loop patches, and nobody else does. */
+/** Only the controller patches. */
 const listening =
   (diary: Diary) =>
   ({ code, name, resource, verb }: Entry): void => {
@@ -131,7 +132,7 @@ const act = Effect.fnUntraced(function* (
   }
 })
 
-/** Everything that is wrong in the end; nothing if all is as it should be. */
+/** All violations at the end. */
 export const run = (history: Operations) =>
   Effect.suspend(() => {
     const diary: Diary = { reasons: new Map(), marked: new Map(), heard: 0 }
@@ -147,14 +148,14 @@ const tell = Effect.fnUntraced(function* (history: Operations, diary: Diary) {
   yield* act({ _tag: "Create", name: "b", isMarked: true }, diary)
   let running: Running = yield* cluster.run(EcsBindings.make())
   const restart = Effect.gen(function* () {
-    // What runs is let finish, and an answer may be slow.
+    // Running requests are finished; a response may be slow.
     const stopped = yield* Effect.forkChild(running.stop())
     yield* cluster.advance("10 seconds")
     yield* Fiber.join(stopped)
     running = yield* cluster.run(EcsBindings.make())
   })
   for (const { do: step, wait } of history) {
-    // Users have better weather; what they want and cannot have, they leave.
+    // User requests meet fewer faults; a failed one is not retried.
     yield* server.setFaults([])
     if (step._tag === "Weather") rules = [...rules, ruleOf(step)].slice(-2)
     else if (step._tag !== "Restart") yield* Effect.ignore(act(step, diary))
@@ -163,11 +164,11 @@ const tell = Effect.fnUntraced(function* (history: Operations, diary: Diary) {
     yield* cluster.advance(wait)
   }
   yield* server.setFaults([])
-  // A watch that has fallen silent is found out by its end alone.
+  // A watch that delivers nothing is detected only by its timeout.
   yield* cluster.advance(history.some(isStale) ? "12 minutes" : "2 minutes")
   const said = yield* wrongs(diary, history.every(isExact))
   diary.heard = 0
-  // Everything is listed and looked at again, and time goes by.
+  // Everything is listed and reconciled again, and time passes.
   yield* restart
   yield* cluster.advance("12 minutes")
   if (diary.heard > 0) said.push(`${diary.heard} writes in the quiet`)
@@ -177,7 +178,7 @@ const tell = Effect.fnUntraced(function* (history: Operations, diary: Diary) {
   return said
 })
 
-/** Whether what the loop knows, and what it has been told of its writes, is true. */
+/** Whether the controller's cache and its pending own writes are correct. */
 const isExact = ({ do: step }: Operations[number]): boolean =>
   step._tag !== "Weather" || ["conflict", "error", "drop"].includes(step.how)
 

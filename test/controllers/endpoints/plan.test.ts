@@ -1,4 +1,6 @@
-/** Endpoints say what the pods say, in as few subsets as their ports allow, and are written only when that has changed. */
+/**
+ * Endpoints equal the pods' addresses, in as few subsets as their ports allow, and are written only when these change.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Plan from "../../../src/controllers/endpoints/plan.ts"
@@ -28,7 +30,7 @@ const gathered = (given: Scene, current: Endpoints | undefined): Plan.Gathered =
 const carryOut = (current: Endpoints | undefined, plan: Plan.Plan): Endpoints | undefined =>
   plan._tag === "None" ? current : plan._tag === "Update" ? plan.endpoints : (plan.draft as Endpoints)
 
-/** What a sync of the past left, if there was one. */
+/** Endpoints from an earlier sync, if there are any. */
 const before = ({ as, before: pods, service: facts }: Scene): Endpoints | undefined => {
   const given = { ...service(facts), ...(facts.selector === "none" ? {} : { spec: service(as).spec }) } as Service
   if (pods.length === 0) return undefined
@@ -46,7 +48,7 @@ const after = (given: Scene): Endpoints | undefined => {
 const line = (ready: boolean, { hostname, ip, nodeName, targetRef }: Subsets.Address, port: object | string): string =>
   JSON.stringify([ready, ip, hostname, nodeName, targetRef?.uid, port])
 
-/** One line for each address under each port. */
+/** One line for each address and port. */
 const said = (subsets: ReadonlyArray<Subsets.Subset>): ReadonlyArray<string> =>
   subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports }) =>
     [addresses, notReadyAddresses].flatMap((all, i) =>
@@ -63,7 +65,7 @@ const familyOf = (one: Service, pod: Pod): string => {
   return ipFamilies?.[0] ?? Pods.familyOf(clusterIP === "None" ? (pod.status?.podIP ?? "") : (clusterIP ?? ""))
 }
 
-/** What the pods say, one by one. */
+/** The expected addresses, pod by pod. */
 const expected = ({ pods, service: one }: Pick<Plan.Gathered, "pods" | "service">): ReadonlyArray<string> =>
   pods.flatMap((pod) => {
     const publishes = one.spec?.publishNotReadyAddresses === true
@@ -91,23 +93,23 @@ const expected = ({ pods, service: one }: Pick<Plan.Gathered, "pods" | "service"
 const sorted = (lines: ReadonlyArray<string>): string => [...lines].sort().join("\n")
 
 describe("Subsets", () => {
-  checkProperty("subsets say what the pods say", scene, (given) => {
+  checkProperty("contain exactly the pods' addresses", scene, (given) => {
     const { pods, service } = gathered(given, undefined)
     return sorted(said(Subsets.of(service, pods))) === sorted(expected({ pods, service }))
   })
 
-  checkProperty("no two subsets have the same addresses in the same state, and none has none", scene, (given) => {
+  checkProperty("have no addresses in common in the same state, and none is empty", scene, (given) => {
     const { pods, service } = gathered(given, undefined)
     const keys = Subsets.of(service, pods).map((one) => JSON.stringify([one.addresses, one.notReadyAddresses]))
     return new Set(keys).size === keys.length && !keys.includes("[null,null]")
   })
 
-  checkProperty("the order of the pods does not matter", scene, (given) => {
+  checkProperty("do not depend on the order of the pods", scene, (given) => {
     const { pods, service } = gathered(given, undefined)
     return JSON.stringify(Subsets.of(service, pods)) === JSON.stringify(Subsets.of(service, pods.toReversed()))
   })
 
-  checkProperty("the canonical text counts states and ports", scene, (given) => {
+  checkProperty("canonical text differs by state and port", scene, (given) => {
     const { pods, service: one } = gathered(given, undefined)
     const subsets = Subsets.of(one, pods)
     const text = Subsets.canonical(subsets)
@@ -123,7 +125,7 @@ describe("Subsets", () => {
     )
   })
 
-  checkProperty("the canonical text tells contents apart, and orders do not count", scene, (given) => {
+  checkProperty("canonical text is equal for equal content in any order", scene, (given) => {
     const { pods, service: one } = gathered(given, undefined)
     const subsets = Subsets.of(one, pods)
     const others = Subsets.of(one, selected(one, podsOf(given.before)))
@@ -140,18 +142,18 @@ describe("Subsets", () => {
 
 describe("Plan", () => {
   checkProperty(
-    "carried out, the Endpoints say what the pods say",
+    "applied, the Endpoints contain the pods' addresses",
     scene,
     (given) => sorted(said(after(given)?.subsets ?? [])) === sorted(expected(gathered(given, undefined)))
   )
 
   checkProperty(
-    "a second plan is empty",
+    "is idempotent",
     scene,
     (given) => Plan.plan({ ...gathered(given, after(given)), time: "1970-01-01T00:00:09Z" })._tag === "None"
   )
 
-  checkProperty("labels are the Service's, and say whose the object is", scene, (given) => {
+  checkProperty("sets the Service's labels and the managed-by label", scene, (given) => {
     const { metadata, spec } = service(given.service)
     const labels = after(given)?.metadata.labels
     return (
@@ -161,27 +163,23 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty(
-    "what is written says since when it waited, or nothing, and keeps what others noted",
-    scene,
-    (given) => {
-      const current = before(given)
-      const key = "endpoints.kubernetes.io/last-change-trigger-time"
-      const noted = current && {
-        ...current,
-        metadata: { ...current.metadata, annotations: { mine: "a", [key]: "old" } }
-      }
-      const plan = Plan.plan(gathered(given, noted))
-      if (plan._tag === "None") return true
-      const { annotations } = (plan._tag === "Create" ? plan.draft : plan.endpoints).metadata ?? {}
-      return (
-        (annotations?.[key] ?? "") === given.time && annotations?.["mine"] === (noted === undefined ? undefined : "a")
-      )
+  checkProperty("writes the trigger time, or none, and keeps other annotations", scene, (given) => {
+    const current = before(given)
+    const key = "endpoints.kubernetes.io/last-change-trigger-time"
+    const noted = current && {
+      ...current,
+      metadata: { ...current.metadata, annotations: { mine: "a", [key]: "old" } }
     }
-  )
+    const plan = Plan.plan(gathered(given, noted))
+    if (plan._tag === "None") return true
+    const { annotations } = (plan._tag === "Create" ? plan.draft : plan.endpoints).metadata ?? {}
+    return (
+      (annotations?.[key] ?? "") === given.time && annotations?.["mine"] === (noted === undefined ? undefined : "a")
+    )
+  })
 })
 
-/** Subsets of so many ready and other addresses. */
+/** Subsets with these numbers of ready and other addresses. */
 const sizes = Arbitrary.array(Arbitrary.all({ ready: int(0, 700), other: int(0, 700) }), { minLength: 1, maxLength: 4 })
 
 const subsetsOf = (
@@ -196,19 +194,19 @@ const count = (subsets: ReadonlyArray<Subsets.Subset>, list: "addresses" | "notR
   subsets.reduce((sum, one) => sum + (one[list]?.length ?? 0), 0)
 
 describe("Subsets", () => {
-  checkProperty("a thousand at most, and no fewer than there is room for", sizes, (all) => {
+  checkProperty("are truncated at 1,000, and no lower", sizes, (all) => {
     const given = subsetsOf(all)
     const { isTruncated, subsets } = Subsets.truncate(given)
     const before = Subsets.size(given)
     return Subsets.size(subsets) === Math.min(1000, before) && isTruncated === before > 1000
   })
 
-  checkProperty("ready ones go before others", sizes, (all) => {
+  checkProperty("keep ready addresses before others", sizes, (all) => {
     const given = subsetsOf(all)
     return count(Subsets.truncate(given).subsets, "addresses") === Math.min(1000, count(given, "addresses"))
   })
 
-  checkProperty("each subset keeps its share of those that do not all fit, and none is left empty", sizes, (all) => {
+  checkProperty("keep their share of those that do not all fit, and none is left empty", sizes, (all) => {
     const given = subsetsOf(all)
     if (Subsets.size(given) <= 1000) return true
     const { subsets } = Subsets.truncate(given)

@@ -1,6 +1,6 @@
 /**
- * Slices and Endpoints under fault injection: conflicts, refusals, lost answers, a cache that lags, and a loop that ends between any two
- * of its writes. Afterwards they match the pods, and the loops write nothing more.
+ * EndpointSlices and Endpoints under fault injection: conflicts, refusals, lost responses, a lagging cache, and
+ * processes that end between any two writes. Afterwards they match the pods, and the controllers write nothing more.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -37,7 +37,7 @@ const step = Arbitrary.all({
   ),
   pod: int(0, 4),
   fault: oneOf("none", "none", "conflict", "refusal", "lost", "lagging", "crash", "cut"),
-  /** How many calls the fault meets. */
+  /** How many calls the fault affects. */
   times: int(1, 3)
 })
 const history = Arbitrary.array(step, { minLength: 1, maxLength: 10 })
@@ -54,15 +54,15 @@ const faults: Partial<Record<Step["fault"], Fault>> = {
 const isWrite = (resource: string | undefined, method: string): boolean =>
   method !== "GET" && (resource === slices || resource === "endpoints")
 
-/** What meets the writes of the loops, and what the watches. */
+/** Faults of the controllers' writes, and of the watches. */
 const rulesOf = ({ fault, times, what }: Step): ReadonlyArray<Rule> => {
-  // These would meet the user's own writes.
+  // These would affect the user's own writes.
   if (what === "meddle" || what === "steal") return []
   const onWrites = faults[fault]
   if (onWrites !== undefined) {
     return [{ match: ({ context, method }) => isWrite(context.resource, method), fault: onWrites, times }]
   }
-  // Until the watch is there again, after a pause, the cache lags behind.
+  // Until the watch is restarted, after a pause, the cache lags.
   const cut: Fault = { _tag: "CutWatch", after: 0, how: "reset" }
   if (fault === "lagging")
     return [slices, "endpoints"].map((resource) => ({ match: { verb: "watch", resource }, fault: cut, times }))
@@ -99,7 +99,7 @@ const act = ({ pod, what }: Step, i: number) => {
 
 const oneSlice = Effect.map(Harness.slices(), ([slice]) => slice?.metadata.name ?? "none")
 
-/** What the pods say. */
+/** The expected addresses. */
 const expected = Effect.map(Harness.list(Pod), (all) =>
   all
     .filter(({ metadata, status }) => metadata.labels?.["app"] === "web" && (status?.podIP ?? "") !== "")
@@ -127,7 +127,7 @@ const inEndpoints = Effect.map(Harness.endpoints(), (one) =>
 
 const gone = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
 
-/** Runs the steps, and returns what is wrong in the end. */
+/** Runs the steps, and returns the final violations. */
 const play = (steps: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -140,7 +140,7 @@ const play = (steps: ReadonlyArray<Step>) =>
       yield* server.setFaults(rulesOf(one))
       yield* act(one, i)
       if (one.fault !== "crash") continue
-      // The loops end where they are, and others take over.
+      // The processes end at once, and others take over.
       yield* Effect.forEach(running, ({ stop }) => stop(gone))
       running = yield* Effect.forEach(loops, (one) => cluster.run(one))
     }
@@ -163,7 +163,7 @@ const play = (steps: ReadonlyArray<Step>) =>
 
 describe("random operation sequences under fault injection", () => {
   it.effect(
-    "slices and Endpoints say in the end what the pods say, and are left alone then",
+    "slices and Endpoints match the pods in the end, and are not written any more",
     () =>
       Effect.gen(function* () {
         const result = yield* Arbitrary.checkEffect(

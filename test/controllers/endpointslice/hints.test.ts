@@ -1,5 +1,8 @@
 import { describe } from "@effect/vitest"
-/** Hints by zone: nobody is overloaded by them, what can stay stays, and there are none where no division is possible. */
+/**
+ * Zone hints: no endpoint is overloaded, slices keep their hints where possible, and there are none without an
+ * allocation.
+ */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Allocation from "../../../src/controllers/endpointslice/allocation.ts"
 import * as Hints from "../../../src/controllers/endpointslice/hints.ts"
@@ -8,7 +11,7 @@ import * as TopologyCache from "../../../src/controllers/endpointslice/topologyC
 import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
 
 const endpoint = Arbitrary.all({
-  /** Of the last one no node counts. */
+  /** In the last zone no node counts. */
   zone: oneOf("a", "a", "a", "b", "b", "c", "d"),
   hint: oneOf("", "a", "a", "b", "b", "c", "d", "two", "node"),
   ready: oneOf(true, true, true, true, false)
@@ -16,10 +19,10 @@ const endpoint = Arbitrary.all({
 const slice = Arbitrary.all({
   endpoints: Arbitrary.array(endpoint, { maxLength: 7 }),
   as: oneOf("create", "update", "unchanged", "unchanged"),
-  /** Whether it has been hinted before, each endpoint for its own zone. */
+  /** Whether it already has a hint for its own zone. */
   isOwn: oneOf(true, true, false)
 })
-/** The processors of three zones; of the third there may be none. */
+/** The CPU of three zones; the third may have none. */
 const shares = Arbitrary.all({
   a: int(1, 9),
   b: int(1, 9),
@@ -71,7 +74,7 @@ const given = ({ homeless, shares, slices }: Scene) => {
   return { shares: sharesOf(shares), creates: of("create"), updates: of("update"), unchanged: of("unchanged") }
 }
 
-/** All slices are new, and all endpoints ready and in zones that count. */
+/** All slices are new, and all endpoints are ready and in known zones. */
 const fresh = (one: Scene): Given => {
   const counted = sharesOf(one.shares) ?? new Map()
   const slices = one.slices.map((each): Scene["slices"][number] => ({
@@ -83,7 +86,7 @@ const fresh = (one: Scene): Given => {
 }
 
 type Given = ReturnType<typeof given>
-/** All slices as they are then. */
+/** All slices after hints were added. */
 const after = (before: Given): ReadonlyArray<Slice> => {
   const { creates, rewritten, updates } = Hints.hint(before)
   const touched = new Set(rewritten.map(({ id }) => id))
@@ -98,7 +101,7 @@ const zoneFor = ({ hints }: Endpoint) =>
 const countOf = (slices: ReadonlyArray<Slice>, zone: string) =>
   readyOf(slices).filter((one) => zoneFor(one) === zone).length
 
-/** The least that a zone with that share may have: then each is asked for a fifth over the average. */
+/** The minimum for a zone with that share: each endpoint then has an overload of 20 %. */
 const least = (share: number, ready: number) => Math.ceil((share * ready) / 1.2 - 1e-9)
 
 const isPossible = ({ creates, shares, unchanged, updates }: Given): boolean => {
@@ -107,7 +110,7 @@ const isPossible = ({ creates, shares, unchanged, updates }: Given): boolean => 
   return [...shares.values()].reduce((sum, share) => sum + least(share, ready.length), 0) <= ready.length
 }
 
-/** Rules of small numbers are met by rounding on both sides of a whole one. */
+/** Small numbers meet the rules only after rounding in both directions. */
 const isEven = ({ creates, shares, unchanged, updates }: Given): boolean => {
   const { length } = readyOf([...creates, ...updates, ...unchanged])
   return [...(shares ?? [])].some(
@@ -119,12 +122,12 @@ const isWellFormed = (slice: Slice, zones: Allocation.Shares): boolean =>
   slice.endpoints.every((one) => (isReady(one) ? zones.has(zoneFor(one) ?? "") : one.hints === undefined))
 
 describe("Hints", () => {
-  checkProperty("there are hints exactly where there is a division", scene, (one) => {
+  checkProperty("exist exactly if an allocation is possible", scene, (one) => {
     const before = given(one)
     return isEven(before) || (Hints.hint(before).outcome._tag === "Given") === isPossible(before)
   })
 
-  checkProperty("each endpoint that is ready is for one zone that counts, or none for any", scene, (one) => {
+  checkProperty("give each ready endpoint one known zone, or none of them any", scene, (one) => {
     const before = given(one)
     const slices = after(before)
     return Hints.hint(before).outcome._tag === "Given"
@@ -132,7 +135,7 @@ describe("Hints", () => {
       : endpointsOf(slices).every(({ hints }) => hints === undefined)
   })
 
-  checkProperty("no endpoint is asked for more than a fifth over the average", scene, (one) => {
+  checkProperty("overload no endpoint by more than 20 %", scene, (one) => {
     const before = given(one)
     const slices = after(before)
     const ready = readyOf(slices).length
@@ -142,14 +145,14 @@ describe("Hints", () => {
     )
   })
 
-  checkProperty("a second time nothing is written for hints", scene, (one) => {
+  checkProperty("are idempotent", scene, (one) => {
     const before = given(one)
     const again = { ...before, creates: [], updates: [], unchanged: after(before) }
     const { outcome, rewritten } = Hints.hint(again)
     return rewritten.length === 0 && outcome._tag === Hints.hint(before).outcome._tag
   })
 
-  checkProperty("a slice is written for its hints only if it could not stay beside those that do", scene, (one) => {
+  checkProperty("lead to a write of a slice only if it could not keep its hints beside the others", scene, (one) => {
     const before = given(one)
     const { outcome, rewritten } = Hints.hint(before)
     const { shares = new Map<string, number>(), unchanged } = before
@@ -165,27 +168,31 @@ describe("Hints", () => {
     })
   })
 
-  checkProperty("no zone gives or takes for less than half an endpoint, if none is below its minimum", scene, (one) => {
-    const before = fresh(one)
-    const { outcome } = Hints.hint(before)
-    const ready = readyOf(before.creates)
-    const allocation = Allocation.of(before.shares, ready.length)
-    if (outcome._tag === "Refused" || allocation._tag === "Impossible") return true
-    const { due } = allocation
-    const zones = [...due].map(([zone, { desired, minimum }]) => {
-      const own = ready.filter((each) => each.zone === zone).length
-      return { zone, surplus: own - desired, isShort: own < minimum }
-    })
-    if (zones.some(({ isShort }) => isShort)) return true
-    const moved = readyOf(after(before)).filter((each) => zoneFor(each) !== each.zone)
-    return zones.every(
-      ({ surplus, zone }) =>
-        (surplus >= 0.5 || moved.every((each) => each.zone !== zone)) &&
-        (surplus <= -0.5 || moved.every((each) => zoneFor(each) !== zone))
-    )
-  })
+  checkProperty(
+    "move an endpoint only for at least half an endpoint, if no zone is below its minimum",
+    scene,
+    (one) => {
+      const before = fresh(one)
+      const { outcome } = Hints.hint(before)
+      const ready = readyOf(before.creates)
+      const allocation = Allocation.of(before.shares, ready.length)
+      if (outcome._tag === "Refused" || allocation._tag === "Impossible") return true
+      const { due } = allocation
+      const zones = [...due].map(([zone, { desired, minimum }]) => {
+        const own = ready.filter((each) => each.zone === zone).length
+        return { zone, surplus: own - desired, isShort: own < minimum }
+      })
+      if (zones.some(({ isShort }) => isShort)) return true
+      const moved = readyOf(after(before)).filter((each) => zoneFor(each) !== each.zone)
+      return zones.every(
+        ({ surplus, zone }) =>
+          (surplus >= 0.5 || moved.every((each) => each.zone !== zone)) &&
+          (surplus <= -0.5 || moved.every((each) => zoneFor(each) !== zone))
+      )
+    }
+  )
 
-  checkProperty("eight, five and five endpoints stay where 7.2, 5.4 and 5.4 are due", int(1, 2), (times) => {
+  checkProperty("keep eight, five and five endpoints where 7.2, 5.4 and 5.4 are desired", int(1, 2), (times) => {
     const zones = Array.from("aaaaaaaabbbbbccccc".repeat(times))
     const endpoints = zones.map((zone): Endpoint => ({ addresses: [zone], conditions: { ready: true }, zone }))
     const shares = new Map([
@@ -198,7 +205,7 @@ describe("Hints", () => {
     return moved.length === (times === 1 ? 0 : 1)
   })
 
-  checkProperty("no two zones swap endpoints", scene, (one) => {
+  checkProperty("never swap endpoints between two zones", scene, (one) => {
     const before = given(one)
     const { creates, rewritten, updates } = Hints.hint(before)
     const moves = readyOf([...creates, ...updates, ...rewritten]).flatMap((each) => {
@@ -208,7 +215,7 @@ describe("Hints", () => {
     return moves.every((move) => !moves.includes(`${move.slice(1)}${move.slice(0, 1)}`))
   })
 
-  checkProperty("what is told is what there is", scene, (one) => {
+  checkProperty("have counts that match the slices", scene, (one) => {
     const before = given(one)
     const { outcome } = Hints.hint(before)
     const slices = after(before)
@@ -216,7 +223,7 @@ describe("Hints", () => {
     return ["a", "b", "c", "d"].every((zone) => (outcome.counts.get(zone) ?? 0) === countOf(slices, zone))
   })
 
-  checkProperty("endpoints are the same but for their hints", scene, (one) => {
+  checkProperty("change nothing else of an endpoint", scene, (one) => {
     const before = given(one)
     const text = (slices: ReadonlyArray<Slice>) =>
       slices
@@ -228,8 +235,8 @@ describe("Hints", () => {
     return text(after(before)) === text([...before.creates, ...before.updates, ...before.unchanged])
   })
 })
-describe("Wishes", () => {
-  checkProperty("who is not asked again has nothing to write, and who is asked has", scene, (one) => {
+describe("TopologyCache", () => {
+  checkProperty("returns exactly the Services whose hints would change", scene, (one) => {
     const before = given(one)
     const { outcome } = Hints.hint(before)
     const shares = sharesOf(one.others)
@@ -239,7 +246,7 @@ describe("Wishes", () => {
 })
 
 describe("Allocation", () => {
-  checkProperty("each zone is due what keeps its endpoints from overload, and not one more", scene, (one) => {
+  checkProperty("has a minimum for each zone that prevents overload, and not one endpoint more", scene, (one) => {
     const shares = sharesOf(one.shares)
     const ready = one.slices.reduce((sum, { endpoints }) => sum + endpoints.length, 0)
     const allocation = Allocation.of(shares, ready)
@@ -251,7 +258,7 @@ describe("Allocation", () => {
     )
   })
 
-  checkProperty("the minimums and the slack are all there are", scene, (one) => {
+  checkProperty("has minimums and slack that add up to all endpoints", scene, (one) => {
     const ready = one.slices.reduce((sum, { endpoints }) => sum + endpoints.length, 0)
     const allocation = Allocation.of(sharesOf(one.shares), ready)
     if (allocation._tag === "Impossible") return true

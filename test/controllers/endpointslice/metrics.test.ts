@@ -1,4 +1,7 @@
-/** What the metrics of slices say, with the labels and at the moments of kube-controller-manager. Source: k8s.io/endpointslice reconciler.go. */
+/**
+ * The metrics of the EndpointSlice controller, with the labels and timing of kube-controller-manager. Source:
+ * k8s.io/endpointslice: reconciler.go.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -12,7 +15,7 @@ const controllers = [EndpointSliceController.make()]
 const world = (test: Parameters<typeof Harness.world>[0], options: Parameters<typeof Harness.world>[1] = {}) =>
   Harness.world(test, { controllers, ...options }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 
-/** Of one metric: by the values of its labels what it is, and of histograms how often and how much. */
+/** The values of a metric by label values; for histograms count and sum. */
 const of = (name: string) =>
   Effect.map(Metric.snapshot, (all) =>
     Object.fromEntries(
@@ -34,7 +37,7 @@ const of = (name: string) =>
 const dual = { ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "PreferDualStack", clusterIP: "None" }
 
 describe("endpointslices_changed_per_sync", () => {
-  it.effect("observes each family of a sync, one that writes nothing too", () =>
+  it.effect("observes each family of a sync, even without a write", () =>
     world(
       Effect.gen(function* () {
         yield* Harness.expose(dual)
@@ -51,7 +54,7 @@ describe("endpointslices_changed_per_sync", () => {
     )
   )
 
-  it.effect("leaves out a family whose writes failed", () =>
+  it.effect("omits a family whose writes failed", () =>
     world(
       Effect.gen(function* () {
         yield* Harness.recording([
@@ -71,7 +74,7 @@ describe("endpointslices_changed_per_sync", () => {
     )
   )
 
-  it.effect("tells Services apart by their hints and by where their traffic should go", () =>
+  it.effect("has labels for hints and traffic distribution", () =>
     world(
       Effect.gen(function* () {
         yield* Harness.expose({ trafficDistribution: "PreferClose" }, { name: "close" })
@@ -107,7 +110,7 @@ describe("endpoints_added_per_sync and endpoints_removed_per_sync", () => {
 })
 
 describe("services_count_by_traffic_distribution", () => {
-  it.effect("counts Services by what they say, as long as they say it", () =>
+  it.effect("counts Services by their current value", () =>
     world(
       Effect.gen(function* () {
         const count = of("services_count_by_traffic_distribution")
@@ -130,7 +133,7 @@ describe("services_count_by_traffic_distribution", () => {
 })
 
 describe("syncs", () => {
-  it.effect("are successes where there is nothing to do as well", () =>
+  it.effect("are successes even if nothing is to be done", () =>
     world(
       Effect.gen(function* () {
         yield* Harness.expose({ selector: null })
@@ -142,7 +145,7 @@ describe("syncs", () => {
     )
   )
 
-  it.effect("are stale when they wait for slices that the last one wrote", () =>
+  it.effect("are stale while they wait for slices that the last one wrote", () =>
     world(
       Effect.gen(function* () {
         yield* Harness.expose()
@@ -152,7 +155,7 @@ describe("syncs", () => {
         assert.deepStrictEqual(yield* of("syncs"), { success: 2, stale: 1 })
       }),
       {
-        // The cache hears of the slice of the API server, that there are no more, and of none that come.
+        // The cache receives the API server's slice and the end of the initial list, and no later slices.
         faults: [
           {
             match: Faults.on({ verb: "watch", resource: "endpointslices.discovery.k8s.io" }),

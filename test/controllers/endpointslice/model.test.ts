@@ -1,4 +1,4 @@
-/** What one pod of a Service comes to: conditions, host name, hints, node and zone; and the families. */
+/** The endpoint of one pod: conditions, host name, hints, node and zone; and the address families. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Model from "../../../src/controllers/endpointslice/model.ts"
 import * as Plan from "../../../src/controllers/endpointslice/plan.ts"
@@ -40,7 +40,7 @@ const endpointOf = (given: Partial<typeof podFact | Record<string, unknown>>, as
 }
 
 describe("an endpoint", () => {
-  it("has its three conditions, its pod, its node and its zone", () =>
+  it("has three conditions, and references to pod, node and zone", () =>
     assert.deepStrictEqual(endpointOf({}), {
       addresses: ["10.0.0.1"],
       conditions: { ready: true, serving: true, terminating: false },
@@ -60,12 +60,12 @@ describe("an endpoint", () => {
     })
   }
 
-  it("has a host name in the Service's own domain only", () => {
+  it("has a host name only in the Service's own domain", () => {
     assert.strictEqual(endpointOf({ host: "web" })?.hostname, "host-1")
     assert.isUndefined(endpointOf({ host: "elsewhere" })?.hostname)
   })
 
-  it("has hints as the Service prefers, and only while it is ready", () => {
+  it("has hints for the traffic distribution, only while it is ready", () => {
     assert.isUndefined(endpointOf({})?.hints)
     const zone = { forZones: [{ name: "zone-a" }] }
     assert.deepStrictEqual(endpointOf({}, { traffic: "PreferClose" })?.hints, zone)
@@ -78,7 +78,7 @@ describe("an endpoint", () => {
     })
   })
 
-  it("is left out while nobody knows its node, unless it is published anyway", () => {
+  it("is left out while its node is unknown, unless addresses that are not ready are published", () => {
     assert.isUndefined(endpointOf({ node: "lost" }))
     assert.isDefined(endpointOf({ node: "lost" }, { publishes: true }))
   })

@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** Carried out, a plan leaves slices that say what the pods say, and nothing to do; whatever slices there were. */
+/** An applied plan leaves slices that match the pods, and nothing to do, whatever slices existed. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Model from "../../../src/controllers/endpointslice/model.ts"
 import * as Plan from "../../../src/controllers/endpointslice/plan.ts"
@@ -10,7 +10,7 @@ import type { EndpointSlice, Service } from "../../../src/kube/resources.ts"
 import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { nodeOf, podFacts, podsOf, selected, service, serviceFacts } from "../shared/services/objects.ts"
 
-/** What a Service and its pods were like when a slice was written, or whose it is. */
+/** The Service and its pods when a slice was written, or its owner. */
 const sliceFacts = Arbitrary.all({
   pods: Arbitrary.array(podFacts, { maxLength: 4 }),
   as: serviceFacts,
@@ -22,7 +22,7 @@ const scene = Arbitrary.all({
   slices: Arbitrary.array(sliceFacts, { maxLength: 3 }),
   limit: int(1, 4),
   time: oneOf("", "1970-01-01T00:00:05Z"),
-  /** Whether it asks for hints by zone. */
+  /** Whether it requests topology-aware hints. */
   asks: oneOf(false, false, true)
 })
 
@@ -35,7 +35,7 @@ const stored = (draft: Draft<EndpointSlice>, name: string): EndpointSlice => ({
   metadata: { ...draft.metadata, name, uid: `${name}-uid` }
 })
 
-/** The slices that syncs of the past may have left. */
+/** The slices that earlier syncs may have left. */
 const before = ({ limit, slices }: Scene): ReadonlyArray<EndpointSlice> =>
   slices.flatMap(({ as, owner, pods }, i) => {
     const given = { ...service(as), ...(owner === "own" ? {} : { metadata: { ...service(as).metadata, ...former } }) }
@@ -52,7 +52,7 @@ const before = ({ limit, slices }: Scene): ReadonlyArray<EndpointSlice> =>
     return creates.map((draft, j) => stored(draft, `${i}-${j}`))
   })
 
-/** Pods of the second zone there are none, so endpoints of the first are for both, or no hints are possible. */
+/** There are no pods in the second zone, so endpoints of the first serve both, or no hints are possible. */
 const shares = new Map([
   ["zone-a", 0.6],
   ["zone-b", 0.4]
@@ -95,7 +95,7 @@ const text = (slice: Pick<EndpointSlice, "addressType" | "ports">, endpoint: Mod
     Object.entries(endpoint).sort(([a], [b]) => (a < b ? -1 : 1))
   ])
 
-/** The slices without hints that depend on all of them. */
+/** The slices without proportional hints. */
 const bare = (given: Scene, slices: ReadonlyArray<EndpointSlice>): ReadonlyArray<EndpointSlice> =>
   given.asks
     ? slices.map((slice) => Object.assign({}, slice, { endpoints: (slice.endpoints ?? []).map(withoutHints) }))
@@ -106,7 +106,7 @@ const withoutHints = (endpoint: Model.Endpoint): Model.Endpoint => {
   return others
 }
 
-/** How many endpoints of the family are for the zone, and how many are for any. */
+/** How many endpoints of the family are for the zone, and how many have any hint. */
 const countOf = (slices: ReadonlyArray<EndpointSlice>, family: string, zone: string | undefined): number =>
   slices
     .filter(({ addressType }) => addressType === family)
@@ -120,7 +120,7 @@ const isAsTold = (answers: Plan.Plan["outcomes"], slices: ReadonlyArray<Endpoint
     )
   )
 
-/** How many endpoints there are of each family, set of ports and whatever else. */
+/** The numbers of endpoints by family, ports and other properties. */
 const places = (slices: ReadonlyArray<EndpointSlice>, more: (endpoint: Model.Endpoint) => string) => {
   const counts = new Map<string, number>()
   for (const { addressType, endpoints = [], ports = [] } of slices) {
@@ -131,7 +131,7 @@ const places = (slices: ReadonlyArray<EndpointSlice>, more: (endpoint: Model.End
   return counts
 }
 
-/** What the pods say, one by one and without a plan. */
+/** The expected endpoints, pod by pod and without a plan. */
 const expected = (given: Scene): ReadonlyArray<string> => {
   const { pods, service } = gathered(given, [])
   return Model.of(service, pods, nodeOf).groups.flatMap(({ endpoints, family, ports }) =>
@@ -149,12 +149,12 @@ const isEmpty = ({ endpoints, ports }: EndpointSlice): boolean =>
 
 describe("Plan", () => {
   checkProperty(
-    "the slices say what the pods say",
+    "the slices match the pods",
     scene,
     (given) => [...said(bare(given, after(given)))].sort().join() === [...expected(given)].sort().join()
   )
 
-  checkProperty("each zone has an endpoint for it, or no endpoint of the family is for any", scene, (given) => {
+  checkProperty("each zone has an endpoint for it, or no endpoint of the family has a hint", scene, (given) => {
     const slices = after(given)
     return (
       !given.asks ||
@@ -165,7 +165,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("it is told what became of a wish for hints", scene, (given) => {
+  checkProperty("the outcome of a request for hints is returned", scene, (given) => {
     const slices = before(given)
     const { outcomes } = Plan.plan(gathered(given, slices))
     const then = after(given)
@@ -173,13 +173,13 @@ describe("Plan", () => {
     return outcomes.length === families.length && isAsTold(outcomes, then)
   })
 
-  checkProperty("a wish for hints is answered if nothing else changes either", scene, (given) => {
+  checkProperty("a request for hints is answered even if nothing else changes", scene, (given) => {
     const slices = carryOut([], Plan.plan(gathered({ ...given, asks: false }, [])))
     const plan = Plan.plan(gathered({ ...given, asks: true }, slices))
     return isAsTold(plan.outcomes, carryOut(slices, plan))
   })
 
-  checkProperty("its numbers are what happens", scene, (given) => {
+  checkProperty("its counts match the slices", scene, (given) => {
     const slices = before(given)
     const { families, moves, sizes } = Plan.plan(gathered(given, slices))
     const served = slices.filter(({ addressType }) => families.some((family) => family === addressType))
@@ -199,7 +199,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("a second plan is empty", scene, (given) => changes(Plan.plan(gathered(given, after(given)))) === 0)
+  checkProperty("is idempotent", scene, (given) => changes(Plan.plan(gathered(given, after(given)))) === 0)
 
   checkProperty("each family has a slice, and an empty one only if it has no other", scene, (given) => {
     const slices = after(given)
@@ -211,7 +211,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("every slice is the Service's, under its labels and none too full", scene, (given) => {
+  checkProperty("every slice has the Service as owner and its labels, and none exceeds the limit", scene, (given) => {
     const one = service(given.service)
     return after(given).every(
       (slice) =>
@@ -224,21 +224,21 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("labels follow the Service, if nothing else changes either", scene, (given) => {
+  checkProperty("labels follow the Service, even if nothing else changes", scene, (given) => {
     const labelled = (labels: "none" | "team"): Scene => ({ ...given, service: { ...given.service, labels } })
     const slices = carryOut([], Plan.plan(gathered(labelled("none"), [])))
     const then = carryOut(slices, Plan.plan(gathered(labelled("team"), slices)))
     return then.every(({ metadata }) => metadata.labels?.["team"] === "a")
   })
 
-  checkProperty("what is written says since when it waited, or nothing", scene, (given) => {
+  checkProperty("a written slice has the trigger time, or none", scene, (given) => {
     const slices = before(given)
     const { creates, updates } = Plan.plan(gathered(given, slices))
     const key = "endpoints.kubernetes.io/last-change-trigger-time"
     return [...creates, ...updates].every(({ metadata }) => (metadata?.annotations?.[key] ?? "") === given.time)
   })
 
-  checkProperty("no slice is made while one of the family is deleted that could be it", scene, (given) => {
+  checkProperty("no slice is created while one of the same family is deleted that could be reused", scene, (given) => {
     const { creates, deletes } = Plan.plan(gathered(given, before(given)))
     const uid = service(given.service).metadata.uid
     return !deletes.some(
@@ -246,7 +246,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("a Service that is going gets no new slices", scene, (given) => {
+  checkProperty("a Service that is being deleted gets no new slices", scene, (given) => {
     const { service, ...others } = gathered(given, before(given))
     const metadata = { ...service.metadata, deletionTimestamp: "1970-01-01T00:00:09Z" }
     return Plan.plan({ ...others, service: { ...service, metadata } }).creates.length === 0

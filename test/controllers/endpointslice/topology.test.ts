@@ -1,4 +1,4 @@
-/** What a user sees of a Service that asks for hints by zone, and of its numbers: spec F.3, and test/e2e/network/topology_hints.go of Kubernetes. */
+/** A Service with topology-aware hints, and its metrics. Source: test/e2e/network/topology_hints.go of Kubernetes. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -23,7 +23,7 @@ const status = (cpu: string, ready: boolean) => ({
 const patchNode = (name: string, body: object, subresource?: string) =>
   settled(Effect.flatMap(KubeClient, (client) => client.patch(Node, { name, subresource }, Patch.merge(body))))
 
-/** A node that is ready. */
+/** A ready node. */
 const machine = (name: string, zone: string, cpu = "4", labels: object = {}) =>
   Effect.flatMap(KubeClient, (client) =>
     Effect.andThen(
@@ -32,7 +32,7 @@ const machine = (name: string, zone: string, cpu = "4", labels: object = {}) =>
     )
   )
 
-/** So many pods on the node, all ready. */
+/** This many ready pods on the node. */
 const pods = (node: string, count: number, from = 0) =>
   settled(
     Effect.forEach(
@@ -44,7 +44,7 @@ const pods = (node: string, count: number, from = 0) =>
     )
   )
 
-/** `east-east 3, east-west 1`: of how many endpoints of the first zone the traffic of the second comes from. */
+/** `east-east 3, east-west 1`: for each pair of zones, how many endpoints of the first serve the second. */
 const hints = Effect.map(Harness.slices(), (slices) => {
   const counts = new Map<string, number>()
   for (const { zone, hints } of slices.flatMap(({ endpoints }) => endpoints ?? [])) {
@@ -57,7 +57,7 @@ const hints = Effect.map(Harness.slices(), (slices) => {
     .join(", ")
 })
 
-/** What the Service's users were told of hints, each once. */
+/** The events about hints, each once. */
 const told = Effect.map(Harness.events, (all) => [
   ...new Set(
     all.filter((one) => one.includes("TopologyAware")).map((one) => one.replace("endpoint-slice-controller: ", ""))
@@ -70,14 +70,14 @@ const unknown = refused("Insufficient Node information: allocatable CPU or zone 
 
 type World<A, E> = Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>
 
-/** Two zones as large as each other, and a node that does not count. */
+/** Two zones of equal size, and a node that does not count. */
 const world = <A, E>(test: World<A, E>) =>
   Harness.world(
     Effect.andThen(Effect.andThen(machine("e", "east"), machine("w", "west")), () => test),
     { controllers: [EndpointSliceController.make()] }
   )
 
-describe("a Service that asks for hints by zone", () => {
+describe("a Service with topology-aware hints", () => {
   it.effect("keeps traffic in its zone where each zone has its share", () =>
     world(
       Effect.gen(function* () {
@@ -90,7 +90,7 @@ describe("a Service that asks for hints by zone", () => {
     )
   )
 
-  it.effect("sends traffic elsewhere where the pods are, and takes it back", () =>
+  it.effect("serves another zone where the pods are, and returns to its own", () =>
     world(
       Effect.gen(function* () {
         yield* pods("e", 5)
@@ -107,7 +107,7 @@ describe("a Service that asks for hints by zone", () => {
     )
   )
 
-  it.effect("divides by processors, and anew when they change", () =>
+  it.effect("divides by CPU, and again when that changes", () =>
     world(
       Effect.gen(function* () {
         yield* pods("e", 4)
@@ -116,7 +116,7 @@ describe("a Service that asks for hints by zone", () => {
         assert.strictEqual(yield* hints, "east-east 4, west-west 4")
         const calls = yield* Harness.recording()
         yield* patchNode("e", status("5", true), "status")
-        // Within a fifth: nothing is written for that.
+        // Within the threshold, so nothing is written.
         assert.lengthOf(calls, 0)
         yield* patchNode("e", status("12", true), "status")
         assert.strictEqual(yield* hints, "east-east 4, west-east 2, west-west 2")
@@ -128,7 +128,7 @@ describe("a Service that asks for hints by zone", () => {
     )
   )
 
-  it.effect("has none with fewer endpoints than zones, which is told", () =>
+  it.effect("has no hints with fewer endpoints than zones, with an event", () =>
     world(
       Effect.gen(function* () {
         yield* pods("e", 1)
@@ -141,7 +141,7 @@ describe("a Service that asks for hints by zone", () => {
     )
   )
 
-  it.effect("has none where some would be overloaded, which is told", () =>
+  it.effect("has no hints where an endpoint would be overloaded, with an event", () =>
     world(
       Effect.gen(function* () {
         yield* machine("n", "north", "1")
@@ -156,7 +156,7 @@ describe("a Service that asks for hints by zone", () => {
     )
   )
 
-  it.effect("has none while a node's zone or processors are not known, and has them again when they are", () =>
+  it.effect("has no hints while a node's zone or CPU is unknown, and has them again afterwards", () =>
     world(
       Effect.gen(function* () {
         yield* pods("e", 2)
@@ -181,7 +181,7 @@ describe("a Service that asks for hints by zone", () => {
     )
   )
 
-  it.effect("has none if an endpoint has no zone, which is told", () =>
+  it.effect("has no hints if an endpoint has no zone, with an event", () =>
     world(
       Effect.gen(function* () {
         yield* Harness.node("lost")
@@ -196,7 +196,7 @@ describe("a Service that asks for hints by zone", () => {
     )
   )
 
-  it.effect("loses them when it stops to ask, which is told, and pods that are not ready have none", () =>
+  it.effect("loses them without the annotation, with an event; pods that are not ready never have any", () =>
     world(
       Effect.gen(function* () {
         yield* pods("e", 2)
@@ -214,7 +214,7 @@ describe("a Service that asks for hints by zone", () => {
     )
   )
 
-  it.effect("has new hints as soon as a node that stays in its zone has more processors", () =>
+  it.effect("has new hints as soon as the CPU of a node changes", () =>
     world(
       Effect.gen(function* () {
         yield* pods("e", 4)
@@ -227,24 +227,22 @@ describe("a Service that asks for hints by zone", () => {
   )
 })
 
-it.effect(
-  "a Service that asks for hints by zone and has no endpoints is synced, though its slice has null for them",
-  () =>
-    Harness.world(
-      Effect.gen(function* () {
-        yield* Harness.expose({}, auto)
-        yield* Harness.patch(Service, "web", { metadata: { annotations: { note: "another sync" } } })
-        yield* Harness.settle
-        const [slice] = yield* Harness.slices()
-        assert.isNull(slice?.endpoints)
-        const panics = (yield* Metric.snapshot).find(({ id }) => id === "controller_runtime_reconcile_panics_total")
-        assert.deepInclude(panics?.state, { count: 0 })
-      }),
-      { controllers: [EndpointSliceController.make()] }
-    ).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+it.effect("a Service with topology-aware hints and no endpoints is synced, although its slice has null for them", () =>
+  Harness.world(
+    Effect.gen(function* () {
+      yield* Harness.expose({}, auto)
+      yield* Harness.patch(Service, "web", { metadata: { annotations: { note: "another sync" } } })
+      yield* Harness.settle
+      const [slice] = yield* Harness.slices()
+      assert.isNull(slice?.endpoints)
+      const panics = (yield* Metric.snapshot).find(({ id }) => id === "controller_runtime_reconcile_panics_total")
+      assert.deepInclude(panics?.state, { count: 0 })
+    }),
+    { controllers: [EndpointSliceController.make()] }
+  ).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 )
 
-it.effect("what the slices come to is counted", () =>
+it.effect("the slices' totals are in the metrics", () =>
   Harness.world(
     Effect.gen(function* () {
       const numbers = Effect.map(Metric.snapshot, (all) =>

@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** The shares of the zones: after any history of nodes what a look at all of them would say. */
+/** The zones' shares of CPU: after any sequence of node events the same as by a scan. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Zones from "../../../src/controllers/endpointslice/zones.ts"
 import type { Node } from "../../../src/kube/resources.ts"
@@ -32,7 +32,7 @@ const node = ({ cpu, id, ready, role, zone }: Fact): Node => ({
 
 const millis: Record<string, number> = { "1": 1000, "2": 2000, "1500m": 1500, "0": 0, none: 0 }
 
-/** By a look at all nodes. */
+/** By a scan of all nodes. */
 const expected = (nodes: Iterable<Fact>): string => {
   const counting = [...nodes].filter(({ ready, role }) => role === "none" && ready === "True")
   if (counting.some(({ cpu, zone }) => zone === "" || millis[cpu] === 0)) return "unknown"
@@ -67,13 +67,13 @@ const play = (facts: ReadonlyArray<Fact>, each: (told: boolean, before: string, 
 }
 
 describe("Zones", () => {
-  checkProperty("the shares are those of the nodes", history, (facts) => play(facts, () => true))
+  checkProperty("the shares equal those of a scan", history, (facts) => play(facts, () => true))
 
-  checkProperty("who waits for other shares is told", history, (facts) =>
+  checkProperty("a change of the shares is reported", history, (facts) =>
     play(facts, (told, before, after) => told || before === after)
   )
 
-  checkProperty("a node that says the same changes nothing", fact, (one) => {
+  checkProperty("a node event without a change changes nothing", fact, (one) => {
     const zones = Zones.make()
     zones.observe({ _tag: "Created", object: node(one), initial: true })
     return !zones.observe({ _tag: "Updated", object: node(one), previous: node(one) })

@@ -1,6 +1,6 @@
 /**
- * Mirrored slices under fault injection: conflicts, refusals, lost answers, a cache that lags, and a loop that ends between any two of its
- * writes. Afterwards they match the Endpoints, and the loop writes nothing more.
+ * Mirrored slices under fault injection: conflicts, refusals, lost responses, a lagging cache, and processes that end
+ * between any two writes. Afterwards they match the Endpoints, and the controller writes nothing more.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -28,7 +28,7 @@ const step = Arbitrary.all({
   one: int(1, 4),
   two: int(0, 3),
   fault: oneOf("none", "none", "conflict", "refusal", "lost", "lagging", "crash", "cut"),
-  /** How many calls the fault meets. */
+  /** How many calls the fault affects. */
   times: int(1, 3)
 })
 
@@ -42,13 +42,13 @@ const faults: Partial<Record<Step["fault"], Fault>> = {
 }
 
 const rulesOf = ({ fault, times, what }: Step): ReadonlyArray<Rule> => {
-  // These would meet the user's own writes.
+  // These would affect the user's own writes.
   if (what === "meddle" || what === "steal") return []
   const onWrites = faults[fault]
   if (onWrites !== undefined) {
     return [{ match: ({ context, method }) => method !== "GET" && context.resource === slices, fault: onWrites, times }]
   }
-  // Until the watch is there again, after a pause, the cache lags behind.
+  // Until the watch is restarted, after a pause, the cache lags.
   const cut: Fault = { _tag: "CutWatch", after: 0, how: "reset" }
   if (fault === "lagging") return [{ match: { verb: "watch", resource: slices }, fault: cut, times }]
   if (fault === "cut") return [{ match: { verb: "watch", resource: "endpoints" }, fault: cut, times }]
@@ -96,7 +96,7 @@ const act = ({ one, two, what }: Step, i: number) => {
   }
 }
 
-/** What the Endpoints say, if anybody is to hear it. */
+/** The expected content, if the Endpoints are mirrored. */
 const expected = Effect.gen(function* () {
   const endpoints = yield* Harness.endpoints()
   const service = (yield* Harness.list(Service)).find(({ metadata }) => metadata.name === "web")
@@ -104,7 +104,7 @@ const expected = Effect.gen(function* () {
   if (isSkipped || service === undefined || service.spec?.selector !== undefined) return []
   const said = new Map<string, Set<string>>()
   for (const { addresses = [], ports = [] } of Repack.repack(endpoints?.subsets ?? [])) {
-    // Ports of one name are in slices of their own.
+    // Ports of one name are in different slices.
     const lists = new Set(ports.map(({ name }) => name)).size < ports.length ? ports.map((one) => [one]) : [ports]
     for (const { ip } of addresses) {
       const family = ip.includes(":") ? "IPv6" : "IPv4"
@@ -119,7 +119,7 @@ const expected = Effect.gen(function* () {
 
 const gone = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
 
-/** Runs the steps, and returns what is wrong in the end. */
+/** Runs the steps, and returns the final violations. */
 const play = (steps: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -131,7 +131,7 @@ const play = (steps: ReadonlyArray<Step>) =>
       yield* server.setFaults(rulesOf(one))
       yield* act(one, i)
       if (one.fault !== "crash") continue
-      // The loop ends where it is, and another takes over.
+      // The process ends at once, and another takes over.
       yield* running.stop(gone)
       running = yield* cluster.run(Mirroring.make())
     }
@@ -148,7 +148,7 @@ const play = (steps: ReadonlyArray<Step>) =>
 
 describe("random operation sequences under fault injection", () => {
   it.effect(
-    "slices say in the end what the Endpoints say, and are left alone then",
+    "slices match the Endpoints in the end, and are not written any more",
     () =>
       Effect.gen(function* () {
         const result = yield* Arbitrary.checkEffect(
@@ -211,7 +211,7 @@ const refusal = (times: number, verb: "create" | "update" | "delete", fault: Fau
   times
 })
 
-describe("a write that fails", () => {
+describe("a failed write", () => {
   const refused: Fault = { _tag: "Status", code: 500, message: "no disk" }
 
   for (const [title, verb, act, fault, message] of [
@@ -226,7 +226,7 @@ describe("a write that fails", () => {
       "an update",
       "update",
       MirroringHarness.change({ subsets: [MirroringHarness.of("10.0.0.1", "10.0.0.2")] }),
-      // Other refusals of an update are tried again by the client itself.
+      // Other refusals of an update are retried by the client itself.
       { _tag: "Conflict" },
       "failed to update NAME EndpointSlice for Endpoints default/web: "
     ]
@@ -263,7 +263,7 @@ describe("a write that fails", () => {
     )
   }
 
-  it.effect("because the slice is gone is as good as one that did not: a delete", () =>
+  it.effect("because the slice is gone counts as a success: a delete", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -277,7 +277,7 @@ describe("a write that fails", () => {
     )
   )
 
-  it.effect("because somebody else was faster is none, and not told: a delete", () =>
+  it.effect("because another client was faster is no failure and no event: a delete", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -293,7 +293,7 @@ describe("a write that fails", () => {
     )
   )
 
-  it.effect("because its answer was lost leaves no second slice: a create", () =>
+  it.effect("because its response was lost leaves no second slice: a create", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -306,7 +306,7 @@ describe("a write that fails", () => {
     )
   )
 
-  it.effect("because the namespace is going is not told, and not tried again", () =>
+  it.effect("because the namespace is terminating leads to no event and no retry", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         const client = yield* KubeClient
@@ -332,7 +332,7 @@ describe("a write that fails", () => {
 })
 
 describe("a write that the cache does not show yet", () => {
-  it.effect("is not made again", () =>
+  it.effect("is not repeated", () =>
     Harness.world(
       Effect.gen(function* () {
         const silent: Rule = {

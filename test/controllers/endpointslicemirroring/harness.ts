@@ -1,4 +1,4 @@
-/** What the scenarios of mirroring say: a Service that selects nobody, Endpoints written by hand, and the slices that show them. */
+/** The harness of the mirroring tests: a Service without a selector, Endpoints of a user, and the mirrored slices. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Mirroring from "../../../src/controllers/EndpointSliceMirroring.ts"
@@ -11,15 +11,15 @@ const namespace = "default"
 
 export const manager = "endpointslicemirroring-controller.k8s.io"
 
-/** A Service that leaves its Endpoints to others. */
+/** A Service whose Endpoints a user manages. */
 export const createService = (metadata: object = {}) => Harness.expose({ selector: null }, metadata)
 
 export const http = [{ name: "http", port: 8080, protocol: "TCP" }]
 
-/** One subset of those addresses. */
+/** One subset of these addresses. */
 export const of = (...ips: ReadonlyArray<string>) => ({ addresses: ips.map((ip) => ({ ip })), ports: http })
 
-/** Endpoints of the Service, as somebody writes them. */
+/** Creates Endpoints of the Service as a user. */
 export const createEndpoints = (subsets: ReadonlyArray<object>, metadata: object = {}) =>
   Effect.tap(
     Effect.flatMap(KubeClient, (client) =>
@@ -39,7 +39,7 @@ export const mirrored = Effect.map(Harness.slices(), (all) =>
   all.filter(({ metadata }) => metadata.labels?.["endpointslice.kubernetes.io/managed-by"] === manager)
 )
 
-/** `IPv4 http:8080 10.0.0.1 (10.0.0.2)` for each slice, those that are not ready in brackets. */
+/** `IPv4 http:8080 10.0.0.1 (10.0.0.2)` for each slice; addresses that are not ready are in brackets. */
 export const shown = Effect.map(mirrored, (all) =>
   all
     .map(({ addressType, endpoints, ports }) =>
@@ -56,12 +56,12 @@ export const shown = Effect.map(mirrored, (all) =>
 
 export const nameOf = Effect.map(mirrored, ([slice]) => slice?.metadata.name ?? "none")
 
-/** Takes a slice and does that with it. */
+/** Patches the first mirrored slice. */
 export const patchSlice = (body: object) => Effect.flatMap(nameOf, (name) => Harness.patch(EndpointSlice, name, body))
 
 export const deleteSlice = Effect.flatMap(nameOf, (name) => Harness.remove(EndpointSlice, name))
 
-/** The loop alone, unless others are named, on a cluster of one node. */
+/** Runs the controller alone, unless others are given, with one node. */
 export const scenario = <A, E>(
   test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: Mirroring.Options = {}

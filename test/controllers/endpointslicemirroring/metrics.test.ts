@@ -1,4 +1,7 @@
-/** What the metrics of mirrored slices say. Source: pkg/controller/endpointslicemirroring metrics/cache.go, syncEndpoints. */
+/**
+ * The metrics of the mirroring controller. Source: pkg/controller/endpointslicemirroring: metrics/cache.go,
+ * syncEndpoints.
+ */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -9,7 +12,7 @@ import * as Faults from "../../../src/apiserver/faults.ts"
 import * as Harness from "../shared/services/harness.ts"
 import * as Mirroring from "./harness.ts"
 
-/** By name; of histograms how often and how much. */
+/** By name; for histograms count and sum. */
 const numbers = Effect.map(Metric.snapshot, (all) =>
   Object.fromEntries(
     all.flatMap(({ id, state }) => {
@@ -23,7 +26,7 @@ const numbers = Effect.map(Metric.snapshot, (all) =>
 const world = (test: Parameters<typeof Mirroring.scenario>[0]) =>
   Mirroring.scenario(test).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 
-it.effect("the gauges are what all mirrored Endpoints come to, and nothing of those that are gone", () =>
+it.effect("the gauges are totals of all mirrored Endpoints, without deleted ones", () =>
   world(
     Effect.gen(function* () {
       yield* Mirroring.createService()
@@ -41,7 +44,7 @@ it.effect("the gauges are what all mirrored Endpoints come to, and nothing of th
   )
 )
 
-it.effect("endpoints_sync_duration observes every sync, however it ends", () =>
+it.effect("endpoints_sync_duration observes every sync, whatever its result", () =>
   world(
     Effect.gen(function* () {
       yield* Mirroring.createService()

@@ -1,4 +1,4 @@
-/** Endpoints and mirrored slices for the laws of mirroring, made of a few facts. */
+/** Endpoints and mirrored slices for property tests, made from generated facts. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Mirrored from "../../../src/controllers/endpointslicemirroring/mirrored.ts"
 import * as Model from "../../../src/controllers/endpointslicemirroring/model.ts"
@@ -85,7 +85,7 @@ export const endpointsOf = (facts: EndpointsFacts, uid = "uid"): Endpoints => ({
   }))
 })
 
-/** As a server has it: what is empty is not there, and a name is. */
+/** As a server stores them: with a name, and without empty fields. */
 export const written = (slice: EndpointSlice): EndpointSlice => {
   const { annotations = {}, ...metadata } = slice.metadata
   return { ...slice, metadata: Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations } }
@@ -94,10 +94,10 @@ export const written = (slice: EndpointSlice): EndpointSlice => {
 export const stored = (draft: Draft<EndpointSlice>, name: string): EndpointSlice =>
   written({ ...draft, metadata: { ...draft.metadata, name, uid: `${name}-uid` } })
 
-/** Slices as they were made for Endpoints of the past. */
+/** Slices that were created for earlier Endpoints. */
 export const past = Arbitrary.all({
   of: endpointsFacts,
-  /** What it has to do with the present ones. */
+  /** How they relate to the current ones. */
   like: oneOf("other", "same", "same", "more", "flipped"),
   owner: oneOf("uid", "uid", "former-uid"),
   tampered: oneOf("no", "no", "labels", "annotations", "endpoints", "twice", "owner")
@@ -118,7 +118,7 @@ const tampering = {
   owner: (slice: EndpointSlice) => ({ ...slice, metadata: { ...slice.metadata, ownerReferences: [] } })
 }
 
-/** Endpoints of the past that have something to do with the present ones. */
+/** Earlier Endpoints, related to the current ones. */
 const factsOf = ({ like, of }: ValueOf<typeof past>, present: EndpointsFacts): EndpointsFacts => {
   if (like === "other") return of
   const { subsets } = present

@@ -1,4 +1,4 @@
-/** Carried out, a plan leaves slices that say what the Endpoints say, and nothing to do; whatever slices there were. */
+/** An applied plan leaves slices that match the Endpoints, and nothing to do, whatever slices existed. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Mirrored from "../../../src/controllers/endpointslicemirroring/mirrored.ts"
@@ -26,7 +26,7 @@ const repacked = (facts: ValueOf<typeof endpointsFacts>) => Repack.repack(endpoi
 const lineOf = (family: string, ports: Parameters<typeof ServicePorts.keyOfAll>[0], endpoint: unknown): string =>
   `${family} ${ServicePorts.keyOfAll(ports)} ${text(endpoint)}`
 
-/** What the Endpoints say once they are repacked, one address after the other: of two texts of one the last counts. */
+/** The expected content after repacking, address by address; the last of two spellings of one address counts. */
 const expected = (given: { readonly endpoints: ValueOf<typeof endpointsFacts>; readonly limit: number }) => {
   const said = new Map<string, string>()
   for (const { addresses = [], notReadyAddresses = [], ports = [] } of repacked(given.endpoints)) {
@@ -55,7 +55,7 @@ const said = (slices: Slices) =>
 const model = Arbitrary.all({ endpoints: endpointsFacts, limit })
 
 describe("Model", () => {
-  checkProperty("each address is said once, by its family and ports", model, (given) => {
+  checkProperty("has each address once for its family and ports", model, (given) => {
     const { contents } = Model.of(endpointsOf(given.endpoints), given.limit)
     const lines = contents.flatMap(({ endpoints, family, ports }) =>
       [...endpoints.values()].map((one) => lineOf(family, ports, one))
@@ -63,7 +63,7 @@ describe("Model", () => {
     return lines.toSorted().join() === expected(given).join()
   })
 
-  checkProperty("there is one content for a key, none empty and none too long", model, (given) => {
+  checkProperty("has one content per key, none empty and none above the limit", model, (given) => {
     const { contents } = Model.of(endpointsOf(given.endpoints), given.limit)
     return (
       new Set(contents.map(({ family, ports }) => Model.keyOf(family, ports))).size === contents.length &&
@@ -74,7 +74,7 @@ describe("Model", () => {
     )
   })
 
-  checkProperty("what is left out is counted, and what is no address apart", model, (given) => {
+  checkProperty("counts skipped addresses, and invalid ones separately", model, (given) => {
     const subsets = repacked(given.endpoints)
     let [invalid, skipped] = [0, 0]
     for (const { addresses = [], notReadyAddresses = [] } of subsets) {
@@ -89,7 +89,7 @@ describe("Model", () => {
     return counted.invalid === invalid && counted.skipped === skipped + invalid
   })
 
-  checkProperty("a port has a name and a protocol", model, (given) =>
+  checkProperty("gives each port a name and a protocol", model, (given) =>
     Model.of(endpointsOf(given.endpoints), given.limit).contents.every(({ ports }) =>
       ports.every(({ name, protocol }) => name !== undefined && protocol === "TCP")
     )
@@ -135,34 +135,30 @@ const keyOf = ({ addressType, ports }: EndpointSlice) => Model.keyOf(addressType
 
 describe("Plan", () => {
   checkProperty(
-    "the slices say what the Endpoints say",
+    "the slices match the Endpoints",
     scene,
     (given) => said(after(there(given))).join() === expected(given).join()
   )
 
-  checkProperty("there is one slice for ports and family", scene, (given) => {
+  checkProperty("there is one slice per family and set of ports", scene, (given) => {
     const keys = after(there(given)).map(keyOf)
     return new Set(keys).size === keys.length
   })
 
   checkProperty(
-    "of Endpoints that are not mirrored no slice is left",
+    "no slice is left of Endpoints that are not mirrored",
     scene,
     (given) => after({ ...given, state: "gone" }).length === 0
   )
 
-  checkProperty("of Endpoints that are going no slice is made", scene, (given) => {
+  checkProperty("no slice is created for Endpoints that are being deleted", scene, (given) => {
     const { creates } = Plan.plan(gathered({ ...given, state: "leaving" }, before(given)))
     return creates.length === 0
   })
 
-  checkProperty(
-    "a second look writes nothing",
-    scene,
-    (given) => changes(Plan.plan(gathered(given, after(given)))) === 0
-  )
+  checkProperty("is idempotent", scene, (given) => changes(Plan.plan(gathered(given, after(given)))) === 0)
 
-  checkProperty("every slice is theirs, with their labels and annotations", scene, (given) => {
+  checkProperty("every slice has the Endpoints as owner, and their labels and annotations", scene, (given) => {
     const one = endpointsOf(given.endpoints)
     return after(there(given)).every(
       (slice) =>
@@ -173,7 +169,7 @@ describe("Plan", () => {
   })
 
   checkProperty(
-    "as few writes as can be: what is right stays, nothing is made and deleted in one family",
+    "writes are minimal: a correct slice stays, and none is created and deleted in one family",
     scene,
     (given) => {
       const slices = before(given)
@@ -191,7 +187,7 @@ describe("Plan", () => {
     }
   )
 
-  checkProperty("what is counted is what happens", scene, (given) => {
+  checkProperty("its counts match the slices", scene, (given) => {
     const slices = before(given)
     const { added, removed, updated } = Plan.plan(gathered(given, slices)).totals
     const now = after(given)
@@ -200,10 +196,10 @@ describe("Plan", () => {
   })
 })
 
-describe("whose Endpoints are mirrored", () => {
+describe("mirrored Endpoints", () => {
   const wanted = (metadata: object) => Mirrored.isWanted({ metadata: { name: "web", ...metadata } })
 
-  it("those that do not say no, in that very word, and are no lock", () => {
+  it("are those without the label skip-mirror=true and without a leader election annotation", () => {
     assert.isTrue(wanted({}))
     const skip = "endpointslice.kubernetes.io/skip-mirror"
     assert.isFalse(wanted({ labels: { [skip]: "true" } }))
@@ -213,7 +209,7 @@ describe("whose Endpoints are mirrored", () => {
     assert.isTrue(wanted({ annotations: { [skip]: "true" } }))
   })
 
-  it("of Services that select nothing", () => {
+  it("belong to Services without a selector", () => {
     const leaves = (spec?: object) => Mirrored.leavesToOthers({ metadata: { name: "web" }, ...(spec && { spec }) })
     assert.isTrue(leaves())
     assert.isTrue(leaves({ selector: {} }))

@@ -1,4 +1,7 @@
-/** Subsets are brought into their canonical layout before they are mirrored. pkg/controller/endpointslicemirroring: reconcile. */
+/**
+ * Subsets are repacked into canonical form before they are mirrored. Source: pkg/controller/endpointslicemirroring:
+ * reconcile.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Endpoints } from "../../../src/kube/resources.ts"
@@ -13,8 +16,8 @@ const unready = (...ips: ReadonlyArray<string>) => ({
   ports: MirroringHarness.http
 })
 
-describe("the slices of Endpoints whose subsets overlap", () => {
-  it.effect("hold ports of equal addresses together, however the subsets divide them", () =>
+describe("the slices of Endpoints with overlapping subsets", () => {
+  it.effect("combine the ports of equal addresses, however the subsets divide them", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -36,7 +39,7 @@ describe("the slices of Endpoints whose subsets overlap", () => {
     )
   )
 
-  it.effect("hold ports of the same name apart, which a server would refuse in one slice", () =>
+  it.effect("separate ports of the same name, which a server would reject in one slice", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -50,7 +53,7 @@ describe("the slices of Endpoints whose subsets overlap", () => {
     )
   )
 
-  it.effect("show an address as not ready that any subset has as not ready", () =>
+  it.effect("have an address as not ready if any subset has it as not ready", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -60,7 +63,7 @@ describe("the slices of Endpoints whose subsets overlap", () => {
     )
   )
 
-  it.effect("hold no more addresses than one subset may have, the ready ones first, which an event reports", () =>
+  it.effect("have no more addresses than one subset may have, ready ones first, with an event", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -78,7 +81,7 @@ describe("the slices of Endpoints whose subsets overlap", () => {
     )
   )
 
-  it.effect("keep the first host name that the Endpoints give an address", () =>
+  it.effect("keep the first host name of an address", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
@@ -97,7 +100,7 @@ describe("the slices of Endpoints whose subsets overlap", () => {
   )
 })
 
-describe("the slices of Endpoints that are gone", () => {
+describe("the slices of deleted Endpoints", () => {
   it.effect("are all deleted, although the server refuses one of them", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** What a server of today would not store is told and left out: addresses that are none, which older servers took. */
+/** Invalid addresses, which current servers reject and older ones stored, are skipped with an event. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Sync from "../../../src/controllers/endpointslicemirroring/sync.ts"
@@ -10,7 +10,7 @@ import type * as Store from "../../../src/streams/store/Store.ts"
 
 const metadata = { namespace: "ns", name: "web", uid: "uid" }
 
-/** A cache of that one object, or of none. */
+/** A cache of one object, or of none. */
 const holding = <A extends KubeObject>(object?: A) =>
   ({ get: () => object, byIndex: () => (object === undefined ? [] : [object]) }) as unknown as Store.Readable<A>
 
@@ -43,8 +43,8 @@ const synced = (subsets: Endpoints["subsets"], limit: number) =>
 
 const of = (...ips: ReadonlyArray<string>) => ips.map((ip) => ({ ip }))
 
-describe("addresses that are none", () => {
-  it.effect("are left out and counted in one event", () =>
+describe("invalid addresses", () => {
+  it.effect("are skipped and counted in one event", () =>
     Effect.gen(function* () {
       const subsets = [{ addresses: of("web", "010.0.0.1", "1::2::3"), notReadyAddresses: of("300.0.0.1") }]
       assert.deepStrictEqual(yield* synced(subsets, 1000), {
@@ -54,7 +54,7 @@ describe("addresses that are none", () => {
     })
   )
 
-  it.effect("do not take the place of others, and are told apart from what is too much", () =>
+  it.effect("do not take the place of others, and are counted apart from surplus ones", () =>
     Effect.gen(function* () {
       const subsets = [{ addresses: of("0", "10.0.0.1", "10.0.0.2", "10.0.0.3") }]
       assert.deepStrictEqual(yield* synced(subsets, 2), {
@@ -67,7 +67,7 @@ describe("addresses that are none", () => {
     })
   )
 
-  it.effect("are not spoken of where there are none", () =>
+  it.effect("lead to no event where there are none", () =>
     Effect.map(synced([{ addresses: of("fd00::1") }], 1), ({ said }) => assert.deepStrictEqual(said, []))
   )
 })

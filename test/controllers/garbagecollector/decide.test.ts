@@ -14,15 +14,15 @@ const object = (...finalizers: ReadonlyArray<string>): KubeObject => ({ metadata
 const idle = { waitsFor: undefined }
 const waiting = { waitsFor: "dependents" } as const
 
-describe("what becomes of an object", () => {
+describe("the decision for an object", () => {
   const { decide } = AttemptToDelete
   const remove = (propagation: Propagation, unblock = false) => ({ _tag: "Delete", propagation, unblock }) as const
 
-  it("without owners it stays, whoever depends on it", () => {
+  it("without owners is to keep it, whatever its dependents", () => {
     assert.deepStrictEqual(decide(object(), [], [waiting]), { _tag: "Keep" })
   })
 
-  it("with an owner left it stays, and loses the references to the others", () => {
+  it("with an existing owner is to keep it, and to remove the references to the others", () => {
     assert.deepStrictEqual(decide(object(), judged("solid", "solid"), []), { _tag: "Keep" })
     assert.deepStrictEqual(decide(object(), judged("dangling", "solid", "waiting"), [idle]), {
       _tag: "Strip",
@@ -38,24 +38,24 @@ describe("what becomes of an object", () => {
     assert.deepStrictEqual(decide(object(), twice, []), { _tag: "Keep" })
   })
 
-  it("without an owner left it goes, in the background unless its finalizers ask for something else", () => {
+  it("without an existing owner is to delete it, in the background unless its finalizers say otherwise", () => {
     assert.deepStrictEqual(decide(object(), judged("dangling"), [waiting]), remove("Background"))
     assert.deepStrictEqual(decide(object("foregroundDeletion"), judged("dangling"), []), remove("Foreground"))
     assert.deepStrictEqual(decide(object("orphan", "a.b/c"), judged("dangling"), []), remove("Orphan"))
   })
 
-  it("goes in the foreground while an owner waits and it has dependents itself", () => {
+  it("is a foreground deletion while an owner waits and it has dependents itself", () => {
     assert.deepStrictEqual(decide(object(), judged("waiting", "dangling"), [idle]), remove("Foreground"))
     assert.deepStrictEqual(decide(object(), judged("waiting"), []), remove("Background"))
     assert.deepStrictEqual(decide(object("orphan"), judged("waiting"), [idle]), remove("Foreground"))
   })
 
-  it("does not block its owners any more if they may be its dependents", () => {
+  it("unblocks its owners if they may be its dependents", () => {
     assert.deepStrictEqual(decide(object(), judged("waiting"), [idle, waiting]), remove("Foreground", true))
   })
 })
 
-describe("how an owner stands", () => {
+describe("the standing of an owner", () => {
   const standing = (deleting: boolean, ...finalizers: ReadonlyArray<string>) =>
     AttemptToDelete.standingOf({
       metadata: {
@@ -64,7 +64,7 @@ describe("how an owner stands", () => {
       }
     })
 
-  it("waiting, when it is being deleted with the foreground finalizer, with the orphan finalizer beside it too", () => {
+  it("is waiting during foreground deletion, with the orphan finalizer beside it too", () => {
     assert.strictEqual(standing(false), "solid")
     assert.strictEqual(standing(false, "foregroundDeletion"), "solid")
     assert.strictEqual(standing(true, "a.b/c"), "solid")
@@ -97,7 +97,7 @@ describe("patches", () => {
     })
   })
 
-  it("turn blocking references into others", () => {
+  it("replace blocking references", () => {
     const change = Patches.unblock(live)
     assert.deepStrictEqual(change.strategic.body, {
       metadata: { uid: "a", ownerReferences: [{ ...reference("x"), blockOwnerDeletion: false }] }
@@ -113,7 +113,7 @@ describe("patches", () => {
     })
   })
 
-  it("remove one finalizer, in one state of the object", () => {
+  it("remove one finalizer, at one resourceVersion", () => {
     assert.deepStrictEqual(Patches.withoutFinalizer(live, "orphan"), {
       type: "merge",
       body: { metadata: { resourceVersion: "7", finalizers: ["a.b/c"] } }
@@ -130,7 +130,7 @@ describe("absent owners", () => {
     name: "a"
   })
 
-  it("are known by all that identifies them, and forgotten by least use", () => {
+  it("are found by their whole identity, and dropped by least use", () => {
     const absent = AbsentOwners.make(2)
     absent.add(identity("a"))
     absent.add(identity("b"))

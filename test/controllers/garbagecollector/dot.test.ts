@@ -1,4 +1,4 @@
-/** The picture of the graph: complete where it is small, bounded where it is not, and never broken out of by a name. */
+/** The graph in DOT: complete if small, bounded if large, with names quoted safely. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Dot from "../../../src/controllers/garbagecollector/dot.ts"
 import * as Graph from "../../../src/controllers/garbagecollector/graph.ts"
@@ -20,8 +20,8 @@ const graphOf = (...events: ReadonlyArray<Graph.Event>) => {
   return graph
 }
 
-describe("the graph as a picture", () => {
-  it("has every object with what holds of it, and every reference", () => {
+describe("the graph in DOT", () => {
+  it("has every object with its state, and every reference", () => {
     const graph = graphOf(observed("a", [], true), observed("b", ["a", "gone"]))
     assert.strictEqual(
       Dot.render(graph),
@@ -38,7 +38,7 @@ describe("the graph as a picture", () => {
     )
   })
 
-  it("has of a named object what is connected with it, in both directions", () => {
+  it("has for a uid all connected objects, in both directions", () => {
     const graph = graphOf(
       observed("a"),
       observed("b", ["a"]),
@@ -51,7 +51,7 @@ describe("the graph as a picture", () => {
     assert.strictEqual(Dot.render(graph, ["nobody"]), "strict digraph owners {\n}\n")
   })
 
-  it("leaves out what is too much, never what a deletion waits for", () => {
+  it("omits surplus objects, but none that a deletion waits for", () => {
     const many = Array.from({ length: Dot.limit + 10 }, (_, n) => observed(`n${n}`))
     const picture = Dot.render(graphOf(...many, observed("late", [], true)))
     assert.include(picture, "  // 11 more objects are not shown\n")
@@ -59,7 +59,7 @@ describe("the graph as a picture", () => {
     assert.strictEqual(picture.split("[label=").length - 1, Dot.limit)
   })
 
-  it("keeps what was written inside its quotes", () => {
+  it("quotes names", () => {
     const picture = Dot.render(graphOf(observed("a", [], false, 'x"];\n\\"')))
     assert.include(picture, String.raw`Thing red/x\"];\n\\\"\nv1"`)
     assert.strictEqual(picture.split("\n").length, 4)

@@ -1,4 +1,4 @@
-/** The collector while things go wrong around it: lists that fail, watches that break, kinds that come and go, restarts. */
+/** The garbage collector under failing lists, broken watches, resources that are added and removed, and restarts. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -33,7 +33,7 @@ const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "somebody els
 
 const ghost = { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "no-such-uid" }
 
-/** `garbagecollector_controller_resources_sync_error_total`, of a registry of the test's own. */
+/** `garbagecollector_controller_resources_sync_error_total` of the test's own metric registry. */
 const syncErrors = Effect.map(Metric.snapshot, (all) => {
   const found = all.find(({ id }) => id === "garbagecollector_controller_resources_sync_error_total")
   return found !== undefined && "count" in found.state ? Number(found.state.count) : 0
@@ -47,7 +47,7 @@ describe("resources_sync_error_total", () => {
       Effect.scoped
     )
 
-  it.effect("counts a look that finds a kind that cannot be read in time, once", () =>
+  it.effect("counts a refresh with a resource that cannot be synced in time, once", () =>
     model(
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
@@ -63,7 +63,7 @@ describe("resources_sync_error_total", () => {
     )
   )
 
-  it.effect("counts looks while the server cannot say what there is", () =>
+  it.effect("counts a refresh whose discovery fails", () =>
     model(
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
@@ -85,7 +85,7 @@ describe("resources_sync_error_total", () => {
 })
 
 describe("before the first sync", () => {
-  it.effect("nothing is deleted, and a kind that cannot be listed is waited for, for half a minute", () =>
+  it.effect("nothing is deleted, and a resource that cannot be listed is awaited for half a minute", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* make("a", { owners: [ghost] })
@@ -98,7 +98,7 @@ describe("before the first sync", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("nothing is deleted while the server cannot say what there is", () =>
+  it.effect("nothing is deleted while discovery fails", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const discovery = yield* Discovery
@@ -114,7 +114,7 @@ describe("before the first sync", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("owners that are told of after their dependents cost no request", () =>
+  it.effect("owners that are observed after their dependents cost no request", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const a = yield* make("a", { kind: "Secret" })
@@ -133,7 +133,7 @@ describe("before the first sync", () => {
   )
 })
 
-/** Discovery as it would be on a server that lacks some kinds, or cannot describe a group, for as long as that is said here. */
+/** Discovery of a server that lacks some kinds or cannot describe a group, while a test says so. */
 const discoveryOf = (inner: Discovery["Service"]) => {
   const state = { hidden: new Set<string>(), failed: [] as Listing["failed"] }
   const discovery = Discovery.of({
@@ -152,8 +152,8 @@ const watched = Effect.gen(function* () {
   return informers.filter(({ subscribers }) => subscribers > 0).map(({ id }) => id)
 })
 
-describe("kinds", () => {
-  it.effect("that come later are watched within half a minute, and dependents of theirs were kept until then", () =>
+describe("resources", () => {
+  it.effect("that are added later are watched within half a minute, and their dependents are kept until then", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const { discovery, state } = discoveryOf(yield* Discovery)
@@ -176,27 +176,29 @@ describe("kinds", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("that are gone are not watched, and what they own is kept; what they had been waited for is not", () =>
-    Effect.gen(function* () {
-      const cluster = yield* ClusterTest
-      const { discovery, state } = discoveryOf(yield* Discovery)
-      yield* Effect.provideService(cluster.run(collector), Discovery, discovery)
-      const secret = yield* make("secret", { kind: "Secret" })
-      yield* make("owned", { owners: [to(secret)] })
-      const owner = yield* make("owner")
-      yield* make("blocker", { kind: "Secret", owners: [blocking(owner)], finalizers: ["example.com/hold"] })
-      yield* cluster.settle
-      yield* remove("owner", "Foreground")
-      yield* cluster.advance("1 second")
-      state.hidden.add("Secret")
-      yield* cluster.advance("31 seconds")
-      assert.notInclude(yield* watched, "metadata:v1/secrets")
-      yield* cluster.advance("10 minutes")
-      assert.deepStrictEqual(yield* all, ["owned < secret", "blocker! < owner", "secret"])
-    }).pipe(Effect.provide(ClusterTest.layer()))
+  it.effect(
+    "that are removed are not watched, and their dependents are kept; objects that waited for them are deleted",
+    () =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        const { discovery, state } = discoveryOf(yield* Discovery)
+        yield* Effect.provideService(cluster.run(collector), Discovery, discovery)
+        const secret = yield* make("secret", { kind: "Secret" })
+        yield* make("owned", { owners: [to(secret)] })
+        const owner = yield* make("owner")
+        yield* make("blocker", { kind: "Secret", owners: [blocking(owner)], finalizers: ["example.com/hold"] })
+        yield* cluster.settle
+        yield* remove("owner", "Foreground")
+        yield* cluster.advance("1 second")
+        state.hidden.add("Secret")
+        yield* cluster.advance("31 seconds")
+        assert.notInclude(yield* watched, "metadata:v1/secrets")
+        yield* cluster.advance("10 minutes")
+        assert.deepStrictEqual(yield* all, ["owned < secret", "blocker! < owner", "secret"])
+      }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("of a group that cannot be described stay watched", () =>
+  it.effect("of a group that cannot be discovered stay watched", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const { discovery, state } = discoveryOf(yield* Discovery)
@@ -240,14 +242,14 @@ const broken: ReadonlyArray<readonly [what: string, ...rules: ReadonlyArray<Faul
 
 describe("watches", () => {
   for (const [what, ...found] of broken) {
-    it.effect(`that ${what}: what is owned lives, what is not goes`, () =>
+    it.effect(`that ${what}: owned objects are kept, others are deleted`, () =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
         const a = yield* make("a")
         const b = yield* make("b", { owners: [blocking(a)] })
         yield* make("c", { owners: [to(b)] })
         yield* faults(
-          // Only a list can lag behind.
+          // Only a list can lag.
           ...(found.some(({ _tag }) => _tag === "StaleList")
             ? [{ match: streamed, fault: { _tag: "Status", code: 400 } } as const]
             : []),
@@ -257,7 +259,7 @@ describe("watches", () => {
               resource: "configmaps"
             },
             fault,
-            // Enough for minutes of backoff; a list that is a watch could not be read at all if it were always cut.
+            // Enough for minutes of backoff; a streamed list could not complete at all if it were always cut.
             times: 8
           }))
         )
@@ -282,7 +284,7 @@ describe("watches", () => {
 })
 
 describe("restarts", () => {
-  it.effect("pick up deletions where they were left", () =>
+  it.effect("resume deletions that were in progress", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const a = yield* make("a")
@@ -311,7 +313,7 @@ describe("restarts", () => {
   )
 })
 
-/** A graph of owners: each object may be owned by those before it. */
+/** A graph of owners: each object may be owned by earlier ones. */
 const ownership = Arbitrary.all({
   owners: Arbitrary.array(
     Arbitrary.array(Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30 }))), {
@@ -333,9 +335,9 @@ const ownership = Arbitrary.all({
   restart: Arbitrary.schema(Schema.Boolean)
 })
 
-describe("whatever happens", () => {
+describe("under random faults", () => {
   it.effect.prop(
-    "what has an owner left lives, and what has none goes",
+    "objects with an existing owner are kept, and those without are deleted",
     { plan: ownership },
     ({ plan }) =>
       Effect.gen(function* () {
@@ -350,13 +352,13 @@ describe("whatever happens", () => {
           made.push(yield* make(`o${String(i).padStart(2, "0")}`, { owners: references }))
         }
         const first = yield* cluster.run(collector)
-        // Each rule for some calls only: the world gets well in the end.
+        // Each rule affects some calls only, so that the faults end.
         yield* faults(...plan.rules.map((rule) => ({ times: 3, ...rule })))
         const gone = new Set<number>()
         for (const { foreground, which } of plan.removed) {
           const name = made[which % made.length]?.metadata.name ?? ""
           gone.add(which % made.length)
-          // The faults meet the user too, who is not to hold the clock.
+          // The faults affect the user's requests too, which must not stop the clock.
           yield* Effect.forkChild(Effect.ignore(remove(name, foreground ? "Foreground" : "Background")))
         }
         if (plan.restart) {

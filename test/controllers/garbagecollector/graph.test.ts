@@ -1,4 +1,4 @@
-/** What single events do to the graph, where it matters which of two came first; histories are `world.test.ts`. */
+/** Single events on the graph, where their order matters; random sequences are in `model.test.ts`. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Graph from "../../../src/controllers/garbagecollector/graph.ts"
 import type * as Identity from "../../../src/controllers/garbagecollector/Identity.ts"
@@ -42,7 +42,7 @@ const absent = (of: Identity.Identity, clusterScoped = false): Graph.Event => ({
   clusterScoped
 })
 
-/** A graph that has been told this, and what the next event asks for. */
+/** A graph with these events applied, and the findings of the next event. */
 const after = (...events: ReadonlyArray<Graph.Event>) => {
   const graph = Graph.make()
   graph.apply(events)
@@ -61,8 +61,8 @@ const after = (...events: ReadonlyArray<Graph.Event>) => {
   }
 }
 
-describe("an owner that nobody has seen", () => {
-  it("is verified once, and no more when it is seen as it was named", () => {
+describe("an owner that was never observed", () => {
+  it("is verified once, and no more after it is observed as named", () => {
     const { asks, graph } = after()
     assert.deepStrictEqual(asks(observed("child", [to("owner")])), { toVerify: ["owner"] })
     assert.deepStrictEqual(graph.get("owner"), {
@@ -81,19 +81,19 @@ describe("an owner that nobody has seen", () => {
     )
   })
 
-  it("is forgotten with its last dependent", () => {
+  it("is removed with its last dependent", () => {
     const { asks, graph } = after(observed("child", [to("owner")]))
     assert.deepStrictEqual(asks({ _tag: "Deleted", uid: "child", watched: true }), {})
     assert.strictEqual(graph.size(), 0)
   })
 
-  it("has those examined who name it otherwise than it is seen", () => {
+  it("has dependents with other coordinates enqueued when it is observed", () => {
     const wrong = { name: "other" }
     const { asks } = after(observed("child", [to("owner", wrong)]), observed("right", [to("owner")]))
     assert.deepStrictEqual(asks(observed("owner")), { toDelete: ["child"] })
   })
 
-  it("is told of to those in other namespaces, when it is seen in one", () => {
+  it("has dependents in other namespaces reported when it is observed in one", () => {
     const { asks } = after(observed("child", [to("owner")], { namespace: "blue" }))
     assert.deepStrictEqual(asks(observed("owner")), {
       toDelete: ["child"],
@@ -101,7 +101,7 @@ describe("an owner that nobody has seen", () => {
     })
   })
 
-  it("that is proven absent goes, and its dependents are examined", () => {
+  it("that is proven absent is removed, and its dependents are enqueued", () => {
     const { asks, graph } = after(observed("child", [to("owner")]))
     assert.deepStrictEqual(asks(absent(identity("owner"))), { toDelete: ["child"], absent: [identity("owner")] })
     assert.isUndefined(graph.get("owner"))
@@ -111,7 +111,7 @@ describe("an owner that nobody has seen", () => {
     )
   })
 
-  it("is asked for under its other names, in order, and round", () => {
+  it("is looked up under its other coordinates, in order and in turn", () => {
     const called = (uid: string, name: string, namespace = "red") =>
       observed(uid, [to("owner", { name })], { namespace })
     const { asks, graph } = after(
@@ -145,14 +145,14 @@ describe("an owner that nobody has seen", () => {
     assert.isUndefined(graph.get("owner"))
   })
 
-  it("named by a cluster-scoped object only may be namespaced after all: the next dependent is examined", () => {
+  it("that only a cluster-scoped object names may be namespaced: the next dependent is enqueued", () => {
     const { asks } = after(observed("node", [to("owner")], { namespace: "" }))
     assert.deepStrictEqual(asks(observed("child", [to("owner")])), { toDelete: ["child"] })
   })
 })
 
-describe("an owner that has been seen", () => {
-  it("is not removed because it is not where somebody else had looked", () => {
+describe("an observed owner", () => {
+  it("is not removed because it is absent under other coordinates", () => {
     const { asks, graph } = after(observed("child", [to("owner", { name: "other" })]), observed("owner"))
     assert.deepStrictEqual(asks(absent(identity("owner", { name: "other" }))), {
       toDelete: ["child"],
@@ -161,7 +161,7 @@ describe("an owner that has been seen", () => {
     assert.isTrue(graph.get("owner")?.observed)
   })
 
-  it("is believed absent when a deletion was watched, not when it was inferred", () => {
+  it("is known to be absent after a watched deletion, not after an inferred one", () => {
     for (const watched of [true, false]) {
       const { asks } = after(observed("owner"), observed("child", [to("owner")]))
       assert.deepStrictEqual(asks({ _tag: "Deleted", uid: "owner", watched }), {
@@ -171,7 +171,7 @@ describe("an owner that has been seen", () => {
     }
   })
 
-  it("has a dependent in another namespace examined and told of", () => {
+  it("has a dependent in another namespace enqueued and reported", () => {
     const { asks } = after(observed("owner"))
     assert.deepStrictEqual(asks(observed("child", [to("owner")], { namespace: "blue" })), {
       toDelete: ["child"],
@@ -180,28 +180,28 @@ describe("an owner that has been seen", () => {
     assert.deepStrictEqual(asks(observed("node", [to("owner")], { namespace: "" })).toDelete, ["node"])
   })
 
-  it("may be named in another version: that is examined, not told", () => {
+  it("may be named in another version: the dependent is enqueued, not reported", () => {
     const { asks } = after(observed("owner"))
     assert.deepStrictEqual(asks(observed("child", [to("owner", { apiVersion: "v1beta1" })])), { toDelete: ["child"] })
   })
 
-  it("without a namespace is anybody's", () => {
+  it("without a namespace may own objects in any", () => {
     const { asks } = after(observed("owner", [], { namespace: "" }))
     assert.deepStrictEqual(asks(observed("child", [to("owner")])), {})
   })
 
-  it("takes the version it is told of last", () => {
+  it("takes the version that was observed last", () => {
     const { asks, graph } = after(observed("owner", [], { apiVersion: "v1beta1" }))
     assert.deepStrictEqual(asks(observed("owner")), {})
     assert.strictEqual(graph.get("owner")?.identity.apiVersion, "v1")
   })
 })
 
-describe("a deletion that waits", () => {
+describe("a foreground deletion", () => {
   const blocking = { blockOwnerDeletion: true }
   const foreground = { deleting: ["foregroundDeletion"] }
 
-  it("has dependents and owner examined when it begins, once", () => {
+  it("enqueues dependents and owner when it starts, once", () => {
     const { asks } = after(
       observed("owner"),
       observed("child", [to("owner", blocking)]),
@@ -211,12 +211,12 @@ describe("a deletion that waits", () => {
     assert.deepStrictEqual(asks(observed("owner", [], foreground)), {})
   })
 
-  it("has a dependent examined that is told of later", () => {
+  it("enqueues a dependent that is observed later", () => {
     const { asks } = after(observed("owner", [], foreground))
     assert.deepStrictEqual(asks(observed("child", [to("owner", blocking)])), { toDelete: ["child"] })
   })
 
-  it("is looked at again when a dependent goes, lets go, or does not block any more", () => {
+  it("is enqueued again when a dependent is deleted, loses its reference, or does not block any more", () => {
     const model = () => after(observed("owner", [], foreground), observed("child", [to("owner", blocking)]))
     assert.deepStrictEqual(model().asks({ _tag: "Deleted", uid: "child", watched: true }), { toDelete: ["owner"] })
     assert.deepStrictEqual(model().asks(observed("child")), { toDelete: ["owner"] })
@@ -236,12 +236,12 @@ describe("a deletion that waits", () => {
     assert.deepStrictEqual([blockers("a"), blockers("b"), blockers("c"), blockers("d")], [["leaf"], [], [], ["c"]])
   })
 
-  it("is looked at again when its finalizer was put back unseen", () => {
+  it("is enqueued again when its finalizer was removed and added again", () => {
     const { asks } = after(observed("owner", [], foreground))
     assert.deepStrictEqual(asks(observed("owner", [], foreground)), { toDelete: ["owner"] })
   })
 
-  it("lets dependents go before it waits for them", () => {
+  it("orphans before it waits for dependents", () => {
     const both = { deleting: ["foregroundDeletion", "orphan"] }
     const { asks, graph } = after(observed("owner"), observed("child", [to("owner", blocking)]))
     assert.deepStrictEqual(asks(observed("owner", [], both)), { toOrphan: ["owner"] })
@@ -250,11 +250,11 @@ describe("a deletion that waits", () => {
   })
 })
 
-describe("a kind that nobody watches any more", () => {
+describe("a resource that is not watched any more", () => {
   const unwatched: Graph.Event = { _tag: "Unwatched", apiVersion: "v1", kind: "Thing" }
   const other = { kind: "Other" }
 
-  it("leaves owners that are verified, and takes everything else with it", () => {
+  it("leaves owners to be verified, and removes all its other nodes", () => {
     const { asks, graph } = after(
       observed("owner"),
       observed("child", [to("owner")], other),
@@ -271,7 +271,7 @@ describe("a kind that nobody watches any more", () => {
     assert.deepStrictEqual(asks(observed("owner")), {})
   })
 
-  it("goes on in another version without being missed", () => {
+  it("and watched in another version keeps its nodes", () => {
     const { asks, graph } = after(observed("owner"), observed("child", [to("owner")], other))
     assert.deepStrictEqual(asks(observed("owner", [], { apiVersion: "v2" })), {})
     assert.deepStrictEqual(asks(unwatched), {})

@@ -1,4 +1,4 @@
-/** What the collector shows of itself while it runs: whether its workers get on, and its graph. */
+/** The garbage collector's readiness and its graph page. */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -25,7 +25,7 @@ const ready = Effect.gen(function* () {
   return check === undefined ? "there is no such check" : ((yield* check.run) ?? "ok")
 })
 
-it.effect("is not ready when its workers have taken nothing for long, although there is something to take", () =>
+it.effect("is not ready when its workers have taken no key for long although the queue is not empty", () =>
   alone(
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
@@ -33,7 +33,7 @@ it.effect("is not ready when its workers have taken nothing for long, although t
       const running = yield* cluster.run(GarbageCollector.make({ concurrency: 1 }))
       yield* cluster.settle
       assert.strictEqual(yield* ready, "ok")
-      // A run that hangs is interrupted after five minutes, so it takes a worker that is gone.
+      // A run that hangs is interrupted after five minutes, so it takes a missing worker.
       const metrics = yield* LoopMetrics.of("garbagecollector")
       const stalled = (millis: number) => {
         const stats = { ready: 1, waiting: 0, processing: 0, failing: 0, adds: 0, retries: 0 }
@@ -51,7 +51,7 @@ it.effect("is not ready when its workers have taken nothing for long, although t
   )
 )
 
-it.effect("shows its graph for as long as it runs", () =>
+it.effect("serves its graph while it runs", () =>
   alone(
     Effect.gen(function* () {
       const cluster = yield* ClusterTest

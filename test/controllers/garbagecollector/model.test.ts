@@ -4,7 +4,7 @@ import * as Model from "./model.ts"
 
 describe("the garbage collector under random operation sequences", () => {
   it.prop(
-    "collects what nobody owns, and nothing else",
+    "deletes exactly the objects without an existing owner",
     { operations: Model.operations },
     ({ operations }) => {
       const wrong = Model.check(operations)

@@ -42,9 +42,9 @@ type InformerEvent =
 export class Model {
   private readonly oracle = new Oracle()
   private readonly objects = this.oracle.all
-  /** Everything that ever was: references may name what is gone. */
+  /** Everything that ever existed: references may name deleted objects. */
   private readonly past: Array<Stored> = []
-  /** What the informer of each kind has not told yet, and what it has. */
+  /** The undelivered events of each informer, and the uids that it has delivered. */
   private readonly pending = new Map<string, Array<InformerEvent>>(kinds.map((kind) => [kind, []]))
   private readonly delivered = new Map<string, Set<string>>(kinds.map((kind) => [kind, new Set()]))
   private graph = Graph.make()
@@ -52,7 +52,7 @@ export class Model {
   private toDelete = new Set<string>()
   private toOrphan = new Set<string>()
   private retries = new Set<string>()
-  /** Owners that a deletion is letting go of; whoever does that may strip references that hold. */
+  /** The owner of an orphan deletion in progress: its references may be removed although it exists. */
   private orphaning: string | undefined
   private readonly server = this.makeServer()
 
@@ -64,9 +64,9 @@ export class Model {
         return this.create(a, b, c)
       case 3: {
         const object = pick([...this.objects.values()], a)
-        // Nobody would carry it out.
+        // No collector would complete it.
         const policy = object?.kind === "Silent" ? "" : (finalizersOf[b % 3] ?? "")
-        // What the informers have not told cannot be let go of: a race that the real one loses too.
+        // Dependents that the informers have not delivered cannot be orphaned: a race that upstream loses too.
         if (policy === "orphan") this.settle()
         this.userDeletes(object && this.objects.get(object.uid), policy)
         return policy === "orphan" ? this.settle() : undefined
@@ -88,7 +88,7 @@ export class Model {
     }
   }
 
-  /** Lets everything happen that is still to happen; then there must be nothing left to do. */
+  /** Delivers and processes everything; then nothing may be left to do. */
   settle(): void {
     for (let round = 0; round < 60; round++) {
       for (const kind of kinds) while (this.deliver(kind));
@@ -135,7 +135,7 @@ export class Model {
     )
   }
 
-  /** To something that is or was, mostly by its right name. */
+  /** To an object that exists or existed, mostly under its right name. */
   private reference(whom: number, how: number): OwnerReference | undefined {
     const owner = how % 4 === 0 ? pick(this.past, whom) : pick([...this.objects.values()], whom)
     if (owner === undefined) return undefined
@@ -162,7 +162,7 @@ export class Model {
     }
   }
 
-  /** Changes the owners of an object: one more, or one less, or one that does not block any more. */
+  /** Adds or removes an owner, or clears blockOwnerDeletion. */
   private refer(a: number, b: number, c: number): void {
     const object = pick(this.oracle.watched(), a)
     if (object === undefined) return
@@ -193,7 +193,7 @@ export class Model {
     this.store({ ...object, finalizers: policy === "" ? own : [...own, policy], deleting: true })
   }
 
-  /** An object that is being deleted and has no finalizer left is gone. */
+  /** An object that is being deleted is removed with its last finalizer. */
   private store(object: Stored): void {
     if (object.deleting && object.finalizers.length === 0) {
       this.objects.delete(object.uid)
@@ -218,7 +218,7 @@ export class Model {
     return true
   }
 
-  /** The informer skips what it has not told and lists what there is. */
+  /** The informer drops its pending events and lists the current objects. */
   private relist(kind: string): void {
     this.pending.set(kind, [])
     const delivered = this.delivered.get(kind) ?? new Set()
@@ -339,7 +339,7 @@ export class Model {
     this.store({ ...object, owners })
   }
 
-  /** The index is the references turned around, and no virtual node is without dependents. */
+  /** The index is the inverse of the references, and every virtual node has dependents. */
   private checkGraph(): void {
     const { graph } = this
     const nodes = [...this.past.map(({ uid }) => uid), "ghost0", "ghost1", "ghost2"].flatMap(
@@ -371,7 +371,7 @@ const observed = (object: Stored): Graph.Event => ({
 
 const pick = <A>(from: ReadonlyArray<A>, which: number): A | undefined => from[which % Math.max(1, from.length)]
 
-/** Undefined if all held over these operations, else what did not. */
+/** Undefined if no violation occurred, else the violation. */
 export const check = (operations: ReadonlyArray<Operation>): string | undefined => {
   const model = new Model()
   try {

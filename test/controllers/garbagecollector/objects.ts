@@ -1,4 +1,4 @@
-/** Objects with owners, for scenarios: values to apply, references to them, and what is left of them. */
+/** Objects with owners for the garbage collector's tests. */
 import * as Effect from "effect/Effect"
 import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
 import type * as Resource from "../../../src/kube/Resource.ts"
@@ -26,7 +26,7 @@ export const manifest = (
   }
 })
 
-/** Applies one object and answers with what is stored. */
+/** Applies one object and returns what is stored. */
 export const make = (name: string, shape: Shape = {}) => apply(manifest(name, shape))
 
 export const apply = (object: object) =>
@@ -48,7 +48,7 @@ export const to = (owner: KubeObject, flags: Partial<OwnerReference> = {}): Owne
 
 export const blocking = (owner: KubeObject) => to(owner, { blockOwnerDeletion: true })
 
-/** What there is of a kind, by name, with the names of the owners; `!` marks what is being deleted. */
+/** The objects of a kind by name, with the names of their owners; `!` marks those that are being deleted. */
 export const left = (resource: Resource.Any) =>
   Effect.map(
     Effect.flatMap(ClusterTest, (cluster) => cluster.snapshot(resource)),
@@ -58,7 +58,7 @@ export const left = (resource: Resource.Any) =>
       )
   )
 
-/** ConfigMaps and Secrets, which all scenarios are made of. */
+/** ConfigMaps and Secrets, which all tests use. */
 export const all = Effect.map(Effect.all([left(ConfigMap), left(Secret)]), ([configMaps, secrets]) => [
   ...configMaps,
   ...secrets

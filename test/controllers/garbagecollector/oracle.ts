@@ -1,13 +1,13 @@
 /**
- * What is true of the objects of a `World`, by rules so plain that they ask about everything each time: which owners are there, who
- * waits for whom, and whether anything is left to collect.
+ * Facts about the objects of the model, by scans over all of them: which owners exist, which objects wait for which,
+ * and whether anything is left to collect.
  */
 import type * as Identity from "../../../src/controllers/garbagecollector/Identity.ts"
 import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
 
 /**
- * The kinds that are watched. `Node` is cluster-scoped. Besides there is `Silent`, which the server knows and nobody watches, and
- * `Ghost`, which it does not know.
+ * The watched kinds. `Node` is cluster-scoped. Besides there are `Silent`, which the server knows and no informer
+ * watches, and `Ghost`, which it does not know.
  */
 export const kinds = ["Parent", "Child", "Node"]
 
@@ -29,7 +29,7 @@ export const metadataOf = (object: Stored): KubeObject["metadata"] => ({
   ...(object.deleting ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {})
 })
 
-/** Something that must not be. */
+/** A violated rule. */
 export class Violation extends Error {}
 
 export class Oracle {
@@ -59,7 +59,7 @@ export class Oracle {
     return owner.deleting && owner.finalizers.includes("foregroundDeletion") ? "waiting" : "solid"
   }
 
-  /** Of what nobody watches nothing is collected, nor does anybody wait for it. */
+  /** Objects without an informer are not collected, and no object waits for them. */
   watched(): ReadonlyArray<Stored> {
     return [...this.all.values()].filter(({ kind }) => kinds.includes(kind))
   }
@@ -70,7 +70,7 @@ export class Oracle {
     )
   }
 
-  /** Without those that wait for the owner themselves: of a cycle, somebody must go first. */
+  /** Without those that wait for the owner themselves: in a cycle one object must be deleted first. */
   blocking(uid: string): ReadonlyArray<Stored> {
     return this.dependents(uid, true).filter((one) => !this.waitsFor(one, uid, []))
   }
@@ -81,7 +81,7 @@ export class Oracle {
     return this.dependents(object.uid, true).some((one) => this.waitsFor(one, owner, [...seen, object.uid]))
   }
 
-  /** Nothing is left to collect, to strip, to let go. */
+  /** Nothing is left to delete, to strip or to orphan. */
   checkRest(): void {
     for (const object of this.watched()) {
       const standings = object.owners.map((one) => this.standing(object, one))
@@ -97,7 +97,7 @@ export class Oracle {
     }
   }
 
-  /** Held by a user's finalizer or by an owner nobody can judge, or waiting for something that is. */
+  /** Held by a user's finalizer, by an owner of unknown kind, or by an object that is held. */
   isStuck(object: Stored, seen: Set<string>): boolean {
     if (seen.has(object.uid)) return false
     seen.add(object.uid)

@@ -1,6 +1,6 @@
 /**
- * The garbage collector on a real API server: every kind of deletion and of owner, what the server makes of the collector's
- * patches. In real time, waiting for what the server tells and for nothing else. Needs `KUBEBUILDER_ASSETS`.
+ * The garbage collector on a real API server: every propagation policy and kind of owner, and the server's handling of
+ * the patches. In real time, by watch events. Needs `KUBEBUILDER_ASSETS`.
  */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -67,7 +67,7 @@ const merge = (resource: Resource.Any, name: string, metadata: object) =>
     client.patch(resource, { name, namespace: "default" }, Patch.merge({ metadata }))
   )
 
-/** Waits until the objects of a kind, without those the server makes itself, are these, with these owners. */
+/** Waits until the objects of a kind, except the server's own, are these, with these owners. */
 const until = (resource: Resource.Any, ...expected: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const informer = yield* (yield* Cache).subscribe(resource)

@@ -1,4 +1,4 @@
-/** What the collector asks of the server, to the letter, and what it makes of unwelcome answers. */
+/** The exact requests of the garbage collector, and its handling of failures. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
@@ -14,7 +14,7 @@ import { all, blocking, make, to } from "./objects.ts"
 const collector = GarbageCollector.make()
 const writes = ["patch", "delete", "update", "create"]
 
-/** Writes to ConfigMaps from now on, as the server is sent them; with faults for some. */
+/** Records writes to ConfigMaps from now on; some may fail. */
 const recorded = Effect.fnUntraced(function* (faults: ReadonlyArray<Rule> = []) {
   const sent: Array<Request> = []
   const record: Rule = {
@@ -60,8 +60,8 @@ const label = (name: string, value: string) =>
 const current = (name: string) =>
   Effect.flatMap(KubeClient, (client) => client.get(ConfigMap, { name, namespace: "default" }))
 
-describe("the collector's requests", () => {
-  it.effect("a deletion holds to one object in one state", () =>
+describe("the requests of the garbage collector", () => {
+  it.effect("a deletion has uid and resourceVersion as preconditions", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(collector)
@@ -101,7 +101,7 @@ describe("the collector's requests", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("letting dependents go: each by its uid, then the finalizer", () =>
+  it.effect("orphaning: each dependent by its uid, then the finalizer", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(collector)
@@ -120,7 +120,7 @@ describe("the collector's requests", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("in a cycle, the one that is found is unblocked before it is deleted", () =>
+  it.effect("in a cycle, the object that is found is unblocked before it is deleted", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(collector)
@@ -142,7 +142,7 @@ describe("the collector's requests", () => {
       assert.deepStrictEqual(unblock, ["PATCH b", strategic, { metadata: { uid, ownerReferences: unblocked } }])
       const { preconditions, propagationPolicy } = deletion?.[1] as ReturnType<typeof deleteBody>
       assert.strictEqual(propagationPolicy, "Foreground")
-      // In the state that the patch has made, not in the one before.
+      // At the resourceVersion after the patch.
       const { resourceVersion } = preconditions as { readonly resourceVersion: string }
       assert.isAbove(Number(resourceVersion), Number(b.metadata.resourceVersion))
       assert.deepStrictEqual(yield* all, [])
@@ -162,7 +162,7 @@ describe("the collector's requests", () => {
   )
 })
 
-describe("unwelcome answers", () => {
+describe("failures", () => {
   it.effect("an object that has changed, but not its owners, is deleted as it is now", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
@@ -183,7 +183,7 @@ describe("unwelcome answers", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("an object that has got another owner meanwhile is judged anew", () =>
+  it.effect("an object that has a new owner meanwhile is judged again", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(collector)
@@ -207,7 +207,7 @@ describe("unwelcome answers", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("conflicts and failures of the server are tried again until they end", () =>
+  it.effect("conflicts and server errors are retried until they end", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(collector)
@@ -255,7 +255,7 @@ describe("unwelcome answers", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("a kind that knows no strategic merge gets whole lists, in one state of the object", () =>
+  it.effect("a kind without strategic merge patch gets whole lists, at one resourceVersion", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const unknown: Rule = {
@@ -279,7 +279,7 @@ describe("unwelcome answers", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("dependents that cannot be let go keep the owner, until they can", () =>
+  it.effect("dependents that cannot be orphaned keep the owner, until they can", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(collector)

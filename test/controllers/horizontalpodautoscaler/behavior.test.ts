@@ -1,6 +1,6 @@
 /**
- * Behaviours in virtual time: windows, policies and tolerances as Kubernetes' own end-to-end suite looks at them, and the metrics of all five
- * types, with new pods and missing ones.
+ * Scaling behavior in virtual time: windows, policies and tolerances as in Kubernetes' end-to-end tests, and metrics of
+ * all five types, with starting pods and missing samples.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ const percent = (value: number, periodSeconds = 60) => ({ type: "Percent", value
 const up = (...policies: ReadonlyArray<object>) => ({ scaleUp: { stabilizationWindowSeconds: 0, policies } })
 const down = (...policies: ReadonlyArray<object>) => ({ scaleDown: { stabilizationWindowSeconds: 0, policies } })
 
-/** Looks again and again, and tells the sizes; pods follow each, and use so much of their CPU. */
+/** Reconciles repeatedly and returns the sizes; pods follow each, with this CPU usage. */
 const sizes = (measured: Harness.Measured, cpu: string, looks: number) =>
   Effect.forEach(Array.from({ length: looks }), () =>
     Effect.gen(function* () {
@@ -25,8 +25,8 @@ const sizes = (measured: Harness.Measured, cpu: string, looks: number) =>
 const behaving = (first: number, behavior: object, spec: object = {}) =>
   Effect.andThen(Harness.target(first), Harness.autoscaler({ maxReplicas: 100, behavior, ...spec }))
 
-describe("upwards", () => {
-  it.effect("without further words four pods or all of them each 15 seconds", () =>
+describe("scale-up", () => {
+  it.effect("by default adds four pods or doubles, each 15 seconds", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(1, { scaleUp: {} })
@@ -37,7 +37,7 @@ describe("upwards", () => {
     )
   )
 
-  it.effect("two pods a minute, and no more within any of them", () =>
+  it.effect("adds two pods a minute, and no more within any minute", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(1, up(pods(2)))
@@ -47,7 +47,7 @@ describe("upwards", () => {
     )
   )
 
-  it.effect("a half each 30 seconds, rounded up", () =>
+  it.effect("adds a half each 30 seconds, rounded up", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(3, up(percent(50, 30)))
@@ -56,7 +56,7 @@ describe("upwards", () => {
     )
   )
 
-  it.effect("by the narrower policy where that is chosen, and not at all where none is", () =>
+  it.effect("uses the smaller policy with Min, and is off with Disabled", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(4, { scaleUp: { ...up(pods(1, 15), percent(100, 15)).scaleUp, selectPolicy: "Min" } })
@@ -68,7 +68,7 @@ describe("upwards", () => {
     )
   )
 
-  it.effect("only when it was asked for throughout the window", () =>
+  it.effect("happens only when it was recommended throughout the window", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(2, { scaleUp: { stabilizationWindowSeconds: 60 } })
@@ -84,8 +84,8 @@ describe("upwards", () => {
   )
 })
 
-describe("downwards", () => {
-  it.effect("all at once without a window", () =>
+describe("scale-down", () => {
+  it.effect("happens at once without a window", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(8, { scaleDown: { stabilizationWindowSeconds: 0 } })
@@ -94,7 +94,7 @@ describe("downwards", () => {
     )
   )
 
-  it.effect("three pods a minute, or a quarter, whichever is more", () =>
+  it.effect("removes three pods a minute, or a quarter, whichever is more", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(20, down(pods(3), percent(25)))
@@ -104,7 +104,7 @@ describe("downwards", () => {
     )
   )
 
-  it.effect("by the narrower policy where that is chosen, and not at all where none is", () =>
+  it.effect("uses the smaller policy with Min, and is off with Disabled", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(20, { scaleDown: { ...down(pods(3, 15), percent(50, 15)).scaleDown, selectPolicy: "Min" } })
@@ -115,7 +115,7 @@ describe("downwards", () => {
     )
   )
 
-  it.effect("to the highest of the window", () =>
+  it.effect("stops at the highest recommendation of the window", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(8, { scaleDown: { stabilizationWindowSeconds: 60 } })
@@ -126,7 +126,7 @@ describe("downwards", () => {
     )
   )
 
-  it.effect("to the highest of five minutes where the behaviour does not say", () =>
+  it.effect("stops at the highest of five minutes without a window in the behavior", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(4, up(pods(4)))
@@ -136,7 +136,7 @@ describe("downwards", () => {
     )
   )
 
-  it.effect("a tolerance of its own decides for each direction", () =>
+  it.effect("a tolerance in the behavior applies per direction", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         const scaleDown = { stabilizationWindowSeconds: 0, tolerance: "0.5" }
@@ -149,8 +149,8 @@ describe("downwards", () => {
   )
 })
 
-describe("pods that say little", () => {
-  it.effect("new ones count for nothing upwards and are not counted downwards", () =>
+describe("pods without usable samples", () => {
+  it.effect("that are starting count as zero upwards and are not counted downwards", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(2)
@@ -168,7 +168,7 @@ describe("pods that say little", () => {
     )
   )
 
-  it.effect("those without a sample use all they ask for, or nothing, against the change", () =>
+  it.effect("that have no sample count with their request, or as zero, against the change", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(4)
@@ -193,7 +193,7 @@ describe("pods that say little", () => {
     )
   )
 
-  it.effect("those that go count for nothing at all", () =>
+  it.effect("that are terminating are ignored", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(2)
@@ -245,7 +245,7 @@ describe("pods that say little", () => {
     )
   )
 
-  it.effect("a pod whose metrics lack the container is missing, as if it used nothing when replicas are added", () =>
+  it.effect("a pod whose metrics lack the container is missing: it counts as zero for a scale-up", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(2)
@@ -264,7 +264,7 @@ describe("pods that say little", () => {
     )
   )
 
-  it.effect("an average of memory is told in the units of memory, and any other in thousands", () =>
+  it.effect("an average of memory has binary units, and any other decimal ones", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(2)
@@ -295,7 +295,7 @@ const value = (text: string, name?: string) => ({
   ...(name === undefined ? {} : { describedObject: { name } })
 })
 
-describe("metrics of others", () => {
+describe("other metrics", () => {
   it.effect("of pods are averaged", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
@@ -330,7 +330,7 @@ describe("metrics of others", () => {
     )
   )
 
-  it.effect("of an object are shared by the pods that are ready, or are for each", () =>
+  it.effect("of an object are divided among the ready pods, or are per pod", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(2)
@@ -364,7 +364,7 @@ describe("metrics of others", () => {
     )
   )
 
-  it.effect("from outside are summed up", () =>
+  it.effect("of external sources are summed", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* Harness.target(2)
@@ -397,8 +397,8 @@ describe("metrics of others", () => {
   )
 })
 
-describe("an autoscaler that was just created", () => {
-  it.effect("is first synced when a period has passed", () =>
+describe("a new autoscaler", () => {
+  it.effect("is reconciled one period after its creation", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(1, up(pods(2)))

@@ -1,7 +1,7 @@
 /**
- * Autoscalers in bad weather: conflicts, refusals, lost answers, a cache that lags, a metrics server that goes away, and a loop that ends between
- * any two of its writes. Whatever happens the size stays between the bounds and grows no faster than it may; in the end it is what the metric
- * asks for, and nobody writes any more.
+ * Autoscalers under fault injection: conflicts, refusals, lost responses, a lagging cache, an unavailable metrics
+ * server, and processes that end between any two writes. The size always stays within its bounds and rate limits; in
+ * the end it is what the metric requires, and nothing is written any more.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -75,11 +75,11 @@ const sizeNow = Effect.flatMap(ApiServer, (server) =>
   )
 )
 
-/** It has been going on for less than five minutes, and nobody else has had a hand in it. */
+/** It lasts less than five minutes, and no other client changed the size. */
 const isEarly = (steps: ReadonlyArray<Step>): boolean =>
   steps.every(({ what }) => what === "use" || what === "follow" || what === "away")
 
-/** Runs the steps, and returns what is wrong. */
+/** Runs the steps, and returns the violations. */
 const play = (steps: ReadonlyArray<Step>) =>
   Harness.scenario(
     (measured) =>
@@ -135,7 +135,7 @@ const play = (steps: ReadonlyArray<Step>) =>
 
 describe("random operation sequences under fault injection", () => {
   it.effect(
-    "a target gets what its metric asks for, and is left alone then",
+    "a target has the size that its metric requires, and is not written any more",
     () =>
       Effect.gen(function* () {
         const result = yield* Arbitrary.checkEffect(

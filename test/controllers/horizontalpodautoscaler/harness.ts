@@ -1,6 +1,6 @@
 /**
- * What the scenarios of autoscalers say: a target of some size whose pods are there and ready, what is measured of them, and what has become of
- * it after a look. Nobody but the test makes pods: they follow the size when the test says so.
+ * The harness of the autoscaler tests: a target with ready pods, their metrics, and the results of a reconciliation.
+ * Only the test creates pods.
  */
 import { assert } from "@effect/vitest"
 import * as Clock from "effect/Clock"
@@ -20,17 +20,17 @@ import { Recorder } from "../../../src/layers/Recorder.ts"
 export const namespace = "default"
 export const labels = { app: "web" }
 
-/** What a test may change at any time. */
+/** May be changed at any time. */
 export interface Measured extends Memory {
-  /** Quantities of CPU and memory by pod; undefined where there is no such server. */
+  /** Quantities of CPU and memory by pod; undefined without a metrics server. */
   usage: Map<string, Readonly<Record<string, string>>> | undefined
-  /** The container that was measured, by pod; `main` unless said otherwise. */
+  /** The measured container, by pod. Default: `main`. */
   containers?: ReadonlyMap<string, string>
   custom?: Memory["custom"]
   external?: Memory["external"]
 }
 
-/** Long before the test, so that no pod is new. */
+/** Long before the test, so that no pod counts as starting. */
 export const longAgo = Time.format(-3_600_000)
 
 const withClient = <A, E, R>(use: (client: KubeClient["Service"]) => Effect.Effect<A, E, R>) =>
@@ -41,7 +41,7 @@ const cluster = <A, E, R>(use: (one: ClusterTest.ClusterTest["Service"]) => Effe
 
 export const advance = (time: Duration.Input) => cluster((one) => one.advance(time))
 
-/** One more look at all autoscalers. */
+/** One more reconciliation of all autoscalers. */
 export const reconcileOnce = advance("15 seconds")
 
 const pod = (name: string, request: string) => ({
@@ -59,7 +59,7 @@ export const condition = (status: string, lastTransitionTime = longAgo) => ({
 
 export const running = { phase: "Running", startTime: longAgo, conditions: [condition("True")] }
 
-/** A pod of the target, which says that of itself. */
+/** A pod of the target with this status. */
 export const addPod = (name: string, status: object = running, request = "1") =>
   withClient((client) =>
     Effect.andThen(client.create(Pod, pod(name, request)), () =>
@@ -74,7 +74,7 @@ const podNames = withClient((client) =>
   Effect.map(client.list(Pod, { namespace }), ({ items }) => items.map(({ metadata }) => metadata.name).sort())
 )
 
-/** So many pods, `web-0` and on, are there and ready; the target says so. */
+/** Makes the pods `web-0` and on, this many, ready, and sets the target's status. */
 export const pods = (count: number, request = "1") =>
   Effect.gen(function* () {
     const there = new Set(yield* podNames)
@@ -85,7 +85,7 @@ export const pods = (count: number, request = "1") =>
     yield* cluster((one) => one.settle)
   })
 
-/** What the target says of the replicas it has. */
+/** Sets the replicas in the target's status. */
 export const observed = (replicas: number) =>
   withClient((client) =>
     client.patch(Deployment, { namespace, name: "web" }, Patch.merge({ status: { replicas } }), {
@@ -93,7 +93,7 @@ export const observed = (replicas: number) =>
     })
   )
 
-/** The target, with as many pods as it asks for. */
+/** The target, with all its pods. */
 export const target = (replicas: number, request = "1") =>
   Effect.andThen(
     withClient((client) =>
@@ -116,7 +116,7 @@ export const size = withClient((client) =>
 export const resize = (replicas: number) =>
   withClient((client) => client.patch(Deployment, { namespace, name: "web" }, Patch.merge({ spec: { replicas } })))
 
-/** Pods follow the size that the target asks for. */
+/** Creates or deletes pods until they match the target's size. */
 export const follow = Effect.flatMap(size, (replicas) => pods(replicas ?? 0))
 
 export const cpu = (averageUtilization: number) => ({
@@ -126,7 +126,7 @@ export const cpu = (averageUtilization: number) => ({
 
 export const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" }
 
-/** An autoscaler of the target for half of the CPU, between 1 and 10, unless said otherwise. */
+/** An autoscaler of the target for half of the CPU, between 1 and 10 by default. */
 export const autoscaler = (spec: object = {}, name = "web") =>
   Effect.tap(
     withClient((client) =>
@@ -143,7 +143,7 @@ export const get = (name = "web") => withClient((client) => client.get(Horizonta
 export const change = (spec: object, name = "web") =>
   withClient((client) => client.patch(HorizontalPodAutoscaler, { namespace, name }, Patch.merge({ spec })))
 
-/** `AbleToScale True ReadyForNewScale: …`, in their order. */
+/** `AbleToScale True ReadyForNewScale: …`, in order. */
 export const conditions = Effect.map(get(), ({ status }) =>
   (status?.conditions ?? []).map(({ message, reason, status, type }) => `${type} ${status} ${reason}: ${message}`)
 )
@@ -153,7 +153,7 @@ export const reasons = Effect.map(get(), ({ status }) =>
   (status?.conditions ?? []).map(({ reason, status, type }) => `${type} ${status} ${reason}`)
 )
 
-/** `Normal SuccessfulRescale: …`, in the order in which they were recorded first. */
+/** `Normal SuccessfulRescale: …`, in the order of their first occurrence. */
 export const events = Effect.gen(function* () {
   yield* (yield* Recorder).drained
   const all = yield* withClient((client) => client.list(Event, { namespace }))
@@ -164,7 +164,7 @@ export const events = Effect.gen(function* () {
     .map(({ text }) => text)
 })
 
-/** Every pod uses that. */
+/** Sets the usage of every pod. */
 export const uses = (measured: Measured, usage: Readonly<Record<string, string>>) =>
   Effect.map(podNames, (names) => {
     measured.usage = new Map(names.map((name) => [name, usage]))
@@ -186,11 +186,11 @@ const memoryOf = (measured: Measured, now: () => number): Memory => ({
 
 export interface Options extends ClusterTest.Options {
   readonly loop?: Autoscalers.Options
-  /** False: nobody looks until the test starts somebody. */
+  /** False: the test starts the controller itself. */
   readonly isStarted?: boolean
 }
 
-/** The metrics that a test says, for loops that it starts. */
+/** Provides the test's metrics to controllers that it starts. */
 export const metricsLayer = (measured: Measured) =>
   Layer.unwrap(
     Effect.map(Clock.Clock, (clock) =>
@@ -198,11 +198,11 @@ export const metricsLayer = (measured: Measured) =>
     )
   )
 
-/** Starts a loop. */
+/** Starts a controller. */
 export const start = (measured: Measured, { loop }: Options = {}) =>
   cluster((one) => Effect.provide(one.run(Autoscalers.make(loop)), metricsLayer(measured)))
 
-/** A cluster without nodes where the loop runs. */
+/** Runs the controller in a cluster without nodes. */
 export const scenario = <A, E>(
   test: (measured: Measured) => Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: Options = {}
@@ -212,7 +212,7 @@ export const scenario = <A, E>(
     return Effect.andThen(options.isStarted === false ? Effect.void : start(measured, options), () => test(measured))
   }).pipe(Effect.scoped, Effect.provide(ClusterTest.ClusterTest.layer(options)))
 
-/** Looks once, and expects that size. */
+/** Reconciles once, and asserts the size. */
 export const becomes = (replicas: number) =>
   Effect.gen(function* () {
     yield* reconcileOnce

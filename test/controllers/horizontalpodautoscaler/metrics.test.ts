@@ -1,4 +1,7 @@
-/** Which label of failure a look gets. Source: pkg/controller/podautoscaler: reconcileAutoscaler, computeReplicasForMetrics, errSpec. */
+/**
+ * The error label of a reconciliation. Source: pkg/controller/podautoscaler: reconcileAutoscaler,
+ * computeReplicasForMetrics, errSpec.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -30,7 +33,10 @@ interface World {
 
 const forbidden = ApiError.fromStatus({ context: { verb: "update", path: "/a" }, status: 403, body: "" })
 
-/** One look at an autoscaler that no server would have let in, and the counters after it: `reconciliations_total none spec`. */
+/**
+ * One reconciliation of an autoscaler that a server would reject, and the counters after it: `reconciliations_total
+ * none spec`.
+ */
 const looked = Effect.fnUntraced(function* (world: World) {
   const { apiVersion = "apps/v1", metrics = [], refusesStatus, replicas = 2 } = world
   const autoscaler: HorizontalPodAutoscaler = {
@@ -78,28 +84,28 @@ const depth: MetricSpec = {
   external: { metric: { name: "depth" }, target: { type: "AverageValue", averageValue: "2" } }
 }
 
-describe("the label of a failure", () => {
-  it.effect("is spec for an API version of the target that is none", () =>
+describe("the error label", () => {
+  it.effect("is spec for an invalid API version of the target", () =>
     Effect.map(counted({ apiVersion: "a/b/c" }), (lines) =>
       assert.deepStrictEqual(lines, ["reconciliations_total none spec"])
     )
   )
 
   it.effect(
-    "is spec for a metric of an unknown type, and internal for the look, where the type of the error is lost",
+    "is spec for a metric of an unknown type, and internal for its reconciliation, which loses the type of the error",
     () =>
       Effect.map(counted({ metrics: [{ type: "Moon" }] }), (lines) =>
         assert.sameMembers(lines, ["metric_computation_total none spec", "reconciliations_total none internal"])
       )
   )
 
-  it.effect("is internal for a metric that nobody serves", () =>
+  it.effect("is internal for a metric that is not served", () =>
     Effect.map(counted({ metrics: [cpu] }), (lines) =>
       assert.sameMembers(lines, ["metric_computation_total none internal", "reconciliations_total none internal"])
     )
   )
 
-  it.effect("stands beside what was done all the same", () =>
+  it.effect("is set beside the action that was done", () =>
     Effect.gen(function* () {
       const lines = yield* counted({ metrics: [depth, cpu] })
       assert.include(lines, "reconciliations_total scale_up internal")

@@ -1,6 +1,6 @@
 /**
- * How a recommendation is held back, against a slow model that keeps every recommendation and every change for ever, and the promises that
- * users rely on: between the bounds, no faster than the policies allow, not below what was recommended lately.
+ * The normalisation of a recommendation, compared with a simple model that keeps all recommendations and changes, and
+ * its guarantees: within the bounds, no faster than the policies allow, not below recent recommendations.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -49,7 +49,7 @@ interface Step {
 
 const boundsOf = ({ first, min, more }: Case) => ({ min, max: min + more, current: min + (first % (more + 1)) })
 
-/** What is allowed may be changed between two looks. */
+/** The behavior may change between two reconciliations. */
 const times = (scaling: Scaling, factor: number): Scaling => ({
   ...scaling,
   policies: scaling.policies.map((one) => ({ ...one, value: Math.ceil(one.value * factor) }))
@@ -58,7 +58,7 @@ const times = (scaling: Scaling, factor: number): Scaling => ({
 const behaviorOf = ({ behaves, down, up }: Case, factor: number): Behavior | undefined =>
   behaves ? { up: times(up, factor), down: times(down, factor) } : undefined
 
-/** One look after the other, each of which is carried out. */
+/** Successive reconciliations, each of which is applied. */
 const play = (one: Case): ReadonlyArray<Step> => {
   const { current: first, max, min } = boundsOf(one)
   let [current, now, history] = [first, 0, History.found(History.empty, first, 0)]
@@ -90,7 +90,7 @@ const limited = (size: number, { type, value }: Policy, sign: 1 | -1): number =>
   return sign > 0 ? Math.ceil(size * (1 + value / 100)) : Math.trunc(size * (1 - value / 100))
 }
 
-/** How far the policies let it go: a value of the wider of them, or of the narrower. */
+/** The limit of the policies: the larger change, or the smaller. */
 const furthest = ({ choice, policies }: Scaling, sign: 1 | -1, sizeBefore: (seconds: number) => number): number => {
   const all = policies
     .map((one) => limited(sizeBefore(one.periodSeconds), one, sign))
@@ -98,7 +98,7 @@ const furthest = ({ choice, policies }: Scaling, sign: 1 | -1, sizeBefore: (seco
   return (choice === "Max" ? all.at(-1) : all[0]) ?? 0
 }
 
-/** The size after a look, from everything that ever happened. */
+/** The size after a reconciliation, from the whole history. */
 const expected = (one: Case, earlier: ReadonlyArray<Step>, { before, factor, now, wanted }: Step): number => {
   const { current: first, max, min } = boundsOf(one)
   const all = [{ replicas: first, time: 0 }, ...earlier.map((step) => ({ replicas: step.wanted, time: step.now }))]
@@ -111,7 +111,7 @@ const expected = (one: Case, earlier: ReadonlyArray<Step>, { before, factor, now
   const lowest = Math.min(wanted, ...within(one.up.window))
   const highest = Math.max(wanted, ...within(one.down.window))
   const stable = before < lowest ? lowest : before > highest ? highest : before
-  // A change that is exactly as old as the period is not in it any more.
+  // A change exactly as old as the period is not in it any more.
   const sizeBefore = (seconds: number) => sizeAt(earlier, first, now - seconds * 1000)
   if (stable > before) {
     const limit = one.up.choice === "Disabled" ? before : furthest(times(one.up, factor), 1, sizeBefore)
@@ -167,7 +167,7 @@ describe("the history of changes", () => {
     return [15, 30, 60].map((seconds) => History.changeWithin(history, seconds, 30_000))
   }
 
-  it("holds additions and removals for the longest period of both directions, without the edge of the period asked for", () => {
+  it("keeps additions and removals for the longest period of both directions, without its edge", () => {
     const behavior: Behavior = {
       up: { window: 0, choice: "Max", policies: [{ type: "Pods", value: 4, periodSeconds: 15 }] },
       down: { window: 0, choice: "Max", policies: [{ type: "Pods", value: 4, periodSeconds: 60 }] }
@@ -176,7 +176,7 @@ describe("the history of changes", () => {
   })
 })
 
-describe("rows of kube-controller-manager's table", () => {
+describe("cases of kube-controller-manager's table", () => {
   const given = (wanted: number, current: number, rest: Partial<Normalise.Given> = {}): Normalise.Given => ({
     wanted,
     current,

@@ -1,6 +1,6 @@
 /**
- * What becomes of a target, whatever its metrics say: promises over random autoscalers and answers. And the words that users find in events
- * and conditions, metric by metric.
+ * The plan for a target with any metric results: guarantees over random autoscalers. And the texts of events and
+ * conditions, metric by metric.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -61,7 +61,7 @@ const saidOf = ({ answers }: World): Plan.MetricResults =>
       : Result.succeed<ReplicaProposal>({ replicas, name: `metric ${i}`, status: { type: `${i}` } })
   )
 
-/** Nothing of it counts any more. */
+/** Too old to count. */
 const longAgo: History.History = { recommendations: [{ replicas: 1, time: -1_000_000 }], changes: [] }
 
 const planOf = (one: World) => {
@@ -85,7 +85,7 @@ const isWithin = (one: World): boolean => {
 const claimed = (plan: Plan.Plan, type: string) => plan.claims.find((claim) => claim.type === type)
 
 describe("Plan", () => {
-  checkProperty("the size is between the bounds, or as it was", world, (one) => {
+  checkProperty("the size is within the bounds, or unchanged", world, (one) => {
     const { max, min } = boundsOf(one)
     const { desired } = planOf(one)
     if (desired === undefined) return true
@@ -93,18 +93,18 @@ describe("Plan", () => {
   })
 
   checkProperty(
-    "a target that somebody switched off is left alone",
+    "a target that a user scaled to zero is not changed",
     world,
     (one) => isOff(one) === (claimed(planOf(one), "ScalingActive")?.reason === "ScalingDisabled")
   )
 
-  checkProperty("a metric that fails forbids to take replicas away", world, (one) => {
+  checkProperty("a failed metric prevents a scale-down", world, (one) => {
     const { desired } = planOf(one)
     const isMeasured = isWithin(one) && !isOff(one)
     return !isMeasured || !one.answers.some(({ fails }) => fails) || desired === undefined || desired >= one.current
   })
 
-  checkProperty("the largest of what the metrics say counts, and gives the reason", world, (one) => {
+  checkProperty("the largest proposal counts, and gives the reason", world, (one) => {
     if (!isWithin(one) || isOff(one)) return true
     const known = one.answers.flatMap(({ fails, replicas }, i) => (fails ? [] : [{ replicas, i }]))
     const plan = planOf(one)
@@ -113,7 +113,8 @@ describe("Plan", () => {
     if (known.length < one.answers.length && most < one.current) return plan.desired === undefined
     const { max, min } = boundsOf(one)
     const limit = Math.min(max, one.isSlow ? one.current + 2 : Math.max(4, 2 * one.current))
-    // Of equal proposals the first counts, of proposals of zero the last. Source: pkg/controller/podautoscaler: computeReplicasForMetrics.
+    // Of equal proposals the first counts, of proposals of zero the last. Source: pkg/controller/podautoscaler:
+    // computeReplicasForMetrics.
     const largest = most === 0 ? known.at(-1) : known.find(({ replicas }) => replicas === most)
     const name = `metric ${largest?.i}`
     return (
@@ -123,7 +124,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("each metric is shown, and each failure told", world, (one) => {
+  checkProperty("each metric is in the status, and each failure has an event", world, (one) => {
     if (!isWithin(one) || isOff(one)) return true
     const plan = planOf(one)
     const failures = one.answers.filter(({ fails }) => fails).length
@@ -134,7 +135,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("beyond the bounds nobody is asked", world, (one) => {
+  checkProperty("beyond the bounds no metric is queried", world, (one) => {
     if (isWithin(one)) return true
     const plan = planOf(one)
     const { max, min } = boundsOf(one)
@@ -142,7 +143,7 @@ describe("Plan", () => {
   })
 })
 
-describe("the words for a metric that fails", () => {
+describe("the message of a failed metric", () => {
   const target = { namespace: "ns", selector: "app=web" }
   const selector = {
     matchLabels: { b: "2", a: "1" },
@@ -236,7 +237,7 @@ describe("the words for a metric that fails", () => {
       }))
   }
 
-  it("that no server would have let in", () => {
+  it("that a server would reject", () => {
     const flaw = (spec: MetricSpec) => Result.merge(MetricQuery.queryOf(spec, target))
     assert.deepStrictEqual(flaw({ type: "Moon" }), {
       reason: "InvalidMetricSourceType",
@@ -258,7 +259,7 @@ describe("the words for a metric that fails", () => {
     })
   })
 
-  it("because there are no pods, or none that requests anything", () => {
+  it("without pods, or without a request", () => {
     const given = { pods: [], current: 2, observed: 2, tolerances: { down: 0.1, up: 0.1 }, settings, now: 0 }
     const samples = { _tag: "Samples", samples: new Map([["a", { time: 0, window: 0, amount: 1n }]]) } as const
     const said = (spec: MetricSpec, measured: Propose.Measured = samples) =>

@@ -1,4 +1,4 @@
-/** Which pods count, against the rule spelled out for each pod; and what pods request, row by row. */
+/** The groups of pods, compared with the rule for each pod; and the requests of pods, case by case. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
@@ -63,7 +63,7 @@ const expected = (one: Some, resource: string): "ignored" | "unready" | "missing
 }
 
 describe("Pods", () => {
-  checkProperty("each pod is in the group that the rule says", world, (one) => {
+  checkProperty("each pod is in the group of the rule", world, (one) => {
     const groups = Pods.group(givenOf(one))
     const all = one.pods.map((pod) => expected(pod, one.resource))
     const names = (which: string) => all.flatMap((group, i) => (group === which ? [`pod-${i}`] : [])).join()
@@ -76,7 +76,7 @@ describe("Pods", () => {
   })
 
   checkProperty(
-    "ready are those that run and say so",
+    "ready pods are running and ready",
     world,
     ({ pods }) =>
       Pods.readyOf(pods.map(podOf)) ===
@@ -84,7 +84,7 @@ describe("Pods", () => {
   )
 })
 
-describe("what pods request", () => {
+describe("the request of a pod", () => {
   const container = (name: string, cpu?: string, rest: object = {}) => ({
     name,
     image: "a",
@@ -98,7 +98,7 @@ describe("what pods request", () => {
   const asked = (one: Pod, name?: string) =>
     Result.merge(Result.map(Pods.requests([one], "cpu", name), (all) => all.get("web-0")))
 
-  it("is the sum of the containers, and of the init containers that stay", () => {
+  it("is the sum of its containers and restartable init containers", () => {
     const one = pod({
       containers: [container("a", "100m"), container("b", "1.5")],
       initContainers: [container("once", "7"), container("side", "50m", { restartPolicy: "Always" })]
@@ -108,7 +108,7 @@ describe("what pods request", () => {
     assert.strictEqual(asked(one, "side"), 50n)
   })
 
-  it("is not known where a container does not say it", () => {
+  it("is unknown if a container has none", () => {
     const one = pod({ containers: [container("a", "100m"), container("b")] })
     assert.strictEqual(asked(one), "missing request for cpu in container b of Pod web-0")
     assert.strictEqual(asked(one, "a"), 100n)
@@ -116,13 +116,13 @@ describe("what pods request", () => {
     assert.strictEqual(asked(one, "c"), "container c not found in Pod web-0")
   })
 
-  it("is what the pod says for itself, before its containers, unless one of them is meant", () => {
+  it("is the pod-level one, before its containers, unless one of them is named", () => {
     const whole = { resources: { requests: { cpu: "2" } } }
     assert.strictEqual(asked(pod({ ...whole, containers: [container("a", "100m"), container("b")] })), 2000n)
     assert.strictEqual(asked(pod({ ...whole, containers: [container("a", "100m")] }), "a"), 100n)
     assert.strictEqual(asked(pod({ ...whole, overhead: { cpu: "250m" }, containers: [container("a", "1")] })), 2250n)
     const memory = { resources: { requests: { memory: "1Gi" } } }
-    // What nothing is said of for the pod is the most that its containers need at any time.
+    // Without a pod-level value it is the most that the containers need at any time.
     const first = [
       container("side", "50m", { restartPolicy: "Always" }),
       container("once", "7"),

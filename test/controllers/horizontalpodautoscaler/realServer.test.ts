@@ -1,6 +1,6 @@
 /**
- * What autoscalers stand on, on a real API server: sizes, and metrics that nobody serves. 1.20 has no
- * autoscaling/v2, so the loop itself runs there on no autoscaler.
+ * The requests of the autoscaler controller on a real API server: scales, and metrics that are not served. The server,
+ * 1.20, has no autoscaling/v2, so the controller itself cannot run there.
  */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -47,7 +47,7 @@ const target = { apiVersion: "apps/v1", kind: "Deployment", name: "web", namespa
 const cpu = { namespace, selector: "app=web", resource: "cpu", container: undefined }
 
 it.live.skipIf(missing !== undefined)(
-  "read and write sizes, and say what client-go says of metrics that are not there",
+  "reads and writes scales, and fails as client-go does for metrics that are not served",
   () =>
     Effect.gen(function* () {
       const client = yield* KubeClient

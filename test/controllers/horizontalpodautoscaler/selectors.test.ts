@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** The pods of a selector, and the autoscalers that share one, against a look at everything there is. */
+/** The pods of a selector, and the autoscalers that share one, compared with a scan. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
 import * as Selectors from "../../../src/controllers/horizontalpodautoscaler/selectors.ts"
@@ -63,7 +63,7 @@ const names = (pods: ReadonlyArray<Pod>): string =>
     .join()
 
 describe("Selectors", () => {
-  checkProperty("all pods of the namespace are found that the selector selects, and no others", world, (one) => {
+  checkProperty("finds exactly the pods of the namespace that the selector selects", world, (one) => {
     const pods = podsOf(one)
     const store = storeOf(pods)
     return one.autoscalers.every(
@@ -72,7 +72,7 @@ describe("Selectors", () => {
     )
   })
 
-  checkProperty("all autoscalers are found that select one of the pods, as they select now", world, (one) => {
+  checkProperty("finds exactly the autoscalers that currently select one of the pods", world, (one) => {
     const pods = podsOf(one)
     const table = Selectors.makeTable()
     for (const [i, { isGone, later, namespace, selector }] of one.autoscalers.entries()) {

@@ -1,6 +1,6 @@
 /**
- * The calculator against a slow and obvious model of the contract: lists of pods, each with what it is taken to use. Rows that users know from
- * kube-controller-manager's own tables stand below.
+ * The replica calculator, compared with a simple model: lists of pods, each with its assumed usage. Cases of
+ * kube-controller-manager's own tests follow.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -10,7 +10,7 @@ import * as Usage from "../../../src/controllers/horizontalpodautoscaler/plan/us
 import type { Samples } from "../../../src/layers/MetricsApi.ts"
 import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
 const pod = Arbitrary.all({
-  /** `stray`: measured, but no pod of the target. */
+  /** `stray`: has a sample but is no pod of the target. */
   state: oneOf("ready", "ready", "ready", "unready", "measuredUnready", "missing", "ignored", "stray"),
   amount: int(0, 300),
   request: int(1, 3)
@@ -54,7 +54,7 @@ interface Seen {
   readonly request: number
 }
 
-/** What the contract says, pod by pod; undefined where there is nothing to go by. */
+/** The expected replicas, pod by pod; undefined without a usable sample. */
 const expected = (
   { current, down, pods, up }: World,
   ratioOf: (seen: ReadonlyArray<Seen>) => number | undefined,
@@ -75,7 +75,7 @@ const expected = (
   if (missing.length + unready.length === 0) {
     return near(ratio) ? current : Math.ceil(ratio * pods.filter(({ state }) => state === "ready").length)
   }
-  // Exactly at the target nothing is assumed of those that are missing.
+  // Exactly at the target nothing is assumed for missing pods.
   const guessed = ratio === 1 ? [] : missing.map((one) => seenAs(one, ratio < 1 ? assumed(one) : 0))
   const all = [...first, ...guessed, ...unready.map((one) => seenAs(one, 0))]
   const cautious = ratioOf(all) ?? 1
@@ -103,13 +103,13 @@ const shareOf = (one: World) => answered(Usage.replicas(givenOf(one), Usage.util
 
 describe("Usage", () => {
   checkProperty(
-    "a plain usage asks for what the model says",
+    "a target average gives the replicas of the model",
     world,
     (one) => plainOf(one) === expected(one, plainRatio(one.target), () => one.target)
   )
 
   checkProperty(
-    "a share of the requests asks for what the model says",
+    "a target utilization gives the replicas of the model",
     world,
     (one) =>
       shareOf(one) ===
@@ -118,46 +118,38 @@ describe("Usage", () => {
       )
   )
 
-  checkProperty("at its target nothing changes", world, (one) => {
+  checkProperty("exactly at the target nothing changes", world, (one) => {
     const pods = one.pods.map((each) => ({ ...each, amount: one.target }))
     const asked = plainOf({ ...one, pods })
     return asked === undefined || asked === one.current
   })
 
-  checkProperty(
-    "what is shared by all is in proportion to the pods that are ready",
-    world,
-    ({ current, down, target, up }) => {
-      const ratio = target / 50
-      const asked = Usage.shared(ratio, { current, ready: 3, tolerances: { down, up } })
-      const isNear = ratio >= 1 - down && ratio <= 1 + up
-      return (
-        asked === (isNear ? current : Math.ceil(ratio * 3)) &&
-        Usage.shared(ratio, { current: 0, ready: 3, tolerances: { down, up } }) === Math.ceil(ratio)
-      )
-    }
-  )
+  checkProperty("a total value is in proportion to the ready pods", world, ({ current, down, target, up }) => {
+    const ratio = target / 50
+    const asked = Usage.shared(ratio, { current, ready: 3, tolerances: { down, up } })
+    const isNear = ratio >= 1 - down && ratio <= 1 + up
+    return (
+      asked === (isNear ? current : Math.ceil(ratio * 3)) &&
+      Usage.shared(ratio, { current: 0, ready: 3, tolerances: { down, up } }) === Math.ceil(ratio)
+    )
+  })
 
-  checkProperty(
-    "of what each is to have so much there are as many as it takes",
-    world,
-    ({ current, down, target, up }) => {
-      const { average, replicas } = Usage.perPod(1000n, BigInt(target), { current, tolerances: { down, up } })
-      const ratio = 1000 / (target * current)
-      const isNear = ratio >= 1 - down && ratio <= 1 + up
-      return replicas === (isNear ? current : Math.ceil(1000 / target)) && average === BigInt(Math.ceil(1000 / current))
-    }
-  )
+  checkProperty("a total average gives as many replicas as it takes", world, ({ current, down, target, up }) => {
+    const { average, replicas } = Usage.perPod(1000n, BigInt(target), { current, tolerances: { down, up } })
+    const ratio = 1000 / (target * current)
+    const isNear = ratio >= 1 - down && ratio <= 1 + up
+    return replicas === (isNear ? current : Math.ceil(1000 / target)) && average === BigInt(Math.ceil(1000 / current))
+  })
 })
 
-describe("an amount that is too large for the API", () => {
-  it("asks for as many replicas as there can be", () => {
+describe("a value too large for the API", () => {
+  it("gives the maximum of replicas", () => {
     const tolerances = { down: 0.1, up: 0.1 }
     assert.strictEqual(Usage.shared(1e12, { current: 1, ready: 3, tolerances }), 2_147_483_647)
     assert.strictEqual(Usage.perPod(2n ** 63n - 1n, 1n, { current: 1, tolerances }).replicas, 2_147_483_647)
   })
 
-  it("is told per pod also of a target without any", () =>
+  it("has an average even for a target without pods", () =>
     assert.deepStrictEqual(Usage.perPod(500n, 100n, { current: 0, tolerances: { down: 0.1, up: 0.1 } }), {
       replicas: 5,
       average: 500n

@@ -1,6 +1,6 @@
 /**
- * Taking the last replica away, and bringing it back, on ports that are a few lines each: a server whose gate is closed stores no such
- * autoscaler. The loop may end after any of its writes, and another takes over.
+ * Scaling to zero and back, on small test dependencies: a server with the gate off does not store such an autoscaler.
+ * The process may end after any write, and another takes over.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -40,12 +40,12 @@ const first: HorizontalPodAutoscaler = {
   }
 }
 
-/** A server of one autoscaler and one target, which may be cut off after so many writes. */
+/** A server of one autoscaler and one target, which may be cut off after some writes. */
 interface World {
   autoscaler: HorizontalPodAutoscaler
   replicas: number
   depth: number
-  /** Writes that are still carried out. */
+  /** Writes that are still stored. */
   writes: number
   readonly told: Array<string>
 }
@@ -87,7 +87,7 @@ const portsOf = (world: World): Effect.Effect<Deps> =>
     }
   }).pipe(Effect.provide(MetricsApi.layerMemory({ external: () => [{ value: String(world.depth) }] })))
 
-/** A term of a loop: it looks whenever the test says so. */
+/** A leadership term: it reconciles when the test says so. */
 const term = (world: World, scalesToZero = true) =>
   Effect.map(portsOf(world), (deps) => {
     const look = Sync.sync(deps, { settings: { ...settings, scalesToZero }, histories: makeHistories() })
@@ -103,7 +103,7 @@ const isZero = "True ScaledToZero: the HPA controller scaled the workload to zer
 const isNot = "False NotScaledToZero: the HPA controller did not scale the workload to zero"
 
 describe("the last replica", () => {
-  it.effect("goes, and comes back when the metric says so", () =>
+  it.effect("is removed, and added when the metric requires it", () =>
     Effect.gen(function* () {
       const world = worldOf(2)
       const look = yield* term(world)
@@ -123,7 +123,7 @@ describe("the last replica", () => {
     })
   )
 
-  it.effect("that somebody else took away stays away, and so does all while the gate is closed", () =>
+  it.effect("that a user removed is not added, nor any while the gate is off", () =>
     Effect.gen(function* () {
       const world = worldOf(0)
       world.depth = 25
@@ -140,7 +140,7 @@ describe("the last replica", () => {
     })
   )
 
-  it.effect("comes back to the bounds, where they were raised meanwhile", () =>
+  it.effect("is added up to the bounds, where they were raised meanwhile", () =>
     Effect.gen(function* () {
       const world = worldOf(1)
       const look = yield* term(world)
@@ -159,7 +159,10 @@ describe("the last replica", () => {
   )
 })
 
-/** Looks until the loop is cut off after so many writes; then another takes over. The size when there is work again. */
+/**
+ * Reconciles until the process is cut off after this many writes; then another takes over. Returns the size once the
+ * metric requires replicas.
+ */
 const survives = (writes: number) =>
   Effect.gen(function* () {
     const world = worldOf(1)
@@ -176,14 +179,14 @@ const survives = (writes: number) =>
     return world.replicas
   })
 
-describe("a loop that ends between any two writes", () => {
+describe("a process that ends between any two writes", () => {
   for (const writes of [0, 1, 2]) {
     it.effect(`after ${writes} of them leaves nothing away for ever`, () =>
       Effect.map(survives(writes), (replicas) => assert.isAbove(replicas, 0))
     )
   }
 
-  it.effect("tells a refusal, and takes back what it announced", () =>
+  it.effect("records a refusal, and resets the condition ScaledToZero", () =>
     Effect.gen(function* () {
       const world = worldOf(1)
       const look = yield* term(world)

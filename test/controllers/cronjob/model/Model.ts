@@ -22,16 +22,16 @@ import { type Action, schedules, type Setup } from "./script.ts"
 const status = (code: number, verb: string) =>
   ApiError.fromStatus({ context: { verb, path: "/" }, status: code, body: String(code) })
 
-/** The process is gone in the middle of a write. */
+/** Thrown when the process ends during a write. */
 const crashed = "the process ended"
 
 type Verb = "create" | "delete" | "update" | "get"
 
-/** What happened to the objects of a kind, and how much of it the present process has seen. */
+/** The objects of a kind, their events, and how many of these the cache of the current process has received. */
 interface Log<A extends KubeObject> {
   readonly events: Array<ObjectEvent<A>>
   shown: number
-  /** So much has to be shown before the next sync: the loop waits for its own writes. */
+  /** The cache must show this version before the next sync: the controller waits for its own writes. */
   awaited: number
   store: Store.Store<A>
 }
@@ -45,16 +45,16 @@ export class Model {
   readonly jobs = new Map<string, Job>()
   private readonly cronJobLog = logOf<CronJob>()
   private readonly jobLog = logOf<Job>()
-  /** Names of all runs that were ever made. */
+  /** Names of all Jobs that were ever created. */
   readonly made = new Set<string>()
   readonly refusing: Record<Verb, number> = { create: 0, delete: 0, update: 0, get: 0 }
   private faultyWrite = 0
   private fault: "before" | "after" | "lost" = "before"
   private isDead = false
   writes = 0
-  /** When the key is to be looked at; undefined: not until something happens. */
+  /** When the key is due; undefined if it is not queued. */
   due: number | undefined
-  /** The first thing that was wrong, in words. */
+  /** The first violation, as text. */
   firstViolation: string | undefined
   private loop: CronJobLoop.Loop | undefined
   readonly setup: Setup
@@ -105,7 +105,7 @@ export class Model {
     return [...this.jobs.values()].filter((job) => Runs.endOf(job) === undefined)
   }
 
-  // What the loop does.
+  // Calls of the controller.
 
   private create(draft: Draft<Job>): Job | ApiError.ApiError {
     const { name = "" } = draft.metadata
@@ -193,9 +193,9 @@ export class Model {
     this.due = Math.min(this.due ?? Infinity, this.now + delay)
   }
 
-  // What a process sees.
+  // The cache of a process.
 
-  /** A process whose caches are so many events behind. */
+  /** Starts a process whose caches are this many events behind. */
   readonly start = Effect.fnUntraced({ self: this }, function* (this: Model, cronJobLag: number, jobLag: number) {
     this.isDead = false
     this.faultyWrite = 0
@@ -253,7 +253,7 @@ export class Model {
     return this.cronJobLog.shown < this.cronJobLog.awaited || this.jobLog.shown < this.jobLog.awaited
   }
 
-  /** Looks at the CronJob, if it is to be looked at now. */
+  /** Syncs the CronJob if it is due. */
   readonly sync = Effect.fnUntraced({ self: this }, function* (this: Model) {
     if (this.due === undefined || this.due > this.now || this.isParked() || this.loop === undefined) return
     this.due = undefined
@@ -272,7 +272,7 @@ export class Model {
       return TestClock.setTime(this.now)
     })
 
-  /** The caches are up to date, and what is due is done, until nothing more is due now. */
+  /** Delivers all events and syncs, until nothing is due. */
   readonly rest = Effect.fnUntraced({ self: this }, function* (this: Model) {
     for (let round = 0; round < 40; round++) {
       this.showAll()
@@ -283,7 +283,7 @@ export class Model {
     this.fail("does not come to rest")
   })
 
-  // What the script does.
+  // Operations of a script.
 
   readonly act = Effect.fnUntraced({ self: this }, function* (this: Model, action: Action): Effect.fn.Return<void> {
     switch (action._tag) {

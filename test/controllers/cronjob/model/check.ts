@@ -1,4 +1,4 @@
-/** Plays a script on the model, and then lets everything come to rest: what was wrong first, in words. */
+/** Runs a script on the model, then lets it settle; returns the first violation. */
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Runs from "../../../../src/controllers/cronjob/plan/runs.ts"
@@ -22,14 +22,14 @@ export const check = Effect.fnUntraced(function* ({ actions, setup }: Script) {
   return yield* end(model)
 })
 
-/** Everybody is well again; then all runs end, and one more time comes and goes. */
+/** Without faults all Jobs finish, and one more time is run. */
 const end = Effect.fnUntraced(function* (model: Model) {
   for (const verb of ["create", "delete", "update", "get"] as const) model.refusing[verb] = 0
   yield* model.act({ _tag: "BadWrite", write: 0, luck: "lost" })
   yield* model.rest()
   for (const last of [false, true]) {
     model.changeSpec({ suspend: false, schedule: "* * * * *" })
-    // What has ended may make room for the next.
+    // A finished Job may allow the next one to start.
     for (let round = 0; round < 2; round++) {
       while (model.unfinished().length > 0) model.finish(0, last ? "Complete" : "Failed")
       yield* model.rest()
@@ -57,7 +57,7 @@ const restsWell = (model: Model): string | undefined => {
   if (names(Runs.activeOf(status)) !== under) return `says ${names(Runs.activeOf(status))} of ${under}`
   const latest = Math.floor(now / 60_000) * 60_000
   const last = Runs.lastTimeOf(status) ?? 0
-  // A time that came while the one before was still under way waits for it.
+  // A time that was due while a Job was active is run after it.
   const waits = setup.policy === "Forbid" && model.unfinished().length > 0
   if (last !== latest && !(waits && last === latest - 60_000)) return `last ran ${status.lastScheduleTime}`
   const count = (end: string) => [...jobs.values()].filter((job) => Runs.endOf(job) === end).length

@@ -1,4 +1,7 @@
-/** What may happen to a CronJob, as data that shrinks: caches that lag, time, runs that end, users, bad luck, and processes that die. */
+/**
+ * The operations of a script, as data that shrinks: lagging caches, time, finished Jobs, user actions, faulty writes
+ * and restarts.
+ */
 import * as Schema from "effect/Schema"
 
 const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
@@ -18,22 +21,22 @@ export const Action = Schema.Union([
   Schema.TaggedStruct("Wait", { seconds: int(1, 200) }),
   Schema.TaggedStruct("ShowCronJob", { events: int(1, 3) }),
   Schema.TaggedStruct("ShowJobs", { events: int(1, 3) }),
-  /** The next time comes, and nobody has heard anything until then. */
+  /** The next time is due, and no event was delivered until then. */
   Schema.TaggedStruct("Hurry", {}),
   Schema.TaggedStruct("Hurry", {}),
-  /** A process dies as soon as it has made a run, which ends; the next one dies after its first write. */
+  /** A process ends after it created a Job, which finishes; the next process ends after its first write. */
   Schema.TaggedStruct("DieTwice", {}),
-  /** Everything is quiet for a while: the caches are up to date, what is due is done. */
+  /** All events are delivered and all due syncs are done. */
   Schema.TaggedStruct("Rest", {}),
   Schema.TaggedStruct("Finish", { which: int(0, 3), end: Schema.Literals(["Complete", "Failed"]) }),
-  /** Somebody deletes a run that is written down. */
+  /** A user deletes a recorded Job. */
   Schema.TaggedStruct("Delete", { which: int(0, 3) }),
   Schema.TaggedStruct("Suspend", { suspend: Schema.Boolean }),
   Schema.TaggedStruct("Touch", {}),
   Schema.TaggedStruct("Reschedule", { schedule: int(0, 2) }),
-  /** The process ends, and another that is so many events behind takes over. */
+  /** The process ends; the next one starts with caches this many events behind. */
   Schema.TaggedStruct("Crash", { cronJobLag: int(0, 3), jobLag: int(0, 3) }),
-  /** A write of the next sync is the last of the process, before or after it is done; or its answer is lost. */
+  /** A write of the next sync is the last of the process, before or after it is stored; or its response is lost. */
   Schema.TaggedStruct("BadWrite", { write: int(1, 3), luck: Schema.Literals(["before", "after", "lost"]) }),
   Schema.TaggedStruct("Refuse", { verb: Schema.Literals(["create", "delete", "update", "get"]), times: int(1, 2) })
 ])

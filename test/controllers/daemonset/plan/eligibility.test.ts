@@ -1,12 +1,15 @@
 import { describe } from "@effect/vitest"
-/** Which nodes a DaemonSet's pods belong on: spec E.2, E.3. The model knows two labels, two keys of taints, and every form of saying so. */
+/**
+ * Which nodes a DaemonSet's pods belong on. The model has two labels, two taint keys, and every form of selector and
+ * toleration.
+ */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Eligibility from "../../../../src/controllers/daemonset/plan/eligibility.ts"
 import type { DaemonSet, Node } from "../../../../src/kube/resources.ts"
 import type * as Taints from "../../../../src/kube/taints.ts"
 import { checkProperty } from "../../../support/property.ts"
-/** What nodes say of themselves, and what a user may. */
+/** Taints that the node controller sets, and those that a user may set. */
 const keys = ["own", "node.kubernetes.io/not-ready", "node.kubernetes.io/unschedulable"] as const
 const network = "node.kubernetes.io/network-unavailable"
 
@@ -19,7 +22,7 @@ const Toleration = Schema.Struct({
   key: Schema.Literals([...keys, network, ""]),
   effect: Schema.Literals(["NoSchedule", "NoExecute", ""]),
   operator: Schema.Literals(["Exists", "Equal"]),
-  /** With the operator `Exists` it says nothing. */
+  /** With the operator `Exists` there is no value. */
   value: Schema.Literals(["", "", "x"]),
   seconds: Schema.UndefinedOr(Schema.Literal(300))
 })
@@ -93,7 +96,7 @@ const isChosen = ({ disk, name, nodeName, requires, selects }: Facts): boolean =
   (requires !== "not slow" || disk !== "slow") &&
   (requires !== "a disk" || disk !== "none")
 
-/** By the template, or because it is a daemon. */
+/** From the template, or one of every daemon pod. */
 const isTolerated = ({ hostNetwork, tolerations }: Facts, { effect, key }: typeof Taint.Type): boolean =>
   (effect === "NoExecute" && key === "node.kubernetes.io/not-ready") ||
   (effect === "NoSchedule" && key === "node.kubernetes.io/unschedulable") ||
@@ -122,24 +125,28 @@ const daemons = (hostNetwork: boolean): ReadonlyArray<string> => [
 ]
 
 describe("Eligibility", () => {
-  checkProperty("one is made where the template asks for and no taint repels", facts, (given) => {
+  checkProperty("a pod is created where the template selects the node and tolerates its taints", facts, (given) => {
     const { shouldRun } = Eligibility.judge(setOf(given))(nodeOf(given))
     return shouldRun === (isChosen(given) && !repels(given, "NoSchedule", "NoExecute"))
   })
 
-  checkProperty("one stays where the template asks for and no taint drives it away", facts, (given) => {
-    const { mayStay } = Eligibility.judge(setOf(given))(nodeOf(given))
-    return mayStay === (isChosen(given) && !repels(given, "NoExecute"))
-  })
+  checkProperty(
+    "a pod stays where the template selects the node and tolerates its NoExecute taints",
+    facts,
+    (given) => {
+      const { mayStay } = Eligibility.judge(setOf(given))(nodeOf(given))
+      return mayStay === (isChosen(given) && !repels(given, "NoExecute"))
+    }
+  )
 
-  checkProperty("every daemon stands what its node is in trouble with, without end", facts, (given) => {
+  checkProperty("every daemon pod tolerates the taints of node problems without a time limit", facts, (given) => {
     const all = Eligibility.tolerationsOf(specOf(given))
     return daemons(given.hostNetwork).every((wanted) =>
       all.some((one) => idOf(one) === wanted && one.tolerationSeconds === undefined)
     )
   })
 
-  checkProperty("what the template tolerates stays in its place, and nothing else is said", facts, (given) => {
+  checkProperty("the template's tolerations keep their order, and only the standard ones are added", facts, (given) => {
     const own = specOf(given).tolerations
     const all = Eligibility.tolerationsOf(specOf(given))
     const added = all.slice(own.length).map(idOf)
@@ -154,7 +161,7 @@ describe("Eligibility", () => {
     )
   })
 
-  checkProperty("said twice it says the same", facts, (given) => {
+  checkProperty("adding the tolerations twice changes nothing", facts, (given) => {
     const once = Eligibility.tolerationsOf(specOf(given))
     const twice = Eligibility.tolerationsOf({ ...specOf(given), tolerations: [...once] })
     return JSON.stringify(once) === JSON.stringify(twice)

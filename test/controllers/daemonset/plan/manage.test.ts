@@ -1,5 +1,8 @@
 import { describe } from "@effect/vitest"
-/** One pod on each node that should have one, and none elsewhere: spec E.5. The model asks of each pod by itself whether it goes. */
+/**
+ * One pod on each node that should have one, and none elsewhere. The oracle decides for each pod on its own whether it
+ * is deleted.
+ */
 import * as Manage from "../../../../src/controllers/daemonset/plan/manage.ts"
 import { checkProperty } from "../../../support/property.ts"
 import {
@@ -23,7 +26,7 @@ const waits = ({ places }: SnapshotFacts) => {
 
 const surges = (set: SetFacts): boolean => boundsOf(set, 1).surge > 0
 
-/** Why that pod goes; undefined if it stays. */
+/** Why the pod is deleted; undefined if it stays. */
 const fate = (set: SetFacts, { pods, verdict, wait }: PlaceFacts, i: number): string | undefined => {
   const there = inOrder(pods)
   const pod = there[i] as PodFacts
@@ -48,24 +51,28 @@ const isMissing = (set: SetFacts, { pods, verdict }: PlaceFacts): boolean =>
 const sorted = (lines: ReadonlyArray<string>): string => lines.toSorted().join()
 
 describe("Manage", () => {
-  checkProperty("deletes just those that have no business there, and says why", snapshots, (facts) => {
-    const expected = facts.places.flatMap((place, i) =>
-      inOrder(place.pods).flatMap((_, j) => {
-        const why = fate(facts.set, place, j)
-        return why === undefined ? [] : `p${i}${j} ${why}`
-      })
-    )
-    const { remove } = Manage.decide(snapshotOf(facts), waits(facts))
-    return sorted(remove.map(({ pod, why }) => `${pod.metadata.name} ${why}`)) === sorted(expected)
-  })
+  checkProperty(
+    "deletes exactly the pods that are in excess, terminal or on the wrong node, with the reason",
+    snapshots,
+    (facts) => {
+      const expected = facts.places.flatMap((place, i) =>
+        inOrder(place.pods).flatMap((_, j) => {
+          const why = fate(facts.set, place, j)
+          return why === undefined ? [] : `p${i}${j} ${why}`
+        })
+      )
+      const { remove } = Manage.decide(snapshotOf(facts), waits(facts))
+      return sorted(remove.map(({ pod, why }) => `${pod.metadata.name} ${why}`)) === sorted(expected)
+    }
+  )
 
-  checkProperty("makes one where one is missing, and only there", snapshots, (facts) => {
+  checkProperty("creates a pod where one is missing, and only there", snapshots, (facts) => {
     const expected = facts.places.flatMap((place, i) => (isMissing(facts.set, place) ? `${nameOf(i)} missing` : []))
     const { create } = Manage.decide(snapshotOf(facts), waits(facts))
     return sorted(create.map(({ node, why }) => `${node} ${why}`)) === sorted(expected)
   })
 
-  checkProperty("comes back for the first failed pod that waits", snapshots, (facts) => {
+  checkProperty("returns the shortest backoff of a failed pod", snapshots, (facts) => {
     const waiting = facts.places.filter(
       ({ pods, verdict, wait }) =>
         (verdict === "welcome" || verdict === "endured") &&
@@ -76,7 +83,7 @@ describe("Manage", () => {
     return Manage.decide(snapshotOf(facts), waits(facts)).wait === first
   })
 
-  checkProperty("once it is done, there is nothing more to do until something happens", snapshots, (facts) => {
+  checkProperty("is idempotent: after the step nothing is left to do", snapshots, (facts) => {
     const snapshot = snapshotOf(facts)
     const { create, remove } = Manage.decide(snapshot, waits(facts))
     const gone = new Set(remove.map(({ pod }) => pod))
@@ -100,7 +107,7 @@ describe("Manage", () => {
           metadata.deletionTimestamp === undefined || (status?.phase !== "Failed" && status?.phase !== "Succeeded")
       )
     }))
-    // The failed ones that were not replaced wait for longer now.
+    // Failed pods that were not replaced have a longer delay now.
     const next = Manage.decide({ ...snapshot, places }, () => 4000)
     const isEmptied = (name: string) => places.some((place) => place.name === name && place.pods.length === 0)
     return (

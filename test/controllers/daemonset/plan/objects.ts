@@ -1,6 +1,6 @@
 /**
- * What the laws of the DaemonSet plan are asked of: small sets, their nodes with a verdict, and up to three pods on each. Times are seconds; the
- * moment of every look is `now`. Nothing here decides anything.
+ * Generators for the properties of the DaemonSet plan: small sets, nodes with their eligibility, and up to three pods
+ * on each. Times are seconds; every snapshot is taken at `now`.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -17,14 +17,14 @@ export const PodFacts = Schema.Struct({
   phase: Schema.Literals(["Pending", "Running", "Running", "Running", "Unknown", "Failed", "Succeeded"]),
   isGoing: Schema.Literals([false, false, false, true]),
   isBound: Schema.Literals([true, true, false]),
-  /** For how many seconds; undefined: it is not ready. */
+  /** Ready for this many seconds; undefined if not ready. */
   ready: Schema.UndefinedOr(Schema.Literals([0, 9, 10, 50])),
   born: Schema.Literals([1, 2, 3])
 })
 
 export type PodFacts = typeof PodFacts.Type
 
-/** A pod of which it does not matter for which node it is. */
+/** A pod whose node does not matter. */
 export const podOf = (facts: PodFacts, name: string, node = "n"): Pod => ({
   metadata: {
     namespace: "ns",
@@ -85,10 +85,10 @@ export const setOf = ({ maxSurge, maxUnavailable, minReady, strategy }: SetFacts
 })
 
 export const PlaceFacts = Schema.Struct({
-  /** `gone`: a node of which only its pods tell. */
+  /** `gone`: a node that only its pods name. */
   verdict: Schema.Literals(["welcome", "welcome", "welcome", "endured", "unwanted", "gone"]),
   pods: Schema.Array(PodFacts).check(Schema.isMaxLength(3)),
-  /** Milliseconds for which a failed pod there is left alone. */
+  /** The backoff of a failed pod there, in milliseconds. */
   wait: Schema.Literals([0, 0, 700, 2000])
 })
 
@@ -101,7 +101,7 @@ export const SnapshotFacts = Schema.Struct({
 
 export type SnapshotFacts = typeof SnapshotFacts.Type
 
-/** Looks of every kind. */
+/** Snapshots of every kind. */
 export const snapshots = Arbitrary.schema(SnapshotFacts)
 
 const Living = Schema.Struct({
@@ -113,7 +113,7 @@ const Living = Schema.Struct({
   born: Schema.Literals([1, 2])
 })
 
-/** Looks in the midst of an update with a surge, on which most nodes have something to do with it. */
+/** Snapshots during an update with a surge that affects most nodes. */
 export const surges = Arbitrary.schema(
   Schema.Struct({
     set: Schema.Struct({
@@ -132,7 +132,7 @@ export const surges = Arbitrary.schema(
   })
 )
 
-/** Bound ones first, then the oldest, then by name; none that has ended and is on its way out. */
+/** Bound pods first, then the oldest, then by name; without terminating terminal pods. */
 export const inOrder = (pods: ReadonlyArray<PodFacts>): ReadonlyArray<PodFacts> =>
   pods
     .filter(({ isGoing, phase }) => !(isGoing && (phase === "Failed" || phase === "Succeeded")))
@@ -154,7 +154,7 @@ export const snapshotOf = ({ places, set }: SnapshotFacts): Snapshot.Snapshot =>
   }))
 })
 
-/** What is true of a pod's facts, in the fewest words. */
+/** The expected value, from the facts of a pod. */
 export const isAvailable = ({ minReady }: SetFacts, { ready }: PodFacts): boolean =>
   ready !== undefined && ready >= minReady
 
@@ -164,7 +164,7 @@ export const isRunning = ({ isGoing, phase }: PodFacts): boolean =>
 const count = (value: number | string, desired: number): number =>
   typeof value === "number" ? value : Math.ceil((desired * Number.parseInt(value)) / 100)
 
-/** How many nodes may have two, and how many none. */
+/** maxSurge and maxUnavailable, in nodes. */
 export const boundsOf = ({ maxSurge, maxUnavailable, strategy }: SetFacts, desired: number) => {
   if (strategy === "OnDelete") return { surge: 0, unavailable: 0 }
   if (strategy === "none") return { surge: 0, unavailable: 1 }

@@ -1,8 +1,5 @@
 import { describe } from "@effect/vitest"
-/**
- * What the plan of a DaemonSet asks of its spec and of pods: bounds of an update, which of several pods is the first, for which node one is, what
- * a new one looks like, and how long a failed one is left alone. Spec E.1, E.3, E.7.
- */
+/** The parts of the DaemonSet plan: update bounds, preferred pod, target node, draft of a pod, and backoff. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Backoff from "../../../../src/controllers/daemonset/backoff.ts"
@@ -44,7 +41,7 @@ const generations = Arbitrary.schema(
 
 describe("Spec", () => {
   checkProperty(
-    "shares are of the nodes that are wanted, rounded up; nothing at all is one",
+    "percentages are of the desired nodes, rounded up; zero for both becomes one",
     bounded,
     ({ desired, set }) => {
       const { maxSurge, maxUnavailable } = Spec.bounds(setOf(set), desired)
@@ -53,16 +50,16 @@ describe("Spec", () => {
     }
   )
 
-  checkProperty("an update that goes on touches a node", bounded, ({ desired, set }) => {
+  checkProperty("a rolling update may touch at least one node", bounded, ({ desired, set }) => {
     const { maxSurge, maxUnavailable } = Spec.bounds(setOf(set), desired)
     return Spec.isRolling(setOf(set)) === maxSurge + maxUnavailable > 0
   })
 
-  checkProperty("a set surges if a single node of it would", bounded, ({ set }) => {
+  checkProperty("a set surges if it would with a single node", bounded, ({ set }) => {
     return Spec.surges(setOf(set)) === boundsOf(set, 1).surge > 0
   })
 
-  checkProperty("only an empty selector selects everything, and none selects anything then", selectors, (kind) => {
+  checkProperty("only an empty selector selects everything, and an absent one nothing", selectors, (kind) => {
     const set = { ...numbered(undefined), spec: { selector: selectorOf[kind], template: {} } } as unknown as DaemonSet
     const isEmpty = kind.startsWith("empty")
     const isGood = kind === "labels" || kind === "expressions"
@@ -73,7 +70,7 @@ describe("Spec", () => {
     )
   })
 
-  checkProperty("an old number is one if it can be read", generations, (text) => {
+  checkProperty("a template generation counts if it can be parsed", generations, (text) => {
     const expected = text === "7" || text === "007" ? "7" : text === "-7" ? "-7" : undefined
     return Spec.templateGeneration(numbered(text)) === expected
   })
@@ -106,7 +103,7 @@ const labelled = Arbitrary.schema(
 )
 
 describe("Pods", () => {
-  checkProperty("the first one is on its node, then the oldest, then by name", pairs, (given) => {
+  checkProperty("the preferred pod is bound, then the oldest, then the first by name", pairs, (given) => {
     const checkDelete = ({ facts, name }: (typeof given)[number]) => `${facts.isBound ? 0 : 1}${facts.born}${name}`
     const sorted = given.map(({ facts, name }) => podOf(facts, name)).toSorted(Pods.first)
     return (
@@ -121,27 +118,33 @@ describe("Pods", () => {
     )
   })
 
-  checkProperty("a pod is for the node it is on, else for the only one that it may go to", placed, (given) => {
-    const pod = {
-      metadata: { name: "p" },
-      spec: {
-        containers: [],
-        ...(given.nodeName === undefined ? {} : { nodeName: given.nodeName }),
-        affinity: {
-          nodeAffinity: {
-            requiredDuringSchedulingIgnoredDuringExecution: {
-              nodeSelectorTerms: given.terms.map((one) => ({ matchFields: [one] }))
+  checkProperty(
+    "a pod's target is the node it is bound to, else the only one that its affinity allows",
+    placed,
+    (given) => {
+      const pod = {
+        metadata: { name: "p" },
+        spec: {
+          containers: [],
+          ...(given.nodeName === undefined ? {} : { nodeName: given.nodeName }),
+          affinity: {
+            nodeAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: {
+                nodeSelectorTerms: given.terms.map((one) => ({ matchFields: [one] }))
+              }
             }
           }
         }
-      }
-    } as Pod
-    const named = given.terms.find(({ key, operator }) => key === "metadata.name" && operator === "In")
-    const only = named?.values.length === 1 ? named.values[0] : undefined
-    return Pods.target(pod) === (given.nodeName === "a" ? "a" : only) && Pods.isBound(pod) === (given.nodeName === "a")
-  })
+      } as Pod
+      const named = given.terms.find(({ key, operator }) => key === "metadata.name" && operator === "In")
+      const only = named?.values.length === 1 ? named.values[0] : undefined
+      return (
+        Pods.target(pod) === (given.nodeName === "a" ? "a" : only) && Pods.isBound(pod) === (given.nodeName === "a")
+      )
+    }
+  )
 
-  checkProperty("a pod is of the template by its hash, or by an old number", labelled, (given) => {
+  checkProperty("a pod is current by its hash, or by its template generation", labelled, (given) => {
     const pod = {
       metadata: {
         name: "p",
@@ -156,7 +159,7 @@ describe("Pods", () => {
     return Pods.isUpdated(numbered(given.set), given.wanted, pod) === (isOfHash || isOfNumber)
   })
 
-  checkProperty("a place is an owner and a node, of daemons alone", pairs, (given) =>
+  checkProperty("a place is an owner and a node, for DaemonSet pods only", pairs, (given) =>
     given.every(({ facts, name }) => {
       const own = (kind: string): Pod => {
         const pod = podOf(facts, name)
@@ -183,46 +186,50 @@ const drafted = Arbitrary.schema(
 )
 
 describe("Drafts", () => {
-  checkProperty("a daemon is the template, marked, and for its node alone", drafted, (given) => {
-    const nodeAffinity = {
-      ...(given.prefers ? { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: {} }] } : {}),
-      ...(given.requires
-        ? { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [] }] } }
-        : {})
-    }
-    const template = {
-      metadata: { labels: { app: "log" } },
-      spec: {
-        containers: [{ name: "main" }],
-        hostNetwork: given.hostNetwork,
-        affinity: { nodeAffinity, ...(given.others ? { podAffinity: {} } : {}) }
+  checkProperty(
+    "a daemon pod is the template with labels, tolerations and an affinity for its node",
+    drafted,
+    (given) => {
+      const nodeAffinity = {
+        ...(given.prefers ? { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: {} }] } : {}),
+        ...(given.requires
+          ? { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [] }] } }
+          : {})
       }
+      const template = {
+        metadata: { labels: { app: "log" } },
+        spec: {
+          containers: [{ name: "main" }],
+          hostNetwork: given.hostNetwork,
+          affinity: { nodeAffinity, ...(given.others ? { podAffinity: {} } : {}) }
+        }
+      }
+      const set = { ...numbered(given.generation), spec: { selector: {}, template } } as unknown as DaemonSet
+      const draft = Drafts.make(set, given.hash)
+      return ["a", "b"].every((node) => {
+        const { metadata, spec } = draft(node)
+        const affinity = spec?.affinity
+        const { nodeAffinity: at } = affinity ?? {}
+        return (
+          Pods.target({ spec: spec ?? { containers: [] } }) === node &&
+          at?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms.length === 1 &&
+          (at.preferredDuringSchedulingIgnoredDuringExecution?.length === 1) === given.prefers &&
+          (affinity?.podAffinity !== undefined) === given.others &&
+          spec?.nodeName === undefined &&
+          spec?.containers[0]?.name === "main" &&
+          spec.tolerations?.length === (given.hostNetwork ? 7 : 6) &&
+          metadata.generateName === "log-" &&
+          metadata.labels?.["app"] === "log" &&
+          metadata.labels["controller-revision-hash"] === (given.hash === "" ? undefined : given.hash) &&
+          metadata.labels["pod-template-generation"] === given.generation &&
+          metadata.ownerReferences?.[0]?.uid === "u"
+        )
+      })
     }
-    const set = { ...numbered(given.generation), spec: { selector: {}, template } } as unknown as DaemonSet
-    const draft = Drafts.make(set, given.hash)
-    return ["a", "b"].every((node) => {
-      const { metadata, spec } = draft(node)
-      const affinity = spec?.affinity
-      const { nodeAffinity: at } = affinity ?? {}
-      return (
-        Pods.target({ spec: spec ?? { containers: [] } }) === node &&
-        at?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms.length === 1 &&
-        (at.preferredDuringSchedulingIgnoredDuringExecution?.length === 1) === given.prefers &&
-        (affinity?.podAffinity !== undefined) === given.others &&
-        spec?.nodeName === undefined &&
-        spec?.containers[0]?.name === "main" &&
-        spec.tolerations?.length === (given.hostNetwork ? 7 : 6) &&
-        metadata.generateName === "log-" &&
-        metadata.labels?.["app"] === "log" &&
-        metadata.labels["controller-revision-hash"] === (given.hash === "" ? undefined : given.hash) &&
-        metadata.labels["pod-template-generation"] === given.generation &&
-        metadata.ownerReferences?.[0]?.uid === "u"
-      )
-    })
-  })
+  )
 })
 
-/** Failures on two nodes of a set in two generations, each after so many milliseconds. */
+/** Failures on two nodes of a set in two generations, each after this many milliseconds. */
 const failures = Arbitrary.schema(
   Schema.Array(
     Schema.Struct({
@@ -247,12 +254,12 @@ const observed = (generation: number): DaemonSet => ({
 
 describe("Backoff", () => {
   checkProperty(
-    "a node waits 1 s after its first failure, twice as long after each, up to 15 min, and forgets",
+    "the delay is 1 s after the first failure, doubles up to 15 min, and is dropped after twice that",
     failures,
     (given) => {
       const backoff = Backoff.make()
       const history: Array<{ readonly at: number; readonly key: string }> = []
-      /** From the whole history, oldest first. */
+      /** Recomputed from all failures, oldest first. */
       const expected = (key: string, now: number): number => {
         let [delay, last] = [0, -Infinity]
         for (const { at } of history.filter((one) => one.key === key)) {

@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** How an update goes on: spec E.7. The model counts nodes before and after; whom of equals it takes is the plan's to say. */
+/** A rolling update. The oracle counts nodes before and after; which of equal pods is deleted is not checked. */
 import * as Rolling from "../../../../src/controllers/daemonset/plan/rolling.ts"
 import { checkProperty } from "../../../support/property.ts"
 import {
@@ -16,9 +16,9 @@ import {
   type PodFacts,
   type SetFacts
 } from "./objects.ts"
-/** What an update makes of a node. */
+/** The effect of an update on a node. */
 type Kind =
-  /** Nobody works there, or more than an update has to do with. */
+  /** No available pod, or more pods than an update handles. */
   | "unavailable"
   /** Its only pod is new and works. */
   | "done"
@@ -59,7 +59,7 @@ const isReplacing = (facts: SnapshotFacts): boolean => facts.set.strategy !== "O
 
 const unique = (names: ReadonlyArray<string>): boolean => new Set(names).size === names.length
 
-/** With a surge: the pods of a node, if there is at most one of each kind. */
+/** With a surge: the old and the new pod of a node, if there is at most one of each. */
 const pairOf = (place: PlaceFacts) => {
   const olds = living(place).filter(({ revision }) => revision !== hash)
   const news = living(place).filter(({ revision }) => revision === hash)
@@ -83,7 +83,7 @@ const surgeOf = (set: SetFacts, place: PlaceFacts): Surge | undefined => {
 const surging = (facts: SnapshotFacts, ...kinds: ReadonlyArray<Surge>): ReadonlyArray<string> =>
   facts.places.flatMap((place, i) => (kinds.some((kind) => kind === surgeOf(facts.set, place)) ? nameOf(i) : []))
 
-/** Nodes on which the pod that does the work is available. */
+/** Nodes whose pod is available. */
 const available = ({ places, set }: SnapshotFacts): number =>
   places.filter((place) => {
     const pair = pairOf(place)
@@ -95,13 +95,13 @@ const isSubset = (some: ReadonlyArray<string>, all: ReadonlyArray<string>): bool
   some.every((one) => all.includes(one))
 
 describe("Rolling", () => {
-  checkProperty("leaves old pods to the user who wants to delete them", snapshots, (facts) => {
+  checkProperty("deletes nothing with the strategy OnDelete", snapshots, (facts) => {
     const { gone, made } = run(facts)
     return facts.set.strategy !== "OnDelete" || made.length + gone.length === 0
   })
 
   checkProperty(
-    "deletes old pods alone, each once, none that is going, and makes one for a node once",
+    "deletes only old pods, each once, none that is terminating, and creates at most one per node",
     snapshots,
     (facts) => {
       const { gone, made, whys } = run(facts)
@@ -119,7 +119,7 @@ describe("Rolling", () => {
   )
 
   checkProperty(
-    "without a surge, what does not work goes, and of the rest as many as there is room for",
+    "without a surge deletes all unavailable old pods, and as many available ones as maxUnavailable allows",
     snapshots,
     (facts) => {
       if (!isReplacing(facts)) return true
@@ -137,16 +137,20 @@ describe("Rolling", () => {
     }
   )
 
-  checkProperty("no more nodes are without an available pod than may be, or were before", snapshots, (facts) => {
-    if (!isReplacing(facts)) return true
-    const { gone } = run(facts)
-    const before = placesOf(facts, "unavailable", "broken")
-    const after = new Set([...before, ...gone.map(nodeOf)])
-    return after.size <= Math.max(before.length, modeOf(facts).unavailable)
-  })
+  checkProperty(
+    "leaves at most maxUnavailable nodes without an available pod, or as many as before",
+    snapshots,
+    (facts) => {
+      if (!isReplacing(facts)) return true
+      const { gone } = run(facts)
+      const before = placesOf(facts, "unavailable", "broken")
+      const after = new Set([...before, ...gone.map(nodeOf)])
+      return after.size <= Math.max(before.length, modeOf(facts).unavailable)
+    }
+  )
 
   checkProperty(
-    "with a surge, as many nodes get a second pod as may, and those at once whose pod does not work",
+    "with a surge creates a second pod on maxSurge nodes, and at once where the old pod is unavailable",
     surges,
     (facts) => {
       if (!isSurging(facts)) return true
@@ -162,7 +166,7 @@ describe("Rolling", () => {
   )
 
   checkProperty(
-    "with a surge, nobody goes before somebody does the work, or who need not be there",
+    "with a surge deletes no available pod before its replacement is available, unless it is not needed",
     surges,
     (facts) => {
       if (!isSurging(facts)) return true

@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** What a sync of a DaemonSet sees: every node once, and every pod once on the node that it is for. Spec E.4, E.5. */
+/** The snapshot of a sync: every node once, and every pod once, on its target node. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Snapshot from "../../../../src/controllers/daemonset/plan/snapshot.ts"
@@ -29,14 +29,14 @@ const nodesOf = ({ nodes }: Facts): ReadonlyArray<Node> =>
 const podsOf = ({ pods }: Facts) =>
   pods.map(({ facts, on }, i) => {
     const pod = podOf(facts, `p${i}`, on)
-    // Some pods say of no node that they are for it.
+    // Some pods name no node.
     return on === "nowhere" ? { ...pod, spec: { containers: [] } } : pod
   })
 
 const take = (given: Facts) =>
   Snapshot.take({ set: setOf(given.set), hash, nodes: nodesOf(given), pods: podsOf(given), now: now * 1000 })
 
-/** Names of the pods for that node, the first one first. */
+/** Names of the pods of that node, the preferred one first. */
 const expected = ({ pods }: Facts, node: string): string =>
   pods
     .map(({ facts, on }, i) => ({ ...facts, on, name: `p${i}` }))
@@ -45,8 +45,8 @@ const expected = ({ pods }: Facts, node: string): string =>
     .map(({ name }) => name)
     .join()
 
-describe("Look", () => {
-  checkProperty("every node is there once, in order, and beside them those of which only pods tell", facts, (given) => {
+describe("Snapshot", () => {
+  checkProperty("contains every node once, in order, and then the targets that are not nodes", facts, (given) => {
     const { places } = take(given)
     const known = names.slice(0, given.nodes.length)
     const others = names.slice(given.nodes.length).filter((name) => expected(given, name) !== "")
@@ -64,23 +64,26 @@ describe("Look", () => {
     )
   })
 
-  checkProperty("each pod is where it is for, the first one first; who has ended and goes is gone", facts, (given) =>
-    take(given).places.every(
-      ({ name, pods }) => pods.map(({ metadata }) => metadata.name).join() === expected(given, name)
-    )
+  checkProperty(
+    "contains each pod on its target, the preferred one first, without terminating terminal pods",
+    facts,
+    (given) =>
+      take(given).places.every(
+        ({ name, pods }) => pods.map(({ metadata }) => metadata.name).join() === expected(given, name)
+      )
   )
 
-  checkProperty("so many are wanted as there are nodes that should have one", facts, (given) => {
+  checkProperty("counts the nodes that should have a pod as desired", facts, (given) => {
     const { desired, places } = take(given)
     const open = given.nodes.filter((effect) => effect === "none").length
     return desired === open && places.filter(({ shouldRun }) => shouldRun).length === open
   })
 
-  checkProperty("nothing is wanted, and nothing may stay, where no node is", facts, (given) =>
+  checkProperty("marks a target that is not a node as unwanted", facts, (given) =>
     take(given).places.every(({ exists, mayStay, shouldRun }) => exists || (!mayStay && !shouldRun))
   )
 
-  checkProperty("a pod works when it was ready for long enough", facts, (given) => {
+  checkProperty("takes a pod as available after minReadySeconds", facts, (given) => {
     const snapshot = take(given)
     return given.pods.every(({ facts: { ready }, on }, i) => {
       const pod = podsOf(given)[i]
@@ -89,7 +92,7 @@ describe("Look", () => {
     })
   })
 
-  checkProperty("a pod is of the present template by its hash", facts, (given) => {
+  checkProperty("takes a pod as updated by its hash", facts, (given) => {
     const snapshot = take(given)
     return given.pods.every(({ facts: { isGoing, revision } }, i) => {
       const pod = podsOf(given)[i]

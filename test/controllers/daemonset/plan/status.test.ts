@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** The counts of a DaemonSet's status: spec E.8. */
+/** The counts of a DaemonSet's status. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Status from "../../../../src/controllers/daemonset/plan/status.ts"
@@ -63,7 +63,7 @@ const countsOf = ({ available, generation, ready }: Written): Status.Counts => (
 })
 
 describe("Status", () => {
-  checkProperty("counts nodes, of each the first pod", counted, ({ isManaged, snapshot }) => {
+  checkProperty("counts nodes, by the preferred pod of each", counted, ({ isManaged, snapshot }) => {
     const { places, set } = snapshot
     const nodes = places.filter(({ verdict }) => verdict !== "gone")
     const welcome = nodes.filter(({ verdict }) => verdict === "welcome")
@@ -83,19 +83,15 @@ describe("Status", () => {
     return JSON.stringify(Status.count(snapshotOf(snapshot), isManaged)) === JSON.stringify(expected)
   })
 
-  checkProperty(
-    "is looked at again when the first pod has been ready for long enough, and not before",
-    snapshots,
-    (snapshot) => {
-      const { places, set } = snapshot
-      const left = places
-        .flatMap(({ pods }) => inOrder(pods))
-        .flatMap(({ ready }) => (ready === undefined || ready >= set.minReady ? [] : (set.minReady - ready) * 1000))
-      return Status.recheck(snapshotOf(snapshot)) === (left.length === 0 ? undefined : Math.min(...left))
-    }
-  )
+  checkProperty("is rechecked when a ready pod becomes available, and not before", snapshots, (snapshot) => {
+    const { places, set } = snapshot
+    const left = places
+      .flatMap(({ pods }) => inOrder(pods))
+      .flatMap(({ ready }) => (ready === undefined || ready >= set.minReady ? [] : (set.minReady - ready) * 1000))
+    return Status.recheck(snapshotOf(snapshot)) === (left.length === 0 ? undefined : Math.min(...left))
+  })
 
-  checkProperty("news are written, and nothing else; what others said stays", written, (one) => {
+  checkProperty("is written only if a count differs, and keeps all other fields", written, (one) => {
     const before = beforeOf(one)
     const after = Status.withCounts(before, countsOf(one))
     const isSame =
