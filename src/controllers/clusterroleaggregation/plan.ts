@@ -12,7 +12,7 @@ export type Rules = ReadonlyArray<NonNullable<ClusterRole["rules"]>[number]>
 export type Plan =
   | { readonly _tag: "Done" }
   | { readonly _tag: "Write"; readonly rules: Rules }
-  /** A selector says nothing that could be understood: what the role has stays. */
+  /** A selector is invalid: the role keeps its rules. */
   | { readonly _tag: "Unusable"; readonly message: string }
 
 export const nothing: Plan = { _tag: "Done" }

@@ -12,9 +12,9 @@ import * as Scaling from "./scaling.ts"
 export type Path =
   /** The Deployment is being deleted: only the status is written. */
   | { readonly _tag: "Report" }
-  /** It is paused or was scaled: sizes change, templates do not. */
+  /** The Deployment is paused or was scaled: only sizes change. */
   | { readonly _tag: "Scale" }
-  /** Back to the template of this revision; zero stands for the one before. */
+  /** Restores the template of this revision; zero is the previous one. */
   | { readonly _tag: "Rollback"; readonly revision: bigint }
   | { readonly _tag: "Recreate" }
   | { readonly _tag: "Rolling" }

@@ -22,7 +22,7 @@ export type Allocation =
       /** Endpoints beyond the sum of the minimums. */
       readonly slack: number
     }
-  /** The reason is what users read in an event. */
+  /** The reason is the message of an event. */
   | { readonly _tag: "Impossible"; readonly reason: string }
 
 /** The accepted overload of an endpoint, as a share. Source: endpointslice/topologycache: overloadThreshold. */

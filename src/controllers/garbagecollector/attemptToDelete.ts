@@ -23,9 +23,9 @@ export interface Judged {
 
 export type Decision =
   | { readonly _tag: "Keep" }
-  /** It has an owner left: it loses the references to the others. */
+  /** An owner exists: the references to the others are removed. */
   | { readonly _tag: "Strip"; readonly owners: ReadonlyArray<Identity.Uid> }
-  /** Nobody owns it any more. `unblock`: first it must not keep its owners waiting, for they may be its dependents too. */
+  /** No owner exists. `unblock`: first clear blockOwnerDeletion, because its owners may be its dependents too. */
   | { readonly _tag: "Delete"; readonly propagation: Propagation; readonly unblock: boolean }
 
 const keep: Decision = { _tag: "Keep" }

@@ -26,7 +26,7 @@ export interface Node {
 export type Event =
   /** An informer reported the object as added or updated. */
   | { readonly _tag: "Observed"; readonly identity: Identity.Identity; readonly metadata: KubeObject["metadata"] }
-  /** An informer has told that the object is gone; `watched` is false if that was inferred from a list. */
+  /** An informer reported the object as deleted; `watched` is false if that was inferred from a list. */
   | { readonly _tag: "Deleted"; readonly uid: Uid; readonly watched: boolean }
   /**
    * The server has answered that there is no object of that uid at those coordinates. `clusterScoped` is what the server says
@@ -34,7 +34,7 @@ export type Event =
    * has got other coordinates to be asked for.
    */
   | { readonly _tag: "Absent"; readonly identity: Identity.Identity; readonly clusterScoped: boolean }
-  /** Nobody watches the kind in this version any more: nothing will be told of its objects. */
+  /** No informer watches the kind in this version any more: no events of its objects will follow. */
   | { readonly _tag: "Unwatched"; readonly apiVersion: string; readonly kind: string }
 
 /** The findings of some events; a uid occurs once. */

@@ -231,7 +231,7 @@ describe("a failed write", () => {
       "failed to update NAME EndpointSlice for Endpoints default/web: "
     ]
   ] as const) {
-    it.effect(`is told and tried again a second later, two, four: ${title}`, () =>
+    it.effect(`leads to an event, and is retried after one, two and four seconds: ${title}`, () =>
       MirroringHarness.scenario(
         Effect.gen(function* () {
           yield* MirroringHarness.createService()

@@ -10,11 +10,11 @@ import * as Runs from "./runs.ts"
 
 export type Due =
   | { readonly _tag: "NotYet" }
-  /** `isMany`: about more than a hundred times have gone by. */
+  /** `isMany`: more than about a hundred times were missed. */
   | { readonly _tag: "Due"; readonly time: number; readonly isMany: boolean }
-  /** Nothing is due, and this time has gone by that may not be run any more. */
+  /** Nothing is due; the starting deadline of this time has passed. */
   | { readonly _tag: "Missed"; readonly time: number }
-  /** The schedule names no time that will ever be. */
+  /** The schedule matches no time. */
   | { readonly _tag: "Never" }
 
 /**

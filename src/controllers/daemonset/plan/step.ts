@@ -9,11 +9,11 @@ export type Fault =
   /** The pod is terminal and gets a replacement. */
   | "failed"
   | "succeeded"
-  /** Another pod does its work. */
+  /** Another pod of the node is preferred. */
   | "excess"
-  /** Its node should not run it, or is gone. */
+  /** Its node should not run it, or does not exist. */
   | "unwanted"
-  /** Its template is an old one. */
+  /** Its template is old. */
   | "outdated"
 
 export interface Creation {

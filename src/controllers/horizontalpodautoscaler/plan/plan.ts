@@ -17,7 +17,7 @@ export type Course =
   /** Scaling is disabled, because the target has zero replicas. */
   | { readonly _tag: "Off" }
   | { readonly _tag: "Bound"; readonly replicas: number; readonly reason: string }
-  /** Ask the metrics. */
+  /** The metrics have to be queried. */
   | { readonly _tag: "Measure" }
 
 const tooMany = "Current number of replicas above Spec.MaxReplicas"

@@ -20,9 +20,9 @@ import {
 type Kind =
   /** No available pod, or more pods than an update handles. */
   | "unavailable"
-  /** Its only pod is new and works. */
+  /** Its only pod is new and available. */
   | "done"
-  /** Its only pod is old, and works or does not. */
+  /** Its only pod is old, and available or not. */
   | "old"
   | "broken"
 
