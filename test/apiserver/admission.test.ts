@@ -1,4 +1,4 @@
-/** Built-in admission, plugin by plugin and as switches: what it adds to objects, what it refuses, in which words. */
+/** The built-in admission plugins and their switches: what each adds, what it rejects, and its messages. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -10,8 +10,8 @@ const limitRange = (...limits: ReadonlyArray<object>) => ({ metadata: { name: "l
 const asking = (name: string, resources: object) =>
   pod(name, {}, { containers: [{ name: "main", image: "web:1", resources }] })
 
-describe("namespace lifecycle", () => {
-  it.effect("refuses what is new in a namespace that is missing or ending, before anything is validated", () =>
+describe("NamespaceLifecycle", () => {
+  it.effect("rejects a create in a missing or terminating namespace, before validation", () =>
     Effect.gen(function* () {
       yield* post("/api/v1/namespaces", { metadata: { name: "n" } })
       yield* remove("/api/v1/namespaces/n")
@@ -30,7 +30,7 @@ describe("namespace lifecycle", () => {
   )
 })
 
-describe("limit ranger", () => {
+describe("LimitRanger", () => {
   const range = limitRange({
     type: "Container",
     default: { cpu: "500m" },
@@ -40,7 +40,7 @@ describe("limit ranger", () => {
     maxLimitRequestRatio: { cpu: "10" }
   })
 
-  it.effect("gives containers what they did not ask for, and says so", () =>
+  it.effect("sets default requests and limits of containers, and an annotation", () =>
     Effect.gen(function* () {
       yield* post(namespaced("limitranges"), range)
       const made = yield* post(pods, pod("a"))
@@ -57,7 +57,7 @@ describe("limit ranger", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("refuses what is too small, too large or too far apart", () =>
+  it.effect("rejects resources below the minimum, above the maximum or above the ratio", () =>
     Effect.gen(function* () {
       yield* post(namespaced("limitranges"), range)
       const why = (requests: object, limits: object) =>
@@ -79,7 +79,7 @@ describe("limit ranger", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("adds up the containers of a pod, and bounds claims", () =>
+  it.effect("limits the sum of the containers of a pod, and the request of a claim", () =>
     Effect.gen(function* () {
       yield* post(
         namespaced("limitranges"),
@@ -106,10 +106,10 @@ describe("limit ranger", () => {
   )
 })
 
-describe("priority and tolerations", () => {
+describe("Priority and DefaultTolerationSeconds", () => {
   const classes = "/apis/scheduling.k8s.io/v1/priorityclasses"
 
-  it.effect("every pod gets a number and leaves failing nodes after five minutes; an update does not lose them", () =>
+  it.effect("set priority and tolerations of a new pod; an update keeps them", () =>
     Effect.gen(function* () {
       const made = yield* post(pods, pod("a"))
       same([made.spec.priority, made.spec.preemptionPolicy], [0, "PreemptLowerPriority"])
@@ -126,7 +126,7 @@ describe("priority and tolerations", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("the class says the number, the default class for those that name none", () =>
+  it.effect("take the priority from the PriorityClass of the pod, or from the global default", () =>
     Effect.gen(function* () {
       yield* post(classes, { metadata: { name: "high" }, value: 1000, preemptionPolicy: "Never" })
       const made = yield* post(pods, pod("a", {}, { priorityClassName: "high" }))
@@ -140,7 +140,7 @@ describe("priority and tolerations", () => {
   )
 })
 
-describe("service accounts", () => {
+describe("ServiceAccount", () => {
   const on = layer({ admission: { serviceAccount: true } })
   const account = (name: string, rest: object = {}) =>
     post(namespaced("serviceaccounts"), { metadata: { name }, ...rest })
@@ -151,7 +151,7 @@ describe("service accounts", () => {
   ]
   const mount = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-  it.effect("pods run as an account that exists, and pull with its secrets", () =>
+  it.effect("sets the account and its image pull secrets; the account must exist", () =>
     Effect.gen(function* () {
       const secrets = [{ name: "registry" }]
       yield* account("default", { imagePullSecrets: secrets })
@@ -165,13 +165,13 @@ describe("service accounts", () => {
     }).pipe(Effect.provide(on))
   )
 
-  it.effect("a missing account is a refusal at once", () =>
+  it.effect("rejects a pod whose named account is missing, without a retry", () =>
     Effect.gen(function* () {
       same(yield* why(pod("a", {}, { serviceAccountName: "none" })), notFound("none"))
     }).pipe(Effect.provide(on))
   )
 
-  it.effect("the standard account is waited for, less than two seconds", () =>
+  it.effect("retries for less than two seconds when the default account is missing", () =>
     Effect.gen(function* () {
       const late = yield* Effect.forkChild(why(pod("a")), { startImmediately: true })
       yield* TestClock.adjust("890 millis")
@@ -188,7 +188,7 @@ describe("service accounts", () => {
     }).pipe(Effect.provide(on))
   )
 
-  it.effect("a request that waits is judged anew each time", () =>
+  it.effect("each retry runs all of admission again", () =>
     Effect.gen(function* () {
       yield* post("/api/v1/namespaces", { metadata: { name: "n" } })
       const late = yield* Effect.forkChild(refused(post("/api/v1/namespaces/n/pods", pod("a"))), {
@@ -201,7 +201,7 @@ describe("service accounts", () => {
     }).pipe(Effect.provide(on))
   )
 
-  it.effect("every container finds a token, init containers too, in one volume", () =>
+  it.effect("mounts one token volume in all containers and init containers", () =>
     Effect.gen(function* () {
       yield* account("default")
       const container = { name: "side", image: "web:1", volumeMounts: [{ name: "v", mountPath: mount }] }
@@ -235,7 +235,7 @@ describe("service accounts", () => {
       same(made.spec.initContainers[0].volumeMounts, expected)
       same(made.spec.containers[0].volumeMounts, expected)
       same(made.spec.containers[1].volumeMounts, container.volumeMounts)
-      // A pod that brings such a volume, as a copy of another does, keeps it.
+      // A pod that has such a volume already, as a copy of another pod, keeps it.
       const copy = { ...pod("b"), spec: { containers: pod("b").spec.containers, volumes: made.spec.volumes } }
       const copied = yield* post(pods, copy)
       same(copied.spec.volumes, made.spec.volumes)
@@ -243,7 +243,7 @@ describe("service accounts", () => {
     }).pipe(Effect.provide(on))
   )
 
-  it.effect("the pod says whether it wants a token, else the account does", () =>
+  it.effect("automountServiceAccountToken of the pod takes precedence over that of the account", () =>
     Effect.gen(function* () {
       yield* account("default", { automountServiceAccountToken: false })
       yield* account("open")
@@ -256,7 +256,7 @@ describe("service accounts", () => {
     }).pipe(Effect.provide(on))
   )
 
-  it.effect("mirror pods name neither accounts nor secrets, and are left as they are", () =>
+  it.effect("rejects mirror pods with accounts or secrets, and does not change others", () =>
     Effect.gen(function* () {
       const mirror = (spec: object) => {
         const plain = pod("a", {}, spec)
@@ -281,18 +281,18 @@ describe("service accounts", () => {
     }).pipe(Effect.provide(on))
   )
 
-  it.effect("nobody is asked for one unless the switch is on", () =>
+  it.effect("is off by default", () =>
     Effect.gen(function* () {
       same((yield* post(pods, pod("a"))).spec.volumes, undefined)
     }).pipe(Effect.provide(layer()))
   )
 })
 
-describe("nodes", () => {
+describe("TaintNodesByCondition", () => {
   const nodes = "/api/v1/nodes"
   const taint = (effect: string) => ({ key: "node.kubernetes.io/not-ready", effect })
 
-  it.effect("are tainted as not ready when they are new, once, and not when they change", () =>
+  it.effect("taints a new node as not ready, once, and not on update", () =>
     Effect.gen(function* () {
       same((yield* post(nodes, { metadata: { name: "a" } })).spec.taints, [taint("NoSchedule")])
       const cleared = yield* patch(`${nodes}/a`, "merge", { spec: { taints: null } })
@@ -302,14 +302,14 @@ describe("nodes", () => {
     }).pipe(Effect.provide(layer({ admission: { nodeTaints: true } })))
   )
 
-  it.effect("are not unless somebody asks for it", () =>
+  it.effect("is off by default", () =>
     Effect.gen(function* () {
       same((yield* post(nodes, { metadata: { name: "a" } })).spec?.taints, undefined)
     }).pipe(Effect.provide(layer()))
   )
 })
 
-describe("resource quota", () => {
+describe("ResourceQuota", () => {
   const quota = namespaced("resourcequotas")
   const counted = Effect.fnUntraced(function* (hard: Record<string, string>) {
     yield* post(quota, { metadata: { name: "q" }, spec: { hard } })
@@ -318,7 +318,7 @@ describe("resource quota", () => {
     return Effect.map(get(`${quota}/q`), (found) => found.status.used)
   })
 
-  it.effect("counts sidecars beside everything that comes after them, and the overhead of a pod", () =>
+  it.effect("counts sidecars with all later containers, and the overhead of a pod", () =>
     Effect.gen(function* () {
       const used = yield* counted({ "requests.cpu": "10", cpu: "10" })
       const one = (name: string, cpu: string, more: object = {}) => ({
@@ -340,7 +340,7 @@ describe("resource quota", () => {
     }).pipe(Effect.provide(layer({ admission: { resourceQuota: true } })))
   )
 
-  it.effect("counts claims by their class too, and charges what they grow by", () =>
+  it.effect("counts claims by storage class too, and charges an increase", () =>
     Effect.gen(function* () {
       const prefix = "fast.storageclass.storage.k8s.io"
       const used = yield* counted({ [`${prefix}/requests.storage`]: "5Gi", [`${prefix}/persistentvolumeclaims`]: "2" })
@@ -361,11 +361,11 @@ describe("resource quota", () => {
     }).pipe(Effect.provide(layer({ admission: { resourceQuota: true } })))
   )
 
-  it.effect("charges what is created, and refuses what does not fit", () =>
+  it.effect("charges a create, and rejects one that exceeds the quota", () =>
     Effect.gen(function* () {
       const hard = { pods: "2", "requests.cpu": "1" }
       yield* post(quota, { metadata: { name: "q" }, spec: { hard } })
-      // Until a controller has counted, there is no bound in the status.
+      // Until the controller has computed the status, the quota has no hard limit.
       yield* post(pods, pod("early"))
       yield* remove(`${pods}/early`)
       const unknown = yield* patch(`${quota}/q/status`, "merge", { status: { hard } })

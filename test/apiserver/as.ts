@@ -1,6 +1,6 @@
 /**
- * One server with RBAC and many callers: raw requests as whoever is named, by `Impersonate-*` headers or as a carrier's user. Answers
- * come back whole, refusals too.
+ * A server with RBAC and requests of several users, by `Impersonate-*` headers or as the user of the transport. Returns complete
+ * responses, errors included.
  */
 import * as Effect from "effect/Effect"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
@@ -57,7 +57,7 @@ export const rule = (apiGroup: string, resources: string, verbs: string, ...reso
   ...(resourceNames.length === 0 ? {} : { resourceNames })
 })
 
-/** A role of the namespace (or of the cluster, where it is empty) and a binding of the same name to a user. */
+/** A role in the namespace (a ClusterRole where it is empty), and a binding of the same name for a user. */
 export const grant = (user: string, namespace: string, name: string, ...rules: ReadonlyArray<object>) => {
   const [roles, bindings] =
     namespace === ""

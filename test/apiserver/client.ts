@@ -1,6 +1,6 @@
 /**
- * A raw client for the server's tests: method, path and body in, parsed JSON out; refusals as the error they become. It
- * deliberately knows nothing of typed verbs, so that what is tested is the server.
+ * A raw client for the tests of the server: method, path and body in, parsed JSON out; failures are ApiErrors. It does not use the typed
+ * verbs, so that only the server is tested.
  */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -51,11 +51,11 @@ const mediaTypes = {
 export const patch = (path: string, type: keyof typeof mediaTypes, body: unknown, query: Query = {}) =>
   call("PATCH", path, body, { query, contentType: mediaTypes[type] })
 
-/** The refusal of a call that must not succeed: status, message and the whole error. */
+/** The error of a request that must fail: status, message and the whole error. */
 export const refused = <A, R>(effect: Effect.Effect<A, ApiError.ApiError, R>) =>
   Effect.map(Effect.flip(effect), (error) => ({ status: error.status, message: error.detail, error }))
 
-/** A watch that runs in the background; `events` fills as they arrive, `done` tells how it ended. */
+/** A background watch; `events` fills as they arrive, `done` is its exit. */
 export const watch = Effect.fnUntraced(function* (path: string, query: Query = {}, accept?: string) {
   const transport = yield* Transport
   const events: Array<WatchEvent> = []
@@ -75,12 +75,12 @@ export const watch = Effect.fnUntraced(function* (path: string, query: Query = {
     seen: () => events.map((event) => [event.type, (event.object as any).metadata?.name].join(" ")),
     fiber,
     done: Effect.exit(Fiber.join(fiber)),
-    /** Lets everything that is already due be delivered. */
+    /** Waits for the delivery of due events. */
     settled: settle
   }
 })
 
-/** Enough turns for a watcher that was woken to deliver; nothing here waits for time. */
+/** Enough yields for a woken watcher to deliver; waits for no time. */
 export const settle = Effect.repeat(Effect.yieldNow, { times: 20 })
 
 export const pods = "/api/v1/namespaces/default/pods"
@@ -100,10 +100,10 @@ export const configMap = (name: string, data: Record<string, string> = {}, metad
   data
 })
 
-/** Revision of a server that nobody has written to: it has made so many objects of its own. */
+/** Revision of a new server: the number of its bootstrap objects. */
 export const born = 9
 
-/** The version that the nth write to a new server gives, 0 for the one it starts with. */
+/** The resourceVersion of the nth write to a new server; 0 for its initial one. */
 export const nth = (n: number): string => String(born + n)
 
 export const names = (list: any): ReadonlyArray<string> => list.items.map((item: any) => item.metadata.name)

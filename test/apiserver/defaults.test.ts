@@ -1,6 +1,6 @@
 /**
- * What a server makes of the least one can say: everything a real API server 1.20 fills in, the embedded one fills in too. What
- * newer servers add is listed here; nothing else may differ. `DEFAULTS_RECORD` keeps what the real server made.
+ * Defaults of minimal objects: the embedded server sets every field that kube-apiserver 1.20 sets. Fields of newer versions are listed
+ * here; nothing else may differ. `DEFAULTS_RECORD` records the objects of the real server.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -20,10 +20,10 @@ const file = new URL("defaultsAnswers.json", import.meta.url)
 const recorded = JSON.parse(readFileSync(file, "utf8")) as Record<string, Made>
 const assets = envtest.assets()
 
-/** Fields that servers after 1.20 fill in, or fill in otherwise. */
+/** Fields that versions after 1.20 set, or set otherwise. */
 const newer = new Set([
   "allocateLoadBalancerNodePorts",
-  // Of stateful sets, which have none yet.
+  // Of StatefulSets without replicas.
   "availableReplicas",
   "batch.kubernetes.io/controller-uid",
   "batch.kubernetes.io/job-name",
@@ -44,13 +44,13 @@ const newer = new Set([
   "suspend"
 ])
 
-/** Values that either only servers after 1.20 fill in, or only those before autoscaling/v2, of fields that may have others. */
+/** Values that only versions after 1.20 set, or only those before autoscaling/v2, in fields that may have others. */
 const isOfAVersion = (key: string, value: unknown): boolean =>
   (key === "maxSurge" && value === 0) ||
   (key === "scope" && value === "Cluster") ||
   (key === "currentReplicas" && value === 0)
 
-/** Fields with a value of the moment, and those that a typed server writes although they are empty. */
+/** Fields whose values change with time, and those that Go encodes although they are empty. */
 const volatile = new Set([
   "apiVersion",
   "clusterIP",
@@ -69,7 +69,7 @@ const volatile = new Set([
 const isEmpty = (value: unknown): boolean =>
   value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0)
 
-/** An empty value and none are the same to a reader, except where the field is the choice of a kind of volume. */
+/** Removes empty values, which equal absent ones, except where the field is the source of a volume. */
 const reduced = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(reduced)
   if (typeof value !== "object" || value === null) return value
@@ -102,7 +102,7 @@ const embedded = Effect.scoped(
 )
 
 describe("defaults", () => {
-  it.effect("are those of the real server", () =>
+  it.effect("are those of kube-apiserver", () =>
     Effect.gen(function* () {
       const made = yield* embedded
       for (const { name } of objects) assert.deepStrictEqual(made[name], recorded[name], name)
@@ -110,7 +110,7 @@ describe("defaults", () => {
   )
 
   it.live.skipIf("missing" in assets)(
-    "the real server still has them",
+    "are those of the installed kube-apiserver",
     () =>
       Effect.scoped(
         Effect.gen(function* () {
@@ -123,7 +123,7 @@ describe("defaults", () => {
     60_000
   )
 
-  it.effect("newer servers' too", () =>
+  it.effect("include those of newer versions", () =>
     Effect.gen(function* () {
       const jobs = "/apis/batch/v1/namespaces/default/jobs"
       const template = { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "web:1" }] } }
@@ -149,7 +149,7 @@ describe("defaults", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("writing back what was read, or the little that was sent, changes nothing", () =>
+  it.effect("updating with the object as read, or as sent, changes nothing", () =>
     Effect.gen(function* () {
       const made = yield* post(pods, pod("a"))
       same(yield* put(`${pods}/a`, made), made)
@@ -162,8 +162,8 @@ describe("defaults", () => {
   )
 })
 
-describe("numbers that the server counts", () => {
-  it.effect("a daemon set's annotation follows its template, whatever clients write into it", () =>
+describe("generated fields", () => {
+  it.effect("the template generation of a DaemonSet follows its template, whatever clients write", () =>
     Effect.gen(function* () {
       const sets = "/apis/apps/v1/namespaces/default/daemonsets"
       const key = "deprecated.daemonset.template.generation"
@@ -183,7 +183,7 @@ describe("numbers that the server counts", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("a volume says since when it is in its phase", () =>
+  it.effect("lastPhaseTransitionTime of a volume changes with its phase", () =>
     Effect.gen(function* () {
       const volumes = "/api/v1/persistentvolumes"
       const made = yield* post(volumes, {
@@ -204,14 +204,14 @@ describe("numbers that the server counts", () => {
   )
 })
 
-describe("addresses of services", () => {
+describe("clusterIP and nodePort", () => {
   const services = "/api/v1/namespaces/default/services"
   const service = (name: string, spec: object = {}) => ({
     metadata: { name },
     spec: { ports: [{ port: 80 }], ...spec }
   })
 
-  it.effect("are given out in order, used again, and never twice", () =>
+  it.effect("are allocated in order, released on deletion, and unique", () =>
     Effect.gen(function* () {
       const ips: Array<string> = []
       for (const name of ["a", "b", "c"]) ips.push((yield* post(services, service(name))).spec.clusterIP)
@@ -223,7 +223,7 @@ describe("addresses of services", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("go with a type that needs them, and what was said of them too", () =>
+  it.effect("are cleared with the type that needs them, together with their settings", () =>
     Effect.gen(function* () {
       const spec = { type: "LoadBalancer", externalTrafficPolicy: "Local", loadBalancerClass: "a.b/c" }
       const made = yield* post(services, service("a", spec))
@@ -243,7 +243,7 @@ describe("addresses of services", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("ports of the nodes too, when a service wants them", () =>
+  it.effect("nodePorts are allocated for types that need them", () =>
     Effect.gen(function* () {
       const first = yield* post(services, service("a", { type: "NodePort" }))
       same(first.spec.ports[0].nodePort, 30_000)

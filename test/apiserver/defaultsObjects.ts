@@ -1,4 +1,4 @@
-/** The least that a server takes of each kind, and a little more where defaults depend on what is there. */
+/** Minimal objects of each kind, and more where defaults depend on other fields. */
 export interface Minimal {
   readonly name: string
   readonly path: string
@@ -66,7 +66,7 @@ const autoscalers = {
 const backend = { service: { name: "s", port: { number: 80 } } }
 const webhook = { name: "a.b.c", sideEffects: "None", admissionReviewVersions: ["v1"] }
 const rule = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["nothing"] }
-/** A status that nobody but a controller can know. */
+/** A status that a create must ignore. */
 const claimed = { replicas: 5, phase: "Bound", attached: true, conditions: [{ type: "X", status: "True" }] }
 
 const named = (body: object, metadata: object = {}) => ({ metadata: { name: "m", ...metadata }, ...body })

@@ -1,4 +1,7 @@
-/** delete and deletecollection: finalizers, grace, propagation, preconditions, namespaces; and where a real server surprises. */
+/**
+ * delete and deletecollection: finalizers, grace periods, propagation, preconditions, namespaces, and surprising behaviour of
+ * kube-apiserver.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
@@ -29,7 +32,7 @@ const job = (name: string, metadata: object = {}) => ({
 })
 
 describe("delete", () => {
-  it.effect("answers with a Status, or with the object where the kind says so", () =>
+  it.effect("returns a Status, or the object for some kinds", () =>
     Effect.gen(function* () {
       const made = yield* post(configMaps, configMap("a"))
       same(yield* remove(`${configMaps}/a`), {
@@ -46,7 +49,7 @@ describe("delete", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("waits for finalizers, refuses new ones, and ends with the last", () =>
+  it.effect("waits for finalizers, rejects new ones, and completes with the last", () =>
     Effect.gen(function* () {
       yield* post(configMaps, held)
       const seen = yield* watch(configMaps, { resourceVersion: nth(1) })
@@ -73,7 +76,7 @@ describe("delete", () => {
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
-  it.effect("gives a pod on a node its grace, which can only be shortened", () =>
+  it.effect("sets the grace period of a scheduled pod, which can only be shortened", () =>
     Effect.gen(function* () {
       yield* post(pods, pod("a", {}, { nodeName: "n1" }))
       const first = yield* remove(`${pods}/a`)
@@ -108,7 +111,7 @@ describe("delete", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("turns the propagation policy into a finalizer for the garbage collector", () =>
+  it.effect("sets the finalizer of the propagation policy for the garbage collector", () =>
     Effect.gen(function* () {
       const finalizers = (policy: string, own: ReadonlyArray<string> = []) =>
         Effect.gen(function* () {
@@ -127,7 +130,7 @@ describe("delete", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("of a collection takes what the selectors choose", () =>
+  it.effect("of a collection deletes the selected objects", () =>
     Effect.gen(function* () {
       yield* post(configMaps, configMap("a", {}, { labels: { x: "y" } }))
       yield* post(configMaps, configMap("b"))
@@ -139,7 +142,7 @@ describe("delete", () => {
 })
 
 describe("namespaces", () => {
-  it.effect("wait in Terminating for their finalizers, and let nothing new in", () =>
+  it.effect("stay Terminating until their finalizers are empty, and reject creates", () =>
     Effect.gen(function* () {
       const path = "/api/v1/namespaces/team"
       const made = yield* post("/api/v1/namespaces", { metadata: { name: "team" } })
@@ -172,7 +175,7 @@ describe("namespaces", () => {
 })
 
 describe("propagation", () => {
-  it.effect("of kinds older than the collector orphans unless something is said", () =>
+  it.effect("of kinds older than the garbage collector orphans by default", () =>
     Effect.gen(function* () {
       yield* post(jobs, job("a"))
       same((yield* remove(`${jobs}/a`)).metadata.finalizers, ["orphan"])
@@ -183,7 +186,7 @@ describe("propagation", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("is said once: the old word and the new one contradict each other", () =>
+  it.effect("orphanDependents and propagationPolicy are exclusive", () =>
     Effect.gen(function* () {
       yield* post(configMaps, configMap("a"))
       const both = yield* refused(
@@ -201,7 +204,7 @@ describe("propagation", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("that comes later takes the earlier one's place, and may end the object", () =>
+  it.effect("of a later deletion replaces the earlier one, and may complete the deletion", () =>
     Effect.gen(function* () {
       yield* post(configMaps, configMap("a"))
       const by = (propagationPolicy: string) => remove(`${configMaps}/a`, undefined, { propagationPolicy })
@@ -214,7 +217,7 @@ describe("propagation", () => {
 })
 
 describe("a deletion", () => {
-  it.effect("whose preconditions fail names the kind, as the reference server does", () =>
+  it.effect("whose preconditions fail names the kind, as kube-apiserver does", () =>
     Effect.gen(function* () {
       yield* post(jobs, job("a"))
       const refusal = yield* refused(remove(`${jobs}/a`, { preconditions: { uid: "other" } }))
@@ -226,7 +229,7 @@ describe("a deletion", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("counts a generation when it is marked, once", () =>
+  it.effect("increments the generation once, with the deletionTimestamp", () =>
     Effect.gen(function* () {
       yield* post(jobs, job("a", { finalizers: ["a.b/c"] }))
       same((yield* remove(`${jobs}/a`)).metadata.generation, 2)
@@ -236,7 +239,7 @@ describe("a deletion", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("of a pod that is over needs no grace, and one that is asked for does not help it", () =>
+  it.effect("of a finished pod has no grace period, not even a requested one", () =>
     Effect.gen(function* () {
       yield* post(pods, pod("a", {}, { nodeName: "n" }))
       yield* patch(`${pods}/a/status`, "merge", { status: { phase: "Succeeded" } })
@@ -253,7 +256,7 @@ describe("a deletion", () => {
 })
 
 describe("deletecollection", () => {
-  it.effect("deletes the page that its query shows", () =>
+  it.effect("deletes the page that its query selects", () =>
     Effect.gen(function* () {
       for (const name of ["a", "b", "c"]) yield* post(configMaps, configMap(name))
       const dry = yield* remove(configMaps, undefined, { dryRun: "All" })
@@ -273,7 +276,7 @@ describe("deletecollection", () => {
 })
 
 describe("a namespace with finalizers of its own", () => {
-  it.effect("has no grace, and goes when both of its lists are empty", () =>
+  it.effect("has no grace period, and is removed when both finalizer lists are empty", () =>
     Effect.gen(function* () {
       const path = "/api/v1/namespaces/team"
       yield* post("/api/v1/namespaces", { metadata: { name: "team", finalizers: ["a.b/c"] } })

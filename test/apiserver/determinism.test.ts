@@ -1,4 +1,4 @@
-/** The same seed and the same bad luck give the same bytes, in whatever process. */
+/** The same seed and faults give the same bytes, in any process. */
 import { assert, describe, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
 import { join } from "node:path"
@@ -16,7 +16,7 @@ const build = async () => {
   await bundle.close()
 }
 
-/** A process of its own, with nothing in common with another but what it is given. */
+/** Runs a separate process, which depends on its arguments only. */
 const run = async (seed: string, flags: ReadonlyArray<string>, zone: string): Promise<string> => {
   const options = { env: { TZ: zone }, maxBuffer: 1 << 28 }
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, program, seed], options)
@@ -35,7 +35,7 @@ describe("two processes", () => {
     assert.isTrue(one !== other, "the seed has no influence")
     const lines = one.split("\n")
     assert.strictEqual(lines.filter((line) => /^\d+ /.test(line)).length, 2000)
-    // The script is not all refusals: events were seen and faults met.
+    // The run is not all errors: there are events and faults.
     assert.isAbove(lines.filter((line) => line.includes('"type":"MODIFIED"')).length, 100)
     assert.isAbove(lines.filter((line) => line.includes("ECONNRESET")).length, 10)
   })

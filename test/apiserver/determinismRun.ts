@@ -40,7 +40,7 @@ const pod = (name: string, spec: object) => ({
   spec: { containers: [{ name: "main", image: "web:1" }], ...spec }
 })
 
-/** Enough turns for what is due to be delivered; nothing here waits for time. */
+/** Enough yields to deliver what is due; waits for no time. */
 const settle = Effect.repeat(Effect.yieldNow, { times: 20 })
 
 const pick = <A>(values: ReadonlyArray<A>): Effect.Effect<A> =>

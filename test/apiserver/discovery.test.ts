@@ -1,4 +1,4 @@
-/** What the server says of itself, in the old and the new form, against the one table. */
+/** Discovery, legacy and aggregated, against the table of resources. */
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as resources from "../../src/apiserver/scheme/resources.ts"
@@ -28,7 +28,7 @@ describe("discovery", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("offers the aggregated form, with every kind of the table in it once", () =>
+  it.effect("serves aggregated discovery with every resource once", () =>
     Effect.gen(function* () {
       const both = [yield* get("/api", {}, aggregated), yield* get("/apis", {}, aggregated)]
       same(

@@ -1,4 +1,4 @@
-/** Events: one stored object, served by two groups, found by the selectors that kubectl describe uses. */
+/** Events: one stored object, served by two groups, selected by the field selectors of kubectl describe. */
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
@@ -40,7 +40,7 @@ describe("events", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("with a series, through both groups and their watches", () =>
+  it.effect("with a series are converted in both groups and their watches", () =>
     Effect.gen(function* () {
       const seen = yield* watch(core)
       const other = yield* watch(group)
@@ -80,7 +80,7 @@ describe("events", () => {
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
-  it.effect("are found by what they are about", () =>
+  it.effect("are selected by fields of their involved object", () =>
     Effect.gen(function* () {
       yield* post(core, event("a"))
       yield* post(core, event("b", { name: "db", uid: "u2", fieldPath: "spec.containers{x}" }))
@@ -104,7 +104,7 @@ describe("events", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("are printed alike from both groups", () =>
+  it.effect("have the same table in both groups", () =>
     Effect.gen(function* () {
       yield* post(core, event("a"))
       const accept = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -114,7 +114,7 @@ describe("events", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("are forgotten an hour after their last write, and watchers are told", () =>
+  it.effect("expire an hour after their last write, with a DELETED watch event", () =>
     Effect.gen(function* () {
       yield* post(core, event("a"))
       yield* post(core, event("b"))

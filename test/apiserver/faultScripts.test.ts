@@ -1,4 +1,4 @@
-/** Fault scripts as data: generated, shrunk, and survived by an informer that must tell the truth once the faults have stopped. */
+/** Fault scripts as generated data; an informer must converge once the faults have stopped. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ const Step = Schema.Struct({
   faults: Schema.Array(Faults.DataRule).check(Schema.isMaxLength(3))
 })
 
-/** A change made behind the faults' back, straight at the server's door. */
+/** A change that bypasses the fault script. */
 const change = Effect.fnUntraced(function* (step: typeof Step.Type, serial: number) {
   const server = yield* ApiServer
   const client = yield* KubeClient
@@ -51,13 +51,13 @@ const survives = (steps: ReadonlyArray<typeof Step.Type>) =>
 
 describe("fault scripts", () => {
   it.effect.prop(
-    "an informer tells the truth once any script of faults has stopped",
+    "an informer converges to the state of the server after any fault script",
     { steps: Arbitrary.schema(Schema.Array(Step).check(Schema.isMaxLength(12))) },
     ({ steps }) => survives(steps),
     { arbitrary: { runs: runs(40) }, timeout: runs(30_000) }
   )
 
-  it.effect("a list at version 0 shows an old state, any other the present one", () =>
+  it.effect("StaleList affects only lists with resourceVersion 0", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       const server = yield* ApiServer
@@ -70,7 +70,7 @@ describe("fault scripts", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("a conflict meets writes only; a throttled call is tried again when it may be", () =>
+  it.effect("Conflict affects writes only; a throttled call is retried after Retry-After", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       const server = yield* ApiServer
@@ -87,7 +87,7 @@ describe("fault scripts", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("every event twice: the cache counts each change once", () =>
+  it.effect("DuplicateEvents: the cache applies each change once", () =>
     Effect.gen(function* () {
       const cache = yield* Cache
       const cluster = yield* ClusterTest

@@ -1,4 +1,4 @@
-/** The fault script: each fault as a client of the in-process transport sees it. */
+/** Each fault as a client of the in-process transport observes it. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -15,8 +15,8 @@ import { configMap, configMaps, get, layer, post, refused, same, settle, watch }
 
 const script = (...rules: ReadonlyArray<Rule>) => Effect.flatMap(ApiServer, (server) => server.setFaults(rules))
 
-describe("faults of calls", () => {
-  it.effect("statuses carry their reason and Retry-After, as often as asked", () =>
+describe("faults of requests", () => {
+  it.effect("Status has its reason and Retry-After, for the given number of times", () =>
     Effect.gen(function* () {
       yield* script({
         match: on({ path: configMaps }),
@@ -30,7 +30,7 @@ describe("faults of calls", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("a dropped call was not executed, a dropped answer was", () =>
+  it.effect("Drop does not execute the call, DropAnswer does", () =>
     Effect.gen(function* () {
       yield* script({ match: always, fault: { _tag: "Drop" }, times: 1 })
       same((yield* refused(post(configMaps, configMap("a")))).error.reason._tag, "Network")
@@ -61,14 +61,14 @@ describe("faults of calls", () => {
   )
 })
 
-describe("a rule about a kind of a group", () => {
+describe("a rule for a resource of a group", () => {
   const rule = (resource: string) => ({ match: { resource }, fault: { _tag: "Drop" } }) as const
   const defect = (resource: string) =>
     Effect.map(Effect.exit(script(rule(resource))), (exit) =>
       Exit.isSuccess(exit) ? undefined : String(Cause.squash(exit.cause))
     )
 
-  it.effect("dies when it leaves the group out, and says which name is meant", () =>
+  it.effect("dies without the group, and names the qualified resource", () =>
     Effect.gen(function* () {
       const sentence = (said: string, meant: string) => `Error: no call is about "${said}": in full it is "${meant}"`
       const roles = "clusterroles.rbac.authorization.k8s.io"
@@ -79,17 +79,17 @@ describe("a rule about a kind of a group", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("holds for matchers too, wherever they are made", () =>
+  it.effect("applies to matcher functions too", () =>
     Effect.gen(function* () {
       assert.throws(() => on({ resource: "jobs" }), 'no call is about "jobs": in full it is "jobs.batch"')
       const exit = yield* Effect.exit(script({ match: { resource: "pods" }, fault: { _tag: "Drop" } }, rule("jobs")))
       same(Exit.isFailure(exit), true)
-      // The rules before it are not in force either.
+      // The previous rules are replaced too.
       same((yield* get("/api/v1/namespaces/default/pods")).items, [])
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("is taken in full, of a core kind as it is, and of a kind that may come later", () =>
+  it.effect("accepts qualified names, core resources, and unknown resources", () =>
     Effect.gen(function* () {
       for (const { group, plural } of kinds)
         same(yield* defect(group === "" ? plural : `${plural}.${group}`), undefined)
@@ -112,26 +112,26 @@ describe("faults of watches", () => {
       return seen
     })
 
-  it.effect("ends, resets or falls silent after so many events", () =>
+  it.effect("CutWatch ends a watch after so many events", () =>
     Effect.gen(function* () {
       const ended = yield* cut("end")
       same([ended.seen(), Exit.isSuccess(yield* ended.done)], [["ADDED a"], true])
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
-  it.effect("resets after so many events", () =>
+  it.effect("CutWatch resets a watch after so many events", () =>
     Effect.gen(function* () {
       const reset = yield* cut("reset")
       same([reset.seen(), (yield* Effect.flip(Fiber.join(reset.fiber))).reason._tag], [["ADDED a"], "Network"])
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
-  it.effect("falls silent after so many events", () =>
+  it.effect("CutWatch stops a watch without an end after so many events", () =>
     Effect.gen(function* () {
       const silent = yield* cut("silence")
       yield* TestClock.adjust("2 hours")
       same([silent.seen(), silent.fiber.pollUnsafe()], [["ADDED a"], undefined])
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
-  it.effect("fails with 410 in the stream", () =>
+  it.effect("Gone fails with 410 in the stream", () =>
     Effect.gen(function* () {
       yield* script({ match: isWatch, fault: { _tag: "Gone", after: 1 }, times: 1 })
       const gone = yield* watch(configMaps)

@@ -1,6 +1,6 @@
 /**
- * Whatever is sent, the answer is a document or a Status, never a defect: random requests built from the words the server
- * knows and from hostile pieces. A 5xx other than the documented 504 of a future version falsifies.
+ * Random requests, built from known words and hostile values, always get a document or a Status. A 5xx other than the documented 504 for
+ * a future revision is a failure.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -42,7 +42,7 @@ const collections = [
   "/apis/coordination.k8s.io/v1/namespaces/default/leases",
   "/api/v1/nodes"
 ] as const
-/** Mostly an object that is there; now and then any path at all. */
+/** Mostly an existing object; sometimes any path. */
 const Path = Schema.Union([
   Schema.Tuple([Schema.Literals(collections)]),
   Schema.Tuple([Schema.Literals(collections), Schema.Literals(["a", "b"])]),
@@ -115,7 +115,7 @@ const Leaf = Schema.Union([
 const Level1 = Schema.Union([Leaf, Schema.Array(Leaf), Schema.Record(Key, Leaf)])
 const Level2 = Schema.Union([Level1, Schema.Array(Level1), Schema.Record(Key, Level1)])
 const Level3 = Schema.Union([Schema.Record(Key, Level2), Schema.Record(Key, Level2), Schema.Array(Level2), Leaf])
-/** Mostly a plausible object with something odd in it. */
+/** Mostly a plausible object with one odd value. */
 const Odd = Schema.Struct({ plausible: Schema.Boolean, json: Level3 })
 
 const names = [
@@ -157,7 +157,7 @@ const values = [
 ] as const
 const Query = Schema.Array(Schema.Tuple([Schema.Literals(names), Schema.Literals(values)])).check(Schema.isMaxLength(2))
 
-/** A number that chooses from a list of oddities, or, four times in five, none of them. */
+/** Chooses an odd value from a list, or none in four of five cases. */
 const Pick = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 29 }))
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "PATCH", "PUT", "PATCH", "HEAD", "OPTIONS"]
 const accepts = [
@@ -191,7 +191,7 @@ const bodyOf = ({ json, plausible }: typeof Odd.Type): string => {
 
 describe("hostile requests", () => {
   it.effect.prop(
-    "are answered, and the server goes on",
+    "get a response, and the server keeps working",
     { calls: Arbitrary.schema(Schema.Array(Call).check(Schema.isMaxLength(30))) },
     ({ calls }) =>
       Effect.gen(function* () {
@@ -211,13 +211,13 @@ describe("hostile requests", () => {
             user: { name: "x", groups: [] }
           })
           if (answer._tag === "Watch") continue
-          // A binding to no node is answered 500 without a reason, as by the reference server; a defect says that it is one.
+          // A binding without a node gets a 500 without a reason, as from kube-apiserver; a defect has a reason.
           if (answer.status >= 500 && answer.status !== 504 && JSON.parse(answer.body).reason !== undefined)
             assert.fail(`${answer.status} ${answer.body}\n${JSON.stringify(call)}`)
           if (answer.status >= 400) same(JSON.parse(answer.body).kind, "Status")
           else if (answer.contentType.startsWith("application/json")) JSON.parse(answer.body)
         }
-        // What was stored can be listed in every form.
+        // Every stored object can be listed in every representation.
         for (const path of collections) {
           same(typeof (yield* get(path)).metadata.resourceVersion, "string")
           yield* get(path, {}, "application/json;as=Table;v=v1;g=meta.k8s.io")
@@ -227,10 +227,10 @@ describe("hostile requests", () => {
   )
 })
 
-describe("bodies nested beyond all meaning", () => {
+describe("deeply nested bodies", () => {
   const nested = (depth: number) =>
     `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"x":${"[".repeat(depth)}"]}\\"["${"]".repeat(depth)}}`
-  it.effect("are refused, and what people mean is not", () =>
+  it.effect("are rejected; those of a plausible depth are not", () =>
     Effect.gen(function* () {
       const server = yield* ApiServer
       const send = (method: string, type: string, body: string) =>

@@ -1,4 +1,4 @@
-/** managedFields: recorded on every write, as field sets a real API server would record. */
+/** managedFields: every write records the field sets that kube-apiserver records. */
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
@@ -18,7 +18,7 @@ const apply = (manager: string, path: string, body: object, query: object = {}) 
 const config = (data: object) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data })
 
 describe("managedFields", () => {
-  it.effect("credit a new object to its creator, but for what the server fills in", () =>
+  it.effect("of a new object list its creator, without fields that the server sets", () =>
     Effect.gen(function* () {
       const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } }
       const made = yield* post(
@@ -26,7 +26,7 @@ describe("managedFields", () => {
         { metadata: { name: "d" }, spec: { selector: { matchLabels: { a: "b" } }, template } },
         { fieldManager: "tester" }
       )
-      // Word for word what kube-apiserver 1.20 records for this object.
+      // Exactly what kube-apiserver 1.20 records for this object.
       same(entries(made), [
         {
           manager: "tester",
@@ -72,7 +72,7 @@ describe("managedFields", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("tell writers, operations and endpoints apart, and note when each wrote last", () =>
+  it.effect("distinguish managers, operations and subresources, each with the time of its last write", () =>
     Effect.gen(function* () {
       yield* post(
         pods,
@@ -96,7 +96,7 @@ describe("managedFields", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("move with what is changed, and end with what is removed", () =>
+  it.effect("move changed fields to the writer, and drop removed fields", () =>
     Effect.gen(function* () {
       yield* post(configMaps, configMap("a", { x: "1", y: "1", z: "1" }), { fieldManager: "one" })
       const moved = yield* patch(at, "merge", { data: { x: "2", z: null } }, { fieldManager: "two" })
@@ -109,7 +109,7 @@ describe("managedFields", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("can be reset, and what nobody owns is credited to a manager of its own", () =>
+  it.effect("can be reset; an apply then assigns unmanaged fields to before-first-apply", () =>
     Effect.gen(function* () {
       yield* post(configMaps, configMap("a", { x: "1" }))
       for (const managedFields of [[], [{}]]) {
@@ -126,7 +126,7 @@ describe("managedFields", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("survive a client that sends them back, leaves them out or garbles them", () =>
+  it.effect("are kept when a client sends them back, omits them or sends invalid ones", () =>
     Effect.gen(function* () {
       const made = yield* post(configMaps, configMap("a", { x: "1" }), { fieldManager: "one" })
       same((yield* put(at, made)).metadata, made.metadata)
@@ -139,7 +139,7 @@ describe("managedFields", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("do not grow without end: the oldest updates become one", () =>
+  it.effect("are bounded: the oldest updates are merged", () =>
     Effect.gen(function* () {
       yield* post(configMaps, configMap("a", { k0: "1" }), { fieldManager: "m0" })
       for (let i = 1; i <= 14; i++) {
@@ -155,7 +155,7 @@ describe("managedFields", () => {
 })
 
 describe("apply", () => {
-  it.effect("of the same again makes no revision; of nothing gives up what was owned", () =>
+  it.effect("of the same configuration makes no revision; of an empty one gives up all fields", () =>
     Effect.gen(function* () {
       yield* apply("one", at, config({ x: "1", y: "1" }))
       yield* apply("two", at, config({ y: "1" }))
@@ -171,7 +171,7 @@ describe("apply", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("conflicts are told with manager, version and path, and name the endpoint", () =>
+  it.effect("conflict errors have manager, version, path and subresource", () =>
     Effect.gen(function* () {
       const body = (replicas: number) => ({
         apiVersion: "apps/v1",

@@ -1,6 +1,6 @@
 /**
- * What is written of values that are empty or absent, beyond what the conformance suite holds against a real server: that every
- * kind can be written back as it was read, and that what is not kept is not kept twice.
+ * Empty and absent values, beyond the conformance suite: every kind can be updated as read, and a field that is not stored is not
+ * written twice.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import { objects } from "./defaultsObjects.ts"
 const apply = (path: string, body: object) => patch(path, "apply", body, { fieldManager: "one", force: true })
 
 describe("objects", () => {
-  it.effect("of every kind are the same when they are written back as they were read", () =>
+  it.effect("of every kind do not change when they are updated as read", () =>
     Effect.gen(function* () {
       for (const { body, clusterScoped, path } of objects) {
         const parts = `/${path}`.split("/")
@@ -28,7 +28,7 @@ describe("objects", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("make no revision when what is not kept is applied again", () =>
+  it.effect("make no revision when fields that are not stored are applied again", () =>
     Effect.gen(function* () {
       const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, binaryData: null, data: {} }
       const at = "/api/v1/namespaces/default/configmaps/a"
@@ -40,7 +40,7 @@ describe("objects", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("applied in another form than the stored one are owned as far as they were said", () =>
+  it.effect("applied in another version than the stored one have the applied fields as managed", () =>
     Effect.gen(function* () {
       const scalers = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers"
       const scaleTargetRef = { kind: "Deployment", name: "d" }
@@ -54,7 +54,7 @@ describe("objects", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("of kinds that are stored in another form are those of the form they are asked for in", () =>
+  it.effect("stored in another version are read in the requested version", () =>
     Effect.gen(function* () {
       const versions = "/apis/autoscaling/"
       const scalers = "/namespaces/default/horizontalpodautoscalers"

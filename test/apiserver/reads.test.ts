@@ -1,4 +1,4 @@
-/** get and list: versions, pages, selectors, forms. */
+/** get and list: resource versions, pages, selectors, representations. */
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
@@ -23,7 +23,7 @@ import {
 const five = Effect.forEach(["a", "b", "c", "d", "e"], (name) => post(configMaps, configMap(name)))
 
 describe("list", () => {
-  it.effect("is in order of namespace and name, with the revision of the log", () =>
+  it.effect("is sorted by namespace and name, with the revision of the log", () =>
     Effect.gen(function* () {
       yield* post("/api/v1/namespaces", { metadata: { name: "a-first" } })
       yield* post("/api/v1/namespaces/kube-system/configmaps", configMap("z"))
@@ -41,7 +41,7 @@ describe("list", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("pages over one snapshot, whatever is written meanwhile", () =>
+  it.effect("pages over one snapshot during concurrent writes", () =>
     Effect.gen(function* () {
       yield* five
       const first = yield* get(configMaps, { limit: 2 })
@@ -59,7 +59,7 @@ describe("list", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("a page whose snapshot is gone is refused with a token that goes on in the present", () =>
+  it.effect("a page whose snapshot is compacted fails with 410 and a token for the present revision", () =>
     Effect.gen(function* () {
       yield* five
       const first = yield* get(configMaps, { limit: 2 })
@@ -81,7 +81,7 @@ describe("list", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("a page survives a compaction that loses nothing of its snapshot", () =>
+  it.effect("a page continues after a compaction that keeps its snapshot", () =>
     Effect.gen(function* () {
       yield* five
       const first = yield* get(configMaps, { limit: 2 })
@@ -90,7 +90,7 @@ describe("list", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("answers from the past only when asked for exactly that", () =>
+  it.effect("reads an older revision only with resourceVersionMatch Exact", () =>
     Effect.gen(function* () {
       yield* five
       const then = (yield* get(configMaps)).metadata.resourceVersion
@@ -112,7 +112,7 @@ describe("list", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("the future, nonsense and contradictions are refused", () =>
+  it.effect("rejects future revisions, invalid values and contradictory parameters", () =>
     Effect.gen(function* () {
       const future = yield* refused(get(pods, { resourceVersion: "99" }))
       same([future.status, future.message], [504, `Timeout: Too large resource version: 99, current: ${born}`])
@@ -127,7 +127,7 @@ describe("list", () => {
 })
 
 describe("selectors", () => {
-  it.effect("labels and fields choose, and unknown fields are refused by name", () =>
+  it.effect("select by labels and fields; an unknown field is an error that names it", () =>
     Effect.gen(function* () {
       yield* post(pods, pod("a", { labels: { app: "web", tier: "front" } }, { nodeName: "n1" }))
       yield* post(pods, pod("b", { labels: { app: "web" } }))
@@ -147,7 +147,7 @@ describe("selectors", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("a field selector sees a change of the field", () =>
+  it.effect("a field selector follows a change of the field", () =>
     Effect.gen(function* () {
       yield* post(pods, pod("a"))
       yield* patch(`${pods}/a/status`, "merge", { status: { phase: "Running" } })
@@ -157,7 +157,7 @@ describe("selectors", () => {
 })
 
 describe("paths", () => {
-  it.effect("unknown ones, absent objects and wrong methods", () =>
+  it.effect("errors for unknown paths, missing objects and wrong methods", () =>
     Effect.gen(function* () {
       for (const path of [
         "/api/v1/frogs",
@@ -186,8 +186,8 @@ describe("paths", () => {
   )
 })
 
-describe("forms", () => {
-  it.effect("metadata only, on get and list", () =>
+describe("representations", () => {
+  it.effect("PartialObjectMetadata, on get and list", () =>
     Effect.gen(function* () {
       yield* post(pods, pod("a", { labels: { x: "y" } }))
       const accept = (as: string) =>
@@ -205,7 +205,7 @@ describe("forms", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("tables, as kubectl asks for them", () =>
+  it.effect("Table, as kubectl requests it", () =>
     Effect.gen(function* () {
       yield* post(pods, pod("a", {}, { nodeName: "n1" }))
       const accept =
@@ -227,7 +227,7 @@ describe("forms", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("JSON when protobuf is preferred and JSON will do; 406 when nothing will", () =>
+  it.effect("JSON when protobuf is preferred and JSON is accepted; 406 when nothing is", () =>
     Effect.gen(function* () {
       same((yield* get(pods, {}, "application/vnd.kubernetes.protobuf, */*")).kind, "PodList")
       same((yield* get(pods, {}, "application/vnd.kubernetes.protobuf,application/json")).kind, "PodList")

@@ -1,4 +1,4 @@
-/** Subresources with kinds of their own, and the kinds that are questions. */
+/** Subresources with a kind of their own, and reviews. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { call, configMap, configMaps, get, layer, patch, pod, pods, post, put, refused, same } from "./client.ts"
@@ -35,7 +35,7 @@ const budget = (allowed: number, extra: object = {}, healthy = 1) =>
   )
 
 describe("eviction", () => {
-  it.effect("takes a disruption from the budget, notes the pod, and deletes it", () =>
+  it.effect("decrements disruptionsAllowed, records the pod, and deletes it", () =>
     Effect.gen(function* () {
       yield* running("a")
       yield* budget(1)
@@ -49,7 +49,7 @@ describe("eviction", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("is refused when nothing may be disrupted, with a cause that says why", () =>
+  it.effect("fails with 429 and a cause when no disruption is allowed", () =>
     Effect.gen(function* () {
       yield* running("a")
       yield* budget(0)
@@ -76,7 +76,7 @@ describe("eviction", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("asks no budget for pods that run nothing, nor for unready ones of a healthy application", () =>
+  it.effect("ignores budgets for pods that do not run, and for unready pods of a healthy application", () =>
     Effect.gen(function* () {
       yield* post(pods, pod("pending", { labels: { app: "web" } }, { nodeName: "n1" }))
       yield* running("unready", "False")
@@ -88,7 +88,7 @@ describe("eviction", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("dry runs, checks preconditions and names", () =>
+  it.effect("supports dry runs, and checks preconditions and names", () =>
     Effect.gen(function* () {
       yield* running("a")
       yield* budget(1)
@@ -103,7 +103,7 @@ describe("eviction", () => {
 })
 
 describe("binding", () => {
-  it.effect("assigns once, with a condition and the binding's annotations", () =>
+  it.effect("assigns a pod once, with a condition and the annotations of the Binding", () =>
     Effect.gen(function* () {
       const made = yield* post(pods, pod("a"))
       const bind = (body: object) => post(`${pods}/a/binding`, { metadata: { name: "a" }, ...body })
@@ -123,7 +123,7 @@ describe("binding", () => {
 })
 
 describe("ephemeralcontainers", () => {
-  it.effect("changes them and nothing else", () =>
+  it.effect("changes ephemeralContainers and nothing else", () =>
     Effect.gen(function* () {
       const made = yield* post(pods, pod("a"))
       const changed = yield* patch(`${pods}/a/ephemeralcontainers`, "strategic", {
@@ -134,7 +134,7 @@ describe("ephemeralcontainers", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("takes no promises, no name twice, and leaves those alone that are there", () =>
+  it.effect("validates new ephemeral containers, and rejects changes of existing ones", () =>
     Effect.gen(function* () {
       yield* post(pods, pod("a"))
       const put = (...ephemeralContainers: ReadonlyArray<object>) =>
@@ -166,12 +166,12 @@ describe("ephemeralcontainers", () => {
   )
 })
 
-describe("tokens", () => {
+describe("TokenRequest", () => {
   const accounts = "/api/v1/namespaces/default/serviceaccounts"
   const review = (token: string, audiences?: ReadonlyArray<string>) =>
     post("/apis/authentication.k8s.io/v1/tokenreviews", { spec: { token, ...(audiences && { audiences }) } })
 
-  it.effect("are good for their account until they expire", () =>
+  it.effect("issues tokens that authenticate the account until they expire", () =>
     Effect.gen(function* () {
       yield* post(accounts, { metadata: { name: "robot" } })
       const made = yield* post(`${accounts}/robot/token`, { spec: { expirationSeconds: 600, audiences: ["x"] } })
@@ -180,7 +180,7 @@ describe("tokens", () => {
       same([claims.sub, claims.exp], ["system:serviceaccount:default:robot", 600])
       const { status } = yield* review(made.status.token, ["x"])
       same([status.authenticated, status.user.username], [true, "system:serviceaccount:default:robot"])
-      // It is not for the server itself, which did not ask for anybody else.
+      // The token is not for the audience of the server, which requested no other.
       same((yield* review(made.status.token)).status, {
         user: {},
         error: `[invalid bearer token, token audiences ["x"] is invalid for the target audiences ["https://kubernetes.default.svc"]]`
@@ -198,7 +198,7 @@ describe("reviews", () => {
     post(`${authorization}/${plural}`, { metadata, spec })
   const resourceAttributes = { verb: "get", resource: "pods", namespace: "default" }
 
-  it.effect("answer what they are asked and store nothing", () =>
+  it.effect("return their status and store nothing", () =>
     Effect.gen(function* () {
       same((yield* ask("selfsubjectaccessreviews", { resourceAttributes })).status, { allowed: true })
       const other = yield* ask("subjectaccessreviews", { user: "bob", resourceAttributes })
@@ -213,7 +213,7 @@ describe("reviews", () => {
     }).pipe(Effect.provide(layer({ authorization: "RBAC" })))
   )
 
-  it.effect("are refused in the reference server's words", () =>
+  it.effect("fail validation with the messages of kube-apiserver", () =>
     Effect.gen(function* () {
       const empty = yield* refused(ask("selfsubjectaccessreviews", {}))
       same(
@@ -233,7 +233,7 @@ describe("reviews", () => {
 })
 
 describe("scale", () => {
-  it.effect("has its selector as text, and checks versions and numbers", () =>
+  it.effect("has its selector as text, and validates resourceVersion and replicas", () =>
     Effect.gen(function* () {
       const sets = "/apis/apps/v1/namespaces/default/statefulsets"
       yield* post(sets, {

@@ -1,6 +1,6 @@
 /**
- * Refusals word for word: every case is answered as a real API server 1.20 answered it, but for the differences that the case
- * names. With `KUBEBUILDER_ASSETS` the real server is asked again; `VALIDATION_RECORD` keeps what both said.
+ * Validation errors, word for word: every case has the response of kube-apiserver 1.20, except for differences that the case names. With
+ * `KUBEBUILDER_ASSETS` the real server is tested again; `VALIDATION_RECORD` records both responses.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -21,7 +21,7 @@ const assets = envtest.assets()
 const minutes = 2 * 60_000
 
 describe("validation", () => {
-  it.effect("answers as the real server did", () =>
+  it.effect("returns the responses recorded from kube-apiserver", () =>
     Effect.gen(function* () {
       const answers = yield* servers.embedded(cases)
       for (const { name } of cases) {
@@ -30,7 +30,7 @@ describe("validation", () => {
     })
   )
 
-  it("differs only where a case says why", () => {
+  it("differs only where a case states the reason", () => {
     assert.strictEqual(new Set(cases.map((one) => one.name)).size, cases.length)
     assert.sameMembers(
       Object.keys(recorded),
@@ -42,7 +42,7 @@ describe("validation", () => {
   })
 
   it.live.skipIf("missing" in assets)(
-    "the real server still answers so",
+    "the installed kube-apiserver returns the recorded responses",
     () =>
       Effect.gen(function* () {
         const answers = yield* servers.real("folder" in assets ? assets.folder : "", cases)

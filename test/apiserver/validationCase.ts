@@ -1,6 +1,6 @@
 /**
- * Objects that a server must refuse, or must not change, as data. Each is sent to a server as it is; `patch` is a merge patch
- * of the object that was created. What a real API server 1.20 said to each is in `validationAnswers.json`.
+ * Objects that a server must reject, or store unchanged, as data. Each is sent as it is; `patch` is a merge patch of the created object.
+ * `validationAnswers.json` has the responses of kube-apiserver 1.20.
  */
 export interface Case {
   readonly name: string
@@ -10,15 +10,15 @@ export interface Case {
   readonly clusterScoped?: boolean
   readonly body: object
   readonly patch?: object
-  /** Why the embedded server answers otherwise, when it does. */
+  /** Why the embedded server differs, if it does. */
   readonly differs?: string
 }
 
-/** Servers after 1.20 say more, or say it otherwise; so does the embedded one, which calls itself 1.35. */
+/** Versions after 1.20 report more errors, or word them otherwise; so does the embedded server, whose version is 1.35. */
 export const newer = "the words of newer servers"
 /** Jobs are labelled with a prefix since 1.27. */
 export const labelled = "the labels of newer servers"
-/** The real one prints its own structs in memory. */
+/** kube-apiserver prints Go structs. */
 export const printed = "values are printed without Go's internals"
 
 export type Part = Readonly<Record<string, unknown>>

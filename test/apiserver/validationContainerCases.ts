@@ -1,4 +1,4 @@
-/** Containers that no server takes: how they are asked and told, what they may, what they mount. */
+/** Invalid containers: resources, messages, security contexts and mounts. */
 import { container, inContainer, newer, pod, printed } from "./validationCase.ts"
 import type { Case, Part } from "./validationCase.ts"
 

@@ -1,4 +1,4 @@
-/** Services, data, storage and the other small kinds that no server takes. */
+/** Invalid Services, ConfigMaps, storage and other small kinds. */
 import { claim, newer, plain, printed, service } from "./validationCase.ts"
 import type { Case } from "./validationCase.ts"
 

@@ -1,4 +1,4 @@
-/** Autoscalers, ingresses and network policies that no server takes, and the small kinds beside them. */
+/** Invalid autoscalers, Ingresses and NetworkPolicies, and related small kinds. */
 import { budget, cronJob, kind, labels, newer, once, plain, printed, service } from "./validationCase.ts"
 import type { Case, Part } from "./validationCase.ts"
 
@@ -11,7 +11,7 @@ const autoscaler = kind(
 const metric = (name: string, one: Part, differs?: string): Case =>
   autoscaler(`metric ${name}`, { metrics: [one] }, undefined, differs)
 const metricName = { metric: { name: "m" } }
-/** A typed server can tell an empty list of these from none, which no client can read back. */
+/** Go can distinguish an empty list from none here, which no client can read back. */
 const emptyIsNone = "an empty list is none"
 const scaling = (name: string, behavior: Part): Case => autoscaler(`behaviour: ${name}`, { behavior })
 const policy = { type: "Pods", value: 1, periodSeconds: 15 }
@@ -69,7 +69,7 @@ export const autoscalerCases: ReadonlyArray<Case> = [
 ]
 
 const backend = { service: { name: "s", port: { number: 80 } } }
-/** Servers of 1.20 call these kinds by the group that they came from. */
+/** 1.20 reports these kinds with their former group. */
 const moved = "the group that newer servers name"
 const ingressOf = kind("ingress", "apis/networking.k8s.io/v1/ingresses", {})
 const ingress = (name: string, spec: Part, then?: object): Case => ingressOf(name, spec, then, moved)

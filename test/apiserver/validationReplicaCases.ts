@@ -1,4 +1,4 @@
-/** StatefulSets whose pods mount what their claims will be: nothing is said of the pods before there are any. */
+/** StatefulSets whose pods mount their claim templates: the pods are not validated before they exist. */
 import { container, podSpec, statefulSet, template } from "./validationCase.ts"
 
 const mounts = [{ name: "data", mountPath: "/data" }]

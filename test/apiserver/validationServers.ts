@@ -1,4 +1,4 @@
-/** Sends the cases to a server, whichever it is, and keeps what of its answers must be the same everywhere. */
+/** Sends the cases to a server, and keeps the part of the responses that must be equal everywhere. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -18,7 +18,7 @@ export interface Answer {
 
 type Send = Transport["Service"]
 
-/** Without what is different each time: uids, addresses in memory, and the difference that older servers print. */
+/** Without values that differ each time: uids, addresses in memory, and the diff that older versions print. */
 const settled = (text: string): string =>
   text
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uid>")
@@ -73,7 +73,7 @@ export const embedded = (cases: ReadonlyArray<Case>) =>
     })
   )
 
-/** A real API server in the folder; only such as still serve the older versions are known to be tried. */
+/** A real API server in the folder; only versions that still serve the older API versions have been tried. */
 export const real = (folder: string, cases: ReadonlyArray<Case>) =>
   Effect.scoped(
     Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Volumes that no server takes, of every kind. */
+/** Invalid volumes, of every kind. */
 import { container, newer, plain, pod } from "./validationCase.ts"
 import type { Case, Part } from "./validationCase.ts"
 
@@ -7,7 +7,7 @@ const volume = (name: string, source: Part, differs?: string): Case =>
 
 const upwards = { key: "k", path: "a/../b" }
 
-/** A source of each kind without what it needs. */
+/** A source of each kind without its required fields. */
 const bare: ReadonlyArray<readonly [kind: string, source: Part, differs?: string]> = [
   ["awsElasticBlockStore", { partition: 300 }],
   ["azureDisk", { cachingMode: "Some", kind: "Odd" }],
@@ -72,7 +72,7 @@ const persistent = (name: string, source: Part, differs?: string): Case =>
     { clusterScoped: true, ...(differs === undefined ? {} : { differs }) }
   )
 
-/** Volumes of the cluster, which have the same sources and a few rules more. */
+/** PersistentVolumes, which have the same sources and more validation. */
 export const persistentCases: ReadonlyArray<Case> = [
   persistent("a bare csi", { csi: {} }),
   persistent("a bare local", { local: {} }),

@@ -1,4 +1,4 @@
-/** Cases of the configurations of admission webhooks. No rule of theirs matches what other cases send. */
+/** Cases of webhook configurations. None of their rules matches the objects of other cases. */
 import { type Case, plain } from "./validationCase.ts"
 import type { Part } from "./validationCase.ts"
 

@@ -1,4 +1,4 @@
-/** watch: what is delivered, in which order, and how it ends. All in virtual time. */
+/** watch: which events are delivered, in which order, and how a watch ends. In virtual time. */
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -28,7 +28,7 @@ import {
 const initialEnd = (event: any) => event.object.metadata.annotations?.["k8s.io/initial-events-end"]
 
 describe("watch", () => {
-  it.effect("delivers what happens after the revision it starts from, in order and once", () =>
+  it.effect("delivers the changes after its start revision, in order and once", () =>
     Effect.gen(function* () {
       yield* post(configMaps, configMap("old"))
       const from = (yield* get(configMaps)).metadata.resourceVersion
@@ -48,7 +48,7 @@ describe("watch", () => {
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
-  it.effect("leaves out managedFields, and nothing else, for those who do not want them", () =>
+  it.effect("omits managedFields, and nothing else, on request", () =>
     Effect.gen(function* () {
       yield* post(configMaps, configMap("a", { k: "0" }))
       const transport = yield* Transport
@@ -70,7 +70,7 @@ describe("watch", () => {
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
-  it.effect("without a revision, or from 0, begins with what is there", () =>
+  it.effect("without a resourceVersion, or from 0, starts with the present objects", () =>
     Effect.gen(function* () {
       yield* post(configMaps, configMap("a"))
       yield* post(configMaps, configMap("b"))
@@ -83,7 +83,7 @@ describe("watch", () => {
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
-  it.effect("an object that starts or stops matching is added or deleted, in its last matching state", () =>
+  it.effect("delivers ADDED or DELETED, with the last matching state, when an object starts or stops matching", () =>
     Effect.gen(function* () {
       const seen = yield* watch(pods, { labelSelector: "app=web" })
       const running = yield* watch(pods, { fieldSelector: "status.phase=Running" })
@@ -101,7 +101,7 @@ describe("watch", () => {
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
-  it.effect("streams the initial list and marks its end", () =>
+  it.effect("sendInitialEvents: delivers the initial objects and a bookmark", () =>
     Effect.gen(function* () {
       yield* post(configMaps, configMap("a"))
       yield* post(configMaps, configMap("b"))
@@ -121,7 +121,7 @@ describe("watch", () => {
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
-  it.effect("a bookmark a minute carries the revision of the log, only for those who want them", () =>
+  it.effect("sends a bookmark with the revision of the log every minute, on request", () =>
     Effect.gen(function* () {
       const seen = yield* watch(configMaps, { resourceVersion: nth(0), allowWatchBookmarks: true })
       const plain = yield* watch(configMaps, { resourceVersion: nth(0) })
@@ -173,7 +173,7 @@ describe("watch", () => {
       }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
-  it.effect("a watcher that has seen everything is not hurt by a compaction", () =>
+  it.effect("a synced watcher survives a compaction", () =>
     Effect.gen(function* () {
       const seen = yield* watch(configMaps, { resourceVersion: nth(0) })
       yield* settle
@@ -186,7 +186,7 @@ describe("watch", () => {
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
-  it.effect("the log compacts itself as time passes", () =>
+  it.effect("requests compact the log as time passes", () =>
     Effect.gen(function* () {
       yield* post(configMaps, configMap("a"))
       yield* put(`${configMaps}/a`, configMap("a", { k: "1" }))
@@ -203,11 +203,11 @@ describe("watch", () => {
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
-  it.effect("one that lags behind the retained history is cut with 410; writers never waited", () =>
+  it.effect("one that lags behind the retained history ends with 410; writers never wait", () =>
     Effect.gen(function* () {
       const slow = yield* watch(configMaps, { resourceVersion: nth(0) })
       yield* settle
-      // All of it in one turn: the watcher is woken at the first change and has no chance to run before the last.
+      // Without a yield: the watcher is woken at the first change and cannot run before the last.
       yield* post(configMaps, configMap("a"))
       yield* Effect.forEach(Array.from({ length: 40 }), (_, i) =>
         put(`${configMaps}/a`, configMap("a", { n: String(i) }))
@@ -219,7 +219,7 @@ describe("watch", () => {
     }).pipe(Effect.scoped, Effect.provide(layer({ history: 10 })))
   )
 
-  it.effect("metadata only, and every watcher parses its own copy", () =>
+  it.effect("PartialObjectMetadata; watchers share no objects", () =>
     Effect.gen(function* () {
       const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
       const partial = yield* watch(pods, {}, accept)
@@ -236,7 +236,7 @@ describe("watch", () => {
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
-  it.effect("a server that becomes unavailable ends its watches", () =>
+  it.effect("ends when the server becomes unavailable", () =>
     Effect.gen(function* () {
       const server = yield* ApiServer
       const seen = yield* watch(pods)

@@ -1,4 +1,4 @@
-/** create, update, status, dry run: what the server fills in, what it refuses, and in which words. */
+/** create, update, status, dry run: fields that the server sets, errors and their messages. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -36,7 +36,7 @@ const deployment = (name: string, spec: object = {}) => ({
 const { spec: podSpec } = pod("any")
 
 describe("create", () => {
-  it.effect("fills in uid, time in seconds, version and namespace; the status is the server's", () =>
+  it.effect("sets uid, creationTimestamp, resourceVersion and namespace, and ignores the status", () =>
     Effect.gen(function* () {
       yield* TestClock.adjust("90500 millis")
       const sent = {
@@ -57,7 +57,7 @@ describe("create", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("generates names, and draws again when one is taken", () =>
+  it.effect("generates names, and retries when one is taken", () =>
     Effect.gen(function* () {
       const made = yield* post(pods, { metadata: { generateName: "web-" }, spec: podSpec })
       assert.match(made.metadata.name, /^web-[bcdfghjklmnpqrstvwxz2456789]{5}$/)
@@ -66,7 +66,7 @@ describe("create", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("is the same for the same seed and clock", () =>
+  it.effect("is deterministic for a seed and clock", () =>
     Effect.gen(function* () {
       const run = Effect.gen(function* () {
         yield* post(pods, { metadata: { generateName: "web-" }, spec: podSpec })
@@ -76,7 +76,7 @@ describe("create", () => {
     })
   )
 
-  it.effect("refuses what exists, what has no place, and what is addressed to somewhere else", () =>
+  it.effect("rejects an existing object, a missing namespace, and one that differs from the path", () =>
     Effect.gen(function* () {
       yield* post(pods, pod("a"))
       const exists = yield* refused(post(pods, pod("a")))
@@ -100,7 +100,7 @@ describe("create", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("refuses invalid metadata with the field's path", () =>
+  it.effect("rejects invalid metadata with the path of the field", () =>
     Effect.gen(function* () {
       const unnamed = yield* refused(post(pods, { metadata: {}, spec: podSpec }))
       same(
@@ -132,7 +132,7 @@ describe("create", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("refuses bodies that are not JSON objects of a known type", () =>
+  it.effect("rejects bodies that are not JSON objects of a known type", () =>
     Effect.gen(function* () {
       const server = yield* ApiServer
       const raw = (body: string, contentType?: string) =>
@@ -160,7 +160,7 @@ describe("create", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("keeps hostile keys as data", () =>
+  it.effect("stores keys such as __proto__ as data", () =>
     Effect.gen(function* () {
       const data = JSON.parse('{"__proto__":"a","constructor":"b"}')
       yield* post(configMaps, configMap("a", data))
@@ -180,7 +180,7 @@ describe("create", () => {
 })
 
 describe("update", () => {
-  it.effect("needs the present version, if it names one", () =>
+  it.effect("requires the present resourceVersion, if it has one", () =>
     Effect.gen(function* () {
       const first = yield* post(configMaps, configMap("a"))
       const second = yield* put(`${configMaps}/a`, { ...first, data: { k: "1" } })
@@ -205,7 +205,7 @@ describe("update", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("of a Lease is never unconditional, and may create", () =>
+  it.effect("of a Lease requires a resourceVersion, and may create", () =>
     Effect.gen(function* () {
       const lease = { metadata: { name: "l" }, spec: { holderIdentity: "a" } }
       const made = yield* put(`${leases}/l`, lease)
@@ -222,7 +222,7 @@ describe("update", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("that changes nothing keeps the version and tells nobody", () =>
+  it.effect("that changes nothing keeps the resourceVersion and sends no event", () =>
     Effect.gen(function* () {
       const made = yield* post(configMaps, configMap("a", { x: "1", y: "2" }))
       const seen = yield* watch(configMaps, { resourceVersion: made.metadata.resourceVersion })
@@ -234,7 +234,7 @@ describe("update", () => {
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
-  it.effect("cannot touch what is the server's", () =>
+  it.effect("cannot change fields that the server sets", () =>
     Effect.gen(function* () {
       const made = yield* post(configMaps, configMap("a"))
       const sent = {
@@ -259,7 +259,7 @@ describe("update", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("counts the generation for the spec and nothing else", () =>
+  it.effect("increments the generation for changes of the spec only", () =>
     Effect.gen(function* () {
       same((yield* post(deployments, deployment("a"))).metadata.generation, 1)
       const generation = (body: object, sub = "") =>
@@ -272,7 +272,7 @@ describe("update", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("keeps status and spec apart", () =>
+  it.effect("changes either status or spec", () =>
     Effect.gen(function* () {
       const owner = { apiVersion: "v1", kind: "Node", name: "n", uid: "u" }
       const made = yield* post(pods, pod("a"))
@@ -289,7 +289,7 @@ describe("update", () => {
         metadata: { ...main.metadata, labels: { x: "z" }, ownerReferences: [owner] }
       })
       same([status.status, status.spec], [{ phase: "Running" }, main.spec])
-      // The reference server lets the metadata through here, but for what it holds back kind by kind.
+      // kube-apiserver accepts metadata here, except for fields that depend on the kind.
       same([status.metadata.labels, status.metadata.ownerReferences], [{ x: "z" }, undefined])
       same((yield* get(`${pods}/a/status`)).status.phase, "Running")
       same(
@@ -325,7 +325,7 @@ describe("update", () => {
 })
 
 describe("dry run", () => {
-  it.effect("goes through every rule and stores nothing", () =>
+  it.effect("runs defaulting, validation and admission, and stores nothing", () =>
     Effect.gen(function* () {
       const query = { dryRun: "All" }
       const made = yield* post(configMaps, configMap("a"), query)

@@ -11,7 +11,7 @@ const maps = "/api/v1/namespaces/default/configmaps"
 const log = Effect.flatMap(ApiServer, ({ audit }) => audit)
 
 describe("the audit log", () => {
-  it.effect("says who wanted what of which object, what came of it, and at which revision", () =>
+  it.effect("has user, verb, object, result and revision of each request", () =>
     Effect.gen(function* () {
       const { revision } = yield* ApiServer
       yield* TestClock.adjust("5 seconds")
@@ -57,7 +57,7 @@ describe("the audit log", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("tells the caller from whom they act as, and dry runs from writes", () =>
+  it.effect("distinguishes caller and impersonated user, and writes from dry runs", () =>
     Effect.gen(function* () {
       yield* askAs(master, "GET", "/api", undefined, { "impersonate-user": "amy" })
       yield* askAs(master, "POST", `${maps}?dryRun=All`, { metadata: { name: "a" } })
@@ -69,7 +69,7 @@ describe("the audit log", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("keeps the latest entries, and tells all of them as they are made", () => {
+  it.effect("retains the latest entries, and calls onEntry with each", () => {
     const told: Array<string> = []
     return Effect.gen(function* () {
       for (const name of ["a", "b", "c", "d", "e"]) yield* askAs(master, "GET", `${maps}/${name}`)
@@ -81,7 +81,7 @@ describe("the audit log", () => {
     }).pipe(Effect.provide(layer({ audit: { capacity: 3, onEntry: ({ name }) => told.push(name) } })))
   })
 
-  it.effect("has one entry for a request that was tried several times", () =>
+  it.effect("has one entry for a request that was retried", () =>
     Effect.gen(function* () {
       const pod = { metadata: { name: "p" }, spec: { containers: [{ name: "a", image: "b" }] } }
       const fiber = yield* Effect.forkChild(askAs(master, "POST", "/api/v1/namespaces/default/pods", pod))

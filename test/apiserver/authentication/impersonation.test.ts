@@ -12,7 +12,7 @@ const whoAmI = (user: User, headers: Record<string, string>) =>
   )
 
 describe("impersonation", () => {
-  it.effect("the administrator may be anybody, in their groups", () =>
+  it.effect("the administrator may impersonate any user, with groups", () =>
     Effect.gen(function* () {
       const be = (headers: Record<string, string>) => whoAmI(master, headers)
       same(yield* be({ "impersonate-user": "amy" }), { username: "amy", groups: ["system:authenticated"] })
@@ -33,7 +33,7 @@ describe("impersonation", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("what one may impersonate is granted thing by thing", () =>
+  it.effect("each user, group, uid and extra value must be authorized", () =>
     Effect.gen(function* () {
       const bob = person("bob")
       yield* grant(
@@ -64,7 +64,7 @@ describe("impersonation", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("groups without a user are an error", () =>
+  it.effect("Impersonate-Group without Impersonate-User is an error", () =>
     Effect.gen(function* () {
       const { status } = yield* askAs(master, "GET", "/api/v1/pods", undefined, { "impersonate-group": "x" })
       same(status, 500)

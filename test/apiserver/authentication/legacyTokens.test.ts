@@ -1,4 +1,4 @@
-/** Tokens in Secrets let in for as long as they lie there, and nobody else: in the words of the reference server. */
+/** Legacy service account tokens authenticate as long as their Secret and account exist, with the messages of kube-apiserver. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Token from "../../../src/controllers/serviceaccounttoken/token.ts"
@@ -89,8 +89,8 @@ const ends: ReadonlyArray<readonly [string, Effect.Effect<unknown, unknown, Kube
   ]
 ]
 
-describe("tokens in Secrets", () => {
-  it.effect("are for this server and no other audience", () =>
+describe("legacy service account tokens", () => {
+  it.effect("are valid for the audience of this server only", () =>
     Effect.gen(function* () {
       const token = yield* made
       const { audiences, authenticated } = yield* review(token)
@@ -101,7 +101,7 @@ describe("tokens in Secrets", () => {
   )
 
   for (const [title, end, why] of ends) {
-    it.effect(`are good no more when ${title}`, () =>
+    it.effect(`are invalid when ${title}`, () =>
       Effect.gen(function* () {
         const token = yield* made
         yield* end

@@ -20,8 +20,8 @@ const review = (token: string) =>
     ({ body }) => body.status
   )
 
-describe("tokens of service accounts", () => {
-  it.effect("stand for the account, in its groups", () =>
+describe("service account tokens", () => {
+  it.effect("authenticate the account with its groups", () =>
     Effect.gen(function* () {
       const { body } = yield* account("robot")
       const user = {
@@ -40,7 +40,7 @@ describe("tokens of service accounts", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("are good until they expire", () =>
+  it.effect("are valid until they expire", () =>
     Effect.gen(function* () {
       yield* account("robot")
       const token = yield* tokenOf("robot", { expirationSeconds: 600 })
@@ -52,7 +52,7 @@ describe("tokens of service accounts", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("are good for the audience that was asked for", () =>
+  it.effect("are valid for the requested audience", () =>
     Effect.gen(function* () {
       yield* account("robot")
       assert.isUndefined(yield* holder(yield* tokenOf("robot", { audiences: ["vault"] })))
@@ -62,7 +62,7 @@ describe("tokens of service accounts", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("end with their account: one of the same name is another", () =>
+  it.effect("are invalid when the account is deleted, or created again with another uid", () =>
     Effect.gen(function* () {
       yield* account("robot")
       const token = yield* tokenOf("robot")
@@ -75,7 +75,7 @@ describe("tokens of service accounts", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("end with what they are bound to", () =>
+  it.effect("are invalid when the object they are bound to is deleted", () =>
     Effect.gen(function* () {
       yield* account("robot")
       const secrets = "/api/v1/namespaces/default/secrets"
@@ -89,7 +89,7 @@ describe("tokens of service accounts", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("are bad with a letter changed anywhere, and without one of their parts", () =>
+  it.effect("are invalid with any character changed, or a part missing", () =>
     Effect.gen(function* () {
       yield* account("robot")
       const token = yield* tokenOf("robot")
@@ -109,7 +109,7 @@ describe("tokens of service accounts", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("reviews know the carrier's tokens too", () =>
+  it.effect("TokenReviews accept known tokens of the transport too", () =>
     Effect.gen(function* () {
       same(yield* review("secret"), {
         authenticated: true,

@@ -9,7 +9,7 @@ const roles = `${rbac}/namespaces/default/roles`
 const bindings = `${rbac}/namespaces/default/rolebindings`
 const merge = { "content-type": "application/merge-patch+json" }
 
-/** May write all roles and bindings, and holds a little. */
+/** May write all roles and bindings, and has few permissions otherwise. */
 const writer = grant(
   "bob",
   "",
@@ -21,8 +21,8 @@ const writer = grant(
 const lacking = (what: string, name: string, ...lines: ReadonlyArray<string>): string =>
   `${what}.${group}${name === "" ? "" : ` "${name}"`} is forbidden: user "bob" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n${lines.join("\n")}`
 
-describe("nobody grants what they do not hold", () => {
-  it.effect("roles: within one's rights they are written, beyond them the missing rules are told", () =>
+describe("privilege escalation", () => {
+  it.effect("a role with rules that its writer lacks is rejected, and the error lists them", () =>
     Effect.gen(function* () {
       yield* writer
       const make = (metadata: object, ...rules: ReadonlyArray<object>) => askAs(bob, "POST", roles, { metadata, rules })
@@ -63,7 +63,7 @@ describe("nobody grants what they do not hold", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("updates and patches are held to it, except those that only let go of an object", () =>
+  it.effect("updates and patches are checked, except changes of owner references and finalizers", () =>
     Effect.gen(function* () {
       yield* writer
       yield* askAs(master, "POST", roles, {
@@ -81,7 +81,7 @@ describe("nobody grants what they do not hold", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("escalate lets one grant anything", () =>
+  it.effect("the verb escalate allows any rule", () =>
     Effect.gen(function* () {
       yield* writer
       yield* grant("bob", "default", "escalate", rule(group, "roles", "escalate"))
@@ -91,7 +91,7 @@ describe("nobody grants what they do not hold", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("bindings: of roles within one's rights, or that one may bind", () =>
+  it.effect("a binding requires the rules of the role, or the verb bind", () =>
     Effect.gen(function* () {
       yield* writer
       const bind = (name: string, kind: "Role" | "ClusterRole", role: string) =>
@@ -116,7 +116,7 @@ describe("nobody grants what they do not hold", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("aggregation rules are for cluster administrators", () =>
+  it.effect("an aggregationRule requires cluster-admin", () =>
     Effect.gen(function* () {
       yield* writer
       const object = {

@@ -9,7 +9,7 @@ const json = { "content-type": "application/json" }
 const message = ({ body }: { readonly body: any }): string => body.message
 
 describe("RBAC", () => {
-  it.effect("refuses in the reference server's words", () =>
+  it.effect("rejects with the messages of kube-apiserver", () =>
     Effect.gen(function* () {
       const words = Effect.fnUntraced(function* (method: string, path: string, expected: string, details?: object) {
         const { body, status } = yield* askAs(bob, method, path)
@@ -42,7 +42,7 @@ describe("RBAC", () => {
         "/api/v1/namespaces/default",
         `namespaces "default" is forbidden: User "bob" cannot get resource "namespaces" ${in_("")}`
       )
-      // Whether it exists is nobody's business who may not know.
+      // A user without permission does not learn whether it exists.
       yield* words(
         "GET",
         "/apis/foo.io/v1/bars",
@@ -52,7 +52,7 @@ describe("RBAC", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("lets everybody who is known discover and ask, and the administrator do everything", () =>
+  it.effect("allows discovery and self reviews to authenticated users, and everything to the administrator", () =>
     Effect.gen(function* () {
       for (const path of ["/api", "/apis", "/apis/apps/v1", "/openapi/v2", "/version", "/healthz"]) {
         same((yield* askAs(bob, "GET", path)).status, 200, path)
@@ -64,7 +64,7 @@ describe("RBAC", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("grants what roles grant, where bindings grant it, at once and only while they are there", () =>
+  it.effect("grants the rules of bound roles in the namespace of the binding, as long as both exist", () =>
     Effect.gen(function* () {
       yield* grant("bob", "default", "reader", rule("", "pods", "get list"), rule("", "configmaps", "get", "a"))
       const status = (method: string, path: string) => Effect.map(askAs(bob, method, path), (reply) => reply.status)
@@ -80,7 +80,7 @@ describe("RBAC", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("a role of a name grants lists of that name alone", () =>
+  it.effect("a rule with resourceNames allows lists with a field selector for that name only", () =>
     Effect.gen(function* () {
       yield* grant("bob", "default", "one", rule("", "pods", "list watch", "a"))
       const list = (selector: string) =>
@@ -91,7 +91,7 @@ describe("RBAC", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("a ClusterRole is bound in one namespace by a RoleBinding; groups and accounts are subjects too", () =>
+  it.effect("a RoleBinding grants a ClusterRole in one namespace, to users, groups and service accounts", () =>
     Effect.gen(function* () {
       const bind = (name: string, subject: object) =>
         askAs(master, "POST", `${rbac}/namespaces/default/rolebindings`, {
@@ -110,7 +110,7 @@ describe("RBAC", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("admin has what edit has, and edit what view has, by aggregation; new roles join by their label", () =>
+  it.effect("admin aggregates edit, and edit aggregates view; new roles join by their label", () =>
     Effect.gen(function* () {
       const can = (role: string, verb: string, resource: string, group = "") =>
         Effect.gen(function* () {
@@ -145,7 +145,7 @@ describe("RBAC", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("says which role a binding could not find", () =>
+  it.effect("names a role that a binding references and that does not exist", () =>
     Effect.gen(function* () {
       const bind = (kind: "Role" | "ClusterRole") =>
         askAs(master, "POST", `${rbac}/namespaces/default/rolebindings`, {
@@ -162,7 +162,7 @@ describe("RBAC", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("creating by PUT or apply needs the right to create", () =>
+  it.effect("creating by PUT or apply requires the permission to create", () =>
     Effect.gen(function* () {
       yield* grant(
         "bob",
@@ -186,7 +186,7 @@ describe("RBAC", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("when it is off, whoever was let in may do everything, and reviews say so", () =>
+  it.effect("AlwaysAllow allows everything to authenticated users, and reviews report it", () =>
     Effect.gen(function* () {
       same((yield* askAs(bob, "GET", "/api/v1/secrets")).status, 200)
       const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"

@@ -50,11 +50,11 @@ describe("rules", () => {
   )
 
   it.prop(
-    "who lacks nothing of some rules may do all that they allow",
+    "rules without missing atoms allow everything that the wanted rules allow",
     { held: rules, wanted: rules, wish },
     ({ held, wanted, wish }) => {
       const lacking = missing(held, wanted)
-      // What is lacking makes up for it, and nothing less would do.
+      // The missing rules complete the held ones, and fewer would not.
       if (granted(wanted, wish)) assert.isTrue(granted([...held, ...lacking], wish))
       assert.deepStrictEqual(missing([...held, ...lacking], wanted), [])
     },
@@ -62,7 +62,7 @@ describe("rules", () => {
   )
 
   it.prop(
-    "nobody lacks what they hold",
+    "no atom of a rule is missing from the rule itself",
     { rules },
     ({ rules }) => {
       assert.deepStrictEqual(missing(rules, rules), [])
@@ -70,7 +70,7 @@ describe("rules", () => {
     { arbitrary: { runs: runs(200) } }
   )
 
-  it("a star in the middle of a path is a character, at its end it is whatever follows", () => {
+  it("a star in the middle of a path is a plain character, at its end it matches any suffix", () => {
     const rule = (url: string): Rule => ({
       verbs: ["get"],
       apiGroups: [],

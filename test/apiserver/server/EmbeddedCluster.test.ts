@@ -21,7 +21,7 @@ import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as demo from "../../../src/simulation/demo.ts"
 import * as Nodes from "../../../src/simulation/Nodes.ts"
 
-/** Everything that `npm start` runs below its controllers, over HTTPS. */
+/** The layers of `npm start` below its controllers, over HTTPS. */
 const cluster = Layer.unwrap(Effect.as(demo.seed, Nodes.layer())).pipe(
   Layer.provideMerge(Cache.layer()),
   Layer.provideMerge(KubeClient.layer),
@@ -30,7 +30,7 @@ const cluster = Layer.unwrap(Effect.as(demo.seed, Nodes.layer())).pipe(
   Layer.provideMerge(EmbeddedCluster.layer())
 )
 
-/** Waits until every pod that the server has is running. */
+/** Waits until all pods are running. */
 const allRunning = Effect.flatMap(Cache, (cache) => {
   const running = new Set<string>()
   return cache.changes(Pod).pipe(
@@ -59,7 +59,7 @@ const withToken = (token: string) =>
     )
   })
 
-it.live("runs the demo through HTTPS only, and refuses who has no token", () =>
+it.live("runs the demo over HTTPS only, and rejects requests without a token", () =>
   Effect.gen(function* () {
     yield* allRunning
     const client = yield* KubeClient
@@ -71,12 +71,12 @@ it.live("runs the demo through HTTPS only, and refuses who has no token", () =>
     const { endpoint } = yield* EmbeddedCluster
     assert.match(endpoint.server, /^https:\/\/127\.0\.0\.1:\d+$/)
     assert.notInclude(JSON.stringify(endpoint), Redacted.value(endpoint.token))
-    // Seeding again finds everything in place.
+    // Seeding again changes nothing.
     yield* demo.seed
   }).pipe(Effect.provide(cluster))
 )
 
-it.live("with accounts required, a pod waits for the one of its namespace", () =>
+it.live("with the ServiceAccount plugin, a pod waits for the default account of its namespace", () =>
   Effect.gen(function* () {
     const client = yield* KubeClient
     const create = (name: string, serviceAccountName?: string) =>
@@ -104,7 +104,7 @@ it.live("with accounts required, a pod waits for the one of its namespace", () =
   )
 )
 
-it.live("leaves nothing behind: no file, no listener", () =>
+it.live("removes its file and listener when its scope closes", () =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(EmbeddedCluster.layer(), scope)
@@ -117,7 +117,7 @@ it.live("leaves nothing behind: no file, no listener", () =>
   }).pipe(Effect.scoped)
 )
 
-it.live("says in one sentence that the port is taken, or that the directory cannot be used", () =>
+it.live("fails with one sentence when the port is in use, or the directory cannot be used", () =>
   Effect.gen(function* () {
     const squatter = createServer()
     yield* Effect.acquireRelease(
@@ -134,7 +134,7 @@ it.live("says in one sentence that the port is taken, or that the directory cann
 
 const missing = spawnSync("kubectl", ["version", "--client"]).status === 0 ? undefined : "no kubectl on PATH"
 
-/** kubectl with a home of its own: it keeps discovery by host and port for hours. */
+/** kubectl with its own home directory: it caches discovery by host and port for hours. */
 const kubectl = Effect.gen(function* () {
   const { kubeconfig } = yield* EmbeddedCluster
   const home = yield* Effect.acquireRelease(
@@ -166,7 +166,7 @@ const kubectl = Effect.gen(function* () {
 if (missing !== undefined) console.log(`skipped: the kubectl tests, because there is ${missing}`)
 
 it.live.skipIf(missing !== undefined)(
-  "is a cluster to kubectl: get, -o wide, -w, describe with events, --raw, api-resources",
+  "supports kubectl: get, -o wide, -w, describe with events, --raw, api-resources",
   () =>
     Effect.gen(function* () {
       yield* allRunning

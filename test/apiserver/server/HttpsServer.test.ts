@@ -15,7 +15,7 @@ const echo = () => Effect.succeed(ok("{}"))
 
 const limit = 3 * 1024 * 1024
 
-it.live("hands the API what was asked, and by whom", () =>
+it.live("passes request and user to the API", () =>
   Effect.gen(function* () {
     const server = yield* serve(echo)
     const reply = yield* call(server, {
@@ -42,7 +42,7 @@ it.live("hands the API what was asked, and by whom", () =>
   })
 )
 
-it.live("answers 401 to strangers before the API sees anything, and lets anybody ask for health", () =>
+it.live("returns 401 without valid credentials, and serves health without any", () =>
   Effect.gen(function* () {
     const server = yield* serve(echo)
     for (const authorization of ["", "Bearer", "Bearer wrong", "Bearer correct", "Basic Y29ycmVjdC1ob3JzZQ=="]) {
@@ -65,7 +65,7 @@ it.live("answers 401 to strangers before the API sees anything, and lets anybody
   })
 )
 
-it.live("bounds bodies at 3 MiB, declared or not, and keeps the connection", () =>
+it.live("limits bodies to 3 MiB, declared or not, and keeps the connection", () =>
   Effect.gen(function* () {
     const server = yield* serve((request) => Effect.succeed(ok(String(request.body.length))))
     const agent = new Agent({ ca: server.ca, keepAlive: true, maxSockets: 1 })
@@ -85,7 +85,7 @@ it.live("bounds bodies at 3 MiB, declared or not, and keeps the connection", () 
   })
 )
 
-it.live("refuses malformed targets as a Status and accepts the absolute form", () =>
+it.live("rejects malformed targets with a Status and accepts the absolute form", () =>
   Effect.gen(function* () {
     const server = yield* serve(echo)
     const ask = (target: string) =>
@@ -124,7 +124,7 @@ const refused: ReadonlyArray<readonly [title: string, text: string, codes: Array
 ]
 
 for (const [title, text, codes] of refused) {
-  it.live(`says in a Status what is wrong with ${title}`, () =>
+  it.live(`returns a Status for ${title}`, () =>
     Effect.gen(function* () {
       const server = yield* serve(echo)
       const answers = answersOf(yield* rawly(server, text))
@@ -139,7 +139,7 @@ for (const [title, text, codes] of refused) {
   )
 }
 
-it.live("gives up on headers that never end", () =>
+it.live("times out on incomplete headers", () =>
   Effect.gen(function* () {
     const server = yield* serve(echo, { headersTimeout: 50 })
     const answers = answersOf(yield* rawly(server, "GET / HTTP/1.1\r\nhost: x\r\n"))
@@ -150,7 +150,7 @@ it.live("gives up on headers that never end", () =>
   })
 )
 
-it.live("compresses large answers for those who ask", () =>
+it.live("compresses large responses when the client accepts it", () =>
   Effect.gen(function* () {
     const large = JSON.stringify({ text: "x".repeat(200_000) })
     const server = yield* serve((request) => Effect.succeed(ok(request.path === "/large" ? large : "{}")))
@@ -166,7 +166,7 @@ it.live("compresses large answers for those who ask", () =>
   })
 )
 
-it.live("turns YAML into JSON before the API sees it, and refuses what is no YAML", () =>
+it.live("converts YAML to JSON, and rejects invalid YAML", () =>
   Effect.gen(function* () {
     const server = yield* serve(echo)
     const post = (body: string, contentType: string) =>
@@ -198,7 +198,7 @@ it.live("turns YAML into JSON before the API sees it, and refuses what is no YAM
   })
 )
 
-it.live("turns a defect of the API into a Status and goes on", () =>
+it.live("returns a Status for a defect of the API, and keeps serving", () =>
   Effect.gen(function* () {
     const server = yield* serve((request) => (request.path === "/bad" ? Effect.die(new Error("boom")) : echo()))
     const reply = yield* call(server, { path: "/bad" })
@@ -209,7 +209,7 @@ it.live("turns a defect of the API into a Status and goes on", () =>
   })
 )
 
-it.live("carries header texts that HTTP cannot carry", () =>
+it.live("replaces characters that headers do not allow", () =>
   Effect.gen(function* () {
     const server = yield* serve(() =>
       Effect.succeed<ApiResponse>({
@@ -225,7 +225,7 @@ it.live("carries header texts that HTTP cannot carry", () =>
   })
 )
 
-it.live("streams a watch line by line and closes it when the client hangs up", () =>
+it.live("streams a watch line by line and interrupts it when the client disconnects", () =>
   Effect.gen(function* () {
     const watch = yield* scriptedWatch
     const server = yield* serve(() => Effect.succeed(watch.answer))
@@ -242,7 +242,7 @@ it.live("streams a watch line by line and closes it when the client hangs up", (
   })
 )
 
-it.live("ends the response when the watch's time is up, and keeps the connection", () =>
+it.live("ends the response when the watch ends, and keeps the connection", () =>
   Effect.gen(function* () {
     const watch = yield* scriptedWatch
     const server = yield* serve((request) => (request.path === "/watch" ? Effect.succeed(watch.answer) : echo()))
@@ -258,7 +258,7 @@ it.live("ends the response when the watch's time is up, and keeps the connection
   })
 )
 
-it.live("waits for a slow reader instead of buffering without end", () =>
+it.live("applies back-pressure for a slow reader", () =>
   Effect.gen(function* () {
     const line = "x".repeat((1 << 20) - 1)
     let produced = 0
@@ -276,12 +276,12 @@ it.live("waits for a slow reader instead of buffering without end", () =>
           socket.write(`GET /api HTTP/1.1\r\nhost: x\r\n${bearer}\r\n`)
         })
     )
-    // What is under way fits into the buffers of two sockets; a server that does not wait has made hundreds by now.
+    // Only as much as fits into the buffers of two sockets; without back-pressure it would be hundreds by now.
     assert.isBelow(produced - (received >> 20), 32)
   })
 )
 
-it.live("interrupts a call whose client hangs up", () =>
+it.live("interrupts a request whose client disconnects", () =>
   Effect.gen(function* () {
     const life = yield* Queue.unbounded<string>()
     const server = yield* serve(() =>
@@ -298,7 +298,7 @@ it.live("interrupts a call whose client hangs up", () =>
   })
 )
 
-it.live("closes in order: watches end cleanly, answers under way arrive, the port is free", () =>
+it.live("shuts down in order: watches end cleanly, responses in flight complete, the port is free", () =>
   Effect.gen(function* () {
     const watch = yield* scriptedWatch
     const started = yield* Queue.unbounded<string>()
@@ -326,7 +326,7 @@ it.live("closes in order: watches end cleanly, answers under way arrive, the por
   })
 )
 
-it.live("does not wait for ever for a call that hangs", () =>
+it.live("shuts down within the drain limit while a request hangs", () =>
   Effect.gen(function* () {
     const started = yield* Queue.unbounded<string>()
     const scope = yield* Scope.make()
@@ -341,7 +341,7 @@ it.live("does not wait for ever for a call that hangs", () =>
   })
 )
 
-it.live("says in one sentence that the port is taken", () =>
+it.live("fails with one sentence when the port is in use", () =>
   Effect.gen(function* () {
     const squatter = createServer()
     yield* Effect.acquireRelease(

@@ -20,7 +20,7 @@ const stand = Effect.gen(function* () {
 
 const oneOf = (...texts: ReadonlyArray<string>) => Arbitrary.schema(Schema.Literals(texts))
 
-/** One of the texts, or any text brought into shape. */
+/** One of the texts, or any text of that shape. */
 const orAny = (texts: ReadonlyArray<string>, shape: (text: string) => string) =>
   Arbitrary.map(Arbitrary.schema(Schema.Union([Schema.Literals(texts), Schema.String])), (text) =>
     texts.includes(text) ? text : shape(text)
@@ -28,7 +28,7 @@ const orAny = (texts: ReadonlyArray<string>, shape: (text: string) => string) =>
 
 const escaped = (text: string): string => encodeURIComponent(Buffer.from(text).toString())
 
-/** What a client library lets through as a header's value. */
+/** Characters that a client library allows in header values. */
 const printable = (text: string): string => text.replaceAll(/[^ -~]/g, "?")
 
 const segments = "api apis v1 apps namespaces default pods nodes events a status .. %2e %00 %zz % %ff healthz version"
@@ -94,7 +94,7 @@ const request = Arbitrary.all({
   encoding: orAny(["gzip", "gzip;q=0", "br", "identity;q=0, *;q=0", ";;q"], printable)
 })
 
-/** A failure is a Status, and none of them is the server's fault. */
+/** An error is a Status, and not a 5xx. */
 const isProper = (code: number, body: string, what: string): void => {
   assert.isBelow(code, 500, what)
   if (code >= 400 && body !== "") assert.deepInclude(JSON.parse(body), { kind: "Status", code }, what)
@@ -143,7 +143,7 @@ it.live(
   runs(20_000)
 )
 
-/** Writes and hangs up its own half; whatever the server says before it closes. */
+/** Writes, closes its half, and returns what the server sends before it closes. */
 const provoke = (server: Served, text: string): Effect.Effect<string> =>
   Effect.promise(
     () =>

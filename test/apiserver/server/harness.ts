@@ -1,6 +1,6 @@
 /**
- * What the tests of the HTTPS front share: a front over a scripted `Api`, and clients that speak HTTP through `node:https` or
- * byte by byte through `node:tls`. Everything waits for events of sockets; nothing sleeps.
+ * The harness of the HTTPS server tests: a server with a scripted `Api`, and clients that use `node:https` or write bytes with
+ * `node:tls`. It waits for socket events and never sleeps.
  */
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -91,7 +91,7 @@ const readAll = async (message: IncomingMessage): Promise<Reply> => {
 export const call = (server: Served, options: Call = {}): Effect.Effect<Reply> =>
   Effect.promise(async () => readAll(await open(server, options)))
 
-/** An answer that is read as it arrives; aborted with the scope. */
+/** A response that is read as it arrives; aborted with the scope. */
 export const stream = (server: Served, options: Call = {}) =>
   Effect.gen(function* () {
     const message = yield* Effect.acquireRelease(
@@ -141,7 +141,7 @@ export const rawSocket = (server: Served) =>
     (socket) => Effect.sync(() => socket.destroy())
   )
 
-/** A watch whose lines the test supplies; `opened` and `closed` report its life on the server's side. */
+/** A watch whose lines the test supplies; `opened` and `closed` report its lifetime in the server. */
 export const scriptedWatch = Effect.gen(function* () {
   const lines = yield* Queue.unbounded<string, Cause.Done>()
   const life = yield* Queue.unbounded<"opened" | "closed">()
@@ -159,7 +159,7 @@ export const scriptedWatch = Effect.gen(function* () {
 export const statusOf = (text: string): { code: number; reason: string; message: string; kind: string } =>
   JSON.parse(text)
 
-/** Splits the answers of a raw conversation: status codes and bodies. */
+/** Splits the responses of a raw connection: status codes and bodies. */
 export const answersOf = (text: string): ReadonlyArray<{ readonly code: number; readonly body: string }> =>
   text
     .split(/(?=HTTP\/1\.1 \d{3} )/)

@@ -49,8 +49,8 @@ const issued = (name: string, ...groups: ReadonlyArray<string>) =>
 
 const cluster = Layer.orDie(EmbeddedCluster.layer({ authorization: "RBAC" }))
 
-describe("who is calling over HTTPS", () => {
-  it.live("the bearer of a service account's token is that account, until the account is gone", () =>
+describe("authentication over HTTPS", () => {
+  it.live("a service account token authenticates the account until the account is deleted", () =>
     Effect.gen(function* () {
       const admin = yield* administrator
       const accounts = "/api/v1/namespaces/default/serviceaccounts"
@@ -68,7 +68,7 @@ describe("who is calling over HTTPS", () => {
     }).pipe(Effect.provide(cluster))
   )
 
-  it.live("a certificate of the cluster's authority names a user and groups, and goes before tokens", () =>
+  it.live("a client certificate of the cluster authority has user and groups, and precedes tokens", () =>
     Effect.gen(function* () {
       const amy = yield* issued("amy", "team", "other")
       const expected = { username: "amy", groups: ["team", "other", "system:authenticated"] }
@@ -79,7 +79,7 @@ describe("who is calling over HTTPS", () => {
     }).pipe(Effect.provide(cluster))
   )
 
-  it.live("a stranger's certificate is none, and so is the lack of one", () =>
+  it.live("a certificate of another authority counts as none", () =>
     Effect.gen(function* () {
       const { issue } = yield* Effect.promise(() => authority("somebody else"))
       const { cert, key } = yield* Effect.promise(() => issue("admin"))
@@ -89,7 +89,7 @@ describe("who is calling over HTTPS", () => {
     }).pipe(Effect.provide(cluster))
   )
 
-  it.live("the administrator's token is known to reviews", () =>
+  it.live("TokenReviews accept the token of the administrator", () =>
     Effect.gen(function* () {
       const admin = yield* administrator
       const path = "/apis/authentication.k8s.io/v1/tokenreviews"

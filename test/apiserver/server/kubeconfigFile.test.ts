@@ -51,7 +51,7 @@ it.live("writes a file for its owner only, and removes it with its directory", (
   })
 )
 
-it.live("replaces an old file in a directory that is given, and leaves one that was replaced meanwhile", () =>
+it.live("replaces an old file in a given directory, and does not remove one that was replaced meanwhile", () =>
   Effect.gen(function* () {
     const directory = join(yield* temporary, "deep", "own")
     const scope = yield* Scope.make()
@@ -66,7 +66,7 @@ it.live("replaces an old file in a directory that is given, and leaves one that 
   })
 )
 
-it.live("says in one sentence why it cannot write", () =>
+it.live("fails with one sentence when it cannot write", () =>
   Effect.gen(function* () {
     const file = join(yield* temporary, "file")
     writeFileSync(file, "")
@@ -76,11 +76,11 @@ it.live("says in one sentence why it cannot write", () =>
   })
 )
 
-describe("a directory in which somebody else could swap the kubeconfig is refused, before anything is written", () => {
+describe("a directory in which another user could replace the kubeconfig is rejected before anything is written", () => {
   const isRoot = process.getuid?.() === 0
   const nobody = 65_534
 
-  /** `{folder}/a/b` is the directory that is given. */
+  /** The given directory is `{folder}/a/b`. */
   const tree = Effect.map(temporary, (folder) => {
     const parent = join(folder, "a")
     const directory = join(parent, "b")
@@ -107,7 +107,7 @@ describe("a directory in which somebody else could swap the kubeconfig is refuse
     })
   )
 
-  it.live("because others may put another directory in its place, unless that is left to its owner", () =>
+  it.live("because others may replace the directory, unless a sticky bit prevents it", () =>
     Effect.gen(function* () {
       const { directory, parent } = yield* tree
       chmodSync(parent, 0o777)
@@ -121,7 +121,7 @@ describe("a directory in which somebody else could swap the kubeconfig is refuse
     })
   )
 
-  it.live("by whichever way it leads there", () =>
+  it.live("through symbolic links and relative paths", () =>
     Effect.gen(function* () {
       const { directory, folder, parent } = yield* tree
       const link = join(folder, "link")
@@ -151,7 +151,7 @@ describe("a directory in which somebody else could swap the kubeconfig is refuse
       chownSync(parent, nobody, nobody)
       yield* refused(directory, new RegExp(`${parent} belongs to another user`))
       chownSync(parent, 0, 0)
-      // In a directory like /tmp anybody may make a link and change it.
+      // In a directory like /tmp any user may create a link and change it.
       const link = join(folder, "link")
       symlinkSync(directory, link)
       lchownSync(link, nobody, nobody)

@@ -1,6 +1,6 @@
 /**
- * The protobuf form of the OpenAPI documents, read back with nothing but field numbers: what kubectl looks for is where it
- * looks for it. Source of the numbers: gnostic's OpenAPIv2.proto and OpenAPIv3.proto.
+ * The OpenAPI documents as protobuf, decoded by field numbers alone: fields are where kubectl reads them. Source of the numbers:
+ * gnostic: OpenAPIv2.proto and OpenAPIv3.proto.
  */
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire"
 import { assert, describe, it } from "@effect/vitest"
@@ -60,7 +60,7 @@ const extension = (pairs: ReadonlyArray<Uint8Array>, name: string): unknown =>
 const gvk = { group: "apps", version: "v1", kind: "Deployment" }
 const path = "/apis/apps/v1/namespaces/{namespace}/deployments/{name}"
 
-describe("protobuf", () => {
+describe("OpenAPI as protobuf", () => {
   it.effect("version 2: kinds, fields, merge keys and query parameters", () =>
     Effect.gen(function* () {
       const { bytes = new Uint8Array(), ...answer } = yield* ask("/openapi/v2", type("v2"))
@@ -108,7 +108,7 @@ describe("protobuf", () => {
     }).pipe(Effect.provide(ApiServer.layer()))
   )
 
-  it.effect("only for those who prefer it, with a tag of its own", () =>
+  it.effect("only when the client prefers it, with its own entity tag", () =>
     Effect.gen(function* () {
       for (const accept of ["application/json", `application/json, ${type("v2")}`, "*/*", ""]) {
         same((yield* ask("/openapi/v2", accept)).contentType, "application/json", accept)
@@ -121,7 +121,7 @@ describe("protobuf", () => {
       const again = yield* ask("/openapi/v2", type("v2"), { "if-none-match": tag })
       same([again.status, again.bytes, again.headers?.["etag"]], [304, undefined, tag])
       same((yield* ask("/openapi/v2", type("v2"), { "if-none-match": json.headers?.["etag"] ?? "" })).status, 200)
-      // The wrong dialect, and what has no protobuf form.
+      // The wrong version, and documents without a protobuf encoding.
       same((yield* ask("/openapi/v2", type("v3"))).status, 406)
       same((yield* ask("/openapi/v3/apis/none/v1", type("v3"))).status, 404)
       same((yield* ask("/version", type("v2"))).contentType, "application/json")

@@ -1,6 +1,6 @@
 /**
- * Protobuf request bodies: what an encoder that knows nothing of the decoder writes for any object of any kind comes out as that
- * object; zeros come out as a Go client's JSON has them; bytes that are no body are one sentence, whatever they are.
+ * Protobuf request bodies: objects of every kind, encoded independently of the decoder, decode to the same object; zeros decode as in
+ * the JSON of a Go client; other bytes fail with one sentence.
  */
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
 import { assert, describe, it } from "@effect/vitest"
@@ -131,7 +131,7 @@ const requests = [
 ]
 const all = [...sendable, ...requests]
 
-/** Decisions on what an object looks like; when they are used up the object ends, so that fewer decisions are a smaller object. */
+/** Choices from which an object is generated; when they are used up the object ends, so that fewer choices shrink it. */
 class Tape {
   private position = 0
   private readonly choices: ReadonlyArray<number>
@@ -179,7 +179,7 @@ const valueOf = (form: Types.Form, tape: Tape): Json => {
   return form._tag === "List" ? elements : Object.fromEntries(elements.map((one, index) => [`key-${index}`, one]))
 }
 
-/** Members that have a number, some of them; `never` apiVersion and kind of the object itself. */
+/** Some of the members with a field number; `never` apiVersion and kind of the object itself. */
 const objectOf = (id: string, tape: Tape): JsonObject => {
   const out: JsonObject = {}
   for (const [name, field] of Types.get(id).fields) {
@@ -192,7 +192,7 @@ const natural = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000 
 const choices = Arbitrary.array(Arbitrary.schema(natural), { minLength: 1, maxLength: 300 })
 const which = Arbitrary.schema(natural)
 
-/** An object of a kind, and what comes out of its encoded form. */
+/** An object of a kind, and its decoded encoding. */
 const throughProtobuf = (index: number, tape: ReadonlyArray<number>) => {
   const { apiVersion, id, kind } = all[index % all.length] ?? all[0]!
   const object = objectOf(id, new Tape(tape))
@@ -201,12 +201,12 @@ const throughProtobuf = (index: number, tape: ReadonlyArray<number>) => {
 }
 
 describe("protobuf bodies", () => {
-  it.prop("come out as the object that went in, for every kind", { which, choices }, ({ choices, which }) => {
+  it.prop("decode to the encoded object, for every kind", { which, choices }, ({ choices, which }) => {
     const { decoded, sent } = throughProtobuf(which, choices)
     assert.deepStrictEqual(decoded, sent)
   })
 
-  it("come out as the object that went in when each kind has many fields", () => {
+  it("decode to the encoded object when each kind has many fields", () => {
     for (let seed = 0; seed < 40; seed++) {
       const tape = Array.from({ length: 300 }, (_, n) => (seed * 7919 + n * n * 31) % 9973)
       for (const index of all.keys()) {
@@ -216,7 +216,7 @@ describe("protobuf bodies", () => {
     }
   })
 
-  it("have a number for nearly every field of every type", () => {
+  it("have field numbers for nearly every field of every type", () => {
     const without = [...ways.keys()].flatMap((id) =>
       [...Types.get(id).fields.keys()].filter((name) => ways.get(id)?.has(name) !== true).map((name) => `${id}.${name}`)
     )
@@ -224,7 +224,7 @@ describe("protobuf bodies", () => {
     assert.isBelow(surprising.length, 45, surprising.join(" "))
   })
 
-  it("say what the zeros of a Go struct mean: absent, unless the field is required or was a pointer", () => {
+  it("omit the zeros of a Go struct, unless the field is required or a pointer", () => {
     const writer = new BinaryWriter()
     inside(writer, 1, () => {
       writeScalar(writer, 1, "s", "apps/v1")
@@ -256,13 +256,13 @@ describe("protobuf bodies", () => {
     })
   })
 
-  it("keep __proto__ as a key like any other", () => {
+  it("decode __proto__ as a plain key", () => {
     const data = JSON.parse('{"__proto__":"x","constructor":"y"}') as JsonObject
     const text = ProtobufBody.toJson(encode("v1", "ConfigMap", "core.ConfigMap", { data }))
     assert.strictEqual(text, '{"kind":"ConfigMap","apiVersion":"v1","data":{"__proto__":"x","constructor":"y"}}')
   })
 
-  it.prop("cut short or damaged are a sentence or an object, never anything else", { which, choices }, (input) => {
+  it.prop("decode to an object or fail with one sentence when truncated or damaged", { which, choices }, (input) => {
     const { apiVersion, id, kind } = all[input.which % all.length]!
     const bytes = encode(apiVersion, kind, id, objectOf(id, new Tape(input.choices)))
     const damaged = Uint8Array.from(bytes)
@@ -285,7 +285,7 @@ describe("protobuf bodies", () => {
     }
   }
 
-  it("without the prefix, of no kind or of an unknown one are told in the reference server's words", () => {
+  it("without the prefix, without a kind or of an unknown one fail with the messages of kube-apiserver", () => {
     assert.match(
       message('{"kind":"Pod"}'),
       /^provided data does not appear to be a protobuf message, expected prefix \[/

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { make } from "../../../src/apiserver/server/tokenSigner.ts"
 
-it("knows its own signatures of exactly what was signed, and no others, however they are made", () => {
+it("verifies only its own signatures of the signed input, with each algorithm", () => {
   const [ours, theirs] = [make(), make()]
   const signature = ours.sign("head.claims")
   assert.isTrue(ours.verify("head.claims", signature))

@@ -1,4 +1,4 @@
-/** Calling webhooks over real sockets: whom the server trusts, where it finds a service, and what it does with bad answers. */
+/** Calls webhooks over real sockets: trusted authorities, resolution of services, and invalid responses. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -18,8 +18,8 @@ const start = Effect.fnUntraced(function* (handler: httpsServer.Handler, hosts?:
 
 const ok: httpsServer.Handler = (_request, response, body) => response.end(`heard ${body}`)
 
-describe("calling a webhook", () => {
-  it.live("posts the review, and hears the answer with its status", () =>
+describe("WebhookCaller over HTTPS", () => {
+  it.live("posts the review, and returns the response with its status", () =>
     Effect.gen(function* () {
       const { ca, server, url } = yield* start((request, response, body) => {
         response.statusCode = 418
@@ -31,7 +31,7 @@ describe("calling a webhook", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("trusts the webhook's own bundle and nobody else", () =>
+  it.live("trusts only the CA bundle of the webhook", () =>
     Effect.gen(function* () {
       const { server, url } = yield* start(ok)
       const other = yield* Effect.promise(() => tls.authority("others"))
@@ -44,7 +44,7 @@ describe("calling a webhook", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("finds a service where it is told, and expects the service's name in its certificate", () =>
+  it.live("resolves a service, and verifies the certificate for its name", () =>
     Effect.gen(function* () {
       const named = yield* start(ok, ["hook.ns.svc"])
       const unnamed = yield* start(ok)
@@ -62,7 +62,7 @@ describe("calling a webhook", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives up on an answer that is too long, cut off, or from nobody", () =>
+  it.live("fails for a response that is too long, truncated or missing", () =>
     Effect.gen(function* () {
       const { ca, server, url } = yield* start((request, response) => {
         if (request.url === "/cut") {
@@ -81,7 +81,7 @@ describe("calling a webhook", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hangs up when nobody waits any longer", () =>
+  it.live("closes the connection on interruption", () =>
     Effect.gen(function* () {
       let heard = (): void => {}
       const arrived = new Promise<void>((resolve) => (heard = resolve))

@@ -1,4 +1,4 @@
-/** YAML bodies that are nested so deeply that whatever reads them by recursion ends the process. */
+/** YAML bodies nested so deeply that a recursive reader overflows the stack. */
 import { assert, describe, it } from "@effect/vitest"
 import { toJson } from "../../../src/apiserver/server/yamlBody.ts"
 

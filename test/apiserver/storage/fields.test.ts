@@ -1,6 +1,6 @@
 /**
- * What differs between two states of an object. Elements that are told apart by a key have no order: lists in the same order are
- * compared one by one, others by a table, and both must find the same.
+ * The difference between two states of an object. Elements with keys have no order: lists in the same order are compared pairwise,
+ * others by a map, with the same result.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
@@ -29,7 +29,7 @@ const Values = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maxi
 
 const reversed = (list: ReadonlyArray<string>): ReadonlyArray<string> => list.toReversed()
 
-/** The same for each type, wherever it stands. */
+/** The same value for each type, at any position. */
 const valuesOf = (types: ReadonlyArray<string>, order: ReadonlyArray<string>, values: ReadonlyArray<number>) =>
   order.map((type) => values[types.indexOf(type)] ?? 0)
 
@@ -53,8 +53,10 @@ const sorted = (value: unknown): string =>
   )
 
 describe("the difference between two states", () => {
-  it.prop("knows no order of elements with keys", { types: Types, old: Values, now: Values }, ({ now, old, types }) =>
-    knowsNoOrder(types, old, now)
+  it.prop(
+    "ignores the order of elements with keys",
+    { types: Types, old: Values, now: Values },
+    ({ now, old, types }) => knowsNoOrder(types, old, now)
   )
 
   it.each([
@@ -72,7 +74,7 @@ describe("the difference between two states", () => {
     assert.deepStrictEqual(found?.removed, {})
   })
 
-  it("takes the last of elements with one key, as the reference server does", () => {
+  it("uses the last of elements with the same key, as kube-apiserver does", () => {
     const found = fields.between(pod(["a", "a"], [0, 1]), pod(["a", "a"], [3, 1]), shape)
     assert.strictEqual(found, undefined)
   })

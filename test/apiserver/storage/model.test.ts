@@ -1,6 +1,6 @@
 /**
- * Properties of the log, against a model that keeps every state: a watch replayed is the list, an exact list is the past, pages
- * together are the list they began as.
+ * Properties of the RevisionLog, against a model that keeps every state: a replayed watch equals the list, an exact list equals the
+ * state at its revision, and pages together equal the list at the revision of the first.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -26,7 +26,7 @@ const Step = Schema.Struct({
   namespace: Schema.Literals(["a", "b", "a-b"]),
   name: Schema.Literals(["x", "y", "z"]),
   app: Schema.Literals(["web", "db", "gone"]),
-  /** Whether the log is compacted after this step to where it was three steps before. */
+  /** Whether the log is compacted after this step, to its revision of three steps before. */
   compact: Schema.Boolean
 })
 const Script = Arbitrary.schema(Schema.Array(Step).check(Schema.isMaxLength(40)))
@@ -46,8 +46,8 @@ const version = (step: typeof Step.Type, revision: number): Version.Version =>
     revision
   )
 
-/** Runs the script; `states[r]` is what the model holds at revision r, in order. */
-const play = (script: Script, compacting: boolean) => {
+/** Runs the script; `states[r]` is the model at revision r, in order. */
+const runScript = (script: Script, compacting: boolean) => {
   const log = RevisionLog.make({ capacity: 1000 })
   const collection = new Collection(log, "configmaps")
   const states: Array<ReadonlyArray<string>> = [[]]
@@ -73,9 +73,9 @@ const textsAt = (collection: Collection, revision: number, namespace = "", after
 
 const equal = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** Every revision that is still covered reads as it was, in whole and by namespace. */
+/** Every retained revision reads as it was, in whole and by namespace. */
 const pastIsKept = (script: Script): boolean => {
-  const { collection, log, states } = play(script, true)
+  const { collection, log, states } = runScript(script, true)
   for (let revision = collection.history.compacted; revision <= log.revision(); revision++) {
     if (!equal(textsAt(collection, revision), states[revision])) return false
     const own = (states[revision] ?? []).filter((text) => JSON.parse(text).metadata.namespace === "a")
@@ -85,7 +85,7 @@ const pastIsKept = (script: Script): boolean => {
   return true
 }
 
-/** What is left behind each object, and that a range which begins there is the same. */
+/** The objects after each key, and a range that starts there. */
 const countsAt = (collection: Collection, revision: number, namespace: string): boolean => {
   const all = [...collection.range({ namespace, after: "", revision })]
   return all.every(({ key }, index) => {
@@ -95,10 +95,10 @@ const countsAt = (collection: Collection, revision: number, namespace: string): 
   })
 }
 
-/** From any revision: its list, changed by the watch, is the present list; for all objects and for some. */
+/** From any revision: its list, changed by the watch, equals the present list; for all objects and for a selection. */
 const watchIsReplay = (script: Script, compacting = false) =>
   Effect.gen(function* () {
-    const { collection, log, states } = play(script, compacting)
+    const { collection, log, states } = runScript(script, compacting)
     for (const selection of [{ namespace: "", labels: [], fields: [] }, web]) {
       for (let from = Math.max(0, collection.history.watchable); from <= log.revision(); from++) {
         const chosen = (texts: ReadonlyArray<string> | undefined) =>
@@ -139,7 +139,7 @@ const replay = (
       duration: 0
     }
     const watching = collection.watchers.open({ ...plan, duration: 60_000 })
-    // The watch delivers what is there and then waits: a few turns later it is interrupted.
+    // The watch delivers its events and then waits: it is interrupted after a few yields.
     const lines: Array<string> = []
     yield* Stream.runForEachArray(watching, (chunk) =>
       Effect.sync(() => {
@@ -185,7 +185,7 @@ describe("the log", () => {
   })
 })
 
-/** Objects that come, enter and leave the selection, and go, with compactions between. */
+/** Objects that are created, enter and leave the selection, and are deleted, with compactions between. */
 const moving: Script = [
   { namespace: "a", name: "x", app: "web", compact: false },
   { namespace: "a-b", name: "x", app: "web", compact: false },

@@ -1,6 +1,6 @@
 /**
- * Writers side by side under webhooks that take their time: whatever comes to be stored is what the webhooks have seen and let pass,
- * in exactly that state, and every request has one answer and one entry on record.
+ * Concurrent writers with slow webhooks: every stored state was admitted by the webhooks in exactly that state, and every request has
+ * one response and one audit entry.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -23,13 +23,13 @@ const Step = Schema.Struct({
   verb: Schema.Literals(["create", "patch", "patch", "replace", "delete"]),
   name: Schema.Literals(["a", "b"]),
   key: Schema.Literals(["x", "y"]),
-  /** The validating webhook lets no `bad` pass. */
+  /** The validating webhook denies `bad`. */
   value: Schema.Literals(["1", "2", "bad"])
 })
 
 const Plan = Schema.Struct({
   steps: Schema.Array(Step).check(Schema.isMinLength(1), Schema.isMaxLength(12)),
-  /** Milliseconds that the webhooks think, in turn. */
+  /** Delays of the webhook calls in milliseconds, in order. */
   delays: Schema.Array(int(0, 1_500)).check(Schema.isMinLength(1), Schema.isMaxLength(5))
 })
 type Plan = typeof Plan.Type
@@ -81,7 +81,7 @@ const live = ({ delays, steps }: Plan) => {
       concurrency: "unbounded"
     })
     const fiber = yield* Effect.forkScoped(all)
-    // A write is asked about six times at most by each of two webhooks.
+    // Each of two webhooks is called at most six times for a write.
     yield* TestClock.adjust("60 seconds")
     const exits = fiber.pollUnsafe()
     if (exits === undefined) return "a request has no answer"
@@ -95,7 +95,7 @@ const live = ({ delays, steps }: Plan) => {
     const entries = (yield* audit).filter((entry) => entry.resource === "configmaps" && entry.verb !== "watch")
     if (entries.length !== steps.length) return `${entries.length} entries for ${steps.length} requests`
     const done = Exit.isSuccess(exits) ? exits.value.filter(Exit.isSuccess).length : 0
-    // A patch that changes nothing is done and seen by nobody.
+    // A patch that changes nothing sends no event.
     if (seen.events.length > done) return "more was done than was answered"
     return ""
   }).pipe(Effect.scoped, Effect.provide(layer))
@@ -103,9 +103,9 @@ const live = ({ delays, steps }: Plan) => {
 
 const rules = { apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"] }
 
-describe("writers under slow webhooks", () => {
+describe("concurrent writers with slow webhooks", () => {
   it.effect.prop(
-    "nothing is stored but what the webhooks have let pass in this very state",
+    "every stored state was admitted by the webhooks",
     { plan: Arbitrary.schema(Plan) },
     ({ plan }) => Effect.map(live(plan), (wrong) => assert.strictEqual(wrong, "")),
     { arbitrary: { runs: runs(60) } }

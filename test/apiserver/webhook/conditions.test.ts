@@ -1,4 +1,4 @@
-/** Conditions in CEL, which are not evaluated: the webhook is asked, and who declares them is told. */
+/** `matchConditions` are not evaluated: the webhook is called, and the client that configures them gets a warning. */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"

@@ -1,4 +1,4 @@
-/** A server with webhooks that are functions: configurations in short, answers as a webhook gives them, and a record of what was asked. */
+/** A server with webhooks as functions: short configurations, responses, and a record of the reviews. */
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/encoding/Base64"
 import * as Layer from "effect/Layer"
@@ -38,7 +38,7 @@ export const patching = (...operations: ReadonlyArray<object>) => ({
 
 export type Answerer = (review: any) => Effect.Effect<unknown>
 
-/** Every webhook of this host, by name; what it is asked goes to `asked`. */
+/** All webhooks of this host, by name; their reviews are appended to `asked`. */
 export const layer = (answerers: Readonly<Record<string, Answerer>>, asked: Array<any> = [], options: Options = {}) =>
   client.layer(options).pipe(
     Layer.provide(

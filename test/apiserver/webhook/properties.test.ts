@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** Laws of what is pure about webhooks: which rule is about which request, and what any answer whatsoever is taken for. */
+/** Properties of the pure parts of webhooks: rule matching, and decoding of arbitrary responses. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
@@ -13,7 +13,7 @@ const versions = ["v1", "v2"] as const
 const plurals = ["pods", "nodes"] as const
 const parts = ["", "status", "scale"] as const
 const operations = ["CREATE", "UPDATE", "DELETE"] as const
-/** Nearly always the first, so that what is said of one member is not drowned by the others. */
+/** Nearly always the first value, so that invalid members do not mask each other. */
 const often = <const A extends string | number, const B extends ReadonlyArray<string | number>>(
   usual: A,
   ...others: B
@@ -47,7 +47,7 @@ type Case = typeof Case.Type
 
 const written = ({ own, part }: Case["rule"]["resources"][number]): string => (part === "" ? own : `${own}/${part}`)
 
-/** All requests that a rule is about, by writing out every star. */
+/** All requests that a rule matches, with every star expanded. */
 const requestsOf = ({ groups: gs, operations: os, resources, scope, versions: vs }: Case["rule"]): Set<string> => {
   const spread = (values: ReadonlyArray<string>, all: ReadonlyArray<string>) => (values.includes("*") ? all : values)
   const names = resources.flatMap(({ own, part }) =>

@@ -1,4 +1,4 @@
-/** Webhooks in process: who is asked about what, what an answer does, and what a bad one comes to. */
+/** In-process webhooks: which are called, what their responses do, and invalid responses. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ const mark = (key: string) => patching({ op: "add", path: `/data/${key}`, value:
 
 describe("a mutating webhook", () => {
   const asked: Array<any> = []
-  it.effect("is shown a new object without what the server gives it, and changes it before it is validated", () =>
+  it.effect("receives a new object without server-set fields, and changes it before validation", () =>
     Effect.gen(function* () {
       yield* configure("mutating", [hook("a")])
       const made = yield* post(configMaps, configMap("x", { own: "1" }), { fieldManager: "me" })
@@ -47,7 +47,7 @@ describe("a mutating webhook", () => {
     }).pipe(Effect.provide(layer({ a: says(mark("a")) }, asked)))
   )
 
-  it.effect("sees what the one before has made of the object, in the order of names", () =>
+  it.effect("receives the object as the previous one patched it, in the order of names", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []
       const appending = (name: string) => (review: any) => {
@@ -66,7 +66,7 @@ describe("a mutating webhook", () => {
     })
   )
 
-  it.effect("changes neither what the server says of an object nor more than the endpoint is for", () =>
+  it.effect("cannot change server-set fields, nor fields that the endpoint does not change", () =>
     Effect.gen(function* () {
       yield* configure("mutating", [hook("a", { rules: [{ ...everyWrite, resources: ["*/*"] }] })])
       const made = yield* post(pods, pod("x"))
@@ -100,7 +100,7 @@ describe("a mutating webhook", () => {
     )
   )
 
-  it.effect("whose patch does not apply, is none or makes no object fails the request, whatever its policy", () =>
+  it.effect("whose patch is invalid or does not apply fails the request, whatever its failurePolicy", () =>
     Effect.gen(function* () {
       yield* configure("mutating", [hook("a", { failurePolicy: "Ignore" })])
       const bad = ["absent", "broken", "shape", "type"] as const
@@ -129,7 +129,7 @@ describe("a mutating webhook", () => {
 })
 
 describe("a validating webhook", () => {
-  it.effect("refuses in its own words, with its own status", () =>
+  it.effect("denies with its own message and status", () =>
     Effect.gen(function* () {
       yield* configure("validating", [hook("a")])
       const denied = (name: string) => refused(post(configMaps, configMap(name)))
@@ -158,7 +158,7 @@ describe("a validating webhook", () => {
   )
 
   const asked: Array<any> = []
-  it.effect("is asked about updates and deletions with the old object, and about collections one by one", () =>
+  it.effect("is called for updates and deletions with the old object, and for a collection object by object", () =>
     Effect.gen(function* () {
       for (const name of ["a", "b", "c"]) yield* post(configMaps, configMap(name))
       yield* configure("validating", [hook("v")])
@@ -202,7 +202,7 @@ describe("a validating webhook", () => {
     )
   )
 
-  it.effect("is asked about every object of a large collection once, and about the namespace by its name", () => {
+  it.effect("is called once for each object of a large collection, with the namespace name", () => {
     const asked: Array<any> = []
     return Effect.gen(function* () {
       const names = Array.from({ length: 30 }, (_, index) => `c${index + 10}`)
@@ -221,7 +221,7 @@ describe("a validating webhook", () => {
     }).pipe(Effect.provide(layer({ v: says({}) }, asked)))
   })
 
-  it.effect("may warn", () =>
+  it.effect("may return warnings", () =>
     Effect.gen(function* () {
       yield* configure("validating", [hook("a")])
       const { handle } = yield* ApiServer
@@ -238,7 +238,7 @@ describe("a validating webhook", () => {
     }).pipe(Effect.provide(layer({ a: says({ warnings: ["careful", "", "careful"] }) })))
   )
 
-  it.effect("may not warn without end", () =>
+  it.effect("returns a limited size of warnings", () =>
     Effect.gen(function* () {
       yield* configure("validating", [hook("a")])
       const { warnings } = yield* (yield* Transport).send(request("POST", configMaps, configMap("x")))
@@ -256,7 +256,7 @@ describe("a validating webhook", () => {
   )
 })
 
-describe("subresources with kinds of their own", () => {
+describe("webhooks for subresources with a kind of their own", () => {
   const told = ({ kind, name, object, oldObject, operation, resource, subResource }: any) => [
     operation,
     `${resource.resource}/${subResource} ${name}`,
@@ -275,7 +275,7 @@ describe("subresources with kinds of their own", () => {
   }
   const rules = [{ ...everyWrite, resources: ["*/*"] }]
 
-  it.effect("are asked about as what they are", () => {
+  it.effect("receive the kind of the subresource", () => {
     const asked: Array<any> = []
     return Effect.gen(function* () {
       yield* post(pods, pod("x"))
@@ -302,7 +302,7 @@ describe("subresources with kinds of their own", () => {
     }).pipe(Effect.provide(layer({ v: says({}) }, asked)))
   })
 
-  it.effect("can be refused, and changed", () =>
+  it.effect("can deny and patch it", () =>
     Effect.gen(function* () {
       yield* post(pods, pod("x"))
       yield* post(replicaSets, replicaSet)
@@ -355,7 +355,7 @@ describe("a webhook that fails", () => {
   })
 
   for (const [name, expected] of Object.entries(words)) {
-    it.effect(`refuses where it must be heard: ${name}`, () =>
+    it.effect(`fails the request with failurePolicy Fail: ${name}`, () =>
       Effect.gen(function* () {
         const result = yield* attempt("Fail", name)
         assert(result._tag === "Failure")
@@ -368,7 +368,7 @@ describe("a webhook that fails", () => {
       }).pipe(Effect.provide(layer(answers)))
     )
 
-    it.effect(`is passed over where it may fail: ${name}`, () =>
+    it.effect(`is ignored with failurePolicy Ignore: ${name}`, () =>
       Effect.gen(function* () {
         const result = yield* attempt("Ignore", name)
         assert.strictEqual(result._tag, "Success")
@@ -377,8 +377,8 @@ describe("a webhook that fails", () => {
   }
 })
 
-describe("a webhook that takes all of its thirty seconds", () => {
-  /** Outcome of a create through the client that controllers have, and the seconds that it took. */
+describe("a webhook that times out after thirty seconds", () => {
+  /** Result of a create through the client of controllers, and its duration in seconds. */
   const created = Effect.fnUntraced(function* (policies: ReadonlyArray<"Fail" | "Ignore">) {
     for (const [i, failurePolicy] of policies.entries()) {
       yield* configure("mutating", [hook("hangs", { failurePolicy, timeoutSeconds: 30 })], `c${i}`)
@@ -396,7 +396,7 @@ describe("a webhook that takes all of its thirty seconds", () => {
   })
   const hanging = Layer.provideMerge(KubeClient.layer, layer({ hangs: () => Effect.never }))
 
-  it.effect("is named by the failure that a controller sees", () =>
+  it.effect("is named in the error", () =>
     Effect.gen(function* () {
       const { result, seconds } = yield* created(["Ignore", "Fail"])
       assert(result._tag === "Failure")
@@ -405,7 +405,7 @@ describe("a webhook that takes all of its thirty seconds", () => {
     }).pipe(Effect.provide(hanging))
   )
 
-  it.effect("is passed over where it may fail, and so are two", () =>
+  it.effect("is ignored with failurePolicy Ignore, and so are two", () =>
     Effect.gen(function* () {
       const { result, seconds } = yield* created(["Ignore", "Ignore"])
       same([result._tag, seconds], ["Success", 60])
@@ -413,8 +413,8 @@ describe("a webhook that takes all of its thirty seconds", () => {
   )
 })
 
-describe("while a webhook thinks", () => {
-  it.effect("others go on, and a state that changed is asked about again", () => {
+describe("during a webhook call", () => {
+  it.effect("other requests proceed, and a changed object is reviewed again", () => {
     const asked: Array<any> = []
     return Effect.gen(function* () {
       yield* post(configMaps, configMap("x", { n: "0" }))
@@ -433,7 +433,7 @@ describe("while a webhook thinks", () => {
     }).pipe(Effect.provide(layer({ slow: (review) => Effect.delay(says({})(review), "2 seconds") }, asked)))
   })
 
-  it.effect("a replacement of a state that has gone is a conflict, and nothing is done or recorded twice", () =>
+  it.effect("an update of a replaced object is a conflict, and nothing is done or audited twice", () =>
     Effect.gen(function* () {
       const before = yield* post(configMaps, configMap("x"))
       yield* configure("validating", [hook("slow", { objectSelector: { matchLabels: { slow: "yes" } } })])
@@ -448,7 +448,7 @@ describe("while a webhook thinks", () => {
     }).pipe(Effect.provide(layer({ slow: (review) => Effect.delay(says({})(review), "2 seconds") })))
   )
 
-  it.effect("a configuration can be deleted that refuses everything", () =>
+  it.effect("a configuration that denies everything can be deleted", () =>
     Effect.gen(function* () {
       yield* configure("validating", [hook("a", { rules: [{ ...everyWrite, resources: ["*/*"] }] })])
       same((yield* refused(post(configMaps, configMap("x")))).status, 400)
@@ -458,7 +458,7 @@ describe("while a webhook thinks", () => {
   )
 })
 
-describe("in a cluster of a test", () => {
+describe("in a ClusterTest", () => {
   const configuration = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
@@ -471,7 +471,7 @@ webhooks:
     rules: [{ apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE] }]
 `
 
-  it.effect("webhooks are functions by their address", () =>
+  it.effect("webhooks are functions, by their address", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip((yield* ClusterTest).apply([configMap("x")]))
       assert.include(String(error), 'admission webhook "v.hooks.example" denied the request: no')
@@ -513,7 +513,7 @@ describe("custom resources", () => {
   const things = (version: string) => `/apis/example.com/${version}/namespaces/default/things`
   const thing = (name: string, size: number) => ({ metadata: { name }, spec: { size } })
 
-  it.effect("are changed by webhooks before their schema prunes, defaults and validates them", () => {
+  it.effect("are patched by webhooks before pruning, defaulting and validation by their schema", () => {
     const asked: Array<any> = []
     return Effect.gen(function* () {
       yield* post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)

@@ -1,4 +1,4 @@
-/** Server-side apply through the server: ownership, conflicts, force, removal of what is no longer wanted. */
+/** Server-side apply through the server: managers, conflicts, force, removal of fields. */
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
@@ -20,7 +20,7 @@ const owners = (object: any) =>
   )
 
 describe("apply", () => {
-  it.effect("creates what is not there, and owns exactly what was sent", () =>
+  it.effect("creates a missing object, and manages exactly the sent fields", () =>
     Effect.gen(function* () {
       const made = yield* apply("one", config({ x: "1" }, { labels: { l: "1" } }))
       same(
@@ -32,7 +32,7 @@ describe("apply", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("removes what the manager no longer sends, unless another owns it too", () =>
+  it.effect("removes fields that the manager no longer sends, unless another manager has them", () =>
     Effect.gen(function* () {
       yield* apply("one", config({ x: "1", y: "1", z: "1" }))
       yield* apply("two", config({ y: "1" }))
@@ -42,7 +42,7 @@ describe("apply", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("conflicts with other owners of a value it would change, and force takes the fields", () =>
+  it.effect("conflicts with other managers of a changed value; force takes the fields over", () =>
     Effect.gen(function* () {
       yield* apply("one", config({ x: "1", y: "1" }))
       const single = yield* refused(apply("two", config({ x: "2" })))
@@ -66,7 +66,7 @@ describe("apply", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("what was there before anybody applied has an owner too", () =>
+  it.effect("fields from before the first apply have a manager too", () =>
     Effect.gen(function* () {
       yield* post(configMaps, configMap("a", { x: "1" }), { fieldManager: "kubectl" })
       const error = yield* refused(apply("one", config({ x: "2" })))
@@ -75,7 +75,7 @@ describe("apply", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("an ordinary write takes the fields it changes", () =>
+  it.effect("an update takes over the fields it changes", () =>
     Effect.gen(function* () {
       yield* apply("one", config({ x: "1", y: "1" }))
       yield* TestClock.adjust("5 seconds")
@@ -114,7 +114,7 @@ describe("apply", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("to the status owns and changes the status only", () =>
+  it.effect("to the status manages and changes the status only", () =>
     Effect.gen(function* () {
       const path = `${pods}/p`
       yield* post(pods, pod("p"))
@@ -132,7 +132,7 @@ describe("apply", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("needs a manager, a kind and no managedFields", () =>
+  it.effect("requires a field manager, a kind and no managedFields", () =>
     Effect.gen(function* () {
       same(
         (yield* refused(patch(at, "apply", config({})))).message,

@@ -1,4 +1,4 @@
-/** The three difference patches as functions: the examples of their RFCs, their properties, and what they must never do. */
+/** JSON patch, merge patch and strategic merge patch as functions: the examples of their RFCs, properties, and errors. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -10,7 +10,7 @@ import * as strategicPatch from "../../../../src/apiserver/endpoints/patch/strat
 import { StatusError } from "../../../../src/apiserver/StatusError.ts"
 import * as resources from "../../../../src/apiserver/scheme/resources.ts"
 
-/** Small JSON values over few keys, so that patches meet their targets. */
+/** Small JSON values with few keys, so that patches match their targets. */
 const Key = Schema.Literals(["a", "b", "c", "__proto__", "x/y", "m~n"])
 const Leaf = Schema.Union([
   Schema.Null,
@@ -146,7 +146,7 @@ describe("JSON patch", () => {
     })
   })
 
-  it("refuses what is malformed or points nowhere", () => {
+  it("rejects malformed patches and pointers to missing values", () => {
     const document = { list: [1], map: {} }
     fails(document, { op: "remove", path: "/nope" })
     fails(document, { op: "replace", path: "/list/1", value: 1 })
@@ -160,7 +160,7 @@ describe("JSON patch", () => {
     assert.throws(() => jsonPatch.apply({}, {}), StatusError)
   })
 
-  it("bounds what copies add up to", () => {
+  it("limits the total size of copies", () => {
     const doubling = (times: number) =>
       Array.from({ length: times }, (_, index) => ({ op: "copy", from: "", path: `/x${index}` }))
     assert.isDefined(jsonPatch.apply({ a: "b" }, doubling(15)))
@@ -172,7 +172,7 @@ describe("JSON patch", () => {
   })
 
   it.prop(
-    "add then remove is nothing; replace is found by test; arguments stay",
+    "add then remove changes nothing; test finds a replaced value; arguments do not change",
     { tree: Tree, key: Arbitrary.schema(Key), value: Tree },
     ({ key, tree, value }) => {
       const document = frozen(wire(tree))
@@ -194,7 +194,7 @@ describe("strategic merge patch", () => {
   const apply = (target: JsonObject, patch: JsonObject) => strategicPatch.apply(frozen(target), frozen(patch), shape)
   const containers = (...list: ReadonlyArray<JsonObject>): JsonObject => ({ spec: { containers: [...list] } })
 
-  it("merges lists by key, in the order of the patch where it says one", () => {
+  it("merges lists by key, in the order of the patch where it has one", () => {
     assert.deepStrictEqual(
       apply(
         containers({ name: "a", image: "1", env: [{ name: "X", value: "1" }] }, { name: "b", image: "1" }),
@@ -239,7 +239,7 @@ describe("strategic merge patch", () => {
     assert.throws(() => apply(three, { $patch: "odd" }), StatusError)
   })
 
-  it("lists of primitives are sets where the field says so, and replaced elsewhere", () => {
+  it("merges lists of primitives with patch strategy merge, and replaces others", () => {
     const before = { metadata: { finalizers: ["a", "b"] }, spec: { args: ["x"] } }
     assert.deepStrictEqual(apply(before, { metadata: { finalizers: ["b", "c"] }, spec: { args: ["y"] } }), {
       metadata: { finalizers: ["a", "b", "c"] },
@@ -264,7 +264,7 @@ describe("strategic merge patch", () => {
   })
 
   it.prop(
-    "without lists and directives it is a merge patch, nulls inside new parts aside",
+    "equals a merge patch without lists and directives, except for nulls in added values",
     { target: Tree, patch: Tree },
     ({ patch, target }) => {
       const [before, change] = [wire(target), wire(patch)]
