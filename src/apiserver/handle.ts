@@ -90,7 +90,7 @@ const record = (
     resource: asked.resource,
     subresource: asked.subresource,
     namespace: asked.namespace,
-    name: changed && asked.name === "" && asked.verb === "create" ? nameGiven(acting) : asked.name,
+    name: changed && asked.name === "" && asked.verb === "create" ? generatedName(acting) : asked.name,
     allowed: outcome.allowed,
     code: outcome.code,
     reason: outcome.reason,
@@ -100,7 +100,7 @@ const record = (
 }
 
 /** The name of the object that this request has created. */
-const nameGiven = ({ request, state }: RequestScope): string => {
+const generatedName = ({ request, state }: RequestScope): string => {
   const target = routing.target(state.registry, routing.segmentsOf(request.path) ?? [])
   return target === undefined ? "" : (state.collection(target.resource.storage).latest?.name ?? "")
 }

@@ -63,15 +63,15 @@ const toApi = (request: Request): ApiRequest => {
 const toWatch = (request: Request): ApiRequest =>
   toApi(request.query?.["watch"] === undefined ? { ...request, query: { ...request.query, watch: true } } : request)
 
-const nothingAsked = new URLSearchParams()
+const noQuery = new URLSearchParams()
 
 const toSearch = (query: Query | undefined): URLSearchParams => {
-  if (query === undefined) return nothingAsked
+  if (query === undefined) return noQuery
   return isLike(query, latest.query) ? latest.search : (latest = { query, search: searchOf(query) }).search
 }
 
 /** Memoizes the last query: calls of one kind come in bursts, and the server does not change a query. */
-let latest: { readonly query: Query; readonly search: URLSearchParams } = { query: {}, search: nothingAsked }
+let latest: { readonly query: Query; readonly search: URLSearchParams } = { query: {}, search: noQuery }
 
 /**
  * Whether two queries have the same values under the same names in the same order, as those of one kind of call do. False when in doubt.

@@ -13,31 +13,31 @@ export interface Subject {
   readonly client: KubeClient.KubeClient["Service"]
   readonly transport: Transport["Service"]
   readonly ask: Ask
-  /** Exists, and nobody else's. */
+  /** A namespace of its own, which exists. */
   readonly namespace: string
   /** Minor version of the server. */
   readonly minor: number
-  /** Makes every revision before now unreadable, as etcd's compaction does. Only for cases that run `alone`. */
+  /** Compacts the store up to now, as etcd does. Only for cases that run `alone`. */
   readonly compact: Effect.Effect<void>
-  /** Has the key by which the server believes tokens of service accounts; undefined where there is none. */
+  /** Signs service account tokens with the key of the server; undefined where there is none. */
   readonly signer: TokenSigner | undefined
-  /** The same server to a caller with another token, or none. */
+  /** A transport to the same server with another token, or none. */
   readonly as: (token: string | undefined) => Effect.Effect<Transport["Service"], never, Scope.Scope>
 }
 
-/** A user whom the administrator acts as. */
-export interface Someone {
+/** A user that the administrator impersonates. */
+export interface ImpersonatedUser {
   readonly user: string
   readonly group?: string
 }
 
-/** One request as it is, refusals included: for cases about the answer itself. The path may carry a query. */
+/** Sends a raw request and returns the response, errors included. The path may have a query. */
 export type Ask = (
   method: Method | "HEAD",
   path: string,
-  /** Sent as it is when it is a text, as JSON otherwise. */
+  /** A string is sent as it is, any other value as JSON. */
   body?: unknown,
-  options?: { readonly accept?: string; readonly contentType?: string; readonly as?: Someone }
+  options?: { readonly accept?: string; readonly contentType?: string; readonly as?: ImpersonatedUser }
 ) => Effect.Effect<Reply>
 
 export interface Reply {
@@ -45,14 +45,14 @@ export interface Reply {
   readonly contentType: string
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
-  /** The text as JSON; undefined when it is none. A watch's answer is its lines. */
+  /** The body as JSON; undefined when it is none. The body of a watch is its lines. */
   readonly body: any
 }
 
-/** What a server, or a way to it, may openly lack. */
+/** A feature that a back end may lack. */
 export type Part = "credentials" | "custom objects" | "HTTP front"
 
-interface Promised {
+interface CaseBase {
   readonly title: string
   readonly needs?: Part | undefined
   /** Must not share the server with other cases while it runs. */
@@ -61,10 +61,10 @@ interface Promised {
 }
 
 /**
- * `since` is the minor version of Kubernetes 1.x that keeps the promise for certain: 20 stands for "20 and older". What only a
- * newer server could prove names the rule it follows.
+ * `since` is the oldest minor version of Kubernetes 1.x that is known to behave so: 20 stands for "20 and older". A case that needs a
+ * newer version names its rule.
  */
-export type Case = Promised & ({ readonly since: 20 } | { readonly since: number; readonly rule: string })
+export type Case = CaseBase & ({ readonly since: 20 } | { readonly since: number; readonly rule: string })
 
 export const configMap = (name: string, data: Record<string, string> = {}, labels: Record<string, string> = {}) => ({
   metadata: { name, labels },

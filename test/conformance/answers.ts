@@ -1,4 +1,4 @@
-/** What cases say about raw answers: refusals as `Status` objects, the lines of a watch, and media types. */
+/** Assertions on raw responses: errors as `Status` objects, watch events, and media types. */
 import { assert } from "@effect/vitest"
 import type { Reply } from "./Case.ts"
 
@@ -14,11 +14,11 @@ export interface Refused {
   readonly code: number
   readonly reason: string
   readonly message?: string | RegExp
-  /** Those details that are meant; others may be there. */
+  /** The expected details; others may exist. */
   readonly details?: object
 }
 
-/** The answer is a `Status` of a failure, with these words. */
+/** Asserts that the response is a `Status` of a failure, with this message. */
 export const refused = (reply: Reply, { code, details, message, reason }: Refused): void => {
   const { body } = reply
   assert.strictEqual(body?.kind, "Status", `${reply.status} ${reply.text.slice(0, 300)}`)
@@ -34,14 +34,14 @@ export const refused = (reply: Reply, { code, details, message, reason }: Refuse
     assert.deepStrictEqual(body.details?.[key], value, reply.text)
 }
 
-/** Field, reason, and what the message says beside the value, which every version prints in its own way. */
+/** Field, reason, and a phrase of the message beside the value, which versions print differently. */
 export type Cause = readonly [field: string, reason: string, phrase: string]
 
 /** 422 with exactly these causes; `subject` is `Kind.group "name"`. */
 export const invalid = (reply: Reply, subject: string, ...expected: ReadonlyArray<Cause>): void => {
   refused(reply, { code: 422, reason: "Invalid" })
   const found = (reply.body.details.causes as ReadonlyArray<{ field: string; reason: string; message: string }>).filter(
-    // Old servers report some causes twice.
+    // Old versions report some causes twice.
     (one, index, all) => all.findIndex(({ field, message }) => field === one.field && message === one.message) === index
   )
   assert.deepStrictEqual(
@@ -54,7 +54,7 @@ export const invalid = (reply: Reply, subject: string, ...expected: ReadonlyArra
   assert.strictEqual(reply.body.message.slice(0, subject.length + 13 + all.length), `${subject} is invalid: ${all}`)
 }
 
-/** A status below 300, or the answer's text as the failure. */
+/** Asserts a status below 300, or fails with the body. */
 export const done = (reply: Reply, status?: number): any => {
   assert.isBelow(reply.status, 300, reply.text.slice(0, 500))
   if (status !== undefined) assert.strictEqual(reply.status, status)

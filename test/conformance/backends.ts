@@ -33,7 +33,7 @@ export interface Backend {
 }
 
 interface Started extends Pick<Subject, "transport" | "ask" | "compact" | "as" | "signer"> {
-  /** What it does not do; cases that need it are skipped with this as the reason. */
+  /** The features that it lacks; cases that need one are skipped, with the feature as the reason. */
   readonly lacks: ReadonlyArray<Part>
 }
 
@@ -57,7 +57,7 @@ export const real: Backend = {
   })
 }
 
-/** Tries one. A server that dies of it is started anew, where nothing of it is left. */
+/** Probes for custom resources. A server that crashes is started again without the probe. */
 const customObjects = (server: envtest.RealServer, ask: Ask): Effect.Effect<ReadonlyArray<Part>> => {
   const subject = { namespace: "trial" }
   const path = `/apis/${groupOf(subject)}/v1/namespaces/default/widgets`
@@ -78,7 +78,7 @@ const customObjects = (server: envtest.RealServer, ask: Ask): Effect.Effect<Read
   )
 }
 
-/** The embedded server, on its own, with what the real one has on. */
+/** The admission plugins that kube-apiserver enables. */
 const admission = { nodeTaints: true, ownerReferencesPermission: true, resourceQuota: true, storageProtection: true }
 const embedded = (options: ApiServerOptions = {}) =>
   Layer.build(
@@ -96,7 +96,7 @@ export const inProcess: Backend = {
     return {
       transport,
       ask: askInside(server),
-      // Whoever is in the process is the administrator, and sends text; bytes, YAML and their bounds are the HTTP front's.
+      // The in-process client is the administrator and sends text; the HTTPS server implements bytes, YAML and body limits.
       lacks: ["credentials", "HTTP front"],
       signer: undefined,
       compact: server.compact(),
@@ -167,7 +167,7 @@ const asker = (server: string, ca: string, token: string): Effect.Effect<Ask, ne
       (method, path, body, options) =>
         Effect.promise(async () => {
           const bytes = Buffer.from(textOf(body))
-          // Said aloud because Node leaves it out for methods that rarely have a body.
+          // Explicit, because Node omits it for methods that rarely have a body.
           const length = body === undefined ? {} : { "content-length": bytes.length }
           const headers = { ...headersOf(options, body), ...length, authorization: `Bearer ${token}` }
           const call = request(server + path, { method, agent, headers })

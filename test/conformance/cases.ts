@@ -1,4 +1,4 @@
-/** All cases, under the headings of the rules they check. */
+/** All cases, under headings of the API. */
 import type { Case } from "./Case.ts"
 import { absent } from "./cases/absent.ts"
 import { absentOwned } from "./cases/absentOwned.ts"

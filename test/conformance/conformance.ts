@@ -1,6 +1,6 @@
 /**
- * Runs all cases on one back end, grouped by the headings of the API's rules, and ends with a summary: how many there are, how
- * many passed, and why the others did not run. A skipped case is never silent.
+ * Runs all cases on one back end, grouped by headings, and prints a summary: how many cases there are, how many passed, and why others
+ * were skipped. A skipped case always has a reason.
  */
 import { afterAll, beforeAll, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -29,7 +29,7 @@ const open = Effect.fnUntraced(function* (backend: Backend, scope: Scope.Scope) 
   return { ...parts, client: Context.get(context, KubeClient), minor: Number.parseInt(body.minor, 10) }
 })
 
-/** What is lacked, and why where it is not plain. */
+/** Reasons for skipping, by missing feature. */
 const reasons: Readonly<Record<Part, string>> = {
   credentials: "credentials",
   "HTTP front": "HTTP front",
@@ -44,7 +44,7 @@ const obstacle = (one: Case, { lacks, minor }: Ready): string | undefined => {
   return undefined
 }
 
-/** A promise that old servers cannot prove names the rule it follows. */
+/** The title, with the rule of a case that needs a newer version. */
 const titleOf = (one: Case): string => `${one.title} [1.${one.since}${"rule" in one ? `; ${one.rule}` : ""}]`
 
 interface Tally {

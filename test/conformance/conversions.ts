@@ -1,6 +1,6 @@
 /**
- * Conversion webhooks of conformance cases: a definition of two versions, which call one number by two names, and an HTTPS server of the
- * case's own that makes one of the other. The webhook is in force when `converting` ends.
+ * Conversion webhooks of conformance cases: a CRD with two versions, which have one number under two names, and an HTTPS server per case
+ * that converts them. The webhook is effective when `converting` returns.
  */
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/encoding/Base64"
@@ -11,7 +11,7 @@ import { collectionOf, defined, version } from "./definitions.ts"
 
 const authority = tls.authority("conformance conversions")
 
-/** Makes an object of another version: the whole object. */
+/** Converts a whole object to another version. */
 export type Convert = (object: any, apiVersion: string) => object
 
 /** `spec.size` of v1 is `spec.replicas` of v2; the colour is in v1 alone, and v2 carries it as an annotation. */
@@ -76,7 +76,7 @@ export interface Converting {
   readonly new: string
   /** Requests of reviews, oldest first. */
   readonly asked: ReadonlyArray<any>
-  /** What a review's request is answered from now on: the response, without its uid. */
+  /** Sets the response to a review from now on, without its uid. */
   readonly respond: (respond: (request: any) => object) => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * Definitions of custom resources for conformance cases: each case has a group of its own, and takes its definition away at the end. A server
- * that serves a kind a while after its definition is waited for.
+ * CRDs of conformance cases: each case has its own group, and deletes its CRD at the end. Waits for a server that serves a resource only
+ * some time after its CRD.
  */
 import * as Effect from "effect/Effect"
 import { done } from "./answers.ts"
@@ -80,7 +80,7 @@ export const definition = (subject: Pick<Subject, "namespace">, spec: object = {
   }
 })
 
-/** The collection of the case's namespace. */
+/** The path of the collection in the namespace of the case. */
 export const collectionOf = (subject: Subject, version = "v1"): string =>
   `/apis/${groupOf(subject)}/${version}/namespaces/${subject.namespace}/widgets`
 
@@ -91,7 +91,7 @@ export const widget = (subject: Pick<Subject, "namespace">, name: string, spec: 
   spec
 })
 
-/** Makes the definition, waits until its kind is served, and answers with the collection. */
+/** Creates the CRD, waits until its resource is served, and returns the path of the collection. */
 export const defined = Effect.fnUntraced(function* (subject: Subject, spec: object = {}) {
   const { ask } = subject
   const path = `${definitions}/${nameOf(subject)}`

@@ -1,4 +1,4 @@
-/** The conformance suite on the embedded server, over HTTPS as foreign clients see it. */
+/** The conformance suite on the embedded server over HTTPS, as an external client. */
 import { overHttps } from "./backends.ts"
 import { conformance } from "./conformance.ts"
 

@@ -1,4 +1,4 @@
-/** The conformance suite on a real kube-apiserver, from the folder that `KUBEBUILDER_ASSETS` names: it says what the truth is. */
+/** The conformance suite on a real kube-apiserver from the folder `KUBEBUILDER_ASSETS`: the reference for the other back ends. */
 import { real } from "./backends.ts"
 import { conformance } from "./conformance.ts"
 

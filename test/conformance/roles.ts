@@ -1,4 +1,4 @@
-/** Roles and bindings of cases, and waiting until a server that reads them from a cache has taken notice. */
+/** Roles and bindings of cases, and waiting for a server that reads them from a cache. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { done } from "./answers.ts"
@@ -18,7 +18,7 @@ export const rule = (apiGroup: string, resources: string, verbs: string, ...reso
   ...(resourceNames.length === 0 ? {} : { resourceNames })
 })
 
-/** Asks again until the answer is as expected; every question takes a round trip, so a server has time to learn. */
+/** Repeats a request until the response is as expected; each takes a round trip, so the cache of a server can catch up. */
 export const eventually = <A>(ask: Effect.Effect<A>, isExpected: (answer: A) => boolean): Effect.Effect<A> =>
   Effect.gen(function* () {
     for (let left = 500; left > 0; left--) {
@@ -39,13 +39,13 @@ export interface Wish {
 
 const access = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
-/** What an administrator is told of somebody's rights. */
+/** A SubjectAccessReview of another user. */
 export const review = (ask: Ask, user: string, wish: Wish) =>
   Effect.map(ask("POST", access, { spec: { user, resourceAttributes: wish } }), (reply) => done(reply, 201).status)
 
 /**
- * A role in a namespace (in none: a ClusterRole) and a binding, both of this name, to a user. Answers when the server acts by them, which
- * the last rule of resources shows.
+ * A role in a namespace (without one, a ClusterRole) and a binding for a user, both with this name. Returns when the server applies
+ * them, which a request for the last resource rule shows.
  */
 export const grant = Effect.fnUntraced(function* (
   ask: Ask,

@@ -1,6 +1,6 @@
 /**
- * Webhooks of conformance cases: an HTTPS server of the case's own, which every server under test calls by its address, and
- * configurations that concern the case's namespace alone. A server that learns of configurations from a cache is waited for.
+ * Webhooks of conformance cases: an HTTPS server per case, which the server under test calls by URL, and configurations for the
+ * namespace of the case only. Waits for a server that reads configurations from a cache.
  */
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/encoding/Base64"
@@ -13,14 +13,14 @@ import { eventually } from "./roles.ts"
 
 const configurations = "/apis/admissionregistration.k8s.io/v1"
 
-/** Answers the request of a review: the response, without its uid; a text is the whole body; nothing is no answer ever. */
+/** Responds to a review: the response, without its uid; a string is the whole body; undefined never responds. */
 type Answerer = (request: any) => object | string | undefined
 
 interface Hooked {
   /** `https://127.0.0.1:…` */
   readonly url: string
   readonly caBundle: string
-  /** What each webhook was asked, by name, without what was asked while waiting. */
+  /** The reviews of a webhook, by its name, without those while waiting. */
   readonly asked: (name: string) => ReadonlyArray<any>
 }
 
@@ -28,7 +28,7 @@ const authority = tls.authority("conformance webhooks")
 
 const probe = "webhook-probe"
 
-/** A webhook of this name; the members given win. */
+/** A webhook of this name; the given members override. */
 type Hook = (hooked: Hooked, namespace: string) => object
 
 export const onConfigMaps = (...operations: ReadonlyArray<string>) => ({
@@ -61,7 +61,7 @@ export const patching = (...operations: ReadonlyArray<object>) => ({
   patch: Encoding.encode(JSON.stringify(operations))
 })
 
-/** The server of the webhooks, and the label that their configurations select the namespace by. */
+/** The server of the webhooks, and the label by which their configurations select the namespace. */
 export const start = Effect.fnUntraced(function* (
   { ask, namespace }: Subject,
   answerers: Readonly<Record<string, Answerer>>
@@ -96,8 +96,8 @@ export const start = Effect.fnUntraced(function* (
 })
 
 /**
- * A configuration, in force when this ends: its last webhook is asked about configmaps and says so. It is gone with the case. The
- * suffix tells apart several of one case, and orders them.
+ * A configuration that is effective when this returns: its last webhook is called for configmaps and reports it. Deleted with the case.
+ * The suffix distinguishes several of one case, and orders them.
  */
 export const configure = Effect.fnUntraced(function* (
   { ask, namespace }: Subject,

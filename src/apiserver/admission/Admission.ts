@@ -90,7 +90,7 @@ export const chain = (plugins: ReadonlyArray<Plugin>): Admission => ({
 })
 
 /** Runs both phases for the object of a subresource with a kind of its own: such an object is not stored. */
-export const ask = (write: Write & { readonly as: GroupVersionKind }): void => {
+export const admitSubresource = (write: Write & { readonly as: GroupVersionKind }): void => {
   const { admission } = write.context.state
   admission.admit(write)
   admission.check(write)

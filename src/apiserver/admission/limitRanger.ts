@@ -17,8 +17,8 @@ const containersOf = (object: JsonObject): ReadonlyArray<JsonObject> =>
 
 const annotation = "kubernetes.io/limit-ranger"
 
-const give = (object: JsonObject, items: ReadonlyArray<Json>): void => {
-  const told: Array<string> = []
+const setDefaults = (object: JsonObject, items: ReadonlyArray<Json>): void => {
+  const defaulted: Array<string> = []
   const own = items.filter((item) => textAt(item, "type") === "Container")
   for (const one of containersOf(object)) {
     for (const [list, source, word] of [
@@ -30,12 +30,12 @@ const give = (object: JsonObject, items: ReadonlyArray<Json>): void => {
         list,
         own.map((item) => objectAt(item, source) ?? {})
       )
-      if (added.length > 0) told.push(`${added.sort().join(", ")} ${word} for container ${textAt(one, "name")}`)
+      if (added.length > 0) defaulted.push(`${added.sort().join(", ")} ${word} for container ${textAt(one, "name")}`)
     }
   }
-  if (told.length === 0) return
+  if (defaulted.length === 0) return
   ensureObject(ensureObject(object, "metadata"), "annotations")[annotation] =
-    `LimitRanger plugin set: ${told.join("; ")}`
+    `LimitRanger plugin set: ${defaulted.join("; ")}`
 }
 
 const fill = (resources: JsonObject, list: string, defaults: ReadonlyArray<JsonObject>): Array<string> => {
@@ -157,7 +157,7 @@ export const limitRanger: Plugin = {
   admit: (write) => {
     if (write.before !== undefined || write.target.resource.storage !== "pods") return
     const items = itemsOf(write)
-    if (items.length > 0) give(write.object, items)
+    if (items.length > 0) setDefaults(write.object, items)
   },
   check: (write) => {
     const { before, object, target } = write

@@ -14,7 +14,7 @@ import type { RequestContext } from "../RequestContext.ts"
 import * as legacyTokens from "./legacyTokens.ts"
 import * as serviceAccounts from "./serviceAccounts.ts"
 import { remembered } from "./Signer.ts"
-import type { Circumstances, Signer } from "./Signer.ts"
+import type { SigningContext, Signer } from "./Signer.ts"
 
 /** The issuer of the tokens, and the audience of this server. */
 export const issuer = "https://kubernetes.default.svc"
@@ -30,7 +30,7 @@ export type Identified = Holder | { readonly error: string }
 
 export interface Authenticator {
   /** Signs a token with these claims. */
-  readonly issue: (claims: JsonObject, circumstances: Circumstances) => string
+  readonly issue: (claims: JsonObject, signingContext: SigningContext) => string
   /** The token must have at least one of `audiences`; by default the audience of this server. */
   readonly identify: (
     context: Pick<RequestContext, "state" | "now">,
@@ -50,10 +50,10 @@ const invalid = "invalid bearer token"
 const refused = (why?: string): Identified => ({ error: why === undefined ? invalid : `[${invalid}, ${why}]` })
 
 export const make = ({ known, signer = remembered() }: Options = {}): Authenticator => ({
-  issue: (claims, circumstances) => {
+  issue: (claims, signingContext) => {
     const head = { alg: signer.algorithm, kid: signer.keyId }
     const input = `${Base64Url.encode(JSON.stringify(head))}.${Base64Url.encode(JSON.stringify(claims))}`
-    return `${input}.${Base64Url.encode(signer.sign(input, circumstances))}`
+    return `${input}.${Base64Url.encode(signer.sign(input, signingContext))}`
   },
   identify: (context, token, audiences = []) => {
     const user = known?.(token)

@@ -5,7 +5,7 @@
 import type * as Random from "effect/Random"
 
 /** What the signature of a token may depend on. */
-export interface Circumstances {
+export interface SigningContext {
   readonly random: Random.Random
   /** Milliseconds since the epoch. */
   readonly now: number
@@ -17,7 +17,7 @@ export interface Signer {
   /** The JWT algorithm: `ES256`. */
   readonly algorithm: string
   readonly keyId: string
-  readonly sign: (input: string, circumstances: Circumstances) => Uint8Array
+  readonly sign: (input: string, signingContext: SigningContext) => Uint8Array
   readonly verify: (input: string, signature: Uint8Array) => boolean
 }
 

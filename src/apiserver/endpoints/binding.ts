@@ -27,7 +27,7 @@ export const bind = (context: RequestScope, target: Target): readonly [number, s
   }
   write.checkNamespace(target, sent)
   const { dryRun } = write.optionsOf(context)
-  Admission.ask({ context, target, object: sent, before: undefined, dryRun, as: bindingKind })
+  Admission.admitSubresource({ context, target, object: sent, before: undefined, dryRun, as: bindingKind })
   checkTarget(sent)
   const pod = Version.parse(read.find(context, target))
   refuseUnassignable(target, pod, textAt(sent, "metadata", "uid"))

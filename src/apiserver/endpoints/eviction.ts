@@ -35,21 +35,21 @@ export const evict = (context: RequestScope, target: Target): readonly [number, 
   const sent = body.optional(context.request, "Eviction", fieldValidation.ofBodyAs(context, "policy.Eviction")) ?? {}
   checkObject(target, sent)
   const { dryRun } = write.optionsOf(context)
-  Admission.ask({ context, target, object: sent, before: undefined, dryRun, as: evictionKind })
+  Admission.admitSubresource({ context, target, object: sent, before: undefined, dryRun, as: evictionKind })
   const asked = remove.optionsOf(context, objectAt(sent, "deleteOptions") ?? {})
   const options = { ...asked, dryRun: asked.dryRun || dryRun }
   const found = read.find(context, target)
   const pod = Version.parse(found)
   lifecycle.checkPreconditions(target.resource, pod, options)
-  if (!isExempt(pod)) askBudget(context, target, found, pod, options.dryRun)
-  if (!options.dryRun) sayWhy(context, target, pod)
+  if (!isExempt(pod)) checkBudget(context, target, found, pod, options.dryRun)
+  if (!options.dryRun) setDisruptionTarget(context, target, pod)
   // The precondition on the resourceVersion held for the pod before its condition was set.
   remove.removeOne(context, target.resource, read.find(context, target), { ...options, resourceVersion: undefined })
   return [201, JSON.stringify(done)]
 }
 
 /** Set with or without a budget, so that controllers recognise an evicted pod. */
-const sayWhy = (context: RequestScope, target: Target, pod: JsonObject): void => {
+const setDisruptionTarget = (context: RequestScope, target: Target, pod: JsonObject): void => {
   const generation = numberAt(pod, "metadata", "generation")
   setCondition(context, pod, {
     type: "DisruptionTarget",
@@ -78,7 +78,7 @@ const isExempt = (pod: JsonObject): boolean =>
   ["Pending", "Succeeded", "Failed"].includes(textAt(pod, "status", "phase")) ||
   textAt(pod, "metadata", "deletionTimestamp") !== ""
 
-const askBudget = (
+const checkBudget = (
   context: RequestScope,
   target: Target,
   found: Version.Version,
@@ -90,7 +90,7 @@ const askBudget = (
   if (budget === undefined) return
   if (budgets.length > 1) throw tooManyBudgets()
   if (!isReady(pod) && toleratesUnready(budget)) return
-  spend(context, budget, target.name, dryRun)
+  decrementBudget(context, budget, target.name, dryRun)
 }
 
 /** kube-apiserver sets no reason in this error. */
@@ -135,7 +135,7 @@ const toleratesUnready = (budget: JsonObject): boolean => {
 }
 
 /** Takes one disruption from the budget, and records the pod for the disruption controller. */
-const spend = (context: RequestScope, budget: JsonObject, pod: string, dryRun: boolean): void => {
+const decrementBudget = (context: RequestScope, budget: JsonObject, pod: string, dryRun: boolean): void => {
   if (budgetKind === undefined) return
   const name = textAt(budget, "metadata", "name")
   const status = ensureObject(budget, "status")
@@ -159,13 +159,13 @@ const spend = (context: RequestScope, budget: JsonObject, pod: string, dryRun: b
     throw refused(`The disruption budget ${name} needs ${healthy}`)
   }
   status["disruptionsAllowed"] = allowed - 1
-  if (allowed === 1) turnCondition(context, status)
+  if (allowed === 1) setDisruptionNotAllowed(context, status)
   set(ensureObject(status, "disruptedPods"), pod, RequestContext.timestamp(context.now))
   write.overwrite(context, budgetKind, budget, dryRun)
 }
 
 /** Sets the condition of an exhausted budget as its controller would. */
-const turnCondition = (context: RequestScope, status: JsonObject): void => {
+const setDisruptionNotAllowed = (context: RequestScope, status: JsonObject): void => {
   const type = "DisruptionAllowed"
   const before = arrayAt(status, "conditions")
   const index = before.findIndex((one) => textAt(one, "type") === type)

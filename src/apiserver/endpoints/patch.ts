@@ -70,7 +70,9 @@ const merged = (context: RequestScope, target: Target, existing: Version.Version
     throw StatusError.unsupportedMediaType(accepted)
   }
   if (!isObject(sent)) throw StatusError.badRequest("error decoding patch: json: cannot unmarshal value into Go value")
-  const current = speaksOfOwners(sent) ? served(target.resource, existing) : servedUnowned(target.resource, existing)
+  const current = mayChangeManagedFields(sent)
+    ? served(target.resource, existing)
+    : servedUnowned(target.resource, existing)
   return type === mediaTypes.merge
     ? mergePatch.apply(current, sent)
     : strategicPatch.apply(current, sent, resources.shapeOf(target.resource))
@@ -80,7 +82,7 @@ const merged = (context: RequestScope, target: Target, existing: Version.Version
  * Whether a merge patch may change managedFields: only then are they written into the object and parsed again, which doubles the cost of
  * a small patch.
  */
-const speaksOfOwners = (sent: JsonObject): boolean => {
+const mayChangeManagedFields = (sent: JsonObject): boolean => {
   const metadata = get(sent, "metadata")
   if (hasDirective(sent) || (metadata !== undefined && !isObject(metadata))) return true
   return metadata !== undefined && (hasDirective(metadata) || Object.hasOwn(metadata, "managedFields"))

@@ -42,7 +42,7 @@ export const scale = (context: RequestScope, target: Target): readonly [number, 
   }
   const options = write.optionsOf(context)
   const before = scaleOf(target.resource, object)
-  Admission.ask({
+  Admission.admitSubresource({
     context,
     target,
     object: wanted,

@@ -31,7 +31,14 @@ export const requestToken = (context: RequestScope, target: Target): readonly [n
     {}
   const account = Version.parse(read.find(context, target))
   const dryRun = body.dryRun(context.request.query.getAll("dryRun"))
-  Admission.ask({ context, target, object: sent, before: undefined, dryRun, as: { ...request, version: "v1" } })
+  Admission.admitSubresource({
+    context,
+    target,
+    object: sent,
+    before: undefined,
+    dryRun,
+    as: { ...request, version: "v1" }
+  })
   const seconds = secondsOf(sent)
   const asked = arrayAt(sent, "spec", "audiences").map(String)
   const audiences = asked.length === 0 ? [issuer] : asked

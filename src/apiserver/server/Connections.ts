@@ -12,7 +12,7 @@ import type { Answer } from "../Api.ts"
 import * as StatusAnswer from "./statusAnswer.ts"
 
 /** Milliseconds that a rejected connection stays open so that the client can read the response. */
-const linger = 2_000
+const lingerMillis = 2_000
 
 export class Connection {
   /** The requests in flight; all are interrupted when the connection closes. */
@@ -22,7 +22,7 @@ export class Connection {
   /** Set while a body is being read: fails the read with a response. */
   failBody: ((answer: Answer) => void) | undefined
   /** The response to send when no request is in flight any more. */
-  private parting: Answer | undefined
+  private finalAnswer: Answer | undefined
   /** No further input is read. */
   isRefused = false
 
@@ -41,7 +41,7 @@ export class Connection {
 
   remove(call: Fiber.Fiber<void>): void {
     this.calls.delete(call)
-    if (this.calls.size === 0 && this.parting !== undefined) this.part(this.parting)
+    if (this.calls.size === 0 && this.finalAnswer !== undefined) this.close(this.finalAnswer)
   }
 
   /** The parser has failed. The response is sent once, after the responses in flight. */
@@ -50,20 +50,20 @@ export class Connection {
     this.isRefused = true
     if (this.failBody !== undefined) return this.failBody(answer)
     if (this.streams > 0) return void this.socket.destroy()
-    if (this.calls.size === 0) return this.part(answer)
-    this.parting = answer
+    if (this.calls.size === 0) return this.close(answer)
+    this.finalAnswer = answer
   }
 
-  private part(answer: Answer): void {
-    this.parting = undefined
-    partWith(this.socket, answer)
+  private close(answer: Answer): void {
+    this.finalAnswer = undefined
+    closeWith(this.socket, answer)
   }
 }
 
-const partWith = (socket: Duplex, answer: Answer): void => {
+const closeWith = (socket: Duplex, answer: Answer): void => {
   if (socket.destroyed || !socket.writable) return void socket.destroy()
   if ("setTimeout" in socket && typeof socket.setTimeout === "function") {
-    socket.setTimeout(linger, () => socket.destroy())
+    socket.setTimeout(lingerMillis, () => socket.destroy())
   }
   socket.end(StatusAnswer.raw(answer))
   socket.resume()
@@ -109,7 +109,7 @@ export class Connections {
       response.writeHead(status, { "content-type": contentType, "content-length": Buffer.byteLength(body) })
       response.end(body)
     })
-    server.on("connect", (_request, socket) => partWith(socket, StatusAnswer.methodNotAllowed("CONNECT")))
+    server.on("connect", (_request, socket) => closeWith(socket, StatusAnswer.methodNotAllowed("CONNECT")))
   }
 
   /** Ends all connections whose handshake is done. */

@@ -106,11 +106,11 @@ const make = Effect.fnUntraced(function* (options: Options, token: Redacted.Reda
     catch: failure("cannot make a certificate for the embedded API server: ")
   })
   yield* Effect.mapError(install(api, options.crds ?? []), failure(""))
-  const front = yield* Effect.mapError(
+  const listener = yield* Effect.mapError(
     HttpsServer.listen({ api, certificate, key, token, clientCa: ca, port: options.port }),
     failure("")
   )
-  const endpoint = { server: `https://${HttpsServer.host}:${front.port}`, ca, token }
+  const endpoint = { server: `https://${HttpsServer.host}:${listener.port}`, ca, token }
   const kubeconfig = yield* Effect.mapError(Kubeconfig.write(endpoint, options.directory), failure(""))
   return EmbeddedCluster.of({
     endpoint,
@@ -118,7 +118,7 @@ const make = Effect.fnUntraced(function* (options: Options, token: Redacted.Reda
     issue: (name, groups) => Effect.promise(() => issue(name, groups)),
     signer,
     audit: api.audit,
-    stats: front.stats
+    stats: listener.stats
   })
 })
 

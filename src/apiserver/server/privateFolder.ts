@@ -19,7 +19,7 @@ export const ensure = async (folder: string): Promise<void> => {
   if ((found.mode & othersWrite) !== 0) throw open(folder, found)
 }
 
-interface Way {
+interface WalkState {
   readonly user: number
   /** Number of symbolic links that have been followed. */
   readonly links: number
@@ -33,7 +33,7 @@ const othersWrite = 0o022
 const sticky = 0o1000
 
 /** Resolves an absolute path like the system, as far as it exists, and returns the real path. */
-const walk = async (path: string, { links, user }: Way): Promise<string> => {
+const walk = async (path: string, { links, user }: WalkState): Promise<string> => {
   if (links > mostLinks) throw new Error(`${path} leads through too many symbolic links`)
   let at = "/"
   for (const part of path.split("/")) {

@@ -140,9 +140,9 @@ const callOf = (hook: Hooks.Hook, attributes: Attributes): AdmissionCall | undef
   const { as, before, object, operation, target, context } = attributes
   const form = (one: JsonObject | undefined) =>
     as === undefined ? forms.served(context, target, resource, one) : forms.plain(as, one)
-  const told = { ...attributes, resource, object: form(object), oldObject: form(before) }
+  const reviewed = { ...attributes, resource, object: form(object), oldObject: form(before) }
   const about = `${operation} ${target.namespace}/${textAt(before, "metadata", "name")}`
-  return { hook, about, request: review.requestText(told) }
+  return { hook, about, request: review.requestText(reviewed) }
 }
 
 const resultOf = ({ before, target, context }: Attributes, call: AdmissionCall): CallResult | undefined => {
@@ -179,11 +179,11 @@ const verdictOfResult = (
 const [allWarnings, longWarning] = [4096, 256] as const
 
 /** Adds each warning once; one that exceeds the limit is truncated, and then dropped. */
-const warn = (told: Array<string>, warning: string): void => {
-  if (warning === "" || told.includes(warning)) return
-  const length = told.reduce((sum, one) => sum + one.length, 0)
+const warn = (warnings: Array<string>, warning: string): void => {
+  if (warning === "" || warnings.includes(warning)) return
+  const length = warnings.reduce((sum, one) => sum + one.length, 0)
   const text = length + warning.length > allWarnings ? warning.slice(0, longWarning) : warning
-  if (length + text.length <= allWarnings) told.push(text)
+  if (length + text.length <= allWarnings) warnings.push(text)
 }
 
 /** All webhooks are called together; their responses are evaluated in order. */

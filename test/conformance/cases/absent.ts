@@ -1,4 +1,4 @@
-/** Writes: what becomes of values that are empty or not there at all. A server holds objects in structs, and it shows. */
+/** Writes: empty and absent values. A server decodes objects into Go structs, which is visible. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { done, jsonPatch, merge, strategic } from "../answers.ts"
@@ -12,7 +12,7 @@ const content = ({ apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ..
 
 const written: ReadonlyArray<Case> = [
   {
-    title: "empty maps, lists and texts that are sent are not kept; an optional false is",
+    title: "empty maps, lists and strings are not stored; an optional false is",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -26,7 +26,7 @@ const written: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a null is nothing in a struct, a zero in a map, and itself in what is nobody's business",
+    title: "a null is absent in a struct, a zero in a map, and null in a raw value",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps, pods } = at(namespace)
@@ -46,7 +46,7 @@ const written: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a container keeps an empty struct it points to, and the zeros it can tell from nothing",
+    title: "a container stores empty structs and zeros of pointer fields",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const sent = {
@@ -82,7 +82,7 @@ const written: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a deployment of no replicas, not paused and without links says the first and the last",
+    title: "a Deployment stores replicas 0 and enableServiceLinks false, and not paused false",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const template = {
@@ -120,7 +120,7 @@ const written: ReadonlyArray<Case> = [
 
 const always: ReadonlyArray<Case> = [
   {
-    title: "structs that an object holds by value are there, empty or not",
+    title: "struct fields without pointer are present, even when empty",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { leases, quotas } = at(namespace)
@@ -133,7 +133,7 @@ const always: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a required list that is empty or not there is null",
+    title: "a required list that is empty or missing is null",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const roles = `${rbac(namespace)}/roles`
@@ -148,7 +148,7 @@ const always: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a rule keeps its lists of texts, but no empty one that is optional",
+    title: "a role rule stores its lists, except empty optional ones",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const rule = { apiGroups: [""], resources: ["pods"], verbs: ["get"] }
@@ -163,7 +163,7 @@ const always: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "what a node does not tell of itself is there as empty texts",
+    title: "missing nodeInfo of a node is stored as empty strings",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const status = { conditions: [{ type: "Ready", status: "True" }], images: [{ sizeBytes: 0 }] }
@@ -180,7 +180,7 @@ const always: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an event has all its times and sources, in the words of either group",
+    title: "an event has all times and sources in both groups",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const sent = { metadata: { name: "a" }, involvedObject: { namespace }, count: 0, message: "", type: "Normal" }
@@ -206,7 +206,7 @@ const always: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the claims that a stateful set makes say what they are, and have a status",
+    title: "claim templates of a StatefulSet have apiVersion, kind and status",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const claim = { accessModes: ["ReadWriteOnce"], resources: { limits: {}, requests: { storage: "1Gi" } } }
@@ -237,7 +237,7 @@ const always: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a template that says nothing of its pods' creation has no such field",
+    title: "a pod template without creationTimestamp has no such field",
     since: 34,
     rule: "metav1.ObjectMeta, creationTimestamp is omitzero",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
@@ -249,7 +249,7 @@ const always: ReadonlyArray<Case> = [
 
 const changed: ReadonlyArray<Case> = [
   {
-    title: "an update to nothing takes a field away, and nothing for nothing is no change",
+    title: "an update to an empty value removes a field, and an empty value for a missing one changes nothing",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -286,7 +286,7 @@ const changed: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a status tells times that are not known as null, and loses empty texts",
+    title: "a status has null for unknown times, and no empty strings",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { pods } = at(namespace)

@@ -1,4 +1,4 @@
-/** Writes: who owns values that are empty or not there at all. */
+/** Writes: managed fields of empty and absent values. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { applyPatch, done, refused } from "../answers.ts"
@@ -8,7 +8,7 @@ import { at, containers, deployment, matching } from "../objects.ts"
 const ownedBy = (object: any, manager: string): any =>
   object.metadata.managedFields?.find((entry: any) => entry.manager === manager)?.fieldsV1
 
-/** What somebody has said is the same as what is said again, but the value is not there, so that it is new each time. */
+/** The applied value equals the one before, but it is not stored, so each apply adds it again. */
 const conflicts = [
   'Apply failed with 2 conflicts: conflicts with "one":',
   "- .spec.paused",
@@ -17,7 +17,7 @@ const conflicts = [
 
 const applied: ReadonlyArray<Case> = [
   {
-    title: "apply: who sends a false or an empty list owns it, though it is not kept",
+    title: "apply: a manager owns a false or an empty list that it sends, though it is not stored",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const path = `${at(namespace).deployments}/a?fieldManager=one`
@@ -38,7 +38,7 @@ const applied: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "apply: a null takes a value away, but says nothing of what merges; a null time is owned",
+    title: "apply: a null removes a value, except a merged one; a null time is owned",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -62,7 +62,7 @@ const applied: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "apply: an empty map is owned by who sends it, and is not there",
+    title: "apply: a manager owns an empty map that it sends, and it is not stored",
     since: 22,
     rule: "structured-merge-diff, the field set of a configuration has its empty maps and nulls",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
@@ -79,7 +79,7 @@ const applied: ReadonlyArray<Case> = [
 
 const created: ReadonlyArray<Case> = [
   {
-    title: "nobody owns what every object has, as long as it is nothing",
+    title: "zero values of struct fields without pointer have no manager",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const owns = function* (path: string, body: object) {

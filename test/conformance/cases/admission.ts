@@ -21,7 +21,7 @@ export const admission: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "nothing new enters a namespace that is terminating, but what is there can be changed and deleted",
+    title: "creates fail in a terminating namespace; updates and deletions succeed",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -48,7 +48,7 @@ export const admission: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an apply and a dry run are refused in a missing namespace too",
+    title: "an apply and a dry run fail in a missing namespace too",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(`${namespace}-none`)
@@ -59,7 +59,7 @@ export const admission: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a limit range fills in requests and limits, and says so",
+    title: "a LimitRange sets default requests and limits, and an annotation",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { limits, pods } = at(namespace)
@@ -77,7 +77,7 @@ export const admission: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a limit range refuses what is above its maximum or below its minimum",
+    title: "a LimitRange rejects values above its maximum or below its minimum",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { limits, pods } = at(namespace)
@@ -95,7 +95,7 @@ export const admission: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a quota with a status counts what is created, and refuses what exceeds it",
+    title: "a quota with a status charges creates, and rejects those that exceed it",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps, quotas } = at(namespace)

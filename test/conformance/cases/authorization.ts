@@ -1,4 +1,4 @@
-/** Who may do what: the words of refusals, what roles grant, questions about rights. */
+/** Authorization: error messages, roles, and reviews. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { applyPatch, done, refused } from "../answers.ts"
@@ -11,7 +11,7 @@ const reviews = "/apis/authorization.k8s.io/v1"
 
 export const authorization: ReadonlyArray<Case> = [
   {
-    title: "who may not is told so: who, what, of which group, where",
+    title: "403 has user, verb, resource, group and namespace",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const user = `bob-${namespace}`
@@ -62,7 +62,7 @@ export const authorization: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "everybody who is known may discover the API and ask what they may",
+    title: "authenticated users may use discovery and self reviews",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const as = { user: `bob-${namespace}` }
@@ -161,7 +161,7 @@ export const authorization: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a binding of a role that is not there is told in the refusal",
+    title: "403 names a missing role that a binding references",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const user = `bob-${namespace}`
@@ -206,7 +206,7 @@ export const authorization: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "nobody writes a role with rights that they do not hold; the missing ones are listed",
+    title: "writing a role with rules that the user lacks fails, and the error lists them",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const user = `bob-${namespace}`
@@ -245,7 +245,7 @@ export const authorization: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "nobody binds a role with rights that they do not hold, unless they may bind it",
+    title: "binding a role with rules that the user lacks fails without the verb bind",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const user = `bob-${namespace}`
@@ -275,7 +275,7 @@ export const authorization: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "only who may do everything writes aggregation rules",
+    title: "an aggregationRule requires cluster-admin",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const user = `bob-${namespace}`
@@ -306,7 +306,7 @@ export const authorization: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "reviews of others answer for users, groups and paths, and with the reason",
+    title: "SubjectAccessReviews answer for users, groups and paths, with the reason",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const user = `bob-${namespace}`
@@ -331,7 +331,7 @@ export const authorization: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the roles of every cluster are there",
+    title: "the bootstrap roles exist",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask }) {
       const named = (plural: string) =>

@@ -1,4 +1,4 @@
-/** Errors: what a request is refused for, 400 for what cannot be read and 422 for what cannot be. */
+/** Errors: 400 for a request that cannot be decoded, and 422 for one that is invalid. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { applyPatch, done, invalid, merge, refused } from "../answers.ts"

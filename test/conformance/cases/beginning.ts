@@ -1,4 +1,4 @@
-/** Resources: what a cluster has before anybody has made anything. */
+/** Resources: the objects of a new cluster. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { done } from "../answers.ts"
@@ -8,7 +8,7 @@ const core = "/api/v1/namespaces/default"
 
 export const beginning: ReadonlyArray<Case> = [
   {
-    title: "four namespaces are there, active and held by the one finalizer of namespaces",
+    title: "four namespaces exist, Active and with the finalizer kubernetes",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask }) {
       for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"]) {
@@ -39,7 +39,7 @@ export const beginning: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "so does the EndpointSlice of that Service, which nobody needs to mirror",
+    title: "so does the EndpointSlice of that Service, written by the server",
     since: 21,
     rule: "discovery/v1 is served from 1.21 on",
     run: Effect.fnUntraced(function* ({ ask }) {
@@ -54,7 +54,7 @@ export const beginning: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "two classes of priority are there for what the cluster needs itself",
+    title: "the two system PriorityClasses exist",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask }) {
       const path = "/apis/scheduling.k8s.io/v1/priorityclasses"

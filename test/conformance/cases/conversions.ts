@@ -19,7 +19,7 @@ const one = (subject: Subject, version: "v1" | "v2", name: string, spec: object,
 const old = (subject: Subject, name: string, spec: object = { size: 1 }, metadata: object = {}) =>
   one(subject, "v1", name, spec, metadata)
 
-/** What wrong answers come to: the response, and what is said after the webhook's name. */
+/** Invalid responses: the response, and the error after the name of the webhook. */
 const wrong: ReadonlyArray<readonly [what: string, respond: (request: any) => object, why: string]> = [
   ["says no", () => ({ result: { status: "Failed", message: "not today" } }), "failed: not today"],
   [
@@ -61,7 +61,7 @@ const wrong: ReadonlyArray<readonly [what: string, respond: (request: any) => ob
 export const conversions: ReadonlyArray<Case> = [
   {
     ...rule,
-    title: "an object is read in the version that is asked for, whatever it is stored in",
+    title: "an object is read in the requested version, whatever its stored version",
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* converting(subject)
       const made = done(yield* subject.ask("POST", hooked.old, old(subject, "a", { size: 2, color: "red" })), 201)
@@ -280,7 +280,7 @@ export const conversions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "an admission webhook is asked in the version of its rule, and changes the object in that version",
+    title: "an admission webhook receives and patches the version of its rule",
     run: Effect.fnUntraced(function* (subject) {
       const converter = yield* converting(subject)
       const { ask } = subject
@@ -307,7 +307,7 @@ export const conversions: ReadonlyArray<Case> = [
         [first.kind.version, first.requestKind.version, first.object.apiVersion],
         ["v1", "v2", `${groupOf(subject)}/v1`]
       )
-      // Nobody takes out on the way what v1 does not know.
+      // The fields that v1 does not know are not pruned on the way.
       assert.deepStrictEqual(
         [first.object.spec, first.oldObject.spec],
         [
@@ -324,7 +324,7 @@ export const conversions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "objects are written in the storage version of the day, and stay in what they were written in",
+    title: "objects are written in the present storage version, and keep the version they were written in",
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* converting(subject, { versions: [v1({ storage: true }), v2({ storage: false })] })
       const { ask } = subject
@@ -335,7 +335,7 @@ export const conversions: ReadonlyArray<Case> = [
       done(yield* ask("POST", hooked.old, old(subject, "a", { size: 2 })), 201)
       done(yield* ask("PATCH", path, { spec: { versions: [v1({ storage: false }), v2({ storage: true })] } }, merge))
       yield* eventually(ask("GET", path), ({ body }) => body.status.storedVersions.length === 2)
-      // A server that learns of it later writes in the old version for a while.
+      // A server that reads the CRD from a cache writes the old version for a while.
       yield* eventually(
         Effect.gen(function* () {
           const before = hooked.asked.length
@@ -346,7 +346,7 @@ export const conversions: ReadonlyArray<Case> = [
       )
       assert.deepStrictEqual(done(yield* ask("GET", path)).status.storedVersions, ["v1", "v2"])
       const before = done(yield* ask("GET", `${hooked.new}/a`))
-      // Defaults are those of the version in which it is stored.
+      // Defaults are those of the storage version.
       assert.deepStrictEqual(before.spec, { replicas: 2 })
       const after = done(yield* ask("PUT", `${hooked.new}/a`, before))
       assert.notStrictEqual(after.metadata.resourceVersion, before.metadata.resourceVersion)
@@ -356,7 +356,7 @@ export const conversions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a definition says enough of its conversion",
+    title: "spec.conversion of a CRD is validated",
     run: Effect.fnUntraced(function* (subject) {
       const url = "https://hooks.example/convert"
       const at = (clientConfig: object, conversionReviewVersions: ReadonlyArray<string> = ["v1"]) => ({

@@ -1,11 +1,11 @@
-/** Writes: what a server adds to new objects beside the defaults of their specs: first statuses, labels, finalizers, taints. */
+/** Writes: fields of new objects beside the defaults of their specs: initial statuses, labels, finalizers, taints. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { done, merge } from "../answers.ts"
 import type { Case } from "../Case.ts"
 import { at, job, matching, template } from "../objects.ts"
 
-/** What only controllers know; a client that creates cannot say it. */
+/** A status that a create must ignore. */
 const claimed = { phase: "Bound", replicas: 3, conditions: [{ type: "X", status: "True" }], loadBalancer: {} }
 
 /** Collections with the group that they have on every server, a spec, and the status that a new object has. */
@@ -50,7 +50,7 @@ const firstStatuses: ReadonlyArray<Case> = statuses.map(([path, spec, status]) =
     const made = done(
       yield* ask("POST", collection(namespace, path), { metadata: { name: "a" }, spec, status: claimed })
     )
-    // Servers from 1.22 on also count the available ones of a stateful set.
+    // From 1.22 the status of a StatefulSet has availableReplicas.
     const { availableReplicas = 0, ...counted } = made.status
     assert.deepStrictEqual([counted, availableReplicas], [status, 0])
   })
@@ -61,7 +61,8 @@ const generation = "deprecated.daemonset.template.generation"
 export const created: ReadonlyArray<Case> = [
   ...firstStatuses,
   {
-    title: "a daemon set's annotation counts the changes of its template, and nobody else can write it",
+    title:
+      "the template generation annotation of a DaemonSet counts changes of its template, and clients cannot write it",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { daemonSets } = at(namespace)
@@ -81,7 +82,7 @@ export const created: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a job without labels has those of its pods, the server's among them; one with labels keeps its own",
+    title: "a Job without labels gets those of its pods, including generated ones; one with labels keeps its own",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { jobs } = at(namespace)
@@ -117,7 +118,7 @@ export const created: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a new node takes no pods until somebody says that it is ready",
+    title: "a new node is tainted as not ready",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const nodes = "/api/v1/nodes"
@@ -142,7 +143,7 @@ export const created: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a network policy is about what comes in, and about what goes out when it says something of that",
+    title: "a NetworkPolicy has policy type Ingress, and Egress with egress rules",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const path = collection(namespace, "apis/networking.k8s.io/v1/networkpolicies")

@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions: what is accepted, what it brings, and what its end takes with it. */
+/** CustomResourceDefinitions: validation, the resources they serve, and their deletion. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { done, invalid, jsonPatch, merge, refused } from "../answers.ts"
@@ -26,7 +26,7 @@ const withSchema = (openAPIV3Schema: object) => ({ versions: [version("v1", { sc
 export const customDefinitions: ReadonlyArray<Case> = [
   {
     ...rule,
-    title: "a definition is established, and keeps what it was made of",
+    title: "a CRD becomes Established, and its spec is stored as sent",
     run: Effect.fnUntraced(function* (subject) {
       yield* defined(subject)
       const path = `${definitions}/${nameOf(subject)}`
@@ -120,7 +120,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a schema is structural: every field has a type, and lists say of what",
+    title: "a schema must be structural: every field has a type, and lists have items",
     run: Effect.fnUntraced(function* (subject) {
       const untyped = { type: "object", properties: { spec: {}, list: { type: "array" } } }
       const reply = yield* subject.ask("POST", definitions, definition(subject, withSchema(untyped)))
@@ -134,7 +134,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a schema says types once, outside of what narrows values",
+    title: "a schema has types outside of allOf, anyOf, oneOf and not only",
     run: Effect.fnUntraced(function* (subject) {
       const narrowed = { type: "object", properties: { a: { type: "string", anyOf: [{ type: "string" }] } } }
       const reply = yield* subject.ask("POST", definitions, definition(subject, withSchema(narrowed)))
@@ -171,7 +171,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "an update of a definition changes what is enforced",
+    title: "an update of a CRD changes validation",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)
       const wider = structuredClone(schema)
@@ -197,7 +197,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a definition that is deleted takes its objects and endpoints with it",
+    title: "deleting a CRD deletes its objects and endpoints",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)
       done(yield* subject.ask("POST", collection, widget(subject, "a")), 201)

@@ -6,7 +6,7 @@ import type { Case } from "../Case.ts"
 import { type Cause } from "../answers.ts"
 import { defined, groupOf, rule, version, widget } from "../definitions.ts"
 
-/** What a schema says of one wrong spec. */
+/** Schema validation errors of invalid specs. */
 const refusals: ReadonlyArray<readonly [what: string, spec: object, cause: Cause, since?: number]> = [
   [
     "a number that is too great",
@@ -57,7 +57,7 @@ export const customResources: ReadonlyArray<Case> = [
   ...refusals.map(refusal),
   {
     ...rule,
-    title: "a custom resource is refused for a value of a wrong type",
+    title: "a custom resource with a value of a wrong type is invalid",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)
       const reply = yield* subject.ask("POST", collection, widget(subject, "a", { size: "1" }))
@@ -70,7 +70,7 @@ export const customResources: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a custom resource gets defaults, loses unknown fields, and keeps what is preserved",
+    title: "a custom resource is defaulted and pruned, except for preserved fields",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)
       const spec = { size: 2, typo: 1, free: { a: { b: [1] } }, target: "50%" }
@@ -92,7 +92,7 @@ export const customResources: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an unknown field of a custom resource is an error for those who want it to be",
+    title: "an unknown field of a custom resource is an error with fieldValidation Strict",
     alone: true,
     since: 25,
     rule: "KEP-2885: fieldValidation",
@@ -138,7 +138,7 @@ export const customResources: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a custom resource is scaled where its definition says",
+    title: "the scale subresource of a custom resource uses the paths of its CRD",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)
       done(yield* subject.ask("POST", collection, widget(subject, "a")), 201)
@@ -169,7 +169,7 @@ export const customResources: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a custom resource takes no strategic merge patch",
+    title: "a custom resource does not support strategic merge patch",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)
       done(yield* subject.ask("POST", collection, widget(subject, "a")), 201)

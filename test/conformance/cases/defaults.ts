@@ -1,4 +1,4 @@
-/** Writes: what is filled in, and what is fixed once it is stored. */
+/** Writes: defaults and immutable fields. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 
@@ -10,7 +10,7 @@ const alike = { apiVersion: "apps/v1", metadata: { name: "a" } }
 
 const container = (rest: object) => ({ containers: [{ name: "main", image: "registry.example/app:1", ...rest }] })
 
-/** Changes to what is fixed once it is stored. */
+/** Changes of immutable fields. */
 const fixed: ReadonlyArray<Case> = [
   {
     title: "the selector of a replica set cannot be changed",
@@ -35,7 +35,7 @@ const fixed: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a stateful set keeps its service",
+    title: "serviceName of a StatefulSet is immutable",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { statefulSets } = at(namespace)
@@ -49,7 +49,7 @@ const fixed: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a stateful set mounts claims that are not there yet, and its pods are not looked at",
+    title: "a StatefulSet mounts claims of its templates, and its pods are not validated",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { statefulSets } = at(namespace)
@@ -65,7 +65,7 @@ const fixed: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a job keeps its completions and its template",
+    title: "completions and template of a Job are immutable",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { jobs } = at(namespace)
@@ -99,7 +99,7 @@ const fixed: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a service keeps its address",
+    title: "clusterIP of a Service is immutable",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { services } = at(namespace)
@@ -110,7 +110,7 @@ const fixed: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an immutable config map keeps its data, and stays immutable",
+    title: "an immutable ConfigMap cannot change its data or become mutable",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)

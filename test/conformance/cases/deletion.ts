@@ -20,7 +20,7 @@ const letters = Effect.fnUntraced(function* ({ client, namespace }: Subject, cou
   }
 })
 
-/** A real server puts objects of its own (a root CA) into namespaces. */
+/** A real server creates objects of its own (a root CA) in namespaces. */
 const mine = "letter"
 
 const reason = <A>(call: Effect.Effect<A, ApiError.ApiError>) => Effect.map(Effect.flip(call), (e) => e.reason._tag)
@@ -38,7 +38,7 @@ const gone = { code: 404, reason: "NotFound" } as const
 
 export const deletion: ReadonlyArray<Case> = [
   {
-    title: "deletecollection deletes what is selected",
+    title: "deletecollection deletes the selected objects",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
@@ -48,7 +48,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "deletecollection with a limit deletes a page of metadata, and goes on where its list says",
+    title: "deletecollection with a limit deletes a page, and continues with its token",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
@@ -103,7 +103,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a bound pod is given its grace; its time may be shortened, never extended; 0 ends it",
+    title: "a bound pod gets its grace period, which may be shortened and never extended; 0 deletes it",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { pods } = at(namespace)
@@ -121,7 +121,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a pod that was never bound goes at once, and the answer is the pod",
+    title: "an unbound pod is deleted at once, and the response is the pod",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { pods } = at(namespace)
@@ -142,7 +142,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a deleted object that is held counts a generation and refuses new finalizers",
+    title: "deletion with finalizers increments the generation, and rejects new finalizers",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -195,7 +195,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "Background deletes at once; it is what a deletion without a policy means",
+    title: "Background deletes at once, and is the default policy",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -229,7 +229,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the answer to a deletion names what it deleted",
+    title: "the response to a deletion names the object",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -311,7 +311,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an eviction deletes a pod; of a pod that is not there it is NotFound",
+    title: "an eviction deletes a pod; of a missing pod it is NotFound",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, minor, namespace }) {
       const { pods } = at(namespace)

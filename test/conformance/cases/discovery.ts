@@ -42,7 +42,7 @@ export const discovery: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the discovery service finds kinds, their scope and their subresources, and says what is not served",
+    title: "Discovery finds resources, their scope and subresources, and reports those that are not served",
     since: 20,
     run: Effect.fnUntraced(function* ({ client }) {
       const layer = Discovery.layer.pipe(Layer.provide(Layer.succeed(KubeClient, client)))
@@ -58,7 +58,7 @@ export const discovery: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "aggregated discovery answers for all groups at once",
+    title: "aggregated discovery lists all groups",
     since: 30,
     rule: "KEP-3352: aggregated discovery, v2 from 1.30",
     run: Effect.fnUntraced(function* ({ transport }) {
@@ -122,7 +122,7 @@ export const discovery: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "every group and version that is listed can be asked for its resources",
+    title: "every listed group version has a resource list",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask }) {
       const { groups } = done(yield* ask("GET", "/apis"))
@@ -200,7 +200,7 @@ export const discovery: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "version says which rules the server follows",
+    title: "/version is the version of Kubernetes",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, minor }) {
       const body = done(yield* ask("GET", "/version"))

@@ -1,4 +1,4 @@
-/** Errors: the Status objects of refusals, word for word. */
+/** Errors: their Status objects, word for word. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../../src/kube/ApiError.ts"
@@ -60,7 +60,7 @@ export const errors: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "404: the words and details of an object that is not there",
+    title: "404: message and details for a missing object",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps, deployments } = at(namespace)
@@ -114,7 +114,7 @@ export const errors: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "409: preconditions of a deletion say what they compared",
+    title: "409: failed preconditions of a deletion have both values",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -162,7 +162,7 @@ export const errors: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "415: a body in a form that nobody knows",
+    title: "415: a body of an unknown media type",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -176,7 +176,7 @@ export const errors: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a refusal has no metadata of an object, and its code is the answer's",
+    title: "an error Status has empty metadata, and the code of the response",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { body } = yield* ask("GET", `${at(namespace).pods}/none`)

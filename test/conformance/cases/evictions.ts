@@ -1,4 +1,4 @@
-/** Evictions of pods that disruption budgets select: what is counted down, what is refused, and how that is said. */
+/** Evictions of pods with disruption budgets: decrements, rejections, and their messages. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { done, merge, refused, strategic } from "../answers.ts"
@@ -7,8 +7,8 @@ import { at, podOf } from "../objects.ts"
 
 const violates = "Cannot evict pod as it would violate the pod's disruption budget."
 
-/** A pod that runs, and budgets that select it, whose controller is the test. */
-const stage = ({ ask, minor, namespace }: Subject) => {
+/** A running pod, and budgets that select it; the test is their controller. */
+const fixture = ({ ask, minor, namespace }: Subject) => {
   const { pods } = at(namespace)
   const version = minor < 22 ? "policy/v1beta1" : "policy/v1"
   const budgets = `/apis/${version}/namespaces/${namespace}/poddisruptionbudgets`
@@ -51,10 +51,10 @@ const because = (message: string) => ({ causes: [{ reason: "DisruptionBudget", m
 
 export const evictions: ReadonlyArray<Case> = [
   {
-    title: "an eviction that a budget does not allow says what it needs, and not when to come again",
+    title: "an eviction that a budget does not allow fails with 429 and a cause, without Retry-After",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
-      const { budget, evict, run } = stage(subject)
+      const { budget, evict, run } = fixture(subject)
       yield* run("a")
       yield* budget("b", {})
       const reply = yield* evict("a")
@@ -69,11 +69,11 @@ export const evictions: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an eviction under a budget that nobody has looked at yet is to come again in ten seconds",
+    title: "an eviction under a budget that the controller has not processed gets Retry-After 10",
     since: 22,
     rule: "pods/eviction of 1.22: `createTooManyRequestsError`",
     run: Effect.fnUntraced(function* (subject) {
-      const { budget, evict, run } = stage(subject)
+      const { budget, evict, run } = fixture(subject)
       yield* run("a")
       yield* budget("b", { observedGeneration: 0, disruptionsAllowed: 1 })
       const reply = yield* evict("a")
@@ -90,10 +90,10 @@ export const evictions: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "two budgets for one pod, and too many pods on their way, are refused",
+    title: "an eviction fails with two budgets for one pod, and with too many disruptedPods",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
-      const { budget, evict, run } = stage(subject)
+      const { budget, evict, run } = fixture(subject)
       yield* run("a")
       const disruptedPods = Object.fromEntries(
         Array.from({ length: 2001 }, (_, i) => [`p-${i}`, "2026-01-01T00:00:00Z"])
@@ -108,7 +108,7 @@ export const evictions: ReadonlyArray<Case> = [
       })
       yield* budget("c", { disruptionsAllowed: 1 })
       const reply = yield* evict("a")
-      // As the original says it: without a reason.
+      // Without a reason, as in kube-apiserver.
       assert.deepStrictEqual(
         [reply.status, reply.body],
         [
@@ -130,7 +130,7 @@ export const evictions: ReadonlyArray<Case> = [
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask } = subject
-      const { budget, budgets, evict, pods, run } = stage(subject)
+      const { budget, budgets, evict, pods, run } = fixture(subject)
       yield* run("a")
       yield* budget("b", { disruptionsAllowed: 2, currentHealthy: 3 })
       done(yield* evict("a", { dryRun: ["All"] }), 201)
@@ -145,12 +145,12 @@ export const evictions: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an eviction says on the pod why it goes, whether a budget was asked or not; a dry run says nothing",
+    title: "an eviction sets the DisruptionTarget condition of the pod, with and without a budget; a dry run does not",
     since: 31,
     rule: "pods/eviction of 1.31: `addConditionAndDeletePod`",
     run: Effect.fnUntraced(function* (subject) {
       const { ask } = subject
-      const { evict, pods, run } = stage(subject)
+      const { evict, pods, run } = fixture(subject)
       const held = { metadata: { finalizers: ["example.test/held"] } }
       const conditionOf = Effect.fnUntraced(function* (name: string) {
         const { status } = done(yield* ask("GET", `${pods}/${name}`))
@@ -178,7 +178,7 @@ export const evictions: ReadonlyArray<Case> = [
     since: 22,
     rule: "pods/eviction of 1.22: `UpdateDisruptionAllowedCondition`",
     run: Effect.fnUntraced(function* (subject) {
-      const { budget, budgets, evict, run } = stage(subject)
+      const { budget, budgets, evict, run } = fixture(subject)
       yield* run("a")
       const condition = {
         type: "DisruptionAllowed",
@@ -202,7 +202,7 @@ export const evictions: ReadonlyArray<Case> = [
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask } = subject
-      const { budget, budgets, evict, run } = stage(subject)
+      const { budget, budgets, evict, run } = fixture(subject)
       yield* run("a", "False")
       yield* run("b", "False")
       yield* budget("b", { currentHealthy: 0 })
@@ -211,17 +211,17 @@ export const evictions: ReadonlyArray<Case> = [
       done(yield* evict("a"), 201)
       const { status } = done(yield* ask("GET", `${budgets}/b`))
       assert.deepStrictEqual([status.disruptionsAllowed, status.disruptedPods], [0, undefined])
-      // Where none has to be healthy there is no healthy application to speak of.
+      // With desiredHealthy 0 the application is not considered healthy.
       done(yield* ask("PATCH", `${budgets}/b/status`, { status: { desiredHealthy: 0 } }, merge))
       refused(yield* evict("b"), { code: 429, reason: "TooManyRequests", message: violates })
     })
   },
   {
-    title: "a budget may let unready pods go in any case",
+    title: "unhealthyPodEvictionPolicy AlwaysAllow allows the eviction of unready pods",
     since: 27,
     rule: "KEP-3017: unhealthyPodEvictionPolicy is on from 1.27",
     run: Effect.fnUntraced(function* (subject) {
-      const { budget, evict, run } = stage(subject)
+      const { budget, evict, run } = fixture(subject)
       yield* run("unready", "False")
       yield* run("ready")
       yield* budget("b", { currentHealthy: 0 }, { unhealthyPodEvictionPolicy: "AlwaysAllow" })
@@ -234,7 +234,7 @@ export const evictions: ReadonlyArray<Case> = [
     since: 22,
     rule: "policy/v1 PodDisruptionBudget; pods/eviction of 1.22",
     run: Effect.fnUntraced(function* (subject) {
-      const { budget, evict, run } = stage(subject)
+      const { budget, evict, run } = fixture(subject)
       yield* run("a")
       yield* budget("none", {}, { selector: null })
       done(yield* evict("a", { dryRun: ["All"] }), 201)
@@ -248,7 +248,7 @@ export const evictions: ReadonlyArray<Case> = [
     rule: "policy/v1 PodDisruptionBudgetSpec: patchStrategy replace",
     run: Effect.fnUntraced(function* (subject) {
       const { ask } = subject
-      const { budget, budgets } = stage(subject)
+      const { budget, budgets } = fixture(subject)
       yield* budget("b", {}, { selector: { matchLabels: { a: "1" } } })
       const patch = { spec: { selector: { matchLabels: { b: "2" } } } }
       const merged = done(yield* ask("PATCH", `${budgets}/b`, patch, merge))

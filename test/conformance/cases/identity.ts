@@ -1,4 +1,4 @@
-/** Who is asking: tokens of service accounts, reviews of tokens, acting as somebody else. */
+/** Authentication: service account tokens, TokenReviews, impersonation. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { ApiError } from "../../../src/kube/ApiError.ts"
@@ -21,7 +21,7 @@ const tokenOf = (ask: Ask, namespace: string, name: string, spec: object = {}) =
     (reply): string => done(reply, 201).status.token
   )
 
-/** Why the bearer of a token may not list pods; undefined when they may. */
+/** The reason why a token may not list pods; undefined when it may. */
 const refusal = (as: Subject["as"], token: string, namespace: string) =>
   Effect.gen(function* () {
     const path = at(namespace).pods
@@ -31,7 +31,7 @@ const refusal = (as: Subject["as"], token: string, namespace: string) =>
 
 export const identity: ReadonlyArray<Case> = [
   {
-    title: "the bearer of a service account's token is that account, and may do what it is granted",
+    title: "a service account token authenticates the account, with its permissions",
     since: 20,
     needs: "credentials",
     run: Effect.fnUntraced(function* ({ as, ask, namespace }) {
@@ -51,7 +51,7 @@ export const identity: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a token that was tampered with, or is for somebody else, is nobody's",
+    title: "a modified token, or one for another audience, is invalid",
     since: 20,
     needs: "credentials",
     run: Effect.fnUntraced(function* ({ as, ask, namespace }) {
@@ -78,7 +78,7 @@ export const identity: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a review of a token tells its holder, for the audience that is asked for",
+    title: "a TokenReview returns the user, for the requested audience",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { metadata } = yield* account(ask, namespace, "robot")
@@ -105,7 +105,7 @@ export const identity: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "who acts as a user is in the groups that are said, and in that of all who are known",
+    title: "an impersonated user is in the given groups, and in system:authenticated",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const list = (user: string, group?: string) =>

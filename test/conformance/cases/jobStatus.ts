@@ -1,4 +1,4 @@
-/** Writes: what the status of a Job may say, and what it may not say any more. */
+/** Writes: valid and invalid changes of the status of a Job. */
 import * as Effect from "effect/Effect"
 import { type Cause, done, invalid, merge } from "../answers.ts"
 import type { Case } from "../Case.ts"
@@ -27,7 +27,7 @@ const complete = {
 
 const wrong = (field: string, phrase: string): Cause => [`status.${field}`, "FieldValueInvalid", phrase]
 
-/** What is refused of a Job that has just begun, and why. */
+/** Invalid statuses of a new Job, and the causes. */
 const refusals: ReadonlyArray<readonly [status: object, ...causes: ReadonlyArray<Cause>]> = [
   [
     { ...complete, ...conditions("Complete") },
@@ -71,7 +71,7 @@ const rule = "batch ValidateJobStatusUpdate"
 
 export const jobStatus: ReadonlyArray<Case> = [
   {
-    title: "the status of a job says nothing that does not go together",
+    title: "a contradictory status of a Job is invalid",
     since: 32,
     rule,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
@@ -83,7 +83,7 @@ export const jobStatus: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the end of a job is not taken back, nor what was counted",
+    title: "a finished Job cannot become unfinished, and its counts cannot decrease",
     since: 32,
     rule,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {

@@ -1,4 +1,4 @@
-/** Tokens that lie in Secrets and do not end: good for as long as the Secret holds that very text and the account is the one that it names. */
+/** Legacy service account tokens: valid as long as the Secret has that token and the account has the same uid. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { generateKeyPairSync } from "node:crypto"
@@ -9,7 +9,7 @@ import { done } from "../answers.ts"
 import type { Case, Subject } from "../Case.ts"
 import { at } from "../objects.ts"
 
-/** What becomes of a list by whoever has the token: 403 is somebody without rights, 401 is nobody. */
+/** The status of a list with the token: 403 for a user without permission, 401 for an invalid token. */
 const status = ({ as, namespace }: Subject, token: string) =>
   Effect.gen(function* () {
     const path = at(namespace).pods
@@ -17,7 +17,7 @@ const status = ({ as, namespace }: Subject, token: string) =>
     return yield* Effect.match(send, { onSuccess: () => 200, onFailure: ({ status }: ApiError) => status })
   })
 
-/** A server may remember for ten seconds whom it has let in. */
+/** A server may cache a valid token for ten seconds. */
 const ends = (subject: Subject, token: string) =>
   Effect.gen(function* () {
     for (let left = 150; left > 0; left--) {
@@ -33,7 +33,7 @@ const account = ({ ask, namespace }: Subject) =>
     (reply): string => done(reply, 201).metadata.uid
   )
 
-/** A Secret that holds the token, as the controller leaves it. */
+/** A Secret with the token, as the controller writes it. */
 const keep = ({ ask, namespace }: Subject, name: string, token: string) =>
   Effect.map(
     ask("POST", at(namespace).secrets, {
@@ -81,7 +81,7 @@ export const legacyTokens: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a token in a Secret with another key, another uid, another Secret's name or another text is nobody's",
+    title: "a legacy token with another key, uid, Secret name or text is invalid",
     since: 20,
     needs: "credentials",
     run: Effect.fnUntraced(function* (subject) {
@@ -92,7 +92,7 @@ export const legacyTokens: ReadonlyArray<Case> = [
       const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
       const stranger = TokenSigner.of(privateKey)
       assert.isDefined(stranger)
-      // Under the name of the right key, so that nothing but the signature tells.
+      // With the id of the right key, so that only the signature is wrong.
       const forged = Token.make({ ...stranger, keyId: signer.keyId, algorithm: signer.algorithm }, holder("forged"))
       yield* keep(subject, "forged", forged)
       const foreign = Token.make(signer, { ...holder("foreign"), uid: "somebody-else" })

@@ -1,4 +1,4 @@
-/** Lists: selectors, pages, versions, projections, collections, and what is refused. */
+/** Lists: selectors, pages, versions, projections, collections, and errors. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../../src/kube/ApiError.ts"
@@ -21,12 +21,12 @@ const letters = Effect.fnUntraced(function* ({ client, namespace }: Subject, cou
   }
 })
 
-/** A real server puts objects of its own (a root CA) into namespaces. */
+/** A real server creates objects of its own (a root CA) in namespaces. */
 const mine = "letter"
 
 export const lists: ReadonlyArray<Case> = [
   {
-    title: "a list is sorted by name, has a version, and its items say what they are",
+    title: "a list is sorted by name, has a resourceVersion, and its items have apiVersion and kind",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
@@ -58,7 +58,7 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "field selectors: metadata.name everywhere, spec.nodeName and status.phase on pods, others refused",
+    title: "field selectors: metadata.name everywhere, spec.nodeName and status.phase on pods, others are errors",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
@@ -95,7 +95,7 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "remainingItemCount is given without a selector",
+    title: "remainingItemCount is set without a selector",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
@@ -178,7 +178,7 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "pages under concurrent writes: a snapshot, whatever comes and goes in between",
+    title: "pages read one snapshot under concurrent writes",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
@@ -249,7 +249,7 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a version in the past, compacted away, is Gone when it is asked for exactly",
+    title: "a compacted resourceVersion is Gone with Exact",
     since: 20,
     alone: true,
     run: Effect.fnUntraced(function* (subject) {
@@ -277,7 +277,7 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a version that the server has not seen yet: the words, the cause, and when to come back",
+    title: "a future resourceVersion: message, cause and Retry-After",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const reply = yield* ask("GET", `${at(namespace).configMaps}?resourceVersion=999999999`)
@@ -301,7 +301,7 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a limit that everything fits into gives no token; a limit of 0 is none",
+    title: "a limit above the number of objects gives no continue token; a limit of 0 is none",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject

@@ -1,4 +1,4 @@
-/** Who may set owner references: it is power over the object, and over its owner. */
+/** Permissions for owner references, on the object and its owner. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { done, refused } from "../answers.ts"
@@ -18,7 +18,7 @@ const owned = (owner: { readonly metadata: { readonly name: string; readonly uid
 
 export const owners: ReadonlyArray<Case> = [
   {
-    title: "a reference that keeps its owner from going takes the right to update the owner's finalizers",
+    title: "blockOwnerDeletion requires the permission to update finalizers of the owner",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const user = `bob-${namespace}`
@@ -51,7 +51,8 @@ export const owners: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "references of what is there are changed by whoever may delete it, and what they do not change is free",
+    title:
+      "changing the owner references of an existing object requires the permission to delete it; other changes do not",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const user = `bob-${namespace}`
@@ -71,7 +72,7 @@ export const owners: ReadonlyArray<Case> = [
         message: /can't set finalizers on/
       })
       done(yield* ask("PATCH", `${secrets}/a`, { metadata: { ownerReferences: [blocking] } }, merge), 200)
-      // It blocks already.
+      // blockOwnerDeletion is set already.
       done(yield* change({ ownerReferences: [{ ...blocking, controller: true }], labels: { a: "b" } }), 200)
       done(yield* change({ ownerReferences: [plain] }), 200)
       assert.deepStrictEqual(done(yield* change({ ownerReferences: null })).metadata.ownerReferences, undefined)

@@ -72,7 +72,7 @@ export const patchDetails: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "strategic: $setElementOrder orders what is there and what comes",
+    title: "strategic: $setElementOrder orders present and added elements",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const after = yield* patchContainers(subject, {
@@ -86,7 +86,7 @@ export const patchDetails: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "strategic: $retainKeys drops what is not named, as a change of strategy needs",
+    title: "strategic: $retainKeys drops other members, as a change of strategy needs",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -135,7 +135,7 @@ export const patchDetails: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "merge: lists are replaced, nested nulls delete, null of what is not there is nothing",
+    title: "merge: lists are replaced, nested nulls delete, null of a missing member changes nothing",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -181,7 +181,7 @@ export const patchDetails: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "JSON patch: a test that fails and a path that is not there are 422, a patch that is no list 400",
+    title: "JSON patch: a failed test and a missing path are 422, a patch that is no list is 400",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -202,7 +202,7 @@ export const patchDetails: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "apply: 201 for a new object, 200 for one that is there, no new version when nothing changes",
+    title: "apply: 201 for a new object, 200 for an existing one, no new resourceVersion when nothing changes",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const first = done(yield* applied(subject, "one", cm({ k: "1" })), 201)
@@ -213,7 +213,7 @@ export const patchDetails: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "apply: a conflict names the manager and the field; force takes it",
+    title: "apply: a conflict names manager and field; force takes the field over",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       done(yield* applied(subject, "one", cm({ k: "1" })))
@@ -242,7 +242,7 @@ export const patchDetails: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "apply: an update takes the fields it changes; the next apply of another value conflicts",
+    title: "apply: an update takes over the fields it changes; the next apply of another value conflicts",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
@@ -289,7 +289,7 @@ export const patchDetails: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "apply: what the body must and must not say",
+    title: "apply: required and forbidden fields of the body",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject

@@ -111,7 +111,7 @@ export const patches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a patch that changes nothing keeps the version",
+    title: "a patch that changes nothing keeps the resourceVersion",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const made = yield* client.create(ConfigMap, configMap("a", { k: "1" }), { namespace })
@@ -120,7 +120,7 @@ export const patches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "apply creates, owns its fields, and takes others' only by force",
+    title: "apply creates, owns its fields, and takes over those of others only with force",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }

@@ -1,4 +1,4 @@
-/** Built-in admission: what quotas are charged for, and in which order they refuse. */
+/** Built-in admission: the usage that quotas are charged for, and the order of their errors. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { done, merge, refused } from "../answers.ts"
@@ -7,7 +7,7 @@ import { at, podOf, service } from "../objects.ts"
 
 type Amounts = Readonly<Record<string, string>>
 
-/** A quota that a controller has counted: nothing is used yet. */
+/** A quota whose status the controller has computed: nothing is used yet. */
 const counted = Effect.fnUntraced(function* (ask: Ask, namespace: string, hard: Amounts) {
   const { quotas } = at(namespace)
   const used = Object.fromEntries(Object.keys(hard).map((name) => [name, "0"]))
@@ -37,7 +37,7 @@ const asking = (name: string, cpu: string | undefined, initial?: string) => {
 
 export const quotas: ReadonlyArray<Case> = [
   {
-    title: "a quota is asked, and charged, before anybody looks whether the object exists; after it was validated",
+    title: "a quota is charged after validation, and before the check whether the object exists",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -55,7 +55,7 @@ export const quotas: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an update is charged for what it takes more, and gets nothing back for what it takes less",
+    title: "an update is charged for an increase, and not credited for a decrease",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { services } = at(namespace)
@@ -87,7 +87,7 @@ export const quotas: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a pod takes what its containers ask for together, or its init containers one by one, whichever is more",
+    title: "the usage of a pod is the sum of its containers, or its largest init container, whichever is more",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { pods } = at(namespace)
@@ -99,7 +99,7 @@ export const quotas: ReadonlyArray<Case> = [
       const unsaid = {
         code: 403,
         reason: "Forbidden",
-        // Newer servers say of which container.
+        // Newer versions name the container.
         message: /^pods "c" is forbidden: failed quota: q: must specify requests.cpu(?: for: (?:main|first))?$/
       }
       refused(yield* ask("POST", pods, asking("c", undefined)), unsaid)
@@ -132,7 +132,7 @@ export const quotas: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a quota on an amount names each container that does not say it, unless the pod says it for all",
+    title: "a quota error names each container without the resource, unless the pod has it",
     since: 34,
     rule: "demands of quotas by container",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
@@ -150,7 +150,7 @@ export const quotas: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a pod that is given a deadline is charged where pods with one are",
+    title: "a pod that gets a deadline is charged in the Terminating scope",
     since: 34,
     rule: "quotas by scope follow updates of pods",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {

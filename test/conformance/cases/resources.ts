@@ -1,4 +1,4 @@
-/** Resources: what is served, and what each kind keeps. */
+/** Resources: which are served, and the fields that each kind stores. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as ApiError from "../../../src/kube/ApiError.ts"
@@ -72,7 +72,7 @@ export const resources: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a lease keeps its microseconds and refuses a stale holder",
+    title: "a Lease keeps microseconds, and rejects a stale resourceVersion",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const spec = {
@@ -97,7 +97,7 @@ export const resources: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an event of the core group is found by what it is about, and seen in events.k8s.io",
+    title: "an event of the core group is selected by its involved object, and served in events.k8s.io",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const about = yield* client.create(Pod, pod("subject"), { namespace })
@@ -201,7 +201,7 @@ export const resources: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a binding that does not name its pod, or no node, is refused and binds nothing",
+    title: "a Binding that names another pod, or no node, fails and binds nothing",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { pods } = at(namespace)
@@ -280,7 +280,7 @@ export const resources: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a self subject access review answers and is not stored",
+    title: "a SelfSubjectAccessReview returns a status and is not stored",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask }) {
       const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -295,7 +295,7 @@ export const resources: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an event must be in the namespace of what it is about",
+    title: "an event must be in the namespace of its involved object",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const path = at(namespace).events

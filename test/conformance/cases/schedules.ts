@@ -1,4 +1,4 @@
-/** Writes: which schedules and time zones a CronJob may have, what is filled in, and what lists of them show. */
+/** Writes: schedules and time zones of a CronJob, their defaults and table columns. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { type Cause, done, invalid, merge, table } from "../answers.ts"

@@ -1,4 +1,4 @@
-/** Security: credentials, bounds, hostile bodies. */
+/** Security: credentials, limits, hostile bodies. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -9,7 +9,7 @@ import { applyPatch, done, jsonPatch, merge, refused, strategic } from "../answe
 import { type Case, configMap } from "../Case.ts"
 import { at } from "../objects.ts"
 
-/** Keys that are prototypes' in careless programs. */
+/** Names of prototype members. */
 const hostile = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"]
 
 export const security: ReadonlyArray<Case> = [
@@ -91,7 +91,7 @@ export const security: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a body of more than 3 MiB is refused with 413",
+    title: "a body of more than 3 MiB is 413",
     since: 20,
     needs: "HTTP front",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
@@ -139,7 +139,7 @@ export const security: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a refusal of credentials is a Status too, and says no more than that",
+    title: "401 is a Status without details",
     since: 20,
     needs: "credentials",
     run: Effect.fnUntraced(function* ({ as, namespace }) {

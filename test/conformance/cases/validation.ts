@@ -1,4 +1,4 @@
-/** Writes: what workloads are refused for, with the path of the field and the words. */
+/** Writes: validation errors of workloads, with path and message. */
 import * as Effect from "effect/Effect"
 import { type Cause, invalid, refused } from "../answers.ts"
 import type { Case } from "../Case.ts"
@@ -87,7 +87,7 @@ const workloads: ReadonlyArray<StatusError> = [
   },
   {
     ...fits,
-    title: "a strategy nobody knows",
+    title: "an unknown strategy",
     object: deployment("a", { ...matching, strategy: { type: "Bogus" } }),
     causes: [["spec.strategy", "FieldValueNotSupported", 'supported values: "Recreate", "RollingUpdate"']]
   },
@@ -329,7 +329,7 @@ const others: ReadonlyArray<StatusError> = [
   },
   {
     ...autoscaler,
-    title: "an autoscaler that may not do what it must",
+    title: "an autoscaler whose minReplicas exceed maxReplicas",
     object: scaled({ minReplicas: 5 }),
     causes: [["spec.maxReplicas", "FieldValueInvalid", "must be greater than or equal to `minReplicas`"]]
   },

@@ -1,4 +1,4 @@
-/** Views: metadata alone and tables, on get, list and watch. */
+/** Representations: PartialObjectMetadata and Table, on get, list and watch. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { KubeList, KubeObject } from "../../../src/kube/Meta.ts"
@@ -19,7 +19,7 @@ const letters = Effect.fnUntraced(function* ({ client, namespace }: Subject, cou
   }
 })
 
-/** A real server puts objects of its own (a root CA) into namespaces. */
+/** A real server creates objects of its own (a root CA) in namespaces. */
 const mine = "letter"
 
 interface Column {
@@ -29,11 +29,11 @@ interface Column {
   readonly priority: number
 }
 
-/** Columns that only `-o wide` shows carry a star. */
+/** Columns of `-o wide` have a star. */
 const columns = (body: any): string =>
   body.columnDefinitions.map(({ name, priority }: Column) => (priority === 0 ? name : `${name}*`)).join(" ")
 
-/** What 1.20 shows; later servers add columns behind, and to other kinds. */
+/** The columns of 1.20; later versions append columns, and have more kinds. */
 const shown: Readonly<Record<string, string>> = {
   "/api/v1/pods": "Name Ready Status Restarts Age IP* Node* Nominated Node* Readiness Gates*",
   "/api/v1/nodes":
@@ -103,7 +103,7 @@ export const views: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "includeObject decides what a row carries: None, Metadata, Object; anything else is refused",
+    title: "includeObject determines the object of a row: None, Metadata, Object; others are errors",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -163,7 +163,7 @@ export const views: ReadonlyArray<Case> = [
     })
   })),
   {
-    title: "rows of workloads say what kubectl prints",
+    title: "rows of workloads have the cells that kubectl prints",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments, services } = at(namespace)
@@ -196,7 +196,7 @@ export const views: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "metadata alone and tables are forms of answers to writes too",
+    title: "writes return PartialObjectMetadata and Table too",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -222,7 +222,7 @@ export const views: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "of several forms the first that the server knows is taken",
+    title: "the first known media type of Accept is used",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)

@@ -1,4 +1,4 @@
-/** Watches: order, resumption, selectors, bookmarks, ends and expiry. */
+/** Watches: order, resumption, selectors, bookmarks, timeouts and expiry. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -17,7 +17,7 @@ const objectOf = (event: WatchEvent): KubeObject => event.object as KubeObject
 const versionOf = (event: WatchEvent): string => objectOf(event).metadata.resourceVersion ?? ""
 const line = (event: WatchEvent): string => `${event.type} ${objectOf(event).metadata.name}`
 
-/** Objects of the test carry this label; a real server puts some of its own into every namespace. */
+/** The objects of the test have this label; a real server creates some of its own in every namespace. */
 const labels = { mine: "yes" }
 const mine = { labelSelector: "mine=yes" }
 
@@ -28,7 +28,7 @@ const take = ({ client, namespace }: Subject, count: number, options: WatchOptio
   Stream.runCollect(Stream.take(client.watch(ConfigMap, { namespace, ...mine, timeoutSeconds: 30, ...options }), count))
 
 /** Create a, change a, create b, delete a: four events. */
-const story = Effect.fnUntraced(function* ({ client, namespace }: Subject) {
+const fourEvents = Effect.fnUntraced(function* ({ client, namespace }: Subject) {
   const a = yield* client.create(ConfigMap, configMap("a", { k: "1" }, labels), { namespace })
   yield* client.update(ConfigMap, { ...a, data: { k: "2" } })
   yield* client.create(ConfigMap, configMap("b", {}, labels), { namespace })
@@ -43,7 +43,7 @@ export const watches: ReadonlyArray<Case> = [
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const resourceVersion = yield* now(subject)
-      yield* story(subject)
+      yield* fourEvents(subject)
       const events = yield* take(subject, 4, { resourceVersion })
       assert.deepStrictEqual(events.map(line), told)
       let last = resourceVersion
@@ -61,7 +61,7 @@ export const watches: ReadonlyArray<Case> = [
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const resourceVersion = yield* now(subject)
-      yield* story(subject)
+      yield* fourEvents(subject)
       const events = yield* take(subject, 4, { resourceVersion })
       for (const at of [0, 1, 2]) {
         const rest = yield* take(subject, 3 - at, { resourceVersion: versionOf(events[at] as WatchEvent) })
@@ -70,7 +70,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a live watch hears of a change made while it is open",
+    title: "a watch delivers a change made while it is open",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
@@ -92,10 +92,10 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "without a version a watch begins with what there is",
+    title: "without a resourceVersion a watch starts with the present objects",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
-      yield* story(subject)
+      yield* fourEvents(subject)
       assert.deepStrictEqual((yield* take(subject, 1, {})).map(line), ["ADDED b"])
       assert.deepStrictEqual((yield* take(subject, 1, { resourceVersion: "0" })).map(line), ["ADDED b"])
     })
@@ -121,17 +121,17 @@ export const watches: ReadonlyArray<Case> = [
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const resourceVersion = yield* now(subject)
-      yield* story(subject)
+      yield* fourEvents(subject)
       const events = yield* take(subject, 3, { resourceVersion, fieldSelector: "metadata.name=a" })
       assert.deepStrictEqual(events.map(line), ["ADDED a", "MODIFIED a", "DELETED a"])
     })
   },
   {
-    title: "a watch over all namespaces hears of this one",
+    title: "a watch of all namespaces delivers events of this one",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const resourceVersion = yield* now(subject)
-      yield* story(subject)
+      yield* fourEvents(subject)
       const events = yield* Stream.runCollect(
         subject.client.watch(ConfigMap, { ...mine, resourceVersion, timeoutSeconds: 30 }).pipe(
           Stream.filter((event) => objectOf(event).metadata.namespace === subject.namespace),
@@ -147,7 +147,7 @@ export const watches: ReadonlyArray<Case> = [
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       const resourceVersion = yield* now(subject)
-      yield* story(subject)
+      yield* fourEvents(subject)
       const Partial = Resource.metadataOnly(ConfigMap)
       const events = yield* Stream.runCollect(
         Stream.take(client.watch(Partial, { namespace, ...mine, resourceVersion, timeoutSeconds: 30 }), 4)
@@ -160,17 +160,17 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "timeoutSeconds ends a watch cleanly, and a bookmark before it says how far it got",
+    title: "timeoutSeconds ends a watch cleanly, after a bookmark",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       const resourceVersion = yield* now(subject)
-      yield* story(subject)
+      yield* fourEvents(subject)
       const at = yield* now(subject)
       const options = { namespace, ...mine, resourceVersion, timeoutSeconds: 5, allowWatchBookmarks: true }
       let events: ReadonlyArray<WatchEvent> = []
-      // Real servers send the last bookmark when they find the time, about two seconds before the end, without a promise,
-      // and only on a watch that has told of something since it was opened.
+      // Real servers send the last bookmark about two seconds before the end, without a guarantee, and only on a watch that has
+      // delivered an event.
       for (let i = 0; i < 3 && events.at(-1)?.type !== "BOOKMARK"; i++) {
         const fresh = Effect.asVoid(client.create(ConfigMap, configMap(`fresh-${i}`, {}, labels), { namespace }))
         const watch = client.watch(ConfigMap, options)
@@ -187,7 +187,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "no bookmarks unless they are asked for",
+    title: "no bookmarks without allowWatchBookmarks",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
@@ -203,7 +203,7 @@ export const watches: ReadonlyArray<Case> = [
     since: 20,
     alone: true,
     run: Effect.fnUntraced(function* (subject) {
-      // Events, because real servers keep other kinds in a cache that outlives compaction.
+      // Events, because real servers keep other resources in a cache that outlives compaction.
       const { client, compact, namespace } = subject
       const make = (name: string) =>
         client.create(Event, { metadata: { name }, involvedObject: { namespace } }, { namespace })
@@ -232,7 +232,7 @@ export const watches: ReadonlyArray<Case> = [
         const events = client.watch(Event, { namespace, resourceVersion, timeoutSeconds: 30 })
         return yield* Stream.runCollect(Stream.take(events, 1))
       })
-      // A real server may write something of its own before the compaction, which then is at another version.
+      // A real server may write objects of its own before the compaction, which changes the revision.
       const seen = yield* attempt("one").pipe(
         Effect.catch(() => attempt("two")),
         Effect.catch(() => attempt("three"))
@@ -241,7 +241,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a version that is no number is refused",
+    title: "a resourceVersion that is no number is an error",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const error = yield* Effect.flip(take(subject, 1, { resourceVersion: "nonsense" }))
@@ -249,11 +249,11 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a streaming list begins with what there is and marks its end with a bookmark",
+    title: "sendInitialEvents delivers the present objects and then a bookmark",
     since: 32,
     rule: "KEP-3157: watch-list is on from 1.32",
     run: Effect.fnUntraced(function* (subject) {
-      yield* story(subject)
+      yield* fourEvents(subject)
       const events = yield* take(subject, 2, {
         sendInitialEvents: true,
         allowWatchBookmarks: true,
@@ -304,7 +304,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a deletion that waits for finalizers is MODIFIED, then DELETED when the last one goes",
+    title: "a deletion with finalizers is MODIFIED, then DELETED when the last one is removed",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
@@ -355,12 +355,12 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "timeoutSeconds ends the answer in time and in order, with whole lines",
+    title: "timeoutSeconds ends the response in time, with complete lines",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
       const resourceVersion = yield* now(subject)
-      yield* story(subject)
+      yield* fourEvents(subject)
       const started = Date.now()
       const query = `watch=1&timeoutSeconds=1&labelSelector=mine%3Dyes&resourceVersion=${resourceVersion}`
       const reply = yield* ask("GET", `${at(namespace).configMaps}?${query}`)
@@ -373,7 +373,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a watch with a version that was compacted before it begins tells 410 in an ERROR event or an answer",
+    title: "a watch from a compacted resourceVersion gets 410, in an ERROR event or a response",
     since: 20,
     alone: true,
     run: Effect.fnUntraced(function* ({ ask, client, compact, namespace }) {
@@ -393,7 +393,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a watch at version 0 begins with what there is, each ADDED, and goes on from there",
+    title: "a watch at resourceVersion 0 starts with the present objects, each ADDED, and continues from there",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject

@@ -1,4 +1,4 @@
-/** Admission webhooks: who is asked, what is said to them, what they may change, and what becomes of those that fail. */
+/** Admission webhooks: which are called, their reviews, their patches, and failures. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { done, merge, refused } from "../answers.ts"
@@ -15,12 +15,12 @@ const failed = (name: string, why: string) => ({
   message: new RegExp(`^Internal error occurred: failed calling webhook "${name}\\.conformance\\.example": .*${why}`)
 })
 
-/** What dies of custom objects dies of noting down a patch too. */
+/** A server that crashes with custom resources crashes with a patch too. */
 const patches = { since: 20, needs: "custom objects" } as const
 
 export const webhooks: ReadonlyArray<Case> = [
   {
-    title: "a mutating webhook is asked about a new object as it was sent",
+    title: "a mutating webhook receives a new object as it was sent",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
@@ -56,7 +56,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "mutating webhooks are asked in the order of their configurations' names, and validating ones after them",
+    title: "mutating webhooks are called in the order of configuration names, and validating ones after them",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const seen: Array<string> = []
@@ -74,7 +74,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a mutating webhook's patch is stored, and shown to those that are asked after it",
+    title: "the patch of a mutating webhook is stored, and later webhooks receive it",
     ...patches,
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* start(subject, {
@@ -99,7 +99,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a validating webhook refuses with its own status and words",
+    title: "a validating webhook denies with its own status and message",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
@@ -178,7 +178,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a webhook that cannot be heard fails the request, or is passed over where its policy is Ignore",
+    title: "an unreachable webhook fails the request, or is ignored with failurePolicy Ignore",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
@@ -208,7 +208,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a webhook that takes longer than its timeout has failed",
+    title: "a webhook that exceeds its timeout fails",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* start(subject, { slow: () => undefined })
@@ -239,7 +239,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a webhook's selectors of objects and of namespaces decide whether it is asked",
+    title: "a webhook is called for objects and namespaces that its selectors match",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
@@ -258,7 +258,7 @@ export const webhooks: ReadonlyArray<Case> = [
       ])
       done(yield* ask("POST", configMaps, configMap("a", {}, { of: namespace })), 201)
       done(yield* ask("POST", configMaps, configMap("b", {}, { on: "yes" })), 201)
-      // Of an update either object will do.
+      // For an update, either object may match.
       done(yield* ask("PATCH", `${configMaps}/b`, { metadata: { labels: { on: null } } }, merge))
       done(yield* ask("PATCH", `${configMaps}/b`, { data: { k: "1" } }, merge))
       assert.deepStrictEqual(
@@ -269,7 +269,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the warnings of webhooks reach the client, of those that refuse too",
+    title: "the client gets the warnings of webhooks, also of denying ones",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
@@ -301,7 +301,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "writes of subresources are asked about by rules that name them, and by no others",
+    title: "writes of subresources match rules that name them, and no others",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
@@ -323,7 +323,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a webhook that is asked about a status changes the status and not the spec",
+    title: "a webhook for a status can patch the status and not the spec",
     ...patches,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
@@ -340,7 +340,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a webhook is asked in the version of its rule, unless its rules are to match exactly",
+    title: "a webhook receives the version of its rule, unless its matchPolicy is Exact",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject

@@ -48,7 +48,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an invalid name is Invalid and says which field",
+    title: "an invalid name is Invalid and names the field",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const error = yield* Effect.flip(client.create(ConfigMap, configMap("Not_Valid"), { namespace }))
@@ -110,7 +110,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a dry run answers like the real thing and changes nothing",
+    title: "a dry run has the response of the write and changes nothing",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }
@@ -155,7 +155,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "strict field validation refuses a field nobody knows",
+    title: "fieldValidation Strict rejects an unknown field",
     since: 25,
     rule: "KEP-2885: fieldValidation is on from 1.25 (beta)",
     run: Effect.fnUntraced(function* ({ client, namespace }) {
@@ -166,7 +166,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "what the server owns of the metadata cannot be written",
+    title: "clients cannot write the metadata that the server sets",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -242,7 +242,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a PUT of a deployment's status keeps spec and labels, takes the annotations and counts no generation",
+    title: "a PUT of the status of a Deployment keeps spec, labels and generation, and updates annotations",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const path = `${at(namespace).deployments}/a`
@@ -260,7 +260,7 @@ export const writes: ReadonlyArray<Case> = [
         [undefined, 1, 1, 1]
       )
       assert.deepStrictEqual(done(yield* ask("GET", path)), after)
-      // On the main endpoint a deployment counts annotations as a change of what is wanted.
+      // On the main endpoint a change of annotations increments the generation of a Deployment.
       const annotated = done(yield* ask("PATCH", path, { metadata: { annotations: { a: "1" } } }, merge))
       assert.strictEqual(annotated.metadata.generation, 2)
     })
@@ -299,7 +299,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a dry run is refused for what the real thing would be refused for",
+    title: "a dry run fails with the error of the write",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -311,7 +311,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "PUT creates what is not there where the kind allows it, and nowhere else",
+    title: "PUT creates a missing object only where the kind allows it",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps, leases } = at(namespace)
@@ -336,7 +336,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the uid of another object is refused by PUT and by a patch",
+    title: "PUT and patch reject the uid of another object",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -348,7 +348,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a field nobody knows is dropped on every way in",
+    title: "an unknown field is dropped by every kind of write",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps, deployments } = at(namespace)
@@ -361,7 +361,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "field validation: Warn tells of unknown and duplicate fields, Strict refuses them",
+    title: "fieldValidation: Warn warns about unknown and duplicate fields, Strict rejects them",
     since: 25,
     rule: "KEP-2885: fieldValidation is on from 1.25 (beta)",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
