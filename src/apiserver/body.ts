@@ -8,7 +8,7 @@ import type { ApiRequest } from "./Api.ts"
 import * as StatusError from "./StatusError.ts"
 import type { Decode } from "./validation/fieldValidation.ts"
 import * as ResourceDefinition from "./scheme/ResourceDefinition.ts"
-import * as converted from "./scheme/converted.ts"
+import * as resources from "./scheme/resources.ts"
 
 const acceptedTypes: ReadonlyArray<string> = ["application/json"]
 
@@ -92,7 +92,7 @@ export const object = (
 ): JsonObject => {
   const value = read(request, resource.kind)
   if (value === undefined) throw unrecognized(resource.kind, "")
-  return converted.toStored(resource, check(value, resource, decode))
+  return resources.toStored(resource, check(value, resource, decode))
 }
 
 /** Rejects an object of another kind, or that cannot be decoded. */
@@ -126,14 +126,14 @@ export const accept = (
   value: JsonObject,
   resource: ResourceDefinition.ResourceDefinition,
   decode: Decode
-): JsonObject => converted.toStored(resource, check(value, resource, decode))
+): JsonObject => resources.toStored(resource, check(value, resource, decode))
 
 /** The configuration of an apply, nulls included: the manager owns every field that it sends. */
 export const configuration = (
   value: JsonObject,
   resource: ResourceDefinition.ResourceDefinition,
   decode: Decode
-): JsonObject => converted.sparseToStored(resource, check(clone(value), resource, decode))
+): JsonObject => resources.sparseToStored(resource, check(clone(value), resource, decode))
 
 /** `dryRun=All`; any other value is rejected. */
 export const dryRun = (values: ReadonlyArray<Json>, kind = "CreateOptions"): boolean => {

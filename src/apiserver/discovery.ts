@@ -1,6 +1,5 @@
 /** Discovery, legacy and aggregated, and `/version`. Derived from the served resources. */
 import type { Answer } from "./Api.ts"
-import { compare } from "./apiextensions/versions.ts"
 import type * as ResourceDefinition from "./scheme/ResourceDefinition.ts"
 import { parseAccept } from "./printers/negotiate.ts"
 
@@ -65,11 +64,32 @@ const groupsOf = (resources: ReadonlyArray<ResourceDefinition.ResourceDefinition
     if (
       [...versions.values()].some((resources) => resources.some(({ customResource: custom }) => custom !== undefined))
     ) {
-      out.set(group, new Map([...versions].sort(([a], [b]) => compare(a, b))))
+      out.set(group, new Map([...versions].sort(([a], [b]) => compareVersions(a, b))))
     }
   }
   return out
 }
+
+const kubeVersion = /^v(\d+)(?:(alpha|beta)(\d+))?$/
+
+/**
+ * Orders versions of a group by the preference of clients: stable, then beta, then alpha, the higher number first, and names of another
+ * form last. Negative when `a` is preferred. Source: apimachinery version.CompareKubeAwareVersionStrings.
+ */
+export const compareVersions = (a: string, b: string): number => {
+  const [left, right] = [kubeVersion.exec(a), kubeVersion.exec(b)]
+  if (left === null || right === null) {
+    if (left !== null || right !== null) return left === null ? 1 : -1
+    return a < b ? -1 : a > b ? 1 : 0
+  }
+  return (
+    stability(right[2]) - stability(left[2]) ||
+    Number(right[1]) - Number(left[1]) ||
+    Number(right[3] ?? 0) - Number(left[3] ?? 0)
+  )
+}
+
+const stability = (text: string | undefined): number => (text === undefined ? 2 : text === "beta" ? 1 : 0)
 
 const legacyVersions = {
   kind: "APIVersions",

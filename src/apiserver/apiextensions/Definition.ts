@@ -4,15 +4,16 @@
  * carried in the schema and not evaluated.
  */
 import { applyDefaults } from "../../kube/structural/applyDefaults.ts"
+import { additionalOf } from "../../kube/structural/StructuralSchema.ts"
 import type { StructuralSchema } from "../../kube/structural/StructuralSchema.ts"
 import { validate } from "../../kube/structural/validate.ts"
-import { arrayAt, at, ensureObject, get, isObject, objectAt, set, textAt } from "../json.ts"
+import { arrayAt, at, ensureObject, get, isObject, numberAt, objectAt, set, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
+import * as Shape from "../scheme/Shape.ts"
 import { columnsOf } from "./columns.ts"
-import * as Converter from "./conversion/Converter.ts"
+import { addressOf } from "../webhook/call.ts"
 import * as jsonPath from "./jsonPath.ts"
-import { shapeOf } from "./shape.ts"
 
 export const storage = "apiextensions.k8s.io/customresourcedefinitions"
 
@@ -33,7 +34,7 @@ export const storageOf = (definition: JsonObject): string =>
   `custom/${textAt(definition, "spec", "group")}/${textAt(definition, "spec", "names", "plural")}`
 
 export const resourcesOf = (definition: JsonObject): ReadonlyArray<ResourceDefinition.ResourceDefinition> => {
-  const converter = Converter.of(definition)
+  const converter = converterOf(definition)
   return arrayAt(definition, "spec", "versions").flatMap((version) =>
     isObject(version) && get(version, "served") === true ? [resourceOf(definition, version, converter)] : []
   )
@@ -76,7 +77,7 @@ const resourceOf = (
       schema,
       shape: shapeOf(schema),
       scale,
-      storageVersion: Converter.storageVersionOf(definition),
+      storageVersion: storageVersionOf(definition),
       converter,
       terminating: isTerminating(definition)
     }
@@ -137,4 +138,65 @@ export const holdForCleanup = (resource: ResourceDefinition.ResourceDefinition, 
   const held = get(metadata, "finalizers")
   const list = Array.isArray(held) ? held : []
   if (isObject(metadata) && !list.includes(cleanup)) metadata["finalizers"] = [...list, cleanup]
+}
+
+/** Seconds that a webhook has. Source: the reference server, which says so in the address. */
+export const conversionTimeoutSeconds = 30
+
+/** The version that objects are written in from now on. */
+const storageVersionOf = (definition: JsonObject): string =>
+  textAt(
+    arrayAt(definition, "spec", "versions").find((one) => at(one, "storage") === true),
+    "name"
+  )
+
+/** Undefined where versions differ in their name alone. */
+const converterOf = (definition: JsonObject): ResourceDefinition.Converter | undefined => {
+  const conversion = objectAt(definition, "spec", "conversion")
+  if (textAt(conversion, "strategy") !== "Webhook") return undefined
+  const understood = arrayAt(conversion, "webhook", "conversionReviewVersions")
+  return {
+    id: `${textAt(definition, "metadata", "uid")}/${numberAt(definition, "metadata", "generation")}`,
+    group: textAt(definition, "spec", "group"),
+    kind: textAt(definition, "spec", "names", "kind"),
+    storageVersion: storageVersionOf(definition),
+    schemas: new Map(
+      arrayAt(definition, "spec", "versions").map((one) => [
+        textAt(one, "name"),
+        objectAt(one, "schema", "openAPIV3Schema") ?? {}
+      ])
+    ),
+    reviewVersion: understood.find((one) => one === "v1" || one === "v1beta1"),
+    address: addressOf(objectAt(conversion, "webhook", "clientConfig"), conversionTimeoutSeconds)
+  }
+}
+
+/** The shape of a whole object: its metadata is that of every object. */
+const shapeOf = (schema: StructuralSchema): Shape.Shape => ({
+  fields: { ...fieldsOf(schema), metadata: Shape.metadata() }
+})
+
+const fieldsOf = (schema: StructuralSchema): Readonly<Record<string, Shape.Shape>> =>
+  Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, one]) => [name, shapeOfField(one)]))
+
+const shapeOfField = (schema: StructuralSchema): Shape.Shape => {
+  if (schema["x-kubernetes-map-type"] === "atomic") return { atomic: true }
+  const additional = additionalOf(schema)
+  if (schema.type !== "array") {
+    return {
+      fields: schema["x-kubernetes-embedded-resource"] === true ? { ...fieldsOf(schema) } : fieldsOf(schema),
+      ...(additional === undefined ? {} : { others: shapeOfField(additional) })
+    }
+  }
+  const { items } = schema
+  if (schema["x-kubernetes-list-type"] === "set") return { set: true }
+  if (schema["x-kubernetes-list-type"] !== "map" || items === undefined) return {}
+  const keys = schema["x-kubernetes-list-map-keys"] ?? []
+  const defaults = keys.flatMap((key) => {
+    const value = items.properties?.[key]?.default
+    return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+      ? [[key, value] as const]
+      : []
+  })
+  return { keys, keyDefaults: Object.fromEntries(defaults), fields: fieldsOf(items) }
 }

@@ -11,7 +11,6 @@ import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import { apiVersion, hasStatus } from "../scheme/ResourceDefinition.ts"
 import * as resources from "../scheme/resources.ts"
-import * as converted from "../scheme/converted.ts"
 import * as RequestContext from "../RequestContext.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
@@ -112,7 +111,7 @@ const apply = (context: RequestScope, target: Target, options: write.WriteOption
     time: RequestContext.timestamp(context.now),
     shape: resources.shapeOf(resource),
     settle: (merged) =>
-      resource.customResource === undefined ? void converted.asStored(resource, merged) : resource.defaults?.(merged)
+      resource.customResource === undefined ? void resources.asStored(resource, merged) : resource.defaults?.(merged)
   })
   const settled = { ...options, owners }
   if (existing === undefined) return { version: write.createNamed(context, target, object, settled), created: true }

@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from "../json.ts"
 import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
-import * as converted from "../scheme/converted.ts"
+import * as resources from "../scheme/resources.ts"
 import * as Version from "../storage/Version.ts"
 
 export interface ListMeta {
@@ -53,7 +53,7 @@ export const objectEncoder = (resource: ResourceDefinition.ResourceDefinition): 
   const body =
     resource.conversion === undefined
       ? (version: Version.Version) => version.text
-      : memoised(id, (version) => JSON.stringify(converted.fromStored(resource, Version.parseWhole(version))))
+      : memoised(id, (version) => JSON.stringify(resources.fromStored(resource, Version.parseWhole(version))))
   const one =
     resource.conversion === undefined
       ? (version: Version.Version) => `${opening},${version.members}`
@@ -81,6 +81,22 @@ const withoutManagedFields = (whole: Encoder, opening: string): Encoder => {
   }
 }
 
+const partialOpening = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1"`
+const partialListOpening = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1"`
+
+const encodePartial = (version: Version.Version): string => `${partialOpening},"metadata":${version.metadata}}`
+
+/** `PartialObjectMetadata` and its list, for clients that read metadata only. Source: meta/v1. */
+export const metadataEncoder: Encoder = {
+  id: "metadata",
+  encode: encodePartial,
+  encodeAt: (version, revision) => encodePartial(Version.atRevision(version, revision)),
+  // Items carry their kind: a list of partial objects is decoded without knowing what they are parts of.
+  encodeList: (versions, meta) =>
+    `${partialListOpening},"metadata":${JSON.stringify(meta)},"items":[${versions.map(encodePartial).join(",")}]}`,
+  encodeBookmark: (meta) => `${partialOpening},"metadata":${JSON.stringify(meta)}}`
+}
+
 /** A copy of an object in the form the kind serves. The copy belongs to the caller. */
 export const served = (resource: ResourceDefinition.ResourceDefinition, version: Version.Version): JsonObject =>
   servedAs(resource, Version.parseWhole(version))
@@ -91,5 +107,5 @@ export const servedUnowned = (resource: ResourceDefinition.ResourceDefinition, v
 
 const servedAs = (resource: ResourceDefinition.ResourceDefinition, stored: JsonObject): JsonObject => {
   const out: Record<string, Json> = { kind: resource.kind, apiVersion: ResourceDefinition.apiVersion(resource) }
-  return Object.assign(out, converted.fromStored(resource, stored))
+  return Object.assign(out, resources.fromStored(resource, stored))
 }

@@ -4,10 +4,9 @@
  */
 import * as StatusError from "../StatusError.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
-import { metadataEncoder } from "./partial.ts"
 import { tableEncoder } from "./table.ts"
 import type { Include } from "./table.ts"
-import { objectEncoder } from "./Encoder.ts"
+import { metadataEncoder, objectEncoder } from "./Encoder.ts"
 import type { Encoder } from "./Encoder.ts"
 
 export interface MediaType {

@@ -1,6 +1,6 @@
 /** Tables: the rows that kubectl prints, computed by the server. Source: meta/v1 Table. */
 import { generic } from "../scheme/columns.ts"
-import * as converted from "../scheme/converted.ts"
+import * as resources from "../scheme/resources.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import * as Version from "../storage/Version.ts"
 import { head, join } from "./Encoder.ts"
@@ -67,6 +67,6 @@ const carry = (resource: ResourceDefinition, include: Include, version: string, 
   const text =
     resource.conversion === undefined
       ? one.text
-      : JSON.stringify(converted.fromStored(resource, Version.parseWhole(one)))
+      : JSON.stringify(resources.fromStored(resource, Version.parseWhole(one)))
   return join(head(resource), text)
 }

@@ -2,14 +2,16 @@
  * The kinds this server serves: one table, from which endpoints, discovery, field selectors and printed columns are
  * derived. Adding a kind that is only stored is adding a row.
  */
+import { dropNulls } from "../json.ts"
+import type { JsonObject } from "../json.ts"
 import * as columns from "./columns.ts"
 import * as creation from "./creation.ts"
+import { decode } from "./decode.ts"
 import * as events from "./events.ts"
 import * as groupColumns from "./groupColumns.ts"
 import * as ResourceDefinition from "./ResourceDefinition.ts"
 import * as selectable from "./selectable.ts"
 import * as Shape from "./Shape.ts"
-import { reviews } from "./reviewResources.ts"
 import { stored } from "./storedResources.ts"
 import * as types from "./types.ts"
 
@@ -172,6 +174,35 @@ const groupResources: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
   })
 ]
 
+const review = { version: "v1", verbs: ["create"], review: true } as const
+const authorization = { ...review, group: "authorization.k8s.io" } as const
+const authentication = { ...review, group: "authentication.k8s.io", namespaced: false } as const
+
+/** An object of these is created and not stored; the response is the same object with a status (`endpoints/reviews.ts`). */
+const reviews: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
+  ResourceDefinition.make({ ...authentication, kind: "TokenReview", plural: "tokenreviews" }),
+  ResourceDefinition.make({ ...authentication, kind: "SelfSubjectReview", plural: "selfsubjectreviews" }),
+  ResourceDefinition.make({
+    ...authorization,
+    kind: "SubjectAccessReview",
+    plural: "subjectaccessreviews",
+    namespaced: false
+  }),
+  ResourceDefinition.make({
+    ...authorization,
+    kind: "SelfSubjectAccessReview",
+    plural: "selfsubjectaccessreviews",
+    namespaced: false
+  }),
+  ResourceDefinition.make({
+    ...authorization,
+    kind: "SelfSubjectRulesReview",
+    plural: "selfsubjectrulesreviews",
+    namespaced: false
+  }),
+  ResourceDefinition.make({ ...authorization, kind: "LocalSubjectAccessReview", plural: "localsubjectaccessreviews" })
+]
+
 export const all: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
   ...coreResources,
   ...groupResources,
@@ -199,3 +230,29 @@ export const shapeOfStorage = (storage: string): Shape.Shape => {
   shapes.set(storage, shape)
   return shape
 }
+
+/** As the reference server would give an object back, in place. */
+const asOf = (resource: ResourceDefinition.ResourceDefinition | undefined, object: JsonObject): JsonObject => {
+  const type = resource === undefined ? undefined : types.ofKind(resource)
+  if (type !== undefined) decode(object, type)
+  return object
+}
+
+/** What a struct of the stored form makes of an object in that form. May change its argument. */
+export const asStored = (resource: ResourceDefinition.ResourceDefinition, object: JsonObject): JsonObject =>
+  asOf(storedAs(resource.storage), object)
+
+/** Into the stored form. May change its argument. */
+export const toStored = (resource: ResourceDefinition.ResourceDefinition, object: JsonObject): JsonObject =>
+  resource.conversion === undefined ? object : asStored(resource, resource.conversion.toStored(object))
+
+/** Of what is applied only what was said: nothing is put in, but nulls do not survive a translation. May change its argument. */
+export const sparseToStored = (resource: ResourceDefinition.ResourceDefinition, object: JsonObject): JsonObject => {
+  if (resource.conversion === undefined) return object
+  dropNulls(object)
+  return resource.conversion.toStored(object)
+}
+
+/** Into the form that the kind serves. May change its argument. */
+export const fromStored = (resource: ResourceDefinition.ResourceDefinition, object: JsonObject): JsonObject =>
+  resource.conversion === undefined ? object : asOf(resource, resource.conversion.fromStored(object))

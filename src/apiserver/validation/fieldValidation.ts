@@ -6,12 +6,13 @@
  * The words differ by how the object came about, since the reference server decodes in three ways: JSON into structs (bodies,
  * JSON and merge patches), unstructured values into structs (strategic patches), and typed values (apply).
  */
-import { isObject, textAt } from "../json.ts"
+import { prune } from "../../kube/structural/prune.ts"
+import type { StructuralSchema } from "../../kube/structural/StructuralSchema.ts"
+import { isObject, objectAt, set, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as StatusError from "../StatusError.ts"
 import { decode, decodeSparse } from "../scheme/decode.ts"
 import type { Findings, Mismatch } from "../scheme/decode.ts"
-import { decodeCustom } from "../scheme/decodeCustom.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import * as scalars from "../scheme/scalars.ts"
 import * as types from "../scheme/types.ts"
@@ -85,12 +86,39 @@ const readerOf = (resource: ResourceDefinition): Reader | undefined => {
     return {
       name: resource.kind,
       version: resource.version,
-      read: (object) => decodeCustom(object, custom.schema, decode)
+      read: (object) => decodeCustomResource(object, custom.schema, decode)
     }
   }
   const type = types.ofKind(resource)
   return type === undefined ? undefined : ofType(type)
 }
+
+type ReadType = (object: JsonObject, type: types.Type) => Findings | undefined
+
+/** As many as the reference server reports. */
+const unknownLimit = 100
+
+/** In place; `read` is how the metadata is read. */
+const decodeCustomResource = (object: JsonObject, schema: StructuralSchema, read: ReadType): Findings | undefined => {
+  const metadata = objectAt(object, "metadata")
+  const found = metadata === undefined ? undefined : read(metadata, types.get("meta.ObjectMeta"))
+  const { dropped, value } = prune(schema, object)
+  if (isObject(value) && value !== object) {
+    for (const key of Object.keys(object)) {
+      if (Object.hasOwn(value, key)) set(object, key, value[key] ?? null)
+      else delete object[key]
+    }
+  }
+  const unknown = [...(found?.unknown ?? []).map((path) => `metadata.${path}`), ...dropped].slice(0, unknownLimit)
+  const mismatch = found?.mismatch === undefined ? undefined : belowMetadata(found.mismatch)
+  return unknown.length === 0 && mismatch === undefined ? undefined : { unknown, mismatch }
+}
+
+const belowMetadata = (mismatch: Mismatch): Mismatch => ({
+  ...mismatch,
+  path: ["metadata", ...mismatch.path],
+  fields: ["metadata", ...mismatch.fields]
+})
 
 const bodyAs =
   (context: RequestContext, type: Reader | undefined): Decode =>
@@ -149,7 +177,8 @@ export const ofMerged =
 const nothing: Findings = { unknown: [], mismatch: undefined }
 
 const sparse = (resource: ResourceDefinition, object: JsonObject): Findings | undefined => {
-  if (resource.customResource !== undefined) return decodeCustom(object, resource.customResource.schema, decodeSparse)
+  if (resource.customResource !== undefined)
+    return decodeCustomResource(object, resource.customResource.schema, decodeSparse)
   const type = types.ofKind(resource)
   return type === undefined ? undefined : decodeSparse(object, type)
 }

@@ -2,12 +2,12 @@
  * Validation, before anything is stored: the metadata that every kind shares here, the rest by kind in `validation/`. All that
  * is wrong is told at once, metadata first. Source: apimachinery api/validation.
  */
-import { arrayAt, at, get, isObject, objectAt, textAt } from "../json.ts"
+import { arrayAt, at, equal, get, isObject, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
+import * as Definition from "../apiextensions/Definition.ts"
 import * as StatusError from "../StatusError.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import * as names from "./names.ts"
-import * as custom from "./kinds/custom.ts"
 import { invalid, pushAll, required, tooLong } from "./kinds/field.ts"
 import type { Errors } from "./kinds/field.ts"
 import { validationOf } from "./kinds/table.ts"
@@ -22,7 +22,7 @@ export const object = (resource: ResourceDefinition, object: JsonObject, before?
   const errors = ofMetadata(resource, object)
   const validation = validationOf(resource)
   validation.validate?.(errors, object)
-  custom.check(errors, resource, object, before)
+  validateCustomResource(errors, resource, object, before)
   if (before === undefined) validation.validateCreate?.(errors, object)
   else validation.validateUpdate?.(errors, object, before)
   if (errors.length > 0)
@@ -37,11 +37,36 @@ export const part = (
   before: JsonObject
 ): void => {
   const errors = ofMetadata(resource, object)
-  custom.check(errors, resource, object, before)
+  validateCustomResource(errors, resource, object, before)
   if (subresource === "ephemeralcontainers")
     validationOf(resource).validateEphemeralContainers?.(errors, object, before)
   if (subresource === "status") validationOf(resource).validateStatusUpdate?.(errors, object, before)
   if (errors.length > 0) throw StatusError.invalid(resource, textAt(object, "metadata", "name"), errors)
+}
+
+/**
+ * Validates a custom resource by the schema of its CustomResourceDefinition. An update may leave a value that it does not touch, though a schema that
+ * has become stricter would refuse it. Source: apiextensions-apiserver, registry/customresource, ratcheting.
+ */
+const validateCustomResource = (
+  errors: Errors,
+  resource: ResourceDefinition,
+  object: JsonObject,
+  before: JsonObject | undefined
+): void => {
+  const { customResource: custom } = resource
+  if (custom === undefined) return
+  const found = Definition.faultsOf(resource, custom, object)
+  if (found.length === 0) return
+  const old = before === undefined ? [] : Definition.faultsOf(resource, custom, before)
+  for (const cause of found) {
+    const isOld = old.some((one) => one.field === cause.field && one.message === cause.message)
+    const isUntouched =
+      isOld &&
+      before !== undefined &&
+      equal(Definition.valueAt(object, cause.field), Definition.valueAt(before, cause.field))
+    if (!isUntouched) errors.push(cause)
+  }
 }
 
 const ofMetadata = (resource: ResourceDefinition, object: JsonObject): Errors => {

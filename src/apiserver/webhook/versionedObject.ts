@@ -11,7 +11,7 @@ import * as jsonPatch from "../endpoints/patch/jsonPatch.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
-import * as converted from "../scheme/converted.ts"
+import * as resources from "../scheme/resources.ts"
 import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import type { GroupVersionKind, Write } from "../admission/Admission.ts"
@@ -25,7 +25,7 @@ export const served = (
 ): Json => {
   if (object === undefined) return null
   const asked = convertedResources.objectIn(context, target.resource, resource, object)
-  const own = resource.conversion === undefined ? asked : converted.fromStored(resource, clone(asked))
+  const own = resource.conversion === undefined ? asked : resources.fromStored(resource, clone(asked))
   const { apiVersion: _apiVersion, kind: _kind, ...rest } = own
   return { kind: resource.kind, apiVersion: ResourceDefinition.apiVersion(resource), ...rest }
 }

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { compare } from "../../../src/apiserver/apiextensions/versions.ts"
+import { compareVersions } from "../../../src/apiserver/discovery.ts"
 
 /** The example of the API's documentation of versions. */
 const preferred = ["v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1", "foo10"]
@@ -7,7 +7,7 @@ const preferred = ["v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alp
 it("orders versions as clients are to prefer them, however they come", () => {
   for (let context = 0; context < preferred.length; context++) {
     const turned = [...preferred.slice(context), ...preferred.slice(0, context)]
-    assert.deepStrictEqual(turned.sort(compare), preferred)
-    assert.deepStrictEqual(turned.toReversed().sort(compare), preferred)
+    assert.deepStrictEqual(turned.sort(compareVersions), preferred)
+    assert.deepStrictEqual(turned.toReversed().sort(compareVersions), preferred)
   }
 })

@@ -9,7 +9,7 @@ import type { Version } from "../../storage/Version.ts"
 import * as StatusError from "../../StatusError.ts"
 import type { ResourceDefinition } from "../../scheme/ResourceDefinition.ts"
 import * as RequestContext from "../../RequestContext.ts"
-import { timeoutSeconds } from "./Converter.ts"
+import { conversionTimeoutSeconds } from "../Definition.ts"
 import * as conversionReview from "./conversionReview.ts"
 import type { Wanted } from "../../webhook/WebhookResponses.ts"
 import * as forms from "./converted.ts"
@@ -54,7 +54,7 @@ const ask = (caller: WebhookCaller, wanted: Wanted): Effect.Effect<Converted> =>
     if (body === undefined) {
       return Effect.succeed({ wanted, result: Result.fail("no supported conversion review versions") })
     }
-    return Effect.map(reply(caller, wanted.converter.address, timeoutSeconds, body), (answer) => ({
+    return Effect.map(reply(caller, wanted.converter.address, conversionTimeoutSeconds, body), (answer) => ({
       wanted,
       result: Result.isFailure(answer)
         ? conversionReview.failed(wanted, answer.failure)

@@ -1,5 +1,5 @@
 /** Defaults of services and of the lists of addresses behind them. Source: core/v1 and discovery/v1 defaults of the reference server. */
-import { arrayAt, ensureObject, get, isObject, numberAt, set, textAt } from "../../json.ts"
+import { arrayAt, ensureObject, get, isObject, numberAt, objectAt, set, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import { absent, empty, objects, specOf } from "./fill.ts"
 
@@ -51,4 +51,19 @@ export const binding = (object: JsonObject): void => {
   for (const subject of objects(object, "subjects")) {
     if (textAt(subject, "kind") !== "ServiceAccount") empty(subject, { apiGroup: rbac })
   }
+}
+
+/** A policy is about what comes in, and about what goes out when it says something of that. */
+export const networkPolicy = (object: JsonObject): void => {
+  const spec = specOf(object)
+  for (const rule of [...objects(spec, "ingress"), ...objects(spec, "egress")]) {
+    for (const port of objects(rule, "ports")) absent(port, { protocol: "TCP" })
+  }
+  if (arrayAt(spec, "policyTypes").length > 0) return
+  spec["policyTypes"] = arrayAt(spec, "egress").length > 0 ? ["Ingress", "Egress"] : ["Ingress"]
+}
+
+export const ingressClass = (object: JsonObject): void => {
+  const parameters = objectAt(object, "spec", "parameters")
+  if (parameters !== undefined) absent(parameters, { scope: "Cluster" })
 }

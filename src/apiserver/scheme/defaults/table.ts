@@ -4,10 +4,8 @@
  */
 import { objectAt, set } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
-import { autoscaler } from "./autoscaling.ts"
 import * as extensions from "./extensions.ts"
 import { empty, quantities } from "./fill.ts"
-import * as networking from "./networking.ts"
 import * as pods from "./pods.ts"
 import * as services from "./services.ts"
 import * as storage from "./storage.ts"
@@ -51,12 +49,12 @@ const table: ReadonlyMap<string, Defaults> = new Map(
     "apiextensions.k8s.io/CustomResourceDefinition": extensions.definition,
     "admissionregistration.k8s.io/MutatingWebhookConfiguration": extensions.mutatingWebhooks,
     "admissionregistration.k8s.io/ValidatingWebhookConfiguration": extensions.validatingWebhooks,
-    "autoscaling/HorizontalPodAutoscaler": autoscaler,
+    "autoscaling/HorizontalPodAutoscaler": workloads.autoscaler,
     "batch/Job": workloads.job,
     "batch/CronJob": workloads.cronJob,
     "discovery.k8s.io/EndpointSlice": services.endpointSlice,
-    "networking.k8s.io/NetworkPolicy": networking.networkPolicy,
-    "networking.k8s.io/IngressClass": networking.ingressClass,
+    "networking.k8s.io/NetworkPolicy": services.networkPolicy,
+    "networking.k8s.io/IngressClass": services.ingressClass,
     "rbac.authorization.k8s.io/RoleBinding": services.binding,
     "rbac.authorization.k8s.io/ClusterRoleBinding": services.binding,
     "scheduling.k8s.io/PriorityClass": priorityClass,

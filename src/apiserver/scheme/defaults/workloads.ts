@@ -2,8 +2,8 @@
  * Defaults of what makes pods: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController, Job, CronJob. Source:
  * apps/v1, batch/v1 and core/v1 defaults of the reference server.
  */
-import { at, clone, ensureObject, equal, get, isObject, objectAt, textAt } from "../../json.ts"
-import type { JsonObject } from "../../json.ts"
+import { arrayAt, at, clone, ensureObject, equal, get, isObject, objectAt, textAt } from "../../json.ts"
+import type { Json, JsonObject } from "../../json.ts"
 import { absent, empty, objects, specOf } from "./fill.ts"
 import { template } from "./pods.ts"
 import { claim } from "./storage.ts"
@@ -127,4 +127,29 @@ export const jobSelector = (object: JsonObject): void => {
   if (get(selector, uidLabels[0]) === undefined) absent(selector, { [uidLabels[1]]: textAt(object, "metadata", "uid") })
   // A job without labels of its own has those of its pods, and these have just been made.
   inheritLabels(object, spec)
+}
+
+/** Four fifths of what the pods ask for. */
+const cpu = { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } }
+
+const percent = { type: "Percent", value: 100, periodSeconds: 15 }
+const scaleUp = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: "Max",
+  policies: [{ type: "Pods", value: 4, periodSeconds: 15 }, percent]
+}
+/** Without a window: it is a flag of the controller. */
+const scaleDown = { selectPolicy: "Max", policies: [percent] }
+
+export const autoscaler = (object: JsonObject): void => {
+  const spec = specOf(object)
+  absent(spec, { minReplicas: 1 })
+  if (arrayAt(spec, "metrics").length === 0) {
+    delete spec["metrics"]
+    absent(spec, { metrics: [{ type: "Resource", resource: cpu }] satisfies Json })
+  }
+  const behavior = get(spec, "behavior")
+  if (!isObject(behavior)) return
+  absent(ensureObject(behavior, "scaleUp"), scaleUp)
+  absent(ensureObject(behavior, "scaleDown"), scaleDown)
 }

@@ -2,7 +2,7 @@
  * The spec of a pod, in a pod or in the template of a workload. Source: core validation of the reference server, in its
  * order. Affinity is checked as far as a scheduler depends on it.
  */
-import { arrayAt, at, get, isObject, numberAt, textAt } from "../../json.ts"
+import { arrayAt, at, get, isObject, numberAt, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as names from "../names.ts"
 import { containers } from "./containers.ts"
@@ -12,7 +12,9 @@ import { duplicate, forbidden, invalid, notSupported, pushAll, required } from "
 import type { Errors } from "./field.ts"
 import * as formats from "./formats.ts"
 import { podSecurityContext } from "./securityContexts.ts"
-import { volumes } from "./volumes.ts"
+import { claimSpec } from "./claims.ts"
+import type { Volumes } from "./mounts.ts"
+import { source } from "./volumeSources.ts"
 
 const restartPolicies = ["Always", "OnFailure", "Never"]
 const dnsPolicies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]
@@ -216,4 +218,30 @@ const nodeTerm = (errors: Errors, path: string, term: Json | undefined): void =>
     const key = textAt(one, "key")
     pushAll(errors, `${own}.key`, key, names.qualified(key))
   }
+}
+
+/** The volumes that are well formed, for the mounts to refer to. */
+const volumes = (errors: Errors, field: string, list: ReadonlyArray<Json>): Volumes => {
+  const known = new Map<string, Json>()
+  for (const [index, volume] of list.entries()) {
+    const path = `${field}[${index}]`
+    const before = errors.length
+    source(errors, path, volume)
+    claimed(errors, `${path}.ephemeral.volumeClaimTemplate`, volume)
+    const name = textAt(volume, "name")
+    if (name === "") errors.push(required(`${path}.name`))
+    else pushAll(errors, `${path}.name`, name, formats.dnsLabel(name))
+    if (known.has(name)) errors.push(duplicate(`${path}.name`, name))
+    if (errors.length === before) known.set(name, volume)
+  }
+  return known
+}
+
+/** A claim that is made for the pod, and ends with it. */
+const claimed = (errors: Errors, field: string, volume: Json): void => {
+  const ephemeral = objectAt(volume, "ephemeral")
+  if (ephemeral === undefined) return
+  const template = get(ephemeral, "volumeClaimTemplate")
+  if (template === undefined) errors.push(required(field))
+  else claimSpec(errors, `${field}.spec`, objectAt(template, "spec") ?? {})
 }
