@@ -159,6 +159,17 @@ describe("the scaled sets", () => {
     assert.strictEqual(Scaling.resized(deployment(), { set, size: 3, force: true })?.spec?.replicas, 3)
     const marked = replicaSet({ size: 3, desired: 3, max: 4 })
     assert.isUndefined(Scaling.resized(deployment(), { set: marked, size: 3, force: true }))
+    for (const [set, force] of [
+      [replicaSet({ size: 2 }), false],
+      [replicaSet({ size: 2, desired: 3, max: 4 }), true]
+    ] as const) {
+      const written = Scaling.resized(deployment(), { set, size: 5, force })
+      assert.strictEqual(written?.spec?.replicas, 5)
+      assert.deepInclude(written?.metadata.annotations, {
+        [Annotations.desiredReplicas]: "3",
+        [Annotations.maxReplicas]: "4"
+      })
+    }
   })
 })
 
