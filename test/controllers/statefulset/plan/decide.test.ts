@@ -212,6 +212,18 @@ describe("a pod that is not what it should be", () => {
     const leaving = [claim(0, { deletionTimestamp: "2026-01-01T00:00:00Z" })]
     const [deed] = Step.deeds(Decide.decide(lookAt({ ...facts, pods: "", claims: leaving }), 1))
     assert.deepStrictEqual(deed?._tag === "Create" && deed.storage.going, ["data-web-0"])
+    const unlabelled: Facts["change"] = (pod) => ({
+      ...pod,
+      metadata: { ...pod.metadata, labels: { "controller-revision-hash": "new" } }
+    })
+    const going = ["p", "r"].map((pods) => {
+      const all = Decide.decide(
+        lookAt({ ...facts, pods, spec: { ...claiming(), ...parallel }, claims: leaving, change: unlabelled }),
+        1
+      )
+      return Step.deeds(all).map((one) => one._tag === "Mend" && one.storage.going)
+    })
+    assert.deepStrictEqual(going, [[["data-web-0"]], [[]]])
   })
 })
 
