@@ -3,7 +3,7 @@
  * some time after its CRD.
  */
 import * as Effect from "effect/Effect"
-import { done } from "./answers.ts"
+import { done } from "./assertions.ts"
 import type { Subject } from "./Case.ts"
 import { eventually } from "./roles.ts"
 

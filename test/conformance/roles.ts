@@ -1,7 +1,7 @@
 /** Roles and bindings of cases, and waiting for a server that reads them from a cache. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { done } from "./answers.ts"
+import { done } from "./assertions.ts"
 import type { Ask } from "./Case.ts"
 
 export const group = "rbac.authorization.k8s.io"

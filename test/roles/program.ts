@@ -28,7 +28,7 @@ import { configurations } from "../../src/manager/webhooks/configurations.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
 import * as Webhook from "../../src/layers/Webhook.ts"
 import * as Election from "../../src/leader/Election.ts"
-import { askAs, master, rbac } from "../apiserver/as.ts"
+import { askAs, master, rbac } from "../apiserver/users.ts"
 import type { Story } from "./story.ts"
 
 const account = { namespace: "kube-system", name: "program" }

@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import * as Selector from "../../kube/Selector.ts"
 import type { ApiRequest } from "../Api.ts"
 import * as routing from "../routing.ts"
-import { isTrue } from "../endpoints/selection.ts"
+import { isTrue } from "../endpoints/listOptions.ts"
 import type { Attributes } from "./rule.ts"
 
 /** Subresources of the namespace itself; other names below a namespace are resources in it. */

@@ -15,7 +15,7 @@ import * as RequestContext from "../RequestContext.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import { served, servedUnowned } from "../printers/Encoder.ts"
-import { isTrue } from "./selection.ts"
+import { isTrue } from "./listOptions.ts"
 import * as read from "./read.ts"
 import * as write from "./write.ts"
 

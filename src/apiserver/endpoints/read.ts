@@ -12,7 +12,7 @@ import type { Target } from "../routing.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import type { ListMeta, Encoder } from "../printers/Encoder.ts"
-import * as selection from "./selection.ts"
+import * as selection from "./listOptions.ts"
 
 /** The object that a path names, in the version of the path; undefined when it does not exist. */
 export const present = (context: RequestScope, { resource, namespace, name }: Target): Version.Version | undefined => {

@@ -13,7 +13,7 @@ import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import type { Encoder } from "../printers/Encoder.ts"
 import * as read from "./read.ts"
-import * as selection from "./selection.ts"
+import * as selection from "./listOptions.ts"
 import * as write from "./write.ts"
 
 interface Removed {

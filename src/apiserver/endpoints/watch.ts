@@ -9,7 +9,7 @@ import type { Target } from "../routing.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import type { Encoder } from "../printers/Encoder.ts"
-import * as selection from "./selection.ts"
+import * as selection from "./listOptions.ts"
 
 /** Without timeoutSeconds a watch lasts 30 to 60 minutes, at random, so that clients do not reconnect together. */
 const defaultMinutes = 30

@@ -8,7 +8,7 @@ import { ConfigMap, Namespace } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { askAs, master, person, rbac, ref } from "../as.ts"
+import { askAs, master, person, rbac, ref } from "../users.ts"
 import { get, layer, patch, post, refused, same } from "../client.ts"
 import { definition, memcached, memcacheds } from "./memcached.ts"
 

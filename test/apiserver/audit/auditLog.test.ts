@@ -4,7 +4,7 @@ import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type { Entry } from "../../../src/apiserver/audit/AuditLog.ts"
-import { askAs, layer, master, person } from "../as.ts"
+import { askAs, layer, master, person } from "../users.ts"
 
 const same = assert.deepStrictEqual
 const maps = "/api/v1/namespaces/default/configmaps"

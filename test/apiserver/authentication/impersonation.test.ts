@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { askAs, grant, layer, master, person, rule } from "../as.ts"
+import { askAs, grant, layer, master, person, rule } from "../users.ts"
 import type { User } from "../../../src/apiserver/Api.ts"
 
 const same = assert.deepStrictEqual

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
-import { askAs, layer, master } from "../as.ts"
+import { askAs, layer, master } from "../users.ts"
 
 const same = assert.deepStrictEqual
 const accounts = "/api/v1/namespaces/default/serviceaccounts"

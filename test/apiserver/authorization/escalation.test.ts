@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { askAs, grant, layer, master, person, rbac, ref, rule, toUser } from "../as.ts"
+import { askAs, grant, layer, master, person, rbac, ref, rule, toUser } from "../users.ts"
 
 const same = assert.deepStrictEqual
 const bob = person("bob")

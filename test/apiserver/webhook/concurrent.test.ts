@@ -13,7 +13,7 @@ import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import * as Caller from "../../../src/apiserver/webhook/WebhookCaller.ts"
 import { runs } from "../../support/runs.ts"
 import { call, configMap, configMaps, patch, put, remove, watch } from "../client.ts"
-import { answer, configure, hook, patching } from "./hooked.ts"
+import { answer, configure, hook, patching } from "./harness.ts"
 
 const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 

@@ -11,7 +11,7 @@ import { configMap, configMaps, get, patch, pod, pods, post, put, refused, remov
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Transport } from "../../../src/layers/Transport.ts"
-import { answer, configurations, configure, everyWrite, hook, layer, patching, says } from "./hooked.ts"
+import { answer, configurations, configure, everyWrite, hook, layer, patching, says } from "./harness.ts"
 
 const mark = (key: string) => patching({ op: "add", path: `/data/${key}`, value: "1" })
 

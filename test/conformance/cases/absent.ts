@@ -1,7 +1,7 @@
 /** Writes: empty and absent values. A server decodes objects into Go structs, which is visible. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { done, jsonPatch, merge, strategic } from "../answers.ts"
+import { done, jsonPatch, merge, strategic } from "../assertions.ts"
 import type { Case } from "../Case.ts"
 import { at, containers, deployment, matching, podOf, service } from "../objects.ts"
 

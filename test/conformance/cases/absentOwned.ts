@@ -1,7 +1,7 @@
 /** Writes: managed fields of empty and absent values. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { applyPatch, done, refused } from "../answers.ts"
+import { applyPatch, done, refused } from "../assertions.ts"
 import type { Case } from "../Case.ts"
 import { at, containers, deployment, matching } from "../objects.ts"
 

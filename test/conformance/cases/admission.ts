@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ConfigMap } from "../../../src/kube/resources.ts"
-import { applyPatch, done, merge, refused } from "../answers.ts"
+import { applyPatch, done, merge, refused } from "../assertions.ts"
 import { type Case, configMap } from "../Case.ts"
 import { at, podOf } from "../objects.ts"
 

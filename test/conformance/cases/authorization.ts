@@ -1,7 +1,7 @@
 /** Authorization: error messages, roles, and reviews. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { applyPatch, done, refused } from "../answers.ts"
+import { applyPatch, done, refused } from "../assertions.ts"
 import type { Case } from "../Case.ts"
 import { at } from "../objects.ts"
 import { eventually, grant, group, rbac, ref, review, rule, toUser } from "../roles.ts"

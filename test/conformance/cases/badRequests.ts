@@ -1,7 +1,7 @@
 /** Errors: 400 for a request that cannot be decoded, and 422 for one that is invalid. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { applyPatch, done, invalid, merge, refused } from "../answers.ts"
+import { applyPatch, done, invalid, merge, refused } from "../assertions.ts"
 import { type Case, configMap } from "../Case.ts"
 import { at, deployment, matching, podOf } from "../objects.ts"
 

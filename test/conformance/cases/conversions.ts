@@ -1,8 +1,8 @@
 /** Custom resources whose versions differ, and the webhooks that convert them. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { applyPatch, done, events, invalid, merge, refused, table } from "../answers.ts"
-import type { Cause } from "../answers.ts"
+import { applyPatch, done, events, invalid, merge, refused, table } from "../assertions.ts"
+import type { Cause } from "../assertions.ts"
 import type { Case, Subject } from "../Case.ts"
 import { converted, converting, conversion, rename, v1, v2 } from "../conversions.ts"
 import { definition, definitions, groupOf, nameOf, rule } from "../definitions.ts"

@@ -1,7 +1,7 @@
 /** Writes: fields of new objects beside the defaults of their specs: initial statuses, labels, finalizers, taints. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { done, merge } from "../answers.ts"
+import { done, merge } from "../assertions.ts"
 import type { Case } from "../Case.ts"
 import { at, job, matching, template } from "../objects.ts"
 

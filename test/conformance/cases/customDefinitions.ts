@@ -1,7 +1,7 @@
 /** CustomResourceDefinitions: validation, the resources they serve, and their deletion. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { done, invalid, jsonPatch, merge, refused } from "../answers.ts"
+import { done, invalid, jsonPatch, merge, refused } from "../assertions.ts"
 import type { Case } from "../Case.ts"
 import {
   collectionOf,

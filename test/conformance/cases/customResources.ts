@@ -1,9 +1,9 @@
 /** Objects of custom kinds: schema, status, scale, patches, apply, tables. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { applyPatch, done, invalid, merge, refused, strategic, table } from "../answers.ts"
+import { applyPatch, done, invalid, merge, refused, strategic, table } from "../assertions.ts"
 import type { Case } from "../Case.ts"
-import { type Cause } from "../answers.ts"
+import { type Cause } from "../assertions.ts"
 import { defined, groupOf, rule, version, widget } from "../definitions.ts"
 
 /** Schema validation errors of invalid specs. */

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 
-import { done, invalid, merge, strategic } from "../answers.ts"
+import { done, invalid, merge, strategic } from "../assertions.ts"
 import type { Case } from "../Case.ts"
 import { at, deployment, job, matching, podOf, service, template } from "../objects.ts"
 

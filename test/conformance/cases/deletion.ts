@@ -5,7 +5,7 @@ import type * as ApiError from "../../../src/kube/ApiError.ts"
 import type { KubeList, KubeObject } from "../../../src/kube/Meta.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap } from "../../../src/kube/resources.ts"
-import { done, invalid, merge, refused } from "../answers.ts"
+import { done, invalid, merge, refused } from "../assertions.ts"
 import { type Case, configMap, type Subject } from "../Case.ts"
 import { at, deployment, matching, podOf } from "../objects.ts"
 

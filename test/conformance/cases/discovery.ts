@@ -7,7 +7,7 @@ import { EventsEvent, Lease } from "../../../src/kube/resources.ts"
 import { Discovery } from "../../../src/layers/Discovery.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import type { Transport } from "../../../src/layers/Transport.ts"
-import { done } from "../answers.ts"
+import { done } from "../assertions.ts"
 import type { Case } from "../Case.ts"
 
 const raw = (transport: Transport["Service"], path: string, accept?: string) =>

@@ -5,7 +5,7 @@ import * as ApiError from "../../../src/kube/ApiError.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap } from "../../../src/kube/resources.ts"
 import type { Transport } from "../../../src/layers/Transport.ts"
-import { done, merge, refused } from "../answers.ts"
+import { done, merge, refused } from "../assertions.ts"
 import { type Case, configMap } from "../Case.ts"
 import { at, deployment } from "../objects.ts"
 

@@ -1,7 +1,7 @@
 /** Evictions of pods with disruption budgets: decrements, rejections, and their messages. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { done, merge, refused, strategic } from "../answers.ts"
+import { done, merge, refused, strategic } from "../assertions.ts"
 import type { Case, Subject } from "../Case.ts"
 import { at, podOf } from "../objects.ts"
 

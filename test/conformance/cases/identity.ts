@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { ApiError } from "../../../src/kube/ApiError.ts"
-import { done, refused } from "../answers.ts"
+import { done, refused } from "../assertions.ts"
 import type { Ask, Case, Subject } from "../Case.ts"
 import { at } from "../objects.ts"
 import { grant, rule } from "../roles.ts"

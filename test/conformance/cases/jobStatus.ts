@@ -1,6 +1,6 @@
 /** Writes: valid and invalid changes of the status of a Job. */
 import * as Effect from "effect/Effect"
-import { type Cause, done, invalid, merge } from "../answers.ts"
+import { type Cause, done, invalid, merge } from "../assertions.ts"
 import type { Case } from "../Case.ts"
 import { at, job } from "../objects.ts"
 

@@ -5,7 +5,7 @@ import { generateKeyPairSync } from "node:crypto"
 import * as Token from "../../../src/controllers/serviceaccounttoken/token.ts"
 import type { ApiError } from "../../../src/kube/ApiError.ts"
 import * as TokenSigner from "../../../src/apiserver/server/tokenSigner.ts"
-import { done } from "../answers.ts"
+import { done } from "../assertions.ts"
 import type { Case, Subject } from "../Case.ts"
 import { at } from "../objects.ts"
 

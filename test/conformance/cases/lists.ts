@@ -6,7 +6,7 @@ import type { KubeList, KubeObject } from "../../../src/kube/Meta.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap, Pod } from "../../../src/kube/resources.ts"
-import { done, refused } from "../answers.ts"
+import { done, refused } from "../assertions.ts"
 import { type Case, configMap, pod, type Subject } from "../Case.ts"
 import { at } from "../objects.ts"
 

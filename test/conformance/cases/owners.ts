@@ -1,7 +1,7 @@
 /** Permissions for owner references, on the object and its owner. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { done, refused } from "../answers.ts"
+import { done, refused } from "../assertions.ts"
 import type { Case } from "../Case.ts"
 import { at, matching } from "../objects.ts"
 import { grant, rule } from "../roles.ts"

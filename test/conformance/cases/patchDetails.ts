@@ -1,7 +1,7 @@
 /** Writes: what the four kinds of patch do in detail: strategic directives, apply's ownership, and failures. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { applyPatch, done, jsonPatch, merge, refused, strategic } from "../answers.ts"
+import { applyPatch, done, jsonPatch, merge, refused, strategic } from "../assertions.ts"
 import { type Case, configMap, type Subject } from "../Case.ts"
 import { at, deployment, matching, service } from "../objects.ts"
 

@@ -1,7 +1,7 @@
 /** Built-in admission: the usage that quotas are charged for, and the order of their errors. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { done, merge, refused } from "../answers.ts"
+import { done, merge, refused } from "../assertions.ts"
 import { type Ask, type Case, configMap } from "../Case.ts"
 import { at, podOf, service } from "../objects.ts"
 

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as ApiError from "../../../src/kube/ApiError.ts"
 import { Event, EventsEvent, Lease, Namespace, Node, Pod } from "../../../src/kube/resources.ts"
-import { done, invalid, merge, refused } from "../answers.ts"
+import { done, invalid, merge, refused } from "../assertions.ts"
 import { type Case, pod } from "../Case.ts"
 import { at, deployment, podOf } from "../objects.ts"
 

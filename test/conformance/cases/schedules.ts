@@ -1,7 +1,7 @@
 /** Writes: schedules and time zones of a CronJob, their defaults and table columns. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { type Cause, done, invalid, merge, table } from "../answers.ts"
+import { type Cause, done, invalid, merge, table } from "../assertions.ts"
 import type { Case } from "../Case.ts"
 
 const at = (namespace: string) => `/apis/batch/v1/namespaces/${namespace}/cronjobs`

@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { Pod } from "../../../src/kube/resources.ts"
 import type { Transport } from "../../../src/layers/Transport.ts"
-import { applyPatch, done, jsonPatch, merge, refused, strategic } from "../answers.ts"
+import { applyPatch, done, jsonPatch, merge, refused, strategic } from "../assertions.ts"
 import { type Case, configMap } from "../Case.ts"
 import { at } from "../objects.ts"
 

@@ -1,7 +1,7 @@
 /** Resources: which kinds are served, in which scope, with which subresources. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { done, refused } from "../answers.ts"
+import { done, refused } from "../assertions.ts"
 import type { Case } from "../Case.ts"
 
 interface Served {

@@ -1,6 +1,6 @@
 /** Writes: validation errors of workloads, with path and message. */
 import * as Effect from "effect/Effect"
-import { type Cause, invalid, refused } from "../answers.ts"
+import { type Cause, invalid, refused } from "../assertions.ts"
 import type { Case } from "../Case.ts"
 import { at, containers, deployment, job, matching, podOf, service, template } from "../objects.ts"
 

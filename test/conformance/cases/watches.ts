@@ -9,7 +9,7 @@ import { ConfigMap, Event, Pod } from "../../../src/kube/resources.ts"
 import * as ResourceVersion from "../../../src/kube/ResourceVersion.ts"
 import type { WatchOptions } from "../../../src/layers/KubeClient.ts"
 import type { WatchEvent } from "../../../src/layers/Transport.ts"
-import { done, events, merge } from "../answers.ts"
+import { done, events, merge } from "../assertions.ts"
 import { type Case, configMap, pod, type Subject } from "../Case.ts"
 import { at } from "../objects.ts"
 

@@ -1,7 +1,7 @@
 /** Admission webhooks: which are called, their reviews, their patches, and failures. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { done, merge, refused } from "../answers.ts"
+import { done, merge, refused } from "../assertions.ts"
 import { type Case, configMap } from "../Case.ts"
 import { at, podOf } from "../objects.ts"
 import { allowed, configure, denied, hook, onConfigMaps, patching, start } from "../webhooks.ts"

@@ -5,7 +5,7 @@ import type * as ApiError from "../../../src/kube/ApiError.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap, Pod } from "../../../src/kube/resources.ts"
 import * as ResourceVersion from "../../../src/kube/ResourceVersion.ts"
-import { applyPatch, done, invalid, merge, refused } from "../answers.ts"
+import { applyPatch, done, invalid, merge, refused } from "../assertions.ts"
 import { type Case, configMap, pod } from "../Case.ts"
 import { at, deployment, matching, podOf } from "../objects.ts"
 

@@ -9,7 +9,7 @@ import { settings } from "../../../src/manager/manifests/settings.ts"
 import * as Sources from "../../../src/manager/setting/sources.ts"
 import { holders } from "../../../src/manager/permissions.ts"
 import * as Webhook from "../../../src/layers/Webhook.ts"
-import { askAs, layer, master } from "../../apiserver/as.ts"
+import { askAs, layer, master } from "../../apiserver/users.ts"
 
 const resolved = (flags: Readonly<Record<string, string>> = {}) =>
   Result.getOrThrow(Sources.resolve(settings, { flags: new Map(Object.entries(flags)), env: {} }))

@@ -7,7 +7,7 @@ import * as StatusError from "../StatusError.ts"
 import type { FieldError } from "../StatusError.ts"
 import type { ApiRequest } from "../Api.ts"
 import { forbiddenValue, invalidValue, required } from "../validation/validate.ts"
-import { isTrue } from "./selection.ts"
+import { isTrue } from "./listOptions.ts"
 
 const kinds: Readonly<Record<string, string>> = {
   POST: "CreateOptions",

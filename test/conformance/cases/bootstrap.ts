@@ -1,7 +1,7 @@
 /** Resources: the objects of a new cluster. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { done } from "../answers.ts"
+import { done } from "../assertions.ts"
 import type { Case } from "../Case.ts"
 
 const core = "/api/v1/namespaces/default"

@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { configMap, configMaps, post } from "../client.ts"
-import { configurations, hook, layer, says } from "./hooked.ts"
+import { configurations, hook, layer, says } from "./harness.ts"
 
 const user = { name: "system:admin", groups: ["system:masters"] }
 

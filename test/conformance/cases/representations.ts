@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type { KubeList, KubeObject } from "../../../src/kube/Meta.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap } from "../../../src/kube/resources.ts"
-import { done, events, merge, partial, partialList, refused, table } from "../answers.ts"
+import { done, events, merge, partial, partialList, refused, table } from "../assertions.ts"
 import { type Case, configMap, type Subject } from "../Case.ts"
 import { at, deployment, matching, podOf, service } from "../objects.ts"
 
