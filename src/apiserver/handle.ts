@@ -24,7 +24,7 @@ import type { ResourceDefinition } from "./scheme/ResourceDefinition.ts"
 import type { RequestScope } from "./admission/Admission.ts"
 import { bind } from "./endpoints/binding.ts"
 import { evict } from "./endpoints/eviction.ts"
-import * as options from "./endpoints/writeOptions.ts"
+import * as writeOptions from "./endpoints/writeOptions.ts"
 import * as patch from "./endpoints/patch.ts"
 import * as read from "./endpoints/read.ts"
 import * as remove from "./endpoints/remove.ts"
@@ -176,7 +176,7 @@ const encoderOf = (context: RequestScope, { resource, name }: Target): Encoder =
   )
 
 const dispatch = (context: RequestScope, target: Target): ApiResponse => {
-  options.check(context.request)
+  writeOptions.check(context.request)
   write.expire(context, target.resource)
   const subresource = subresourceHandlers.get(target.subresource)
   if (subresource !== undefined) return answer(...subresource(context, target))

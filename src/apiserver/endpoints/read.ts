@@ -12,7 +12,7 @@ import type { Target } from "../routing.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import type { ListMeta, Encoder } from "../printers/Encoder.ts"
-import * as selection from "./listOptions.ts"
+import * as listOptions from "./listOptions.ts"
 
 /** The object that a path names, in the version of the path; undefined when it does not exist. */
 export const present = (context: RequestScope, { resource, namespace, name }: Target): Version.Version | undefined => {
@@ -28,7 +28,7 @@ export const find = (context: RequestScope, target: Target): Version.Version => 
 }
 
 export const get = (context: RequestScope, target: Target, encoder: Encoder): string => {
-  const wanted = selection.resourceVersion(context.request.query)
+  const wanted = listOptions.resourceVersion(context.request.query)
   const current = context.state.log.revision()
   if (wanted !== undefined && wanted > current) throw StatusError.tooLargeResourceVersion(wanted, current)
   return encoder.encode(find(context, target))
@@ -45,7 +45,7 @@ export const choose = (
   target: Target
 ): { readonly versions: ReadonlyArray<Version.Version>; readonly metadata: ListMeta } => {
   const collection = context.state.collection(target.resource.storage)
-  const chosen = selection.parse(target, context.request.query)
+  const chosen = listOptions.parse(target, context.request.query)
   const plan = planOf(context, collection)
   const { versions, more } = page(collection, chosen, plan)
   const last = versions.at(-1)
@@ -66,8 +66,8 @@ export const choose = (
 const planOf = (context: RequestScope, collection: Collection): Page => {
   const query = context.request.query
   const current = presentFor(context, collection)
-  const limit = Math.max(0, selection.integer(query, "limit") ?? 0)
-  const wanted = selection.resourceVersion(query)
+  const limit = Math.max(0, listOptions.integer(query, "limit") ?? 0)
+  const wanted = listOptions.resourceVersion(query)
   const match = query.get("resourceVersionMatch") ?? ""
   const continued = query.get("continue") ?? ""
   if (continued !== "") return resume(collection, continued, current, limit, wanted)
@@ -106,14 +106,14 @@ const resume = (
 
 const checkMatch = (match: string, version: string): void => {
   const forbidden = (detail: string) =>
-    selection.refuseListOptions({
+    listOptions.refuseListOptions({
       field: "resourceVersionMatch",
       reason: "FieldValueForbidden",
       message: `Forbidden: ${detail}`
     })
   if (match === "") return
   if (match !== "Exact" && match !== "NotOlderThan") {
-    selection.refuseListOptions({
+    listOptions.refuseListOptions({
       field: "resourceVersionMatch",
       reason: "FieldValueNotSupported",
       message: `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`

@@ -13,7 +13,7 @@ import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import type { Encoder } from "../printers/Encoder.ts"
 import * as read from "./read.ts"
-import * as selection from "./listOptions.ts"
+import * as listOptions from "./listOptions.ts"
 import * as write from "./write.ts"
 
 interface Removed {
@@ -120,7 +120,7 @@ const success = (resource: ResourceDefinition, version: Version.Version): Json =
 /** The options of the body, or of the query where the body has none. */
 export const optionsOf = (context: RequestScope, sent: JsonObject): lifecycle.DeleteOptions => {
   const query = context.request.query
-  const grace = at(sent, "gracePeriodSeconds") ?? selection.integer(query, "gracePeriodSeconds")
+  const grace = at(sent, "gracePeriodSeconds") ?? listOptions.integer(query, "gracePeriodSeconds")
   const orphan = at(sent, "orphanDependents") ?? orphanOf(query.get("orphanDependents"))
   const policy = textAt(sent, "propagationPolicy") || (query.get("propagationPolicy") ?? "")
   const dryRuns = at(sent, "dryRun")
@@ -137,7 +137,7 @@ export const optionsOf = (context: RequestScope, sent: JsonObject): lifecycle.De
   }
 }
 
-const orphanOf = (text: string | null): boolean | undefined => (text === null ? undefined : selection.isTrue(text))
+const orphanOf = (text: string | null): boolean | undefined => (text === null ? undefined : listOptions.isTrue(text))
 
 const legacyPolicy = (orphan: Json | undefined): string | undefined =>
   orphan === true ? "Orphan" : orphan === false ? "Background" : undefined

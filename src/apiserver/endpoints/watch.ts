@@ -9,7 +9,7 @@ import type { Target } from "../routing.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import type { Encoder } from "../printers/Encoder.ts"
-import * as selection from "./listOptions.ts"
+import * as listOptions from "./listOptions.ts"
 
 /** Without timeoutSeconds a watch lasts 30 to 60 minutes, at random, so that clients do not reconnect together. */
 const defaultMinutes = 30
@@ -17,14 +17,14 @@ const defaultMinutes = 30
 export const watch = (context: RequestScope, target: Target, encoder: Encoder): Stream.Stream<string> => {
   const query = context.request.query
   const collection = context.state.collection(target.resource.storage)
-  const chosen = selection.parse(target, query)
-  const wanted = selection.resourceVersion(query) ?? 0
-  const bookmarks = selection.isTrue(query.get("allowWatchBookmarks"))
+  const chosen = listOptions.parse(target, query)
+  const wanted = listOptions.resourceVersion(query) ?? 0
+  const bookmarks = listOptions.isTrue(query.get("allowWatchBookmarks"))
   const streaming = initialEvents(query)
   const current = context.state.log.revision()
   if (streaming === true && wanted > current) throw StatusError.tooLargeResourceVersion(wanted, current)
   const list = streaming ?? wanted === 0
-  const seconds = selection.integer(query, "timeoutSeconds") ?? 0
+  const seconds = listOptions.integer(query, "timeoutSeconds") ?? 0
   const duration = seconds > 0 ? seconds * 1000 : defaultMinutes * 60_000 * (1 + context.random.nextDoubleUnsafe())
   return collection.watchers.open({
     selection: chosen,
@@ -52,7 +52,7 @@ const initialEvents = (query: URLSearchParams): boolean | undefined => {
   const text = query.get("sendInitialEvents")
   const match = query.get("resourceVersionMatch") ?? ""
   const forbidden = (field: string, detail: string): never =>
-    selection.refuseListOptions({ field, reason: "FieldValueForbidden", message: `Forbidden: ${detail}` })
+    listOptions.refuseListOptions({ field, reason: "FieldValueForbidden", message: `Forbidden: ${detail}` })
   if (text === null || text === "") {
     if (match !== "") {
       forbidden(
@@ -65,5 +65,5 @@ const initialEvents = (query: URLSearchParams): boolean | undefined => {
   if (match !== "NotOlderThan") {
     forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
   }
-  return selection.isTrue(text)
+  return listOptions.isTrue(text)
 }
