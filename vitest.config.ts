@@ -1,19 +1,64 @@
 import "./node20.polyfill.ts"
 import { defineConfig } from "vitest/config"
 
+// Every controller scenario once more, under exactly the roles that are printed for it.
+const isUnderRoles = process.env["AUTHORIZATION"] === "RBAC"
+
+const common = {
+  setupFiles: ["test/support/seed.ts", ...(isUnderRoles ? ["test/support/underRoles.ts"] : [])],
+  testTimeout: 60_000,
+  hookTimeout: 60_000
+}
+
+/** Bounds of latency, memory or CPU, and files that change the process they run in. */
+const bounded = [
+  "test/scenario/leadership/**/*.test.ts",
+  "test/scenario/{hostileReconcile,longRun,startStop,stopAnywhere,stopUnderLoad,sustainedLoad,webhookAttack}.test.ts",
+  "test/platform/HttpTransport.test.ts",
+  // A module mock, and a flag of V8.
+  "test/controllers/metrics.test.ts",
+  "test/streams/watch/trim.test.ts"
+]
+
+/** Processes, real API servers and real time: such a test waits more than it computes. */
+const processes = [
+  "test/{scenario,clients}/**/*.test.ts",
+  "test/platform/silence.test.ts",
+  "test/conformance/{https,real}.test.ts",
+  "test/**/realServer.test.ts",
+  "test/apiserver/{defaults,validation}.test.ts",
+  "test/apiserver/**/kubectl.test.ts"
+]
+
+// The number of workers is for two cores. Groups run one after the other; projects of one group share its workers.
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],
-    setupFiles: [
-      "test/support/seed.ts",
-      // Every scenario of the controllers once more, under exactly the roles that are printed for them.
-      ...(process.env["AUTHORIZATION"] === "RBAC" ? ["test/support/underRoles.ts"] : [])
+    projects: [
+      {
+        test: {
+          ...common,
+          name: "processes",
+          include: processes,
+          exclude: bounded,
+          maxWorkers: 4,
+          sequence: { groupOrder: 0 }
+        }
+      },
+      { test: { ...common, name: "bounded", include: bounded, maxWorkers: 2, sequence: { groupOrder: 1 } } },
+      {
+        test: {
+          ...common,
+          name: "in-process",
+          include: ["test/**/*.test.ts"],
+          exclude: [...processes, ...bounded],
+          // One process runs many files. The setup for roles replaces a layer, so it needs a process for each file.
+          isolate: isUnderRoles,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 }
+        }
+      }
     ],
-    // On two cores the default would be one; process tests wait for things, so that two at once disturb each other little.
-    maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],
