@@ -49,10 +49,9 @@ export const embedded = Effect.gen(function* () {
 
 export const server: Effect.Effect<Server, never, Effect.Services<typeof embedded>> = Effect.suspend(() => {
   if (!existsSync(program)) throw new Error(`${program} is not there: npm run build first`)
-  const found = envtest.assets()
-  return "missing" in found
+  return envtest.missing !== undefined
     ? embedded
-    : Effect.map(envtest.start(found.folder), ({ ca, token, url, version }) => ({
+    : Effect.map(envtest.start(), ({ ca, token, url, version }) => ({
         what: `kube-apiserver ${version.major}.${version.minor}`,
         url,
         ca,

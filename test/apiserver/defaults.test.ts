@@ -18,7 +18,6 @@ type Made = Record<string, unknown>
 
 const file = new URL("defaultsAnswers.json", import.meta.url)
 const recorded = JSON.parse(readFileSync(file, "utf8")) as Record<string, Made>
-const assets = envtest.assets()
 
 /** Fields that versions after 1.20 set, or set otherwise. */
 const newer = new Set([
@@ -109,12 +108,12 @@ describe("defaults", () => {
     })
   )
 
-  it.live.skipIf("missing" in assets)(
+  it.live.skipIf(envtest.missing !== undefined)(
     "are those of the installed kube-apiserver",
     () =>
       Effect.scoped(
         Effect.gen(function* () {
-          const server = yield* envtest.start("folder" in assets ? assets.folder : "")
+          const server = yield* envtest.start()
           const made = yield* makeAll(yield* HttpTransport.make(server.endpoint), true)
           if (process.env["DEFAULTS_RECORD"] !== undefined) writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`)
           for (const { name } of objects) assert.deepStrictEqual(made[name], recorded[name], name)

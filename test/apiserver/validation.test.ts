@@ -17,7 +17,6 @@ interface Recorded {
 
 const file = new URL("validationAnswers.json", import.meta.url)
 const recorded = JSON.parse(readFileSync(file, "utf8")) as Record<string, Recorded>
-const assets = envtest.assets()
 const minutes = 2 * 60_000
 
 describe("validation", () => {
@@ -41,11 +40,11 @@ describe("validation", () => {
     }
   })
 
-  it.live.skipIf("missing" in assets)(
+  it.live.skipIf(envtest.missing !== undefined)(
     "the installed kube-apiserver returns the recorded responses",
     () =>
       Effect.gen(function* () {
-        const answers = yield* servers.real("folder" in assets ? assets.folder : "", cases)
+        const answers = yield* servers.real(cases)
         if (process.env["VALIDATION_RECORD"] !== undefined) yield* record(answers)
         for (const { name } of cases) assert.deepStrictEqual(answers.get(name), recorded[name]?.real, name)
       }),

@@ -73,11 +73,11 @@ export const embedded = (cases: ReadonlyArray<Case>) =>
     })
   )
 
-/** A real API server in the folder; only versions that still serve the older API versions have been tried. */
-export const real = (folder: string, cases: ReadonlyArray<Case>) =>
+/** A real API server; only versions that still serve the older API versions have been tried. */
+export const real = (cases: ReadonlyArray<Case>) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const server = yield* envtest.start(folder)
+      const server = yield* envtest.start()
       const transport = yield* HttpTransport.make(server.endpoint)
       return yield* all(transport, cases, true)
     })

@@ -12,20 +12,9 @@ import * as Resource from "../../src/kube/Resource.ts"
 import { ConfigMap, Namespace, Node, Pod, ServiceAccount } from "../../src/kube/resources.ts"
 import * as Cluster from "../scenario/cluster.ts"
 import * as Kubeconfigs from "../scenario/kubeconfigs.ts"
-import type { Upstream } from "../support/gateway.ts"
 import * as Process from "../support/process.ts"
 
 const ready = /^export KUBECONFIG=(\S+)$/m
-
-const accessIn = (path: string) =>
-  Effect.promise(async (): Promise<Upstream> => {
-    const { clusters, users } = JSON.parse(await readFile(path, "utf8")) as {
-      clusters: [{ cluster: { server: string; "certificate-authority-data": string } }]
-      users: [{ user: { token: string } }]
-    }
-    const { "certificate-authority-data": ca, server } = clusters[0].cluster
-    return { server, ca: Buffer.from(ca, "base64").toString(), token: users[0].user.token }
-  })
 
 const stop = Effect.fnUntraced(function* (running: Process.Running, signal: NodeJS.Signals) {
   yield* running.kill(signal)
@@ -81,7 +70,7 @@ describe.concurrent("apiserver", () => {
     Effect.gen(function* () {
       const server = yield* Process.start(["apiserver", "--authorization-mode=RBAC"])
       const [, path = ""] = yield* server.says(ready)
-      const client = yield* Cluster.client(yield* accessIn(path))
+      const client = yield* Cluster.client(yield* Cluster.accessIn(path))
       const { metadata } = yield* client.get(ClusterRole, { name: "cluster-admin" })
       assert.strictEqual(metadata.labels?.["kubernetes.io/bootstrapping"], "rbac-defaults")
       yield* stop(server, "SIGTERM")
@@ -93,11 +82,11 @@ describe.concurrent("apiserver", () => {
       const file = join(yield* Process.folder, "audit.jsonl")
       const server = yield* Process.start(["apiserver", "--authorization-mode=RBAC", "--audit-log-path", file])
       const [, path = ""] = yield* server.says(ready)
-      const client = yield* Cluster.client(yield* accessIn(path))
+      const client = yield* Cluster.client(yield* Cluster.accessIn(path))
       yield* Cluster.addPod(client, "a")
       yield* Effect.flip(client.get(Pod, { namespace: "default", name: "none" }))
       const { token } = yield* tokenOf(client, { name: "robot", namespace: "default" })
-      const robot = yield* Cluster.client({ ...(yield* accessIn(path)), token })
+      const robot = yield* Cluster.client({ ...(yield* Cluster.accessIn(path)), token })
       yield* Effect.flip(robot.delete(Pod, { namespace: "default", name: "a" }))
       yield* stop(server, "SIGTERM")
       assert.strictEqual((yield* Effect.promise(() => stat(file))).mode & 0o777, 0o600)
@@ -142,7 +131,7 @@ describe.concurrent("apiserver", () => {
         const running = yield* Process.start(["apiserver"])
         const [line, path = ""] = yield* running.says(ready)
         assert.strictEqual((yield* Effect.promise(() => stat(path))).mode & 0o777, 0o600)
-        const client = yield* Cluster.client(yield* accessIn(path))
+        const client = yield* Cluster.client(yield* Cluster.accessIn(path))
         yield* isBare(client)
         assert.deepStrictEqual(yield* nodesOf(client), [])
         const { stdout } = yield* stop(running, signal)
@@ -158,7 +147,7 @@ describe.concurrent("apiserver", () => {
       const running = yield* Process.start(["apiserver", "--directory", directory])
       const [, quoted] = yield* running.says(/^export KUBECONFIG=('.*')$/m)
       assert.strictEqual(quoted, `'${directory.replace("'", String.raw`'\''`)}/kubeconfig'`)
-      yield* isBare(yield* Cluster.client(yield* accessIn(join(directory, "kubeconfig"))))
+      yield* isBare(yield* Cluster.client(yield* Cluster.accessIn(join(directory, "kubeconfig"))))
       yield* stop(running, "SIGINT")
       assert.isFalse(existsSync(join(directory, "kubeconfig")))
     }).pipe(Effect.scoped)
@@ -179,7 +168,7 @@ describe.concurrent("apiserver", () => {
     Effect.gen(function* () {
       const running = yield* Process.start(["apiserver", "--nodes=2"])
       const [, path = ""] = yield* running.says(ready)
-      const client = yield* Cluster.client(yield* accessIn(path))
+      const client = yield* Cluster.client(yield* Cluster.accessIn(path))
       assert.deepStrictEqual(yield* nodesOf(client), [
         ["control-plane", "True"],
         ["worker-1", "True"]

@@ -40,15 +40,11 @@ interface Started extends Pick<Subject, "transport" | "ask" | "compact" | "as" |
 const caller = (server: string, ca: string) => (token: string | undefined) =>
   HttpTransport.make(Endpoint.fixed({ server, tls: { ca }, token }))
 
-const assets = envtest.assets()
-
 export const real: Backend = {
   name: "a real API server",
-  skip: "missing" in assets ? assets.missing : undefined,
+  skip: envtest.missing,
   start: Effect.gen(function* () {
-    const server = yield* envtest.start("folder" in assets ? assets.folder : "", [
-      "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"
-    ])
+    const server = yield* envtest.start(["--enable-admission-plugins=OwnerReferencesPermissionEnforcement"])
     const transport = yield* HttpTransport.make(server.endpoint)
     const ask = yield* asker(server.url, server.ca, server.token)
     const lacks = yield* customObjects(server, ask)

@@ -17,11 +17,9 @@ import { Transport } from "../../src/layers/Transport.ts"
 import * as Election from "../../src/leader/Election.ts"
 import * as envtest from "../support/envtest.ts"
 
-const assets = envtest.assets()
-
 const client = Layer.unwrap(
   Effect.gen(function* () {
-    const server = yield* envtest.start("folder" in assets ? assets.folder : "")
+    const server = yield* envtest.start()
     const transport = yield* HttpTransport.make(server.endpoint)
     return Layer.provide(KubeClient.layer, Layer.succeed(Transport, transport))
   })
@@ -44,7 +42,7 @@ const elector = (identity: string) =>
     (context) => Context.get(context, Leadership)
   )
 
-describe.skipIf("missing" in assets)("on a real API server", () => {
+describe.skipIf(envtest.isMissing("leases and events on a real API server"))("on a real API server", () => {
   it.live(
     "leases and events are accepted as written",
     () =>

@@ -57,7 +57,7 @@ const failing = (call: Effect.Effect<unknown, ApiError.ApiError>) =>
     }))
   })
 
-describe.skipIf(missing !== undefined)("a server that falls silent", () => {
+describe.skipIf(missing !== undefined).concurrent("a server that falls silent", () => {
   it.live(
     "is given up within 45 s when it acknowledges nothing, whether a watch is open, is being opened, or a call waits",
     () =>

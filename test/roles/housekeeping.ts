@@ -17,9 +17,6 @@ import * as Story from "./story.ts"
 
 const namespace = "default"
 
-/** Lists before it watches, as on a server that does not stream its first list. */
-const listing = { cache: { streamingList: "never" } } as const
-
 const pod = (name: string, spec: object = {}, metadata: object = {}) =>
   Effect.flatMap(KubeClient, (client) =>
     client.create(Pod, {
@@ -31,7 +28,7 @@ const pod = (name: string, spec: object = {}, metadata: object = {}) =>
 const counts = Story.makeIn(
   namespace,
   "pods are counted on the node of the control plane, and events say so",
-  { nodes: 2, ...listing },
+  { nodes: 2, ...Story.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     yield* pod("a")
@@ -48,7 +45,7 @@ const counts = Story.makeIn(
 
 const accounts = Story.make(
   "every namespace has its account, also when somebody deletes it",
-  listing,
+  Story.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -66,7 +63,7 @@ const accounts = Story.make(
 
 const namespaces = Story.make(
   "a namespace is emptied, pods first, and goes",
-  { nodes: 2, ...listing },
+  { nodes: 2, ...Story.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -100,7 +97,7 @@ const to = ({ apiVersion = "v1", kind = "ConfigMap", metadata }: KubeObject) => 
 
 const garbage = Story.make(
   "what has lost its owner goes, what was left by its owner stays, and wrong owners are told of",
-  listing,
+  Story.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -133,7 +130,7 @@ const held = { finalizers: ["example.test/held"] }
 
 const lost = Story.make(
   "pods of a machine that is no more are told to have failed, and removed",
-  { nodes: 2, ...listing },
+  { nodes: 2, ...Story.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     yield* pod("lost", { nodeName: "nowhere" }, held)

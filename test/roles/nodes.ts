@@ -12,14 +12,11 @@ import { Recorder } from "../../src/layers/Recorder.ts"
 import * as Stand from "../controllers/shared/nodes/harness.ts"
 import * as Story from "./story.ts"
 
-/** Lists before it watches, as on a server that does not stream its first list. */
-const listing = { cache: { streamingList: "never" } } as const
-
 const drained = Effect.flatMap(Recorder, (recorder) => recorder.drained)
 
 const lost = Story.make(
   "a node is not heard of, twice: its pods are marked, others are kept away",
-  listing,
+  Story.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     yield* Stand.readyNodes(["a", "well"])
@@ -47,7 +44,7 @@ const lost = Story.make(
 
 const evicted = Story.make(
   "pods leave a tainted node, and one of them only when the taint comes for the third time",
-  listing,
+  Story.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     yield* Stand.createNode("a")
@@ -68,7 +65,7 @@ const evicted = Story.make(
 
 const machines = Story.make(
   "a machine is gone and another one is off: one node goes, the other one says so",
-  listing,
+  Story.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     yield* Stand.createNode("gone")

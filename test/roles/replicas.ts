@@ -21,9 +21,6 @@ const template = { metadata: { labels }, spec: spec() }
 const metadata = { namespace, name: "web", labels }
 const selector = { matchLabels: labels }
 
-/** Lists before it watches, as on a server that does not stream its first list. */
-const listing = { cache: { streamingList: "never" } } as const
-
 const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata, spec: { replicas: 2, selector, template } }
 const replicaSet = { ...deployment, kind: "ReplicaSet" }
 const controller = {
@@ -47,7 +44,7 @@ const revision = "deployment.kubernetes.io/revision"
 const rollout = Story.makeIn(
   namespace,
   "a Deployment is rolled out, back, and cleaned up after",
-  { nodes: 3, ...listing },
+  { nodes: 3, ...Story.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     yield* cluster.run(ReplicaSets.make())
@@ -114,7 +111,7 @@ const keeps = (kind: string, run: Descriptor, owner: object, resource: Resource.
   Story.makeIn(
     namespace,
     `a ${kind} has as many pods as it asks for`,
-    { nodes: 2, ...listing },
+    { nodes: 2, ...Story.listing },
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient

@@ -6,17 +6,13 @@ import * as CronJobs from "../../src/controllers/CronJob.ts"
 import * as PvcProtection from "../../src/controllers/PvcProtection.ts"
 import * as Zone from "../../src/kube/cron/Zone.ts"
 import * as Patch from "../../src/kube/Patch.ts"
-import { CronJob, Event, Job, PersistentVolumeClaim, Pod } from "../../src/kube/resources.ts"
+import { CronJob, Job, PersistentVolumeClaim, Pod } from "../../src/kube/resources.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../src/layers/Leadership.ts"
-import { Recorder } from "../../src/layers/Recorder.ts"
 import * as Story from "./story.ts"
 
 const namespace = "default"
-
-/** Lists before it watches, as on a server that does not stream its first list. */
-const listing = { cache: { streamingList: "never" } } as const
 
 const template = { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "example.test/work:1" }] } }
 
@@ -32,7 +28,7 @@ const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process 
 const runs = Story.makeIn(
   namespace,
   "CronJobs run, replace and wait for their runs, and go on under another leader",
-  listing,
+  Story.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -54,16 +50,14 @@ const runs = Story.makeIn(
       (yield* client.get(CronJob, { namespace, name: "alone" })).status?.active?.map(({ name }) => name),
       ["alone-6"]
     )
-    yield* (yield* Recorder).drained
-    const counts = (yield* cluster.snapshot(Event)).map(({ count }) => count ?? 1)
-    assert.isAbove(Math.max(...counts), 1)
+    yield* Story.countsEvents()
   })
 )
 
 const claims = Story.makeIn(
   namespace,
   "a claim is held, and let go when no pod uses it",
-  listing,
+  Story.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient

@@ -6,20 +6,16 @@ import * as EndpointSliceController from "../../src/controllers/EndpointSlice.ts
 import * as Mirroring from "../../src/controllers/EndpointSliceMirroring.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import type * as Resource from "../../src/kube/Resource.ts"
-import { Endpoints, EndpointSlice, Event, Pod, Service } from "../../src/kube/resources.ts"
+import { Endpoints, EndpointSlice, Pod, Service } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import type { Descriptor } from "../../src/layers/Controller.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import { Recorder } from "../../src/layers/Recorder.ts"
 import * as Story from "./story.ts"
 
 const namespace = "default"
 const labels = { app: "web" }
 const web = { namespace, name: "web" }
-
-/** Lists before it watches, as on a server that does not stream its first list. */
-const listing = { cache: { streamingList: "never" } } as const
 
 const pod = (name: string) =>
   Effect.flatMap(KubeClient, (client) =>
@@ -33,7 +29,7 @@ const pod = (name: string) =>
 const follows = (title: string, run: Descriptor, resource: Resource.Any, path: string) =>
   Story.make(
     title,
-    { nodes: 2, ...listing },
+    { nodes: 2, ...Story.listing },
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -62,16 +58,14 @@ const follows = (title: string, run: Descriptor, resource: Resource.Any, path: s
       yield* cluster.advance("1 minute")
       assert.notInclude(yield* text, uid)
       assert.include(yield* text, '"name":"b"')
-      yield* (yield* Recorder).drained
-      const told = (yield* cluster.snapshot(Event)).filter(({ involvedObject }) => involvedObject.name === "web")
-      assert.isAbove(Math.max(...told.map(({ count }) => count ?? 1)), 1)
+      yield* Story.countsEvents(({ involvedObject }) => involvedObject.name === "web")
     })
   )
 
 /** A slice is made after failures, which are told again and again; it follows its Endpoints and goes with them. */
 const mirrors = Story.make(
   "slices follow Endpoints that somebody writes",
-  listing,
+  Story.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -93,9 +87,7 @@ const mirrors = Story.make(
     yield* client.delete(Endpoints, web)
     yield* cluster.advance("1 minute")
     assert.strictEqual(yield* text, "[]")
-    yield* (yield* Recorder).drained
-    const told = (yield* cluster.snapshot(Event)).filter(({ involvedObject }) => involvedObject.name === "web")
-    assert.isAbove(Math.max(...told.map(({ count }) => count ?? 1)), 1)
+    yield* Story.countsEvents(({ involvedObject }) => involvedObject.name === "web")
   })
 )
 

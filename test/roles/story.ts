@@ -2,6 +2,7 @@
  * A story: some controllers, or another part of the program, and a user, on a cluster with RBAC and under exactly the roles that are
  * printed for them. It can be told with other roles, and says afterwards what was granted, what of it was used and what was denied.
  */
+import { assert } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,6 +10,8 @@ import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import type { Entry } from "../../src/apiserver/audit/AuditLog.ts"
 import { ClusterTest, type Options, type Provides } from "../../src/testing/ClusterTest.ts"
+import { Event } from "../../src/kube/resources.ts"
+import { Recorder } from "../../src/layers/Recorder.ts"
 import type { Manifest } from "../../src/manager/manifests/Installation.ts"
 import * as Audit from "../support/audit.ts"
 import * as Grants from "./grants.ts"
@@ -39,6 +42,17 @@ const once = (title: string, options: Options, body: Effect.Effect<void, unknown
       ClusterTest.layer({ ...options, authorization: "RBAC", admission: strict, roles, audit: { onEntry } })
     )
 })
+
+/** For controllers that list before they watch, as on a server that does not stream its first list. */
+export const listing = { cache: { streamingList: "never" } } as const
+
+/** An event that was recorded again, by a patch: the only user of that right. */
+export const countsEvents = (isMeant: (event: Event) => boolean = () => true) =>
+  Effect.gen(function* () {
+    yield* (yield* Recorder).drained
+    const events = (yield* (yield* ClusterTest).snapshot(Event)).filter(isMeant)
+    assert.isAbove(Math.max(...events.map(({ count }) => count ?? 1)), 1)
+  })
 
 /** With one account for all controllers, and with one for each. */
 export const make = (...[title, options, body]: Parameters<typeof once>): ReadonlyArray<Story> => [

@@ -13,13 +13,10 @@ import * as Story from "./story.ts"
 
 const namespace = "default"
 
-/** Lists before it watches, as on a server that does not stream its first list. */
-const listing = { cache: { streamingList: "never" } } as const
-
 const tokens = Story.makeIn(
   namespace,
   "an account gets its tokens, loses those that are deleted, and takes the others with it",
-  listing,
+  Story.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -45,7 +42,7 @@ const tokens = Story.makeIn(
 
 const authorities = Story.make(
   "every namespace has the cluster's authorities, also when somebody changes them",
-  listing,
+  Story.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -60,7 +57,7 @@ const authorities = Story.make(
 
 const cleaned = Story.make(
   "tokens that nobody uses are marked, and deleted later",
-  listing,
+  Story.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient

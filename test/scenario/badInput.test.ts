@@ -6,7 +6,6 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { once } from "node:events"
 import { readdir } from "node:fs/promises"
-import type { ServerResponse } from "node:http"
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
 import { printable } from "../../src/kube/printable.ts"
 import * as HttpsServer from "../support/httpsServer.ts"
@@ -41,18 +40,6 @@ const onlyRead = ({ requests }: HttpsServer.TestServer) =>
     requests.filter((request) => !request.startsWith("GET ")),
     []
   )
-
-const answer = (response: ServerResponse, code: number, body: object) =>
-  response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(body))
-
-const status = (code: number, reason: string, message: string) => ({
-  kind: "Status",
-  apiVersion: "v1",
-  status: "Failure",
-  code,
-  reason,
-  message
-})
 
 const https = Effect.fnUntraced(function* (handler: HttpsServer.Handler) {
   const ca = yield* Effect.promise(() => Tls.authority("scenario"))
@@ -111,10 +98,10 @@ describe.concurrent("bad luck", () => {
       const message =
         'pods is forbidden: User "nobody" cannot list resource "pods" in API group "" at the cluster scope'
       const { ca, server } = yield* https((request, response) => {
-        if (request.url === "/version") return answer(response, 200, { major: "1", minor: "33" })
+        if (request.url === "/version") return HttpsServer.answer(response, 200, { major: "1", minor: "33" })
         return request.url?.startsWith("/api/v1/pods") === true
-          ? answer(response, 403, status(403, "Forbidden", message))
-          : answer(response, 200, { metadata: { resourceVersion: "1" }, items: [] })
+          ? HttpsServer.answer(response, 403, HttpsServer.status(403, "Forbidden", message))
+          : HttpsServer.answer(response, 200, { metadata: { resourceVersion: "1" }, items: [] })
       })
       const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca, user: { token: secret } })
       const strict = ["--cache-isolation=strict", "--cache-sync-timeout=1s"]
@@ -131,8 +118,8 @@ describe.concurrent("bad luck", () => {
       const message = "\u001b[2J\u001b]0;mine\u0007 \u009b1A\u202e\rall\nconfiguration   ok       well"
       const { ca, server } = yield* https((request, response) => {
         if (request.url === "/version")
-          return answer(response, 200, { major: "1", minor: message, gitVersion: message })
-        return answer(response, 403, status(403, "Forbidden", message))
+          return HttpsServer.answer(response, 200, { major: "1", minor: message, gitVersion: message })
+        return HttpsServer.answer(response, 403, HttpsServer.status(403, "Forbidden", message))
       })
       const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca, user: { token: secret } })
       const strict = ["--cache-isolation=strict", "--cache-sync-timeout=1s"]
@@ -151,7 +138,7 @@ describe.concurrent("bad luck", () => {
   it.live("401: the token is wrong", () =>
     Effect.gen(function* () {
       const { ca, server } = yield* https((_, response) =>
-        answer(response, 401, status(401, "Unauthorized", "Unauthorized"))
+        HttpsServer.answer(response, 401, HttpsServer.status(401, "Unauthorized", "Unauthorized"))
       )
       const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca, user: { token: secret } })
       yield* told(yield* Process.run(["--kubeconfig", kubeconfig]), {
@@ -164,7 +151,7 @@ describe.concurrent("bad luck", () => {
 
   it.live("the certificate is signed by somebody else", () =>
     Effect.gen(function* () {
-      const { server } = yield* https((_, response) => answer(response, 200, {}))
+      const { server } = yield* https((_, response) => HttpsServer.answer(response, 200, {}))
       const other = yield* Effect.promise(() => Tls.authority("other"))
       const user = { token: secret }
       for (const ca of [other.cert, undefined]) {

@@ -8,8 +8,7 @@ import * as envtest from "../support/envtest.ts"
 import * as Process from "../support/process.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
-const assets = envtest.assets()
-if ("missing" in assets) process.stderr.write(`check on a real API server skipped: ${assets.missing}\n`)
+const isMissing = envtest.isMissing("check on a real API server")
 
 const failures = (stdout: string) => stdout.split("\n").filter((line) => line.includes(" FAILED "))
 
@@ -78,12 +77,12 @@ const rule = (apiGroups: string, resources: string, verbs: ReadonlyArray<string>
   verbs
 })
 
-describe.skipIf("missing" in assets)("check on a real API server", () => {
+describe.skipIf(isMissing)("check on a real API server", () => {
   it.live(
     "finds the one permission that a service account lacks, and nothing when it has it",
     () =>
       Effect.gen(function* () {
-        const server = yield* envtest.start("folder" in assets ? assets.folder : "")
+        const server = yield* envtest.start()
         const transport = yield* HttpTransport.make(server.endpoint)
         const send = (method: "POST" | "PUT", path: string, body: object) =>
           transport.send({ method, path, body, context: { verb: method.toLowerCase(), path } })

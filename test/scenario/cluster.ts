@@ -2,6 +2,9 @@
  * A cluster as a scenario needs it: an API server, a client of the test, a control-plane node and pods to count. Waiting for
  * something in it is a list and a watch, as for everybody else.
  */
+import { readFile } from "node:fs/promises"
+import * as KubeConfig from "../../src/platform/KubeConfig.ts"
+import * as Process from "../support/process.ts"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -26,6 +29,24 @@ export const embedded = Effect.gen(function* () {
   return { server: endpoint.server, ca: endpoint.ca, token: Redacted.value(endpoint.token) } satisfies Upstream
 })
 
+/** The API server of the program, as a process; the path of its kubeconfig. */
+export const apiserver = Effect.gen(function* () {
+  const running = yield* Process.start(["apiserver"])
+  const [, kubeconfig = ""] = yield* running.says(/^export KUBECONFIG=(\S+)$/m)
+  return kubeconfig
+})
+
+/** The access that a kubeconfig of the program grants. */
+export const accessIn = (path: string) =>
+  Effect.promise(async (): Promise<Upstream> => {
+    const { clusters, users } = JSON.parse(await readFile(path, "utf8")) as {
+      clusters: [{ cluster: { server: string; "certificate-authority-data": string } }]
+      users: [{ user: { token: string } }]
+    }
+    const { "certificate-authority-data": ca, server } = clusters[0].cluster
+    return { server, ca: Buffer.from(ca, "base64").toString(), token: users[0].user.token }
+  })
+
 export type Client = KubeClient["Service"]
 
 export const client = ({ ca, server, token }: Upstream) => clientAt(Endpoint.fixed({ server, tls: { ca }, token }))
@@ -35,6 +56,10 @@ export const clientAt = Effect.fnUntraced(function* (endpoint: Endpoint["Service
   const services = yield* Layer.build(Layer.fresh(Layer.provide(KubeClient.layer, Layer.succeed(Transport, transport))))
   return Context.get(services, KubeClient)
 })
+
+/** The client of whoever a kubeconfig names. */
+export const clientOf = (path: string) =>
+  Effect.flatMap(KubeConfig.load({ mode: "kubeconfig", path, env: {} }), clientAt)
 
 export const addNode = (client: Client) =>
   client.create(Node, { metadata: { name: "control-plane", labels: { "node-role.kubernetes.io/control-plane": "" } } })

@@ -78,15 +78,14 @@ describe.concurrent("replicas", () => {
   )
 })
 
-const assets = envtest.assets()
-if ("missing" in assets) process.stderr.write(`replicas on a real API server skipped: ${assets.missing}\n`)
+const isMissing = envtest.isMissing("replicas on a real API server")
 
-describe.skipIf("missing" in assets)("replicas on a real API server", () => {
+describe.skipIf(isMissing)("replicas on a real API server", () => {
   it.live(
     "one of three writes, another does when it stops; events are seen in both groups",
     () =>
       Effect.gen(function* () {
-        const { ca, token, url } = yield* envtest.start("folder" in assets ? assets.folder : "")
+        const { ca, token, url } = yield* envtest.start()
         const cluster = yield* Leaders.replicas({ server: url, ca, token }, 3)
         const { client, written } = cluster
         const first = yield* Leaders.nextLeader(cluster, "", 2)

@@ -8,12 +8,7 @@ import { generateKeyPairSync } from "node:crypto"
 import { readdir, readFile, readlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import * as Process from "../support/process.ts"
-
-const server = Effect.gen(function* () {
-  const running = yield* Process.start(["apiserver"])
-  const [, kubeconfig = ""] = yield* running.says(/^export KUBECONFIG=(\S+)$/m)
-  return kubeconfig
-})
+import * as Cluster from "./cluster.ts"
 
 const keyFile = Effect.flatMap(Process.folder, (folder) =>
   Effect.promise(async () => {
@@ -52,7 +47,7 @@ describe("--controllers", () => {
     "with a minus leaves one out and says so; with names those run and no others, by whatever name",
     () =>
       Effect.gen(function* () {
-        const kubeconfig = yield* server
+        const kubeconfig = yield* Cluster.apiserver
         const base = [
           "--kubeconfig",
           kubeconfig,
@@ -188,7 +183,7 @@ describe("flags of the log", () => {
         assert.deepStrictEqual([code, stderr], [0, ""])
         const connected = yield* Process.start([
           "--kubeconfig",
-          yield* server,
+          yield* Cluster.apiserver,
           "--cluster-name=blue",
           "--controllers=pod-count"
         ])
@@ -228,7 +223,7 @@ describe("--metrics-addr", () => {
     "is --metrics-bind-address by its old name; 0 opens no port at all",
     () =>
       Effect.gen(function* () {
-        const kubeconfig = yield* server
+        const kubeconfig = yield* Cluster.apiserver
         const base = ["--kubeconfig", kubeconfig, "--controllers=pod-count"]
         const open = yield* Process.start([...base, "--metrics-addr=127.0.0.1:0"])
         const [, port = ""] = yield* open.says(/message="Serving metrics" port=(\d+)/)

@@ -16,26 +16,14 @@ import * as Patch from "../../src/kube/Patch.ts"
 import type * as Resource from "../../src/kube/Resource.ts"
 import { ConfigMap, Deployment, Namespace, Pod, Secret, Service, ServiceAccount } from "../../src/kube/resources.ts"
 import { Cache } from "../../src/layers/Cache.ts"
-import { Discovery } from "../../src/layers/Discovery.ts"
-import { Endpoint } from "../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Machine from "../../src/simulation/Machine.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
-import { Recorder } from "../../src/layers/Recorder.ts"
 import { Supervisor } from "../../src/layers/Supervisor.ts"
 import * as envtest from "../support/envtest.ts"
+import * as RealServer from "../support/realServer.ts"
 
-const assets = envtest.assets()
-if ("missing" in assets) process.stderr.write(`housekeeping on a real API server skipped: ${assets.missing}\n`)
-
-const server = Layer.effect(
-  Endpoint,
-  Effect.map(
-    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
-    ({ endpoint }) => endpoint
-  )
-)
+const isMissing = envtest.isMissing("housekeeping on a real API server")
 
 const machines = ["steady", "doomed"].map((name, i) => Machine.make(name, i + 1, "worker"))
 
@@ -46,12 +34,7 @@ const cluster = Layer.mergeAll(
   Layer.fresh(Nodes.layer({ machines, delays: { start: 100, stop: 2_000 } })).pipe(
     Layer.provide(Layer.fresh(Cache.layer()))
   )
-).pipe(
-  Layer.provideMerge(Layer.mergeAll(Recorder.layer, Cache.layer(), Discovery.layer, Supervisor.layer)),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(HttpTransport.layer),
-  Layer.provide(server)
-)
+).pipe(Layer.provideMerge(RealServer.services()))
 
 /** Waits until the server tells of an object as wanted; undefined: that it is gone. */
 const until = <A extends KubeObject>(
@@ -178,7 +161,7 @@ const pods = Effect.gen(function* () {
   assert.deepStrictEqual((yield* client.list(Pod, { namespace })).items, [])
 })
 
-describe.skipIf("missing" in assets)("housekeeping on a real API server", () => {
+describe.skipIf(isMissing)("housekeeping on a real API server", () => {
   it.live(
     "keeps accounts, empties namespaces and collects pods",
     () =>

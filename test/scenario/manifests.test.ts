@@ -7,18 +7,18 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { execFile } from "node:child_process"
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { EmbeddedCluster } from "../../src/apiserver/server/EmbeddedCluster.ts"
 import * as envtest from "../support/envtest.ts"
+import * as Kubectl from "../support/kubectl.ts"
 import * as Process from "../support/process.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
-const assets = envtest.assets()
 const installed = Process.has("kubectl")
 if (!installed) process.stderr.write("manifests skipped: there is no kubectl on PATH\n")
-else if ("missing" in assets) process.stderr.write(`manifests on a real API server skipped: ${assets.missing}\n`)
+
+const isMissing = envtest.isMissing("manifests on a real API server")
 
 /** Where the kubeconfig is, and which version of Kubernetes the server can be taken for. */
 interface Stage {
@@ -32,25 +32,9 @@ const embedded = Effect.map(Layer.build(EmbeddedCluster.layer({ authorization: "
 }))
 
 const real = Effect.gen(function* () {
-  const { ca, token, url, version } = yield* envtest.start("folder" in assets ? assets.folder : "")
+  const { ca, token, url, version } = yield* envtest.start()
   const kubeconfig = yield* Kubeconfigs.write({ server: url, ca, user: { token } })
   return { kubeconfig, version: `${version.major}.${version.minor}` } satisfies Stage
-})
-
-const kubectlOf = Effect.fnUntraced(function* (kubeconfig: string) {
-  const home = yield* Process.folder
-  const env = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, KUBECONFIG: kubeconfig }
-  /** What it says; it must exit with 0, which for `diff` is that there is none. */
-  return (line: string, input = "") =>
-    Effect.promise(
-      () =>
-        new Promise<string>((resolve, reject) => {
-          const child = execFile("kubectl", line.split(" "), { env }, (error, stdout, stderr) =>
-            error === null ? resolve(stdout) : reject(new Error(`kubectl ${line}: ${stderr}${stdout}`))
-          )
-          child.stdin?.end(input)
-        })
-    )
 })
 
 /** What a program of a test is told besides; here a user says nothing. */
@@ -73,7 +57,7 @@ const kinds = [
 const story = (start: Effect.Effect<Stage, unknown, Scope.Scope>) =>
   Effect.gen(function* () {
     const { kubeconfig, version } = yield* start
-    const kubectl = yield* kubectlOf(kubeconfig)
+    const kubectl = yield* Kubectl.make(kubeconfig)
     yield* kubectl("create namespace blue")
     const args = [
       "manifests",
@@ -109,7 +93,7 @@ const story = (start: Effect.Effect<Stage, unknown, Scope.Scope>) =>
 const piped = (start: Effect.Effect<Stage, unknown, Scope.Scope>) =>
   Effect.gen(function* () {
     const { kubeconfig, version } = yield* start
-    const kubectl = yield* kubectlOf(kubeconfig)
+    const kubectl = yield* Kubectl.make(kubeconfig)
     const printed = yield* Process.run(["manifests", `--kubernetes-version=${version}`], unsaid)
     assert.strictEqual(printed.code, 0, printed.stderr)
     const said = yield* kubectl("apply -f -", printed.stdout)
@@ -119,10 +103,10 @@ const piped = (start: Effect.Effect<Stage, unknown, Scope.Scope>) =>
 
 describe.skipIf(!installed).concurrent("what manifests prints is applied by one kubectl without an error", () => {
   it.live("on the embedded cluster", () => piped(embedded), 120_000)
-  it.live.skipIf("missing" in assets)("on a real API server", () => piped(real), 120_000)
+  it.live.skipIf(isMissing)("on a real API server", () => piped(real), 120_000)
 })
 
 describe.skipIf(!installed).concurrent("manifests are applied, and then there is no difference", () => {
   it.live("on the embedded cluster", () => story(embedded), 120_000)
-  it.live.skipIf("missing" in assets)("on a real API server", () => story(real), 120_000)
+  it.live.skipIf(isMissing)("on a real API server", () => story(real), 120_000)
 })

@@ -10,10 +10,10 @@ import * as envtest from "../support/envtest.ts"
 import * as Process from "../support/process.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
-const assets = envtest.assets()
 const installed = Process.has("kubectl")
 if (!installed) process.stderr.write("operators skipped: there is no kubectl on PATH\n")
-else if ("missing" in assets) process.stderr.write(`operators on a real API server skipped: ${assets.missing}\n`)
+
+const isMissing = envtest.isMissing("operators on a real API server")
 
 const memcached = (name: string, spec: object) => ({
   apiVersion: "cache.example.com/v1alpha1",
@@ -112,12 +112,12 @@ describe.skipIf(!installed)("operators on the embedded cluster", () => {
   )
 })
 
-describe.skipIf(!installed || "missing" in assets)("definitions of the operators on a real API server", () => {
+describe.skipIf(!installed || isMissing)("definitions of the operators on a real API server", () => {
   it.live(
     "are waited for, installed, explained, and then the same; objects of theirs are worked on",
     () =>
       Effect.gen(function* () {
-        const server = yield* envtest.start("folder" in assets ? assets.folder : "")
+        const server = yield* envtest.start()
         const file = yield* Kubeconfigs.write({ server: server.url, ca: server.ca, user: { token: server.token } })
         const kubectl = yield* kubectlOf(file)
         const { ok, run } = kubectl

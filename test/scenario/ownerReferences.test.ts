@@ -4,8 +4,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { execFile, execFileSync } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import * as envtest from "../support/envtest.ts"
+import * as Kubectl from "../support/kubectl.ts"
 import * as Process from "../support/process.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
@@ -17,23 +18,7 @@ const hasKubectl = (() => {
   }
 })()
 
-const assets = envtest.assets()
-if ("missing" in assets) process.stderr.write(`rights over owner references skipped: ${assets.missing}\n`)
-
-const kubectlOf = Effect.fnUntraced(function* (kubeconfig: string) {
-  const home = yield* Process.folder
-  const env = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, KUBECONFIG: kubeconfig }
-  return (line: string, input = "") =>
-    Effect.promise(
-      () =>
-        new Promise<string>((resolve, reject) => {
-          const child = execFile("kubectl", line.split(" "), { env }, (error, stdout, stderr) =>
-            error === null ? resolve(stdout) : reject(new Error(`kubectl ${line}: ${stderr}${stdout}`))
-          )
-          child.stdin?.end(input)
-        })
-    )
-})
+const isMissing = envtest.isMissing("rights over owner references")
 
 const name = "effect-controller-manager"
 const loops = "deployment,replicaset,replicationcontroller,daemonset,job"
@@ -64,16 +49,14 @@ const made = [
   "job/web {.status.active} 1"
 ]
 
-describe.skipIf(!hasKubectl || "missing" in assets)("where rights over owner references are enforced", () => {
+describe.skipIf(!hasKubectl || isMissing)("where rights over owner references are enforced", () => {
   it.live(
     "the printed roles are enough; without those over owners the refusal is told, and made good when they come",
     () =>
       Effect.gen(function* () {
-        const server = yield* envtest.start("folder" in assets ? assets.folder : "", [
-          "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"
-        ])
+        const server = yield* envtest.start(["--enable-admission-plugins=OwnerReferencesPermissionEnforcement"])
         const access = { server: server.url, ca: server.ca }
-        const kubectl = yield* kubectlOf(yield* Kubeconfigs.write({ ...access, user: { token: server.token } }))
+        const kubectl = yield* Kubectl.make(yield* Kubeconfigs.write({ ...access, user: { token: server.token } }))
         const printed = yield* Process.run(["manifests", `--controllers=${loops}`])
         assert.strictEqual(printed.code, 0, printed.stderr)
         const roles = printed.stdout

@@ -7,13 +7,13 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { execFile } from "node:child_process"
 import { Cache } from "../../src/layers/Cache.ts"
 import { EmbeddedCluster } from "../../src/apiserver/server/EmbeddedCluster.ts"
 import * as HttpTransport from "../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
 import * as Audit from "../support/audit.ts"
+import * as Kubectl from "../support/kubectl.ts"
 import * as Process from "../support/process.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
@@ -36,21 +36,6 @@ const cluster = Nodes.layer().pipe(
 
 const name = "effect-controller-manager"
 const account = `system:serviceaccount:${name}:${name}`
-const kubectlOf = Effect.fnUntraced(function* (kubeconfig: string) {
-  const home = yield* Process.folder
-  const env = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, KUBECONFIG: kubeconfig }
-  return (line: string, input = "") =>
-    Effect.promise(
-      () =>
-        new Promise<string>((resolve, reject) => {
-          const child = execFile("kubectl", line.split(" "), { env }, (error, stdout, stderr) =>
-            error === null ? resolve(stdout) : reject(new Error(`kubectl ${line}: ${stderr}${stdout}`))
-          )
-          child.stdin?.end(input)
-        })
-    )
-})
-
 const template = (app: string) => ({
   metadata: { labels: { app } },
   spec: { containers: [{ name: "a", image: "example.test/a:1" }] }
@@ -72,7 +57,7 @@ const stray = (kind: "ReplicaSet" | "Deployment", name: string) => ({
 })
 
 /** What a user does, through kubectl. */
-type Story = (kubectl: (line: string, input?: string) => Effect.Effect<string>) => Effect.Effect<void>
+type Story = (kubectl: Kubectl.Kubectl) => Effect.Effect<void>
 
 const rollouts: Story = Effect.fnUntraced(function* (kubectl) {
   yield* kubectl("create namespace story")
@@ -102,7 +87,7 @@ const removals: Story = Effect.fnUntraced(function* (kubectl) {
 /** Installs what is printed for these controllers, runs them as the account in it, and sees that nothing it asks for is denied. */
 const play = Effect.fnUntraced(function* (loops: string, story: Story) {
   const { audit, endpoint, kubeconfig } = Context.get(yield* Layer.build(cluster), EmbeddedCluster)
-  const kubectl = yield* kubectlOf(kubeconfig)
+  const kubectl = yield* Kubectl.make(kubeconfig)
   const printed = yield* Process.run(["manifests", `--controllers=${loops}`])
   assert.strictEqual(printed.code, 0, printed.stderr)
   yield* kubectl("apply -f -", printed.stdout)
@@ -143,7 +128,7 @@ describe.skipIf(!installed).concurrent("the embedded cluster asks roles who may 
         const program = yield* Process.start(["--cluster=embedded", "--controllers=pod-count"])
         const [, kubeconfig = ""] = yield* program.says(/kubectl --kubeconfig (\S+)/)
         yield* program.says(/Starting Controller/)
-        const kubectl = yield* kubectlOf(kubeconfig)
+        const kubectl = yield* Kubectl.make(kubeconfig)
         const asProgram = `--as system:serviceaccount:kube-system:${name}`
         assert.isTrue(yield* mayI(kubectl, "* *"))
         assert.isTrue(yield* mayI(kubectl, `watch pods -A ${asProgram}`))
@@ -166,7 +151,7 @@ describe.skipIf(!installed).concurrent("the embedded cluster asks roles who may 
         const loops = "--controllers=deployment,nodelifecycle,taint-eviction,serviceaccount"
         const program = yield* Process.start(["--cluster=embedded", loops, "--use-service-account-credentials"])
         const [, kubeconfig = ""] = yield* program.says(/kubectl --kubeconfig (\S+)/)
-        const kubectl = yield* kubectlOf(kubeconfig)
+        const kubectl = yield* Kubectl.make(kubeconfig)
         const as = (account: string) => `--as system:serviceaccount:kube-system:${account}`
         assert.isTrue(yield* mayI(kubectl, `create replicasets.apps -A ${as("deployment-controller")}`))
         assert.isFalse(yield* mayI(kubectl, `create replicasets.apps -A ${as(name)}`))
@@ -187,7 +172,7 @@ describe.skipIf(!installed).concurrent("the embedded cluster asks roles who may 
       Effect.gen(function* () {
         const server = yield* Process.start(["apiserver"])
         const [, kubeconfig = ""] = yield* server.says(/^export KUBECONFIG=(\S+)$/m)
-        const kubectl = yield* kubectlOf(kubeconfig)
+        const kubectl = yield* Kubectl.make(kubeconfig)
         assert.include(yield* kubectl("auth whoami -o yaml"), "system:masters")
         yield* kubectl("create serviceaccount someone")
         const as = "--as system:serviceaccount:default:someone"

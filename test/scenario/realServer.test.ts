@@ -17,20 +17,19 @@ import * as envtest from "../support/envtest.ts"
 import * as Process from "../support/process.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
-const assets = envtest.assets()
-if ("missing" in assets) process.stderr.write(`the program on a real API server skipped: ${assets.missing}\n`)
+const isMissing = envtest.isMissing("the program on a real API server")
 
 const clientOf = Effect.fnUntraced(function* (server: envtest.RealServer) {
   const transport = Layer.succeed(Transport, yield* HttpTransport.make(server.endpoint))
   return Context.get(yield* Layer.build(Layer.provide(KubeClient.layer, transport)), KubeClient)
 })
 
-describe.skipIf("missing" in assets)("on a real API server", () => {
+describe.skipIf(isMissing)("on a real API server", () => {
   it.live(
     "pod-count labels the control plane and records events, as leader, and stops cleanly",
     () =>
       Effect.gen(function* () {
-        const server = yield* envtest.start("folder" in assets ? assets.folder : "")
+        const server = yield* envtest.start()
         const client = yield* clientOf(server)
         yield* client.create(Node, {
           metadata: { name: "cp", labels: { "node-role.kubernetes.io/control-plane": "" } }

@@ -16,33 +16,18 @@ import * as PodFacts from "../../src/kube/pod.ts"
 import * as Resource from "../../src/kube/Resource.ts"
 import { Event, Namespace, Pod } from "../../src/kube/resources.ts"
 import * as Time from "../../src/kube/time.ts"
-import { Cache } from "../../src/layers/Cache.ts"
-import { Endpoint } from "../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import { Recorder } from "../../src/layers/Recorder.ts"
 import { Supervisor } from "../../src/layers/Supervisor.ts"
 import { type Kind, kinds, labels } from "../controllers/shared/workload/harness.ts"
 import * as envtest from "../support/envtest.ts"
+import * as RealServer from "../support/realServer.ts"
 
-const assets = envtest.assets()
-if ("missing" in assets) process.stderr.write(`replicas on a real API server skipped: ${assets.missing}\n`)
-
-const server = Layer.effect(
-  Endpoint,
-  Effect.map(
-    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
-    ({ endpoint }) => endpoint
-  )
-)
+const isMissing = envtest.isMissing("replicas on a real API server")
 
 const [first, second] = kinds.map(({ controller }) => controller.layer)
 
 const cluster = Layer.mergeAll(first ?? Layer.empty, second ?? Layer.empty).pipe(
-  Layer.provideMerge(Layer.mergeAll(Recorder.layer, Cache.layer(), Supervisor.layer)),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(HttpTransport.layer),
-  Layer.provide(server)
+  Layer.provideMerge(RealServer.services())
 )
 
 const ResourceQuota = Resource.make<KubeObject>()({
@@ -223,7 +208,7 @@ const endsWithItsNamespace = Effect.fnUntraced(function* (kind: Kind) {
 
 const cases = [makes, adopts, replaces, waits, isRefused, endsWithItsNamespace]
 
-describe.skipIf("missing" in assets)("replicas on a real API server", () => {
+describe.skipIf(isMissing)("replicas on a real API server", () => {
   it.live(
     "are made, adopted, released, replaced, ranked, refused and counted as the embedded server's are",
     () =>

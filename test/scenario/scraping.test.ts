@@ -14,10 +14,10 @@ import { join } from "node:path"
 import { parseAllDocuments, stringify } from "yaml"
 import { EmbeddedCluster } from "../../src/apiserver/server/EmbeddedCluster.ts"
 import * as HttpsServer from "../support/httpsServer.ts"
+import * as Kubectl from "../support/kubectl.ts"
 import * as Process from "../support/process.ts"
 import * as Tls from "../support/tls.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
-import { kubectlOf } from "./stockRoles.ts"
 
 const missing = ["kubectl", "prometheus"].filter((command) => !Process.has(command))
 if (missing.length > 0) process.stderr.write(`scraping skipped: there is no ${missing.join(" and no ")} on PATH\n`)
@@ -115,7 +115,7 @@ describe.skipIf(missing.length > 0)("a ServiceMonitor, as Prometheus understands
     () =>
       Effect.gen(function* () {
         const { endpoint, kubeconfig } = Context.get(yield* Layer.build(EmbeddedCluster.layer()), EmbeddedCluster)
-        const kubectl = yield* kubectlOf(kubeconfig)
+        const kubectl = yield* Kubectl.make(kubeconfig)
         const unsaid = { CM_METRICS_BIND_ADDRESS: "", CM_HEALTH_PROBE_BIND_ADDRESS: "" }
         const printed = yield* Process.run(["manifests", "--controllers=pod-count", "--service-monitor"], unsaid)
         const all = parseAllDocuments(printed.stdout).map((one) => one.toJS())

@@ -5,7 +5,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
-import type { ServerResponse } from "node:http"
 import { request } from "node:https"
 import { join } from "node:path"
 import * as Collector from "../support/collector.ts"
@@ -30,19 +29,6 @@ const leaked = (text: string, secrets: Readonly<Record<string, string>>): Readon
   Object.entries(secrets).flatMap(([name, secret]) =>
     fragments(secret).some((part) => text.includes(part)) ? [name] : []
   )
-
-const answer = (response: ServerResponse, code: number, body: object) =>
-  response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(body))
-
-const status = (code: number, reason: string, message: string) => ({
-  kind: "Status",
-  apiVersion: "v1",
-  metadata: {},
-  status: "Failure",
-  code,
-  reason,
-  message
-})
 
 const get = (port: number, path: string, bearer: string) =>
   Effect.promise(
@@ -149,10 +135,12 @@ describe.concurrent("secrets", () => {
   )
 
   const answers: Readonly<Record<string, HttpsServer.Handler>> = {
-    "a 401": (_, response) => answer(response, 401, status(401, "Unauthorized", "Unauthorized")),
+    "a 401": (_, response) =>
+      HttpsServer.answer(response, 401, HttpsServer.status(401, "Unauthorized", "Unauthorized")),
     "a 401 that says the token back": ({ headers }, response) =>
-      answer(response, 401, status(401, "Unauthorized", `who is ${headers.authorization}?`)),
-    "a 403": (_, response) => answer(response, 403, status(403, "Forbidden", 'User "x" cannot list resource "pods"')),
+      HttpsServer.answer(response, 401, HttpsServer.status(401, "Unauthorized", `who is ${headers.authorization}?`)),
+    "a 403": (_, response) =>
+      HttpsServer.answer(response, 403, HttpsServer.status(403, "Forbidden", 'User "x" cannot list resource "pods"')),
     "a page of a proxy that says the token back": ({ headers }, response) =>
       response.writeHead(403, { "content-type": "text/html" }).end(`<html>${JSON.stringify(headers)}</html>`),
     "a cut connection": (incoming) => void incoming.socket.destroy(),

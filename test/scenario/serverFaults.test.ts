@@ -227,15 +227,14 @@ describe.concurrent("a bad day of the API server", () => {
   )
 })
 
-const assets = envtest.assets()
-if ("missing" in assets) process.stderr.write(`bad days of a real API server skipped: ${assets.missing}\n`)
+const isMissing = envtest.isMissing("bad days of a real API server")
 
-describe.skipIf("missing" in assets)("a real API server", () => {
+describe.skipIf(isMissing)("a real API server", () => {
   it.live(
     "that is killed, started anew and has forgotten its history: all is done in the end",
     () =>
       Effect.gen(function* () {
-        const server = yield* envtest.start("folder" in assets ? assets.folder : "")
+        const server = yield* envtest.start()
         const one = yield* day({ server: server.url, ca: server.ca, token: server.token })
         const began = performance.now()
         one.wire.leave(true)

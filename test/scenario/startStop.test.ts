@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
-import { readdir, readFile, stat } from "node:fs/promises"
+import { readdir, stat } from "node:fs/promises"
 import { promisify } from "node:util"
 import { Event } from "../../src/kube/resources.ts"
 import * as Gateway from "../support/gateway.ts"
@@ -33,17 +33,6 @@ const bareExit = Effect.promise(async () => {
   return performance.now() - began
 })
 
-/** What the printed kubeconfig gives access to. */
-const accessIn = (path: string) =>
-  Effect.promise(async (): Promise<Gateway.Upstream> => {
-    const { clusters, users } = JSON.parse(await readFile(path, "utf8")) as {
-      clusters: [{ cluster: { server: string; "certificate-authority-data": string } }]
-      users: [{ user: { token: string } }]
-    }
-    const { "certificate-authority-data": ca, server } = clusters[0].cluster
-    return { server, ca: Buffer.from(ca, "base64").toString(), token: users[0].user.token }
-  })
-
 const kubectl = (line: string) =>
   Effect.promise(() =>
     promisify(execFile)("sh", ["-c", line], { env: { PATH: process.env["PATH"], HOME: "/nonexistent" } })
@@ -56,7 +45,7 @@ describe.concurrent("with nothing configured", () => {
       const running = yield* Process.start([])
       const [command, path = ""] = yield* running.says(/^kubectl --kubeconfig (\S+) get nodes --show-labels$/m)
       assert.strictEqual((yield* Effect.promise(() => stat(path))).mode & 0o777, 0o600)
-      const client = yield* Cluster.client(yield* accessIn(path))
+      const client = yield* Cluster.client(yield* Cluster.accessIn(path))
       const isCount = (event: Event) => event.message?.startsWith("pod count is ") === true
       const event = yield* Cluster.until(client, Event, {}, isCount)
       assert.isBelow(performance.now() - began, 15_000)

@@ -16,13 +16,12 @@ import * as Nodes from "../../src/simulation/Nodes.ts"
 import { covers, type Permission } from "../../src/manager/permissions.ts"
 import * as Stock from "../parity/stockPolicy.ts"
 import * as envtest from "../support/envtest.ts"
+import * as Kubectl from "../support/kubectl.ts"
 import * as Process from "../support/process.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
-import { kubectlOf, type Kubectl, workloads } from "./stockRoles.ts"
+import { workloads } from "./stockRoles.ts"
 
-const assets = envtest.assets()
-const missing =
-  "missing" in assets ? assets.missing : Process.has("kubectl") ? undefined : "there is no kubectl on PATH"
+const missing = envtest.missing ?? (Process.has("kubectl") ? undefined : "there is no kubectl on PATH")
 if (missing !== undefined) process.stderr.write(`stock roles skipped: ${missing}\n`)
 
 const user = "system:kube-controller-manager"
@@ -61,7 +60,7 @@ const cluster = Effect.gen(function* () {
   writeFileSync(files.tokens, `envtest-administrator,admin,admin-uid,"system:masters"\nmanager,${user},manager-uid\n`, {
     mode: 0o600
   })
-  const server = yield* envtest.start("folder" in assets ? assets.folder : "", [
+  const server = yield* envtest.start([
     `--audit-policy-file=${files.policy}`,
     `--audit-log-path=${files.log}`,
     `--token-auth-file=${files.tokens}`,
@@ -74,7 +73,7 @@ const cluster = Effect.gen(function* () {
       .map((line) => JSON.parse(line) as Asked)
   )
   yield* machines(server)
-  return { server, asked, kubectl: yield* kubectlOf(yield* kubeconfigOf(server, server.token)) }
+  return { server, asked, kubectl: yield* Kubectl.make(yield* kubeconfigOf(server, server.token)) }
 })
 
 const kubeconfigOf = ({ ca, url }: envtest.RealServer, token: string) =>
@@ -119,7 +118,7 @@ const say = ({ objectRef, user: { username }, verb }: Asked) =>
 
 /** Runs the program in the user's name, has every loop work, and looks for refusals. */
 const play = Effect.fnUntraced(function* (
-  prepare: (kubectl: Kubectl) => Effect.Effect<void>,
+  prepare: (kubectl: Kubectl.Kubectl) => Effect.Effect<void>,
   commandLine: (files: Files) => ReadonlyArray<string>
 ) {
   const { asked, kubectl, server } = yield* cluster
@@ -164,14 +163,14 @@ const kubeadm = ({ kubeconfig, key }: Files) => [
 ]
 
 /** What a cluster does whose manager runs all loops as itself: the role of each is bound to it too. Source: kubernetes.io, RBAC, controller roles. */
-const bindAll = (kubectl: Kubectl) =>
+const bindAll = (kubectl: Kubectl.Kubectl) =>
   Effect.gen(function* () {
     const roles = yield* kubectl("get clusterroles -o name")
     for (const [, name] of roles.matchAll(/\/(system:controller:\S+)/g))
       yield* kubectl(`create clusterrolebinding manager:${name} --clusterrole=${name} --user=${user}`)
   })
 
-describe.skipIf(missing !== undefined)("with the rights that a cluster grants by itself", () => {
+describe.skipIf(missing !== undefined).concurrent("with the rights that a cluster grants by itself", () => {
   it.live(
     "every loop does its work as the account it has in kube-controller-manager, with the command line that kubeadm writes",
     () =>

@@ -1,26 +1,6 @@
 /** What a user does, through kubectl, that gives each core loop something to do; every step waits until the loop has done it. */
 import * as Effect from "effect/Effect"
-import { execFile } from "node:child_process"
-import * as Process from "../support/process.ts"
-
-export type Kubectl = (line: string, input?: object) => Effect.Effect<string>
-
-/** kubectl with this kubeconfig, and a home of its own; an object is its standard input. */
-export const kubectlOf = Effect.fnUntraced(function* (kubeconfig: string) {
-  const home = yield* Process.folder
-  const env = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, KUBECONFIG: kubeconfig }
-  const kubectl: Kubectl = (line, input) =>
-    Effect.promise(
-      () =>
-        new Promise<string>((resolve, reject) => {
-          const child = execFile("kubectl", line.split(" "), { env }, (error, stdout, stderr) =>
-            error === null ? resolve(stdout) : reject(new Error(`kubectl ${line}: ${stderr}${stdout}`))
-          )
-          child.stdin?.end(input === undefined ? "" : JSON.stringify(input))
-        })
-    )
-  return kubectl
-})
+import type { Kubectl } from "../support/kubectl.ts"
 
 const template = (app: string) => ({
   metadata: { labels: { app } },

@@ -15,6 +15,7 @@ import * as Process from "../support/process.ts"
 import { runs } from "../support/runs.ts"
 import * as Cluster from "./cluster.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
+import * as Load from "./leadership/load.ts"
 
 /** Milliseconds. */
 const retry = 400
@@ -53,18 +54,6 @@ type Replica = Effect.Success<ReturnType<typeof replica>>
 
 const leading = (one: Replica) => one.says(/leading: (\S+) holds lease/)
 
-const named = (name: string, replicas: number) => ({
-  metadata: { name, namespace: "default" },
-  spec: {
-    replicas,
-    selector: { matchLabels: { app: name } },
-    template: {
-      metadata: { labels: { app: name } },
-      spec: { containers: [{ name: "main", image: "example.org/none" }] }
-    }
-  }
-})
-
 /** Deployments that come, and change their size, for as long as this runs; `model` is how many pods each should have. */
 const load = (client: Cluster.Client, model: Map<string, number>) => {
   let count = 0
@@ -74,7 +63,7 @@ const load = (client: Cluster.Client, model: Map<string, number>) => {
       const replicas = (count * 7) % 6
       yield* model.has(name)
         ? client.patch(Deployment, { namespace: "default", name }, Patch.merge({ spec: { replicas } }))
-        : client.create(Deployment, named(name, replicas))
+        : client.create(Deployment, Load.deploymentOf(name, replicas, "default"))
       model.set(name, replicas)
       count++
       yield* Effect.sleep(40)

@@ -15,12 +15,7 @@ import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as KubeConfig from "../../src/platform/KubeConfig.ts"
 import { Transport } from "../../src/layers/Transport.ts"
 import * as Process from "../support/process.ts"
-
-const server = Effect.gen(function* () {
-  const running = yield* Process.start(["apiserver"])
-  const [, kubeconfig = ""] = yield* running.says(/^export KUBECONFIG=(\S+)$/m)
-  return kubeconfig
-})
+import * as Cluster from "./cluster.ts"
 
 const patience = 60_000
 
@@ -46,7 +41,7 @@ describe("the loop of tokens", () => {
     "does not start with a key that is not there, and is off without one",
     () =>
       Effect.gen(function* () {
-        const kubeconfig = yield* server
+        const kubeconfig = yield* Cluster.apiserver
         const { code, stderr } = yield* Process.run(
           loop(kubeconfig, "--service-account-private-key-file=/nowhere/sa.key")
         )
@@ -68,7 +63,7 @@ describe("the loop of tokens", () => {
     "fills Secrets and says nothing that is secret, at any level",
     () =>
       Effect.gen(function* () {
-        const kubeconfig = yield* server
+        const kubeconfig = yield* Cluster.apiserver
         const folder = yield* Process.folder
         const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
         const pem = privateKey.export({ type: "pkcs8", format: "pem" })

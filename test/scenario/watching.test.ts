@@ -15,10 +15,9 @@ import * as Kubeconfigs from "./kubeconfigs.ts"
 
 const { label } = Cluster
 
-const assets = envtest.assets()
-if ("missing" in assets) process.stderr.write(`watching on a real API server skipped: ${assets.missing}\n`)
+const isMissing = envtest.isMissing("watching on a real API server")
 
-const real = Effect.map(envtest.start("folder" in assets ? assets.folder : ""), ({ ca, token, url }) => ({
+const real = Effect.map(envtest.start(), ({ ca, token, url }) => ({
   server: url,
   ca,
   token
@@ -26,7 +25,7 @@ const real = Effect.map(envtest.start("folder" in assets ? assets.folder : ""), 
 
 const servers: ReadonlyArray<readonly [name: string, start: Effect.Effect<Gateway.Upstream, unknown, Scope.Scope>]> = [
   ["the embedded API server", Cluster.embedded],
-  ...("missing" in assets ? [] : [["a real API server", real] as const])
+  ...(isMissing ? [] : [["a real API server", real] as const])
 ]
 
 /** A server with a door that notes every request, a client that does not go through it, and a node to label. */

@@ -33,8 +33,7 @@ import * as envtest from "../support/envtest.ts"
 import * as Process from "../support/process.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
-const assets = envtest.assets()
-if ("missing" in assets) process.stderr.write(`webhooks called by a real API server skipped: ${assets.missing}\n`)
+const isMissing = envtest.isMissing("webhooks called by a real API server")
 
 const hooked = Bundle.make("test/scenario/webhooks/program.ts")
 
@@ -77,7 +76,7 @@ const embedded = Effect.map(
 )
 
 const real = Effect.gen(function* () {
-  const { ca, endpoint, token, url } = yield* envtest.start("folder" in assets ? assets.folder : "")
+  const { ca, endpoint, token, url } = yield* envtest.start()
   const kubeconfig = yield* Kubeconfigs.write({ server: url, ca, user: { token } })
   // Kubernetes 1.20 as it is built there, with a later Go, does not survive the iteration over a map with which it notes patches.
   return { endpoint, kubeconfig, patches: false } satisfies Stage
@@ -152,7 +151,7 @@ const story = (start: Effect.Effect<Stage, unknown, Scope.Scope>) =>
 
 describe("webhooks with a certificate that the program keeps", () => {
   it.live("are called by the embedded server", () => story(embedded), 120_000)
-  it.live.skipIf("missing" in assets)("are called by a real API server", () => story(real), 120_000)
+  it.live.skipIf(isMissing)("are called by a real API server", () => story(real), 120_000)
 })
 
 describe("the program as it is shipped", () => {

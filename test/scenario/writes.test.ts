@@ -11,39 +11,18 @@ import * as ApiError from "../../src/kube/ApiError.ts"
 import * as Owner from "../../src/kube/Owner.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import { ConfigMap, Secret } from "../../src/kube/resources.ts"
-import { Cache } from "../../src/layers/Cache.ts"
 import * as Controller from "../../src/layers/Controller.ts"
 import { applier } from "../../src/layers/controller/writes/apply.ts"
 import { createOrUpdate } from "../../src/layers/controller/writes/createOrUpdate.ts"
 import { finalize } from "../../src/layers/controller/writes/finalize.ts"
 import type { Client } from "../../src/layers/controller/tools.ts"
-import { Endpoint } from "../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import { Recorder } from "../../src/layers/Recorder.ts"
-import { Supervisor } from "../../src/layers/Supervisor.ts"
 import * as envtest from "../support/envtest.ts"
+import * as RealServer from "../support/realServer.ts"
 
-const assets = envtest.assets()
-const missing = "missing" in assets ? assets.missing : undefined
+const isMissing = envtest.isMissing("writes of controllers on a real API server")
 
-if (missing !== undefined) process.stderr.write(`writes of controllers on a real API server skipped: ${missing}\n`)
-
-const server = Layer.effect(
-  Endpoint,
-  Effect.map(
-    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
-    ({ endpoint }) => endpoint
-  )
-)
-
-const cluster = Recorder.layer.pipe(
-  Layer.provideMerge(Cache.layer()),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(HttpTransport.layer),
-  Layer.provideMerge(Supervisor.layer),
-  Layer.provide(server)
-)
+const cluster = RealServer.services()
 
 const namespace = "kube-system"
 const name = "settings"
@@ -96,7 +75,7 @@ const colourOf = ({ data }: ConfigMap): string => data?.["colour"] ?? ""
 const eventually = <A, E, R>(check: Effect.Effect<A, E, R>, isExpected: (found: A) => boolean) =>
   Effect.retry(Effect.filterOrFail(check, isExpected), Schedule.spaced("50 millis"))
 
-it.live.skipIf(missing !== undefined)(
+it.live.skipIf(isMissing)(
   "a controller finalizes, creates, updates and applies on a real API server beside another writer",
   () =>
     Effect.gen(function* () {

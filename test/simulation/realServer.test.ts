@@ -6,53 +6,25 @@ import { assert, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
-import { Event, Lease, Node, Pod } from "../../src/kube/resources.ts"
-import { Cache } from "../../src/layers/Cache.ts"
-import { Endpoint } from "../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../src/platform/HttpTransport.ts"
+import { Lease, Node, Pod } from "../../src/kube/resources.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Machine from "../../src/simulation/Machine.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
 import * as PodLife from "../../src/simulation/podLife.ts"
 import * as envtest from "../support/envtest.ts"
+import * as RealServer from "../support/realServer.ts"
 import { condition, create, get, patch, remove, word } from "./stand.ts"
 
-const assets = envtest.assets()
-const missing = "missing" in assets ? assets.missing : undefined
-
-if (missing !== undefined) console.log(`skipped: simulated nodes on a real API server, because ${missing}`)
-
-const server = Layer.effect(
-  Endpoint,
-  Effect.map(
-    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
-    ({ endpoint }) => endpoint
-  )
-)
+const isMissing = envtest.isMissing("simulated nodes on a real API server")
 
 const delays = { start: 100, stop: 100 }
 const machine = Machine.make("any", 1, "worker")
 
-const cluster = Nodes.layer({ delays }).pipe(
-  Layer.provideMerge(Cache.layer()),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(HttpTransport.layer),
-  Layer.provide(server)
-)
+const cluster = Nodes.layer({ delays }).pipe(Layer.provideMerge(RealServer.services()))
 
-/** Waits for the server to tell of a pod that is as wanted; undefined: that it is gone. */
-const until = (name: string, wanted: (pod: Pod | undefined) => boolean) =>
-  Effect.flatMap(Cache, (cache) =>
-    cache.changes(Pod).pipe(
-      Stream.filter(
-        ({ _tag, object }) => object.metadata.name === name && wanted(_tag === "Deleted" ? undefined : object)
-      ),
-      Stream.runHead
-    )
-  )
+const until = (name: string, wanted: (pod: Pod | undefined) => boolean) => RealServer.until(Pod, name, wanted)
 
-it.live.skipIf(missing !== undefined)(
+it.live.skipIf(isMissing)(
   "runs pods on a real API server",
   () =>
     Effect.gen(function* () {
@@ -114,15 +86,7 @@ it.live.skipIf(missing !== undefined)(
         ["control-plane", "worker-1", "worker-2"]
       )
       // Recording is not waited for by whoever records.
-      const expected = new Set(["Scheduled", "FailedScheduling", "Pulled", "Started", "Failed", "BackOff", "Killing"])
-      const cache = yield* Cache
-      yield* cache.changes(Event).pipe(
-        Stream.takeUntil(({ object }) => {
-          expected.delete(object.reason ?? "")
-          return expected.size === 0
-        }),
-        Stream.runDrain
-      )
+      yield* RealServer.recorded("Scheduled", "FailedScheduling", "Pulled", "Started", "Failed", "BackOff", "Killing")
     }).pipe(Effect.provide(cluster)),
   60_000
 )

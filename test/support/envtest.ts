@@ -20,16 +20,19 @@ import { join } from "node:path"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
 import { authority } from "./tls.ts"
 
-/** Where the binaries are, or why there are none: printed by suites that skip. */
-export const assets = (
-  env: Readonly<Record<string, string | undefined>> = process.env
-): { readonly folder: string } | { readonly missing: string } => {
-  const folder = env["KUBEBUILDER_ASSETS"]
-  if (folder === undefined || folder === "") return { missing: "KUBEBUILDER_ASSETS is not set" }
+const folder = process.env["KUBEBUILDER_ASSETS"] ?? ""
+
+/** Why there is no real API server on this machine; undefined where there is one. */
+export const missing = ((): string | undefined => {
+  if (folder === "") return "KUBEBUILDER_ASSETS is not set"
   const absent = ["etcd", "kube-apiserver"].filter((name) => !existsSync(join(folder, name)))
-  return absent.length === 0
-    ? { folder }
-    : { missing: `KUBEBUILDER_ASSETS=${folder} has no ${absent.join(" and no ")}` }
+  return absent.length === 0 ? undefined : `KUBEBUILDER_ASSETS=${folder} has no ${absent.join(" and no ")}`
+})()
+
+/** Whether a suite has to be skipped because there is no real API server, which is then reported. */
+export const isMissing = (suite: string): boolean => {
+  if (missing !== undefined) process.stderr.write(`${suite} skipped: ${missing}\n`)
+  return missing !== undefined
 }
 
 export interface RealServer {
@@ -51,11 +54,8 @@ export interface RealServer {
 
 const token = "envtest-administrator"
 
-/** Starts both, the API server with `more` flags; fails as a defect with the end of the server's log when it does not come up. */
-export const start = (
-  folder: string,
-  more: ReadonlyArray<string> = []
-): Effect.Effect<RealServer, never, Scope.Scope> =>
+/** Starts both, the API server with `more` flags; dies with the end of the server's log when it does not become ready. */
+export const start = (more: ReadonlyArray<string> = []): Effect.Effect<RealServer, never, Scope.Scope> =>
   Effect.gen(function* () {
     const directory = yield* Effect.acquireRelease(
       Effect.promise(() => mkdtemp(join(tmpdir(), "ecm-envtest-"))),

@@ -86,3 +86,17 @@ export const start = (handler: Handler, tls?: ServerOptions): Effect.Effect<Test
         await closed
       })
   ).pipe(Effect.map(({ state }) => state))
+
+export const answer = (response: ServerResponse, code: number, body: object) =>
+  response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(body))
+
+/** metav1.Status of a failure. */
+export const status = (code: number, reason: string, message: string) => ({
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Failure",
+  code,
+  reason,
+  message
+})

@@ -46,7 +46,7 @@ export const missing = (): string | undefined => {
   return cable === undefined ? undefined : `no virtual cable: ${cable}`
 }
 
-/** One at a time in a process. */
+/** The number, and with it name and addresses, are of this one only: several may be open at once. */
 export const make: Effect.Effect<Cabled, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => {
     const name = nameOf(made)

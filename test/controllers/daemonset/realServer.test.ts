@@ -6,77 +6,30 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 import * as DaemonSetController from "../../../src/controllers/DaemonSet.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
-import { ControllerRevision, DaemonSet, Event, Node, Pod } from "../../../src/kube/resources.ts"
-import { Cache } from "../../../src/layers/Cache.ts"
-import { Endpoint } from "../../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
+import { ControllerRevision, DaemonSet, Node, Pod } from "../../../src/kube/resources.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Nodes from "../../../src/simulation/Nodes.ts"
-import { Recorder } from "../../../src/layers/Recorder.ts"
-import { Supervisor } from "../../../src/layers/Supervisor.ts"
-import { Transport } from "../../../src/layers/Transport.ts"
 import * as envtest from "../../support/envtest.ts"
+import * as RealServer from "../../support/realServer.ts"
 import { template } from "../shared/workload/spellings.ts"
 
-const assets = envtest.assets()
-const missing = "missing" in assets ? assets.missing : undefined
+const isMissing = envtest.isMissing("DaemonSets on a real API server")
 
-if (missing !== undefined) console.log(`skipped: DaemonSets on a real API server, because ${missing}`)
-
-const server = Layer.effect(
-  Endpoint,
-  Effect.map(
-    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
-    ({ endpoint }) => endpoint
-  )
-)
-
-/** Updates that changed nothing, by path: each would repeat forever. */
-const idle: Array<string> = []
-
-const versionOf = (body: unknown): string | undefined =>
-  (body as { readonly metadata?: { readonly resourceVersion?: string } } | undefined)?.metadata?.resourceVersion
-
-const watched = Layer.effect(
-  Transport,
-  Effect.map(Transport, (transport) =>
-    Transport.of({
-      ...transport,
-      send: (request) =>
-        Effect.tap(transport.send(request), ({ body }) =>
-          Effect.sync(() => {
-            const isOwn = request.path.startsWith("/apis/apps/") && request.method === "PUT"
-            if (isOwn && versionOf(body) === versionOf(request.body)) idle.push(request.path)
-          })
-        )
-    })
-  )
-).pipe(Layer.provide(HttpTransport.layer))
+/** Updates of the controllers' own objects that changed nothing. */
+const { idle, layer: transport } = RealServer.recordIdle("/apis/apps/")
 
 const cluster = DaemonSetController.make().layer.pipe(
   Layer.provideMerge(Nodes.layer({ delays: { start: 20, stop: 20 } })),
-  Layer.provideMerge(Recorder.layer),
-  Layer.provideMerge(Cache.layer()),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(watched),
-  Layer.provideMerge(Supervisor.layer),
-  Layer.provide(server)
+  Layer.provideMerge(RealServer.services(transport))
 )
 
 const namespace = "default"
 const target = { namespace, name: "web" }
 
-/** Waits for a watch event with a DaemonSet that satisfies the condition. */
 const until = (wanted: (set: DaemonSet) => boolean) =>
-  Effect.flatMap(Cache, (cache) =>
-    cache.changes(DaemonSet).pipe(
-      Stream.filter(({ object }) => wanted(object)),
-      Stream.runHead
-    )
-  )
+  RealServer.until(DaemonSet, undefined, (set) => set !== undefined && wanted(set))
 
 /** All desired nodes have an available pod of the current template, and the status says so. */
 const isDone = ({ metadata, status }: DaemonSet, nodes: number): boolean =>
@@ -87,7 +40,7 @@ const isDone = ({ metadata, status }: DaemonSet, nodes: number): boolean =>
   (status.updatedNumberScheduled ?? 0) === nodes &&
   (status.numberAvailable ?? 0) === nodes
 
-it.live.skipIf(missing !== undefined)(
+it.live.skipIf(isMissing)(
   "rolls out, rolls back, and leaves a tainted node on a real API server",
   () =>
     Effect.gen(function* () {
@@ -128,14 +81,7 @@ it.live.skipIf(missing !== undefined)(
       assert.deepStrictEqual(yield* images, ["worker-2 web:1"])
       assert.deepStrictEqual(idle, [])
 
-      const expected = new Set(["SuccessfulCreate", "SuccessfulDelete"])
-      yield* (yield* Cache).changes(Event).pipe(
-        Stream.takeUntil(({ object }) => {
-          expected.delete(object.reason ?? "")
-          return expected.size === 0
-        }),
-        Stream.runDrain
-      )
+      yield* RealServer.recorded("SuccessfulCreate", "SuccessfulDelete")
     }).pipe(Effect.provide(cluster)),
   60_000
 )

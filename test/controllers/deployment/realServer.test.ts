@@ -5,36 +5,19 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 import * as DeploymentController from "../../../src/controllers/Deployment.ts"
 import * as ReplicaSetController from "../../../src/controllers/ReplicaSet.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
-import { Deployment, Event, ReplicaSet } from "../../../src/kube/resources.ts"
-import { Cache } from "../../../src/layers/Cache.ts"
-import { Endpoint } from "../../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
+import { Deployment, ReplicaSet } from "../../../src/kube/resources.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Nodes from "../../../src/simulation/Nodes.ts"
-import { Recorder } from "../../../src/layers/Recorder.ts"
-import { Supervisor } from "../../../src/layers/Supervisor.ts"
-import { Transport } from "../../../src/layers/Transport.ts"
 import * as envtest from "../../support/envtest.ts"
+import * as RealServer from "../../support/realServer.ts"
 import { template } from "../shared/workload/spellings.ts"
 
-const assets = envtest.assets()
-const missing = "missing" in assets ? assets.missing : undefined
+const isMissing = envtest.isMissing("Deployments on a real API server")
 
-if (missing !== undefined) console.log(`skipped: Deployments on a real API server, because ${missing}`)
-
-const server = Layer.effect(
-  Endpoint,
-  Effect.map(
-    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
-    ({ endpoint }) => endpoint
-  )
-)
-
-/** Updates that changed nothing, by path: each would repeat forever. */
+/** Updates of the controllers' own objects that changed nothing, by path. */
 const idle: Array<string> = []
 
 /**
@@ -43,51 +26,25 @@ const idle: Array<string> = []
  */
 const dropped: Array<string> = []
 
-const versionOf = (body: unknown): string | undefined =>
-  (body as { readonly metadata?: { readonly resourceVersion?: string } } | undefined)?.metadata?.resourceVersion
+const terminatingOf = (body: unknown) => (body as Partial<Deployment> | undefined)?.status?.terminatingReplicas
 
-const statusOf = (body: unknown): Deployment["status"] => (body as Partial<Deployment> | undefined)?.status
-
-const watched = Layer.effect(
-  Transport,
-  Effect.map(Transport, (transport) =>
-    Transport.of({
-      ...transport,
-      send: (request) =>
-        Effect.tap(transport.send(request), ({ body }) =>
-          Effect.sync(() => {
-            const isOwn = request.path.startsWith("/apis/apps/") && request.method === "PUT"
-            if (!isOwn || versionOf(body) !== versionOf(request.body)) return
-            const isDropped = statusOf(request.body)?.terminatingReplicas !== statusOf(body)?.terminatingReplicas
-            if (isDropped) dropped.push(request.path)
-            else idle.push(request.path)
-          })
-        )
-    })
-  )
-).pipe(Layer.provide(HttpTransport.layer))
+const transport = RealServer.observed(({ isIdle, request, response }) => {
+  if (!isIdle || !request.path.startsWith("/apis/apps/")) return
+  const isDropped = terminatingOf(request.body) !== terminatingOf(response)
+  if (isDropped) dropped.push(request.path)
+  else idle.push(request.path)
+})
 
 const cluster = Layer.mergeAll(DeploymentController.make().layer, ReplicaSetController.make().layer).pipe(
   Layer.provideMerge(Nodes.layer({ delays: { start: 20, stop: 20 } })),
-  Layer.provideMerge(Recorder.layer),
-  Layer.provideMerge(Cache.layer()),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(watched),
-  Layer.provideMerge(Supervisor.layer),
-  Layer.provide(server)
+  Layer.provideMerge(RealServer.services(transport))
 )
 
 const namespace = "default"
 const target = { namespace, name: "web" }
 
-/** Waits for a watch event with a Deployment that satisfies the condition. */
 const until = (wanted: (deployment: Deployment) => boolean) =>
-  Effect.flatMap(Cache, (cache) =>
-    cache.changes(Deployment).pipe(
-      Stream.filter(({ object }) => wanted(object)),
-      Stream.runHead
-    )
-  )
+  RealServer.until(Deployment, undefined, (deployment) => deployment !== undefined && wanted(deployment))
 
 const revision = ({ metadata }: Deployment): string | undefined =>
   metadata.annotations?.["deployment.kubernetes.io/revision"]
@@ -106,7 +63,7 @@ const isDone = (deployment: Deployment, number: string, replicas: number): boole
   )
 }
 
-it.live.skipIf(missing !== undefined)(
+it.live.skipIf(isMissing)(
   "rolls out, rolls back, and scales on a real API server",
   () =>
     Effect.gen(function* () {
@@ -141,14 +98,7 @@ it.live.skipIf(missing !== undefined)(
       for (const kind of ["deployments", "replicasets"])
         assert.isAtMost(dropped.filter((path) => path.includes(kind)).length, 1)
 
-      const expected = new Set(["ScalingReplicaSet", "DeploymentRollback"])
-      yield* (yield* Cache).changes(Event).pipe(
-        Stream.takeUntil(({ object }) => {
-          expected.delete(object.reason ?? "")
-          return expected.size === 0
-        }),
-        Stream.runDrain
-      )
+      yield* RealServer.recorded("ScalingReplicaSet", "DeploymentRollback")
     }).pipe(Effect.provide(cluster)),
   60_000
 )

@@ -12,35 +12,13 @@ import * as Patch from "../../../src/kube/Patch.ts"
 import type * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap, Event, Namespace, Node, Secret } from "../../../src/kube/resources.ts"
 import { Cache } from "../../../src/layers/Cache.ts"
-import { Discovery } from "../../../src/layers/Discovery.ts"
-import { Endpoint } from "../../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
-import { Supervisor } from "../../../src/layers/Supervisor.ts"
 import * as envtest from "../../support/envtest.ts"
+import * as RealServer from "../../support/realServer.ts"
 import { blocking, to } from "./objects.ts"
 
-const assets = envtest.assets()
-const missing = "missing" in assets ? assets.missing : undefined
-
-if (missing !== undefined) process.stderr.write(`the garbage collector on a real API server skipped: ${missing}\n`)
-
-const server = Layer.effect(
-  Endpoint,
-  Effect.map(
-    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
-    ({ endpoint }) => endpoint
-  )
-)
-
-const services = Recorder.layer.pipe(
-  Layer.provideMerge(Layer.merge(Cache.layer(), Discovery.layer)),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(HttpTransport.layer),
-  Layer.provideMerge(Supervisor.layer),
-  Layer.provide(server)
-)
+const isMissing = envtest.isMissing("the garbage collector on a real API server")
 
 interface Shape {
   readonly owners?: ReadonlyArray<OwnerReference>
@@ -156,13 +134,13 @@ const owners = Effect.gen(function* () {
   yield* remove(ConfigMap, "f", "Background")
 })
 
-it.live.skipIf(missing !== undefined)(
+it.live.skipIf(isMissing)(
   "collects on a real API server",
   () =>
     Effect.gen(function* () {
       yield* Layer.build(GarbageCollector.make().layer)
       yield* deletions
       yield* owners
-    }).pipe(Effect.scoped, Effect.provide(services)),
+    }).pipe(Effect.scoped, Effect.provide(RealServer.services())),
   150_000
 )

@@ -9,44 +9,22 @@ import * as Schedule from "effect/Schedule"
 import * as Autoscalers from "../../../src/controllers/HorizontalPodAutoscaler.ts"
 import * as Scales from "../../../src/controllers/shared/scale/scales.ts"
 import { Deployment, HorizontalPodAutoscaler } from "../../../src/kube/resources.ts"
-import { Cache } from "../../../src/layers/Cache.ts"
 import { Discovery } from "../../../src/layers/Discovery.ts"
-import { Endpoint } from "../../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { MetricsApi } from "../../../src/layers/MetricsApi.ts"
-import { Recorder } from "../../../src/layers/Recorder.ts"
-import { Supervisor } from "../../../src/layers/Supervisor.ts"
 import * as envtest from "../../support/envtest.ts"
+import * as RealServer from "../../support/realServer.ts"
 
-const assets = envtest.assets()
-const missing = "missing" in assets ? assets.missing : undefined
+const isMissing = envtest.isMissing("autoscalers on a real API server")
 
-if (missing !== undefined) console.log(`skipped: autoscalers on a real API server, because ${missing}`)
-
-const server = Layer.effect(
-  Endpoint,
-  Effect.map(
-    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
-    ({ endpoint }) => endpoint
-  )
-)
-
-const cluster = MetricsApi.layer.pipe(
-  Layer.provideMerge(Recorder.layer),
-  Layer.provideMerge(Layer.merge(Cache.layer(), Discovery.layer)),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(HttpTransport.layer),
-  Layer.provideMerge(Supervisor.layer),
-  Layer.provide(server)
-)
+const cluster = MetricsApi.layer.pipe(Layer.provideMerge(RealServer.services()))
 
 const namespace = "default"
 const labels = { app: "web" }
 const target = { apiVersion: "apps/v1", kind: "Deployment", name: "web", namespace }
 const cpu = { namespace, selector: "app=web", resource: "cpu", container: undefined }
 
-it.live.skipIf(missing !== undefined)(
+it.live.skipIf(isMissing)(
   "reads and writes scales, and fails as client-go does for metrics that are not served",
   () =>
     Effect.gen(function* () {

@@ -5,44 +5,23 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 import * as JobController from "../../../src/controllers/Job.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
-import { Event, Job, Pod } from "../../../src/kube/resources.ts"
-import { Cache } from "../../../src/layers/Cache.ts"
-import { Endpoint } from "../../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
+import { Job, Pod } from "../../../src/kube/resources.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Nodes from "../../../src/simulation/Nodes.ts"
-import { Recorder } from "../../../src/layers/Recorder.ts"
-import { Supervisor } from "../../../src/layers/Supervisor.ts"
 import * as envtest from "../../support/envtest.ts"
+import * as RealServer from "../../support/realServer.ts"
 
-const assets = envtest.assets()
-const missing = "missing" in assets ? assets.missing : undefined
-
-if (missing !== undefined) console.log(`skipped: Jobs on a real API server, because ${missing}`)
-else
+const isMissing = envtest.isMissing("Jobs on a real API server")
+if (!isMissing)
   console.log(
     "skipped on a real API server of 1.20: ttl-after-finished, indexes and suspension, because it drops the fields that ask for them"
   )
 
-const server = Layer.effect(
-  Endpoint,
-  Effect.map(
-    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
-    ({ endpoint }) => endpoint
-  )
-)
-
 const cluster = JobController.make().layer.pipe(
   Layer.provideMerge(Nodes.layer({ delays: { start: 20, stop: 20 } })),
-  Layer.provideMerge(Recorder.layer),
-  Layer.provideMerge(Cache.layer()),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(HttpTransport.layer),
-  Layer.provideMerge(Supervisor.layer),
-  Layer.provide(server)
+  Layer.provideMerge(RealServer.services())
 )
 
 const namespace = "default"
@@ -60,18 +39,12 @@ const create = (name: string, spec: object, command: ReadonlyArray<string>) =>
     })
   )
 
-/** Waits for the server to tell of a Job that is as wanted. */
 const until = (name: string, wanted: (job: Job) => boolean) =>
-  Effect.flatMap(Cache, (cache) =>
-    cache.changes(Job).pipe(
-      Stream.filter(({ _tag, object }) => _tag !== "Deleted" && object.metadata.name === name && wanted(object)),
-      Stream.runHead
-    )
-  )
+  RealServer.until(Job, name, (job) => job !== undefined && wanted(job))
 
 const has = (job: Job, type: string): boolean => job.status?.conditions?.some((one) => one.type === type) === true
 
-it.live.skipIf(missing !== undefined)(
+it.live.skipIf(isMissing)(
   "runs Jobs to their ends on a real API server",
   () =>
     Effect.gen(function* () {
@@ -101,14 +74,7 @@ it.live.skipIf(missing !== undefined)(
         held.map(({ metadata }) => metadata.labels?.["job-name"]),
         ["long"]
       )
-      const expected = new Set(["Completed", "BackoffLimitExceeded", "SuccessfulCreate", "SuccessfulDelete"])
-      yield* (yield* Cache).changes(Event).pipe(
-        Stream.takeUntil(({ object }) => {
-          expected.delete(object.reason ?? "")
-          return expected.size === 0
-        }),
-        Stream.runDrain
-      )
+      yield* RealServer.recorded("Completed", "BackoffLimitExceeded", "SuccessfulCreate", "SuccessfulDelete")
     }).pipe(Effect.provide(cluster)),
   60_000
 )

@@ -5,82 +5,30 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 import * as ResourceQuotaController from "../../../src/controllers/ResourceQuota.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
 import * as Quantity from "../../../src/kube/quantity.ts"
 import { PersistentVolumeClaim, Pod, ResourceQuota, Service } from "../../../src/kube/resources.ts"
-import { Cache } from "../../../src/layers/Cache.ts"
-import { Discovery } from "../../../src/layers/Discovery.ts"
-import { Endpoint } from "../../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { Recorder } from "../../../src/layers/Recorder.ts"
-import { Supervisor } from "../../../src/layers/Supervisor.ts"
-import { Transport } from "../../../src/layers/Transport.ts"
 import * as envtest from "../../support/envtest.ts"
+import * as RealServer from "../../support/realServer.ts"
 
-const assets = envtest.assets()
-const missing = "missing" in assets ? assets.missing : undefined
+const isMissing = envtest.isMissing("quotas on a real API server")
 
-if (missing !== undefined) console.log(`skipped: quotas on a real API server, because ${missing}`)
+/** Updates of the controllers' own objects that changed nothing. */
+const { idle, layer: transport } = RealServer.recordIdle("/api/v1/")
 
-const server = Layer.effect(
-  Endpoint,
-  Effect.map(
-    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
-    ({ endpoint }) => endpoint
-  )
-)
-
-/** Statuses that the loop wrote and that changed nothing. */
-const idle: Array<string> = []
-
-const versionOf = (body: unknown): string | undefined =>
-  (body as { readonly metadata?: { readonly resourceVersion?: string } } | undefined)?.metadata?.resourceVersion
-
-const watched = Layer.effect(
-  Transport,
-  Effect.map(Transport, (transport) =>
-    Transport.of({
-      ...transport,
-      send: (request) =>
-        Effect.tap(transport.send(request), ({ body }) =>
-          Effect.sync(() => {
-            if (request.method === "PUT" && versionOf(body) === versionOf(request.body)) idle.push(request.path)
-          })
-        )
-    })
-  )
-).pipe(Layer.provide(HttpTransport.layer))
-
-const cluster = ResourceQuotaController.make().layer.pipe(
-  Layer.provideMerge(Recorder.layer),
-  Layer.provideMerge(Cache.layer()),
-  Layer.provideMerge(Discovery.layer),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(watched),
-  Layer.provideMerge(Supervisor.layer),
-  Layer.provide(server)
-)
+const cluster = ResourceQuotaController.make().layer.pipe(Layer.provideMerge(RealServer.services(transport)))
 
 const namespace = "default"
 type Amounts = Readonly<Record<string, string>>
 
-/** Waits for the server to tell of these amounts. */
 const until = (name: string, wanted: Amounts) =>
-  Effect.flatMap(Cache, (cache) =>
-    cache.changes(ResourceQuota).pipe(
-      Stream.filter(
-        ({ object: { metadata, status } }) =>
-          metadata.name === name &&
-          Object.entries(wanted).every(([one, amount]) => Quantity.compare(status?.used?.[one], amount) === 0)
-      ),
-      Stream.runHead
-    )
+  RealServer.until(ResourceQuota, name, (quota) =>
+    Object.entries(wanted).every(([one, amount]) => Quantity.compare(quota?.status?.used?.[one], amount) === 0)
   )
 
-it.live.skipIf(missing !== undefined)(
+it.live.skipIf(isMissing)(
   "on a real API server quotas tell what is there, and what goes can be used again",
   () =>
     Effect.gen(function* () {

@@ -3,7 +3,6 @@
  * and goes with it. When the server forgets whom it let in is its own business, and not asked. Waits for what the server tells and for nothing else.
  */
 import { assert, it } from "@effect/vitest"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -13,28 +12,15 @@ import * as ServiceAccountToken from "../../../src/controllers/ServiceAccountTok
 import { ConfigMap, Secret, ServiceAccount } from "../../../src/kube/resources.ts"
 import { Cache } from "../../../src/layers/Cache.ts"
 import { ClusterAuthority } from "../../../src/layers/ClusterAuthority.ts"
-import { Endpoint } from "../../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as AuthorityFiles from "../../../src/manager/identity/authorityFiles.ts"
-import { Recorder } from "../../../src/layers/Recorder.ts"
-import { Supervisor } from "../../../src/layers/Supervisor.ts"
 import * as envtest from "../../support/envtest.ts"
+import * as RealServer from "../../support/realServer.ts"
 
-const assets = envtest.assets()
-const missing = "missing" in assets ? assets.missing : undefined
-
-if (missing !== undefined) console.log(`skipped: tokens on a real API server, because ${missing}`)
-
-class Server extends Context.Service<Server, envtest.RealServer>()("test/Server") {}
-
-const server = Layer.effect(
-  Server,
-  Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : ""))
-)
+const isMissing = envtest.isMissing("tokens on a real API server")
 
 const authority = Layer.unwrap(
-  Effect.map(Server, ({ ca, tokenKey }) =>
+  Effect.map(RealServer.RealServer, ({ ca, tokenKey }) =>
     Layer.provide(
       AuthorityFiles.layer({ key: tokenKey, rootCa: undefined }),
       Layer.succeed(ClusterAuthority, ClusterAuthority.of({ signer: undefined, rootCa: ca }))
@@ -43,19 +29,8 @@ const authority = Layer.unwrap(
 )
 
 const cluster = Layer.mergeAll(ServiceAccountToken.make().layer, RootCa.make().layer).pipe(
-  Layer.provideMerge(Recorder.layer),
-  Layer.provideMerge(Cache.layer()),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(HttpTransport.layer),
-  Layer.provideMerge(
-    Layer.effect(
-      Endpoint,
-      Effect.map(Server, ({ endpoint }) => endpoint)
-    )
-  ),
-  Layer.provideMerge(Supervisor.layer),
   Layer.provideMerge(authority),
-  Layer.provideMerge(server)
+  Layer.provideMerge(RealServer.services())
 )
 
 const namespace = "default"
@@ -76,11 +51,11 @@ const asked = ({ ca, url }: envtest.RealServer, token: string) =>
       })
   )
 
-it.live.skipIf(missing !== undefined)(
+it.live.skipIf(isMissing)(
   "tokens let their accounts in, and go with them; authorities are in every namespace",
   () =>
     Effect.gen(function* () {
-      const real = yield* Server
+      const real = yield* RealServer.RealServer
       const client = yield* KubeClient
       const cache = yield* Cache
       yield* client.create(ServiceAccount, { metadata: { namespace, name: "robot" } })

@@ -6,77 +6,30 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 import * as StatefulSetController from "../../../src/controllers/StatefulSet.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
-import { ControllerRevision, Event, PersistentVolumeClaim, Pod, StatefulSet } from "../../../src/kube/resources.ts"
-import { Cache } from "../../../src/layers/Cache.ts"
-import { Endpoint } from "../../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
+import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../../src/kube/resources.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Nodes from "../../../src/simulation/Nodes.ts"
-import { Recorder } from "../../../src/layers/Recorder.ts"
-import { Supervisor } from "../../../src/layers/Supervisor.ts"
-import { Transport } from "../../../src/layers/Transport.ts"
 import * as envtest from "../../support/envtest.ts"
+import * as RealServer from "../../support/realServer.ts"
 import { template } from "../shared/workload/spellings.ts"
 
-const assets = envtest.assets()
-const missing = "missing" in assets ? assets.missing : undefined
+const isMissing = envtest.isMissing("StatefulSets on a real API server")
 
-if (missing !== undefined) console.log(`skipped: StatefulSets on a real API server, because ${missing}`)
-
-const server = Layer.effect(
-  Endpoint,
-  Effect.map(
-    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
-    ({ endpoint }) => endpoint
-  )
-)
-
-/** Updates of the loops' own objects that changed nothing, by path: each would be a write for ever. */
-const idle: Array<string> = []
-
-const versionOf = (body: unknown): string | undefined =>
-  (body as { readonly metadata?: { readonly resourceVersion?: string } } | undefined)?.metadata?.resourceVersion
-
-const watched = Layer.effect(
-  Transport,
-  Effect.map(Transport, (transport) =>
-    Transport.of({
-      ...transport,
-      send: (request) =>
-        Effect.tap(transport.send(request), ({ body }) =>
-          Effect.sync(() => {
-            const isOwn = request.path.startsWith("/apis/apps/") && request.method === "PUT"
-            if (isOwn && versionOf(body) === versionOf(request.body)) idle.push(request.path)
-          })
-        )
-    })
-  )
-).pipe(Layer.provide(HttpTransport.layer))
+/** Updates of the controllers' own objects that changed nothing. */
+const { idle, layer: transport } = RealServer.recordIdle("/apis/apps/")
 
 const cluster = StatefulSetController.make().layer.pipe(
   Layer.provideMerge(Nodes.layer({ delays: { start: 20, stop: 20 } })),
-  Layer.provideMerge(Recorder.layer),
-  Layer.provideMerge(Cache.layer()),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(watched),
-  Layer.provideMerge(Supervisor.layer),
-  Layer.provide(server)
+  Layer.provideMerge(RealServer.services(transport))
 )
 
 const namespace = "default"
 const target = { namespace, name: "web" }
 
-/** Waits for the server to tell of a StatefulSet that is as wanted. */
 const until = (wanted: (set: StatefulSet) => boolean) =>
-  Effect.flatMap(Cache, (cache) =>
-    cache.changes(StatefulSet).pipe(
-      Stream.filter(({ object }) => wanted(object)),
-      Stream.runHead
-    )
-  )
+  RealServer.until(StatefulSet, undefined, (set) => set !== undefined && wanted(set))
 
 /** So many replicas are ready, so many of them of the present template, and the loop has said so. */
 const isDone = ({ metadata, status }: StatefulSet, generation: number, replicas: number, updated = replicas): boolean =>
@@ -92,7 +45,7 @@ const claim = {
   spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } }
 }
 
-it.live.skipIf(missing !== undefined)(
+it.live.skipIf(isMissing)(
   "rolls out, back and half of the way, and shrinks, on a real API server",
   () =>
     Effect.gen(function* () {
@@ -145,14 +98,7 @@ it.live.skipIf(missing !== undefined)(
       ])
       assert.deepStrictEqual(idle, [])
 
-      const expected = new Set(["SuccessfulCreate", "SuccessfulDelete"])
-      yield* (yield* Cache).changes(Event).pipe(
-        Stream.takeUntil(({ object }) => {
-          expected.delete(object.reason ?? "")
-          return expected.size === 0
-        }),
-        Stream.runDrain
-      )
+      yield* RealServer.recorded("SuccessfulCreate", "SuccessfulDelete")
     }).pipe(Effect.provide(cluster)),
   90_000
 )

@@ -13,15 +13,14 @@ import * as envtest from "../../support/envtest.ts"
 import { Memcached } from "./fixtures.ts"
 import { recipes } from "./recipes.ts"
 
-const assets = envtest.assets()
-if ("missing" in assets) process.stderr.write(`definitions on a real API server skipped: ${assets.missing}\n`)
+const isMissing = envtest.isMissing("definitions on a real API server")
 
-describe.skipIf("missing" in assets)("definitions on a real API server", () => {
+describe.skipIf(isMissing)("definitions on a real API server", () => {
   it.live(
     "are taken, and what they define is served",
     () =>
       Effect.gen(function* () {
-        const server = yield* envtest.start("folder" in assets ? assets.folder : "")
+        const server = yield* envtest.start()
         const transport = Layer.succeed(Transport, yield* HttpTransport.make(server.endpoint))
         const client = Context.get(yield* Layer.build(Layer.provide(KubeClient.layer, transport)), KubeClient)
         const installed = Definitions.install([Memcached]).pipe(Effect.provideService(KubeClient, client))

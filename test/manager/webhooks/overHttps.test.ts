@@ -156,8 +156,7 @@ const embedded: Effect.Effect<KubeClient["Service"], never, Scope.Scope> = clien
   )
 )
 
-const assets = envtest.assets()
-if ("missing" in assets) process.stderr.write(`webhooks of a real API server skipped: ${assets.missing}\n`)
+const isMissing = envtest.isMissing("webhooks of a real API server")
 
 describe("webhooks over HTTPS", () => {
   it.live("answer whatever is sent to them, in HTTP/1.1", () =>
@@ -189,11 +188,11 @@ describe("webhooks over HTTPS", () => {
   )
 
   for (const version of ["v1", "v1beta1"]) {
-    it.live.skipIf("missing" in assets)(
+    it.live.skipIf(isMissing)(
       `are asked by a real server, in ${version}`,
       () =>
         Effect.gen(function* () {
-          const server = yield* envtest.start("folder" in assets ? assets.folder : "")
+          const server = yield* envtest.start()
           const transport = Layer.succeed(Transport, yield* HttpTransport.make(server.endpoint))
           yield* asked(yield* clientOf(transport), version, server.version.minor > 20)
         }).pipe(Effect.scoped),

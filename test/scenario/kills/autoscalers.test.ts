@@ -8,7 +8,6 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { Deployment, HorizontalPodAutoscaler, Pod } from "../../../src/kube/resources.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
-import * as KubeConfig from "../../../src/platform/KubeConfig.ts"
 import * as Process from "../../support/process.ts"
 import * as Cluster from "../cluster.ts"
 
@@ -80,11 +79,8 @@ describe("thirty targets whose pods use three times what they should", () => {
     "get three replicas each and no more, although the program is killed while it scales them",
     () =>
       Effect.gen(function* () {
-        const server = yield* Process.start(["apiserver"])
-        const [, kubeconfig = ""] = yield* server.says(/^export KUBECONFIG=(\S+)$/m)
-        const client = yield* Cluster.clientAt(
-          yield* KubeConfig.load({ mode: "kubeconfig", path: kubeconfig, env: {} })
-        )
+        const kubeconfig = yield* Cluster.apiserver
+        const client = yield* Cluster.clientOf(kubeconfig)
         const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
         yield* client.raw({ method: "POST", path, body: metricsKind, context: { verb: "create", path } })
         yield* Effect.forEach(names, (name) => target(client, name), { concurrency: 8 })

@@ -8,7 +8,6 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Patch from "../../../src/kube/Patch.ts"
 import { Pod, PodDisruptionBudget } from "../../../src/kube/resources.ts"
-import * as KubeConfig from "../../../src/platform/KubeConfig.ts"
 import * as Process from "../../support/process.ts"
 import * as Cluster from "../cluster.ts"
 
@@ -41,11 +40,8 @@ describe("forty budgets of three pods each, of which two have to be there", () =
     "let one go each and no more, although the program is killed while it counts them",
     () =>
       Effect.gen(function* () {
-        const server = yield* Process.start(["apiserver"])
-        const [, kubeconfig = ""] = yield* server.says(/^export KUBECONFIG=(\S+)$/m)
-        const client = yield* Cluster.clientAt(
-          yield* KubeConfig.load({ mode: "kubeconfig", path: kubeconfig, env: {} })
-        )
+        const kubeconfig = yield* Cluster.apiserver
+        const client = yield* Cluster.clientOf(kubeconfig)
         yield* Effect.forEach(names, (name) => crew(client, name), { concurrency: 8 })
         const gone = new Map<string, number>()
         const evict = (name: string) => {

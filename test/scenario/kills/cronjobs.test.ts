@@ -8,7 +8,6 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Deferred from "effect/Deferred"
 import { CronJob, Job } from "../../../src/kube/resources.ts"
-import * as KubeConfig from "../../../src/platform/KubeConfig.ts"
 import * as Cluster from "../cluster.ts"
 import * as Process from "../../support/process.ts"
 
@@ -33,11 +32,8 @@ describe("forty CronJobs whose runs may not overlap", () => {
     "have one run each, although the program is killed while it makes them",
     () =>
       Effect.gen(function* () {
-        const server = yield* Process.start(["apiserver"])
-        const [, kubeconfig = ""] = yield* server.says(/^export KUBECONFIG=(\S+)$/m)
-        const client = yield* Cluster.clientAt(
-          yield* KubeConfig.load({ mode: "kubeconfig", path: kubeconfig, env: {} })
-        )
+        const kubeconfig = yield* Cluster.apiserver
+        const client = yield* Cluster.clientOf(kubeconfig)
         const made = new Map<string, number>()
         const gates = new Map<number, Deferred.Deferred<void>>()
         const reached = (total: number) =>

@@ -29,8 +29,7 @@ const killed = Effect.fnUntraced(function* <E>(start: Effect.Effect<Stage.Server
   assert.deepStrictEqual(Log.wrong(stage.entries, server.knows), [])
 }, Effect.scoped)
 
-const assets = envtest.assets()
-if ("missing" in assets) process.stderr.write(`kills on a real API server skipped: ${assets.missing}\n`)
+const isMissing = envtest.isMissing("kills on a real API server")
 
 const limit = full ? 1_800_000 : 400_000
 
@@ -43,9 +42,9 @@ describe.concurrent("the loops of Jobs, daemons, Services, nodes and tokens are 
 
   it.live.runIf(full)("and a standby finishes it", () => killed(Stage.embedded, "stood by"), limit)
 
-  it.live.skipIf("missing" in assets)(
+  it.live.skipIf(isMissing)(
     "and a standby finishes it on a real API server",
-    () => killed(Stage.real("folder" in assets ? assets.folder : ""), "stood by"),
+    () => killed(Stage.real(), "stood by"),
     limit
   )
 })

@@ -35,8 +35,8 @@ export const embedded = Effect.gen(function* () {
   return { kubeconfig, keyFile, knows: { uncounted: true, slices: true } } satisfies Server
 })
 
-export const real = Effect.fnUntraced(function* (folder: string) {
-  const server = yield* envtest.start(folder)
+export const real = Effect.fnUntraced(function* () {
+  const server = yield* envtest.start()
   const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca: server.ca, user: { token: server.token } })
   const nodes = yield* Process.start(["nodes", "--kubeconfig", kubeconfig, `--count=${machines}`])
   yield* nodes.says(/simulated nodes are ready/)

@@ -30,14 +30,12 @@ export const embedded = Effect.fnUntraced(function* (more: ReadonlyArray<string>
   return { kubeconfig, server: "present" } satisfies Stage
 })
 
-const assets = envtest.assets()
-
 /** Why there is no real server; undefined where there is one. */
-export const missing = "missing" in assets ? assets.missing : undefined
+export const missing = envtest.missing
 
 /** The chosen loops on a real server with three machines. */
 export const real = Effect.fnUntraced(function* (loops: ReadonlyArray<string>, more: ReadonlyArray<string> = []) {
-  const server = yield* envtest.start("folder" in assets ? assets.folder : "")
+  const server = yield* envtest.start()
   const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca: server.ca, user: { token: server.token } })
   const authority = join(yield* Process.folder, "ca.crt")
   yield* Effect.promise(() => writeFile(authority, server.ca))

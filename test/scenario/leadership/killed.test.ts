@@ -59,8 +59,7 @@ const bounds = [
   { signal: "SIGTERM", bound: 2.2 * retry }
 ] as const
 const limit = full ? 1_800_000 : 300_000
-const assets = envtest.assets()
-if ("missing" in assets) process.stderr.write(`leaders that die on a real API server skipped: ${assets.missing}\n`)
+const isMissing = envtest.isMissing("leaders that die on a real API server")
 
 describe.concurrent.each(bounds.slice(0, full ? 2 : 1))("leaders under load that get $signal", (bound) => {
   it.live(
@@ -69,14 +68,10 @@ describe.concurrent.each(bounds.slice(0, full ? 2 : 1))("leaders under load that
     limit
   )
 
-  it.live.skipIf("missing" in assets)(
+  it.live.skipIf(isMissing)(
     "on a real API server",
     () =>
-      Effect.scoped(
-        Effect.flatMap(Servers.real("folder" in assets ? assets.folder : ""), (server) =>
-          again(server, { ...bound, server: "kube-apiserver" })
-        )
-      ),
+      Effect.scoped(Effect.flatMap(Servers.real(), (server) => again(server, { ...bound, server: "kube-apiserver" }))),
     limit
   )
 })

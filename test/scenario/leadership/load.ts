@@ -17,18 +17,20 @@ const patience = 60_000
 /** Replicas by the name of a Deployment. */
 export type Model = Map<string, number>
 
-export const deployment = (client: Client, name: string, replicas: number) =>
-  client.create(Deployment, {
-    metadata: { namespace, name },
-    spec: {
-      replicas,
-      selector: { matchLabels: { app: name } },
-      template: {
-        metadata: { labels: { app: name } },
-        spec: { containers: [{ name: "main", image: "example.org/none" }] }
-      }
+export const deploymentOf = (name: string, replicas: number, namespace: string) => ({
+  metadata: { namespace, name },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: { containers: [{ name: "main", image: "example.org/none" }] }
     }
-  })
+  }
+})
+
+export const deployment = (client: Client, name: string, replicas: number) =>
+  client.create(Deployment, deploymentOf(name, replicas, namespace))
 
 /** One change after another, for as long as it runs; the model is as the server was told. */
 export const changes = (client: Client, model: Model, every: number): Effect.Effect<never> =>

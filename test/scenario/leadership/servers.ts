@@ -45,14 +45,11 @@ const policy = {
   ]
 }
 
-export const real = Effect.fnUntraced(function* (folder: string) {
+export const real = Effect.fnUntraced(function* () {
   const path = yield* log
   const policyFile = join(yield* Process.folder, "policy.json")
   yield* Effect.sync(() => writeFileSync(policyFile, JSON.stringify(policy)))
-  const { ca, token, url } = yield* envtest.start(folder, [
-    `--audit-policy-file=${policyFile}`,
-    `--audit-log-path=${path}`
-  ])
+  const { ca, token, url } = yield* envtest.start([`--audit-policy-file=${policyFile}`, `--audit-log-path=${path}`])
   return { server: url, ca, token, writes: yield* follow(path, ofReal) } satisfies Server
 })
 

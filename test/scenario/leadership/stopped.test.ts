@@ -55,8 +55,7 @@ const stopped = Effect.fnUntraced(function* <E>(server: Effect.Effect<Servers.Se
 
 const limit = 300_000
 
-const assets = envtest.assets()
-if ("missing" in assets) process.stderr.write(`leaders stopped on a real API server skipped: ${assets.missing}\n`)
+const isMissing = envtest.isMissing("leaders stopped on a real API server")
 
 describe.concurrent("a leader that is stopped for longer than its lease, and wakes", () => {
   /** One request can be between its last check and the wire when the process stops: that one was in flight. */
@@ -68,9 +67,9 @@ describe.concurrent("a leader that is stopped for longer than its lease, and wak
     limit
   )
 
-  it.live.skipIf("missing" in assets)(
+  it.live.skipIf(isMissing)(
     "writes nothing until it leads again, on a real API server",
-    () => Effect.scoped(Effect.map(stopped(Servers.real("folder" in assets ? assets.folder : "")), nothing)),
+    () => Effect.scoped(Effect.map(stopped(Servers.real()), nothing)),
     limit
   )
 })

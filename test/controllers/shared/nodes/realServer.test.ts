@@ -5,55 +5,29 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 import * as NodeLifecycle from "../../../../src/controllers/NodeLifecycle.ts"
 import * as TaintEviction from "../../../../src/controllers/TaintEviction.ts"
-import { Event, Namespace, Node, Pod, ServiceAccount } from "../../../../src/kube/resources.ts"
+import { Namespace, Node, Pod, ServiceAccount } from "../../../../src/kube/resources.ts"
 import * as ApiError from "../../../../src/kube/ApiError.ts"
-import { Cache } from "../../../../src/layers/Cache.ts"
-import { Endpoint } from "../../../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../../../src/layers/KubeClient.ts"
 import * as Nodes from "../../../../src/simulation/Nodes.ts"
-import { Recorder } from "../../../../src/layers/Recorder.ts"
-import { Supervisor } from "../../../../src/layers/Supervisor.ts"
 import * as envtest from "../../../support/envtest.ts"
+import * as RealServer from "../../../support/realServer.ts"
 
-const assets = envtest.assets()
-const missing = "missing" in assets ? assets.missing : undefined
-
-if (missing !== undefined) console.log(`skipped: nodes on a real API server, because ${missing}`)
-
-const server = Layer.effect(
-  Endpoint,
-  Effect.map(
-    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
-    ({ endpoint }) => endpoint
-  )
-)
+const isMissing = envtest.isMissing("nodes on a real API server")
 
 /** Kubelets renew their leases every ten seconds. */
 const times = { period: "300 millis", grace: "13 seconds", rate: 5 } as const
 
 const cluster = Layer.mergeAll(NodeLifecycle.make(times).layer, TaintEviction.make().layer).pipe(
   Layer.provideMerge(Nodes.layer({ delays: { start: 20, stop: 20 } })),
-  Layer.provideMerge(Recorder.layer),
-  Layer.provideMerge(Cache.layer()),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(HttpTransport.layer),
-  Layer.provideMerge(Supervisor.layer),
-  Layer.provide(server)
+  Layer.provideMerge(RealServer.services())
 )
 
 const namespace = "default"
 
 const untilNode = (wanted: (node: Node) => boolean) =>
-  Effect.flatMap(Cache, (cache) =>
-    cache.changes(Node).pipe(
-      Stream.filter(({ object }) => object.metadata.name === "worker-1" && wanted(object)),
-      Stream.runHead
-    )
-  )
+  RealServer.until(Node, "worker-1", (node) => node !== undefined && wanted(node))
 
 const taints = ({ spec }: Node) => (spec?.taints ?? []).map(({ effect, key }) => `${key}:${effect}`).toSorted()
 
@@ -64,7 +38,7 @@ const unlessThere = <A>(made: Effect.Effect<A, ApiError.ApiError>) =>
     () => Effect.void
   )
 
-it.live.skipIf(missing !== undefined)(
+it.live.skipIf(isMissing)(
   "are found silent, lose their pods and are well again on a real API server",
   () =>
     Effect.gen(function* () {
@@ -83,10 +57,7 @@ it.live.skipIf(missing !== undefined)(
           ]
         }
       })
-      yield* (yield* Cache).changes(Pod).pipe(
-        Stream.takeUntil(({ object }) => object.status?.phase === "Running"),
-        Stream.runDrain
-      )
+      yield* RealServer.until(Pod, "p", (pod) => pod?.status?.phase === "Running")
       yield* nodes.stop("worker-1")
       yield* untilNode((node) => taints(node).length === 2)
       const node = yield* client.get(Node, { name: "worker-1" })
@@ -100,23 +71,13 @@ it.live.skipIf(missing !== undefined)(
         reason: "NodeStatusUnknown",
         message: "Kubelet stopped posting node status."
       })
-      yield* (yield* Cache).changes(Pod).pipe(
-        Stream.takeUntil(({ object }) => object.metadata.deletionTimestamp !== undefined),
-        Stream.runDrain
-      )
+      yield* RealServer.until(Pod, "p", (pod) => pod?.metadata.deletionTimestamp !== undefined)
       const conditions = (yield* client.get(Pod, { namespace, name: "p" })).status?.conditions ?? []
       assert.strictEqual(conditions.find(({ type }) => type === "Ready")?.status, "False")
       assert.strictEqual(conditions.find(({ type }) => type === "DisruptionTarget")?.reason, "DeletionByTaintManager")
       yield* nodes.start("worker-1")
       yield* untilNode((one) => taints(one).length === 0)
-      const expected = new Set(["RegisteredNode", "NodeNotReady", "TaintManagerEviction"])
-      yield* (yield* Cache).changes(Event).pipe(
-        Stream.takeUntil(({ object }) => {
-          expected.delete(object.reason ?? "")
-          return expected.size === 0
-        }),
-        Stream.runDrain
-      )
+      yield* RealServer.recorded("RegisteredNode", "NodeNotReady", "TaintManagerEviction")
     }).pipe(Effect.provide(cluster)),
   90_000
 )

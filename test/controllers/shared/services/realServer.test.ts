@@ -3,7 +3,6 @@
  * Slices too, where the server has discovery.k8s.io/v1, which came with 1.21. Needs `KUBEBUILDER_ASSETS`.
  */
 import { assert, it } from "@effect/vitest"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -14,54 +13,24 @@ import type { KubeObject } from "../../../../src/kube/Meta.ts"
 import type * as Resource from "../../../../src/kube/Resource.ts"
 import { Endpoints, EndpointSlice, Node, Pod, Service } from "../../../../src/kube/resources.ts"
 import { Cache } from "../../../../src/layers/Cache.ts"
-import { Endpoint } from "../../../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../../../src/layers/KubeClient.ts"
-import { Recorder } from "../../../../src/layers/Recorder.ts"
-import { Supervisor } from "../../../../src/layers/Supervisor.ts"
-import { Transport } from "../../../../src/layers/Transport.ts"
 import * as envtest from "../../../support/envtest.ts"
+import * as RealServer from "../../../support/realServer.ts"
 import * as Stand from "./harness.ts"
 
-const assets = envtest.assets()
-const missing = "missing" in assets ? assets.missing : undefined
+const isMissing = envtest.isMissing("Services on a real API server")
 
-if (missing !== undefined) console.log(`skipped: Services on a real API server, because ${missing}`)
-
-class Version extends Context.Service<Version, envtest.RealServer["version"]>()("test/Version") {}
-
-const server = Layer.effectContext(
-  Effect.map(
-    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
-    ({ endpoint, version }) => Context.make(Endpoint, endpoint).pipe(Context.add(Version, version))
-  )
-)
-
-/** Writes of Endpoints and slices, and those among them that changed nothing: each would be a write for ever. */
+/** Writes of Endpoints and slices, and the updates that changed nothing. */
 const written: Array<string> = []
 const idle: Array<string> = []
 
-const versionOf = (body: unknown): string | undefined =>
-  (body as { readonly metadata?: { readonly resourceVersion?: string } } | undefined)?.metadata?.resourceVersion
-
-const watched = Layer.effect(
-  Transport,
-  Effect.map(Transport, (transport) =>
-    Transport.of({
-      ...transport,
-      send: (request) =>
-        Effect.tap(transport.send(request), ({ body }) =>
-          Effect.sync(() => {
-            if (request.method !== "GET" && request.path.includes("/endpoint")) written.push(request.path)
-            if (request.method === "PUT" && versionOf(body) === versionOf(request.body)) idle.push(request.path)
-          })
-        )
-    })
-  )
-).pipe(Layer.provide(HttpTransport.layer))
+const transport = RealServer.observed(({ isIdle, request: { method, path } }) => {
+  if (method !== "GET" && path.includes("/endpoint")) written.push(path)
+  if (isIdle) idle.push(path)
+})
 
 const loops = Layer.unwrap(
-  Effect.map(Version, ({ major, minor }) => {
+  Effect.map(RealServer.RealServer, ({ version: { major, minor } }) => {
     const endpoints = EndpointsController.make().layer
     if (minor >= 21) return Layer.mergeAll(endpoints, EndpointSliceController.make().layer)
     console.log(`skipped: slices on the real API server, because ${major}.${minor} has no discovery.k8s.io/v1`)
@@ -69,21 +38,10 @@ const loops = Layer.unwrap(
   })
 )
 
-const cluster = loops.pipe(
-  Layer.provideMerge(Layer.mergeAll(Recorder.layer, Cache.layer(), Supervisor.layer)),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(watched),
-  Layer.provideMerge(server)
-)
+const cluster = loops.pipe(Layer.provideMerge(RealServer.services(transport)))
 
-/** Waits for the server to tell of an object that is as wanted. */
 const until = <A extends KubeObject>(resource: Resource.Resource<A>, wanted: (object: A) => boolean) =>
-  Effect.flatMap(Cache, (cache) =>
-    cache.changes(resource).pipe(
-      Stream.filter(({ _tag, object }) => _tag !== "Deleted" && wanted(object)),
-      Stream.runHead
-    )
-  )
+  RealServer.until(resource, undefined, (object) => object !== undefined && wanted(object))
 
 const web = { namespace: "default", name: "web" }
 
@@ -100,12 +58,14 @@ const says =
   ({ metadata, subsets = [] }: Endpoints): boolean =>
     metadata.name === "web" && ips(subsets[0]?.addresses) === ready && ips(subsets[0]?.notReadyAddresses) === others
 
-it.live.skipIf(missing !== undefined)(
+it.live.skipIf(isMissing)(
   "Services find their pods on a real API server, and nothing is written for nothing",
   () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
-      const { minor } = yield* Version
+      const {
+        version: { minor }
+      } = yield* RealServer.RealServer
       yield* client.create(Node, { metadata: { name: "a", labels: { "topology.kubernetes.io/zone": "zone-a" } } })
       const ports = [
         { name: "http", port: 80, targetPort: "http", appProtocol: "http" },
