@@ -20,17 +20,19 @@ const bounded = [
   "test/streams/watch/trim.test.ts"
 ]
 
-/** Processes, real API servers and real time: such a test waits more than it computes. */
-const processes = [
-  "test/{scenario,clients}/**/*.test.ts",
-  "test/platform/silence.test.ts",
+/** Programs, kubectl and real time: such a test waits more than it computes. */
+const processes = ["test/{scenario,clients}/**/*.test.ts", "test/platform/silence.test.ts"]
+
+/** Real API servers, and the embedded one over HTTPS, with all else in process. */
+const servers = [
   "test/conformance/{https,real}.test.ts",
   "test/**/realServer.test.ts",
   "test/apiserver/{defaults,validation}.test.ts",
   "test/apiserver/**/kubectl.test.ts"
 ]
 
-// The number of workers is for two cores. Groups run one after the other; projects of one group share its workers.
+// The number of workers is for two cores. Groups run one after the other; projects of one group share its workers. Without isolation a
+// process runs many files, so that modules are loaded and compiled once; the setup for roles replaces a layer and needs a process for each.
 export default defineConfig({
   test: {
     globalSetup: ["test/support/globalSetup.ts"],
@@ -45,14 +47,23 @@ export default defineConfig({
           sequence: { groupOrder: 0 }
         }
       },
+      {
+        test: {
+          ...common,
+          name: "servers",
+          include: servers,
+          isolate: isUnderRoles,
+          maxWorkers: 4,
+          sequence: { groupOrder: 0 }
+        }
+      },
       { test: { ...common, name: "bounded", include: bounded, maxWorkers: 2, sequence: { groupOrder: 1 } } },
       {
         test: {
           ...common,
           name: "in-process",
           include: ["test/**/*.test.ts"],
-          exclude: [...processes, ...bounded],
-          // One process runs many files. The setup for roles replaces a layer, so it needs a process for each file.
+          exclude: [...processes, ...servers, ...bounded],
           isolate: isUnderRoles,
           maxWorkers: 2,
           sequence: { groupOrder: 1 }

@@ -68,7 +68,7 @@ export const unfinished = [
   "test/clients",
   "test/controllers",
   "test/e2e",
-  "test/histories",
+  "test/sequences",
   "test/kube",
   "test/layers",
   "test/leader",

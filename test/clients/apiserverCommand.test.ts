@@ -66,7 +66,7 @@ const tokenOf = Effect.fnUntraced(function* (client: Cluster.Client, target: { n
 })
 
 describe.concurrent("apiserver", () => {
-  it.live("asks roles who may do what when it is told to", () =>
+  it.live("authorizes by RBAC when the flag is set", () =>
     Effect.gen(function* () {
       const server = yield* Process.start(["apiserver", "--authorization-mode=RBAC"])
       const [, path = ""] = yield* server.says(ready)
@@ -141,7 +141,7 @@ describe.concurrent("apiserver", () => {
     )
   }
 
-  it.live("writes the kubeconfig where it is told, for any shell to read, and takes it away again", () =>
+  it.live("writes the kubeconfig to the given path, for any shell to read, and removes it again", () =>
     Effect.gen(function* () {
       const directory = join(yield* Process.folder, "it's here")
       const running = yield* Process.start(["apiserver", "--directory", directory])
@@ -217,7 +217,7 @@ describe.concurrent("nodes", () => {
 })
 
 describe.concurrent("commands", () => {
-  it.live("are in the help, and what is wrong with their flags is told in one line", () =>
+  it.live("are in the help, and what is wrong with their flags is printed in one line", () =>
     Effect.gen(function* () {
       const help = yield* Process.run(["--help"])
       assert.match(help.stdout, /^ {2}apiserver +\S.*\n {2}nodes +\S/m)

@@ -1,12 +1,12 @@
 /**
- * kubectl against the embedded server, over HTTPS: a client nobody here wrote, asked for what people ask it every day. What it
+ * kubectl against the embedded server, over HTTPS: a third-party client, asked for what people ask it every day. What it
  * prints is asserted in essentials, what it sent is read back.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Deployment } from "../../src/kube/resources.ts"
 import * as Kubectl from "./kubectl.ts"
-import { Stand } from "./stand.ts"
+import { Fixture } from "./fixture.ts"
 
 if (!Kubectl.isInstalled) console.log(Kubectl.reason)
 
@@ -37,7 +37,7 @@ const configMap = (name: string, data: Readonly<Record<string, string>>) => ({
 })
 
 describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
-  layer(Stand.layer, { excludeTestServices: true, concurrent: true })((it) => {
+  layer(Fixture.layer, { excludeTestServices: true, concurrent: true })((it) => {
     it.effect("create makes objects of every kind it knows, in protobuf", () =>
       Effect.gen(function* () {
         const { json, ok } = yield* Kubectl.make("create")

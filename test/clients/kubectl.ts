@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import { spawnSync } from "node:child_process"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Process from "../support/process.ts"
-import { type Exited, type Options, Stand, type Started } from "./stand.ts"
+import { type Exited, type Options, Fixture, type Started } from "./fixture.ts"
 
 export const isInstalled = Process.has("kubectl")
 
@@ -25,7 +25,7 @@ export const reason = "skipped: there is no kubectl on PATH (Debian: apt-get ins
 export type Shown = KubeObject & Readonly<Record<string, unknown>>
 
 export interface Kubectl {
-  readonly client: Stand["Service"]["client"]
+  readonly client: Fixture["Service"]["client"]
   readonly namespace: string
   /** Arguments, split at blanks; an array where one holds a blank. Fails unless it exits with 0; answers what it printed. */
   readonly ok: (args: string | ReadonlyArray<string>, options?: Options) => Effect.Effect<string, never, Scope.Scope>
@@ -40,10 +40,10 @@ export interface Kubectl {
 
 /** kubectl in a new namespace. */
 export const make = Effect.fnUntraced(function* (name: string) {
-  const stand = yield* Stand
-  const namespace = yield* stand.namespace(name)
+  const fixture = yield* Fixture
+  const namespace = yield* fixture.namespace(name)
   const start = (args: string | ReadonlyArray<string>, options?: Options) =>
-    stand.start("kubectl", ["-n", namespace, ...(typeof args === "string" ? args.split(" ") : args)], options)
+    fixture.start("kubectl", ["-n", namespace, ...(typeof args === "string" ? args.split(" ") : args)], options)
   const run: Kubectl["run"] = (args, options) => Effect.flatMap(start(args, options), ({ exit }) => exit)
   const ok: Kubectl["ok"] = (args, options) =>
     Effect.map(run(args, options), ({ code, stderr, stdout }) => {
@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* (name: string) {
       return stdout
     })
   const kubectl: Kubectl = {
-    client: stand.client,
+    client: fixture.client,
     namespace,
     ok,
     run,

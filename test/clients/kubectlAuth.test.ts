@@ -1,12 +1,12 @@
-/** kubectl's questions about rights, on a server with RBAC: `auth can-i`, `auth whoami`, and what is refused to whom. */
+/** kubectl's questions about rights, on a server with RBAC: `auth can-i`, `auth whoami`, and what is refused to which user. */
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "./kubectl.ts"
-import { Stand } from "./stand.ts"
+import { Fixture } from "./fixture.ts"
 
 if (!Kubectl.isInstalled) console.log(Kubectl.reason)
 
-/** A role to read pods in the namespace of the test, and whom it is bound to. */
+/** A role to read pods in the namespace of the test, and the user it is bound to. */
 const readers = Effect.fnUntraced(function* (name: string) {
   const kubectl = yield* Kubectl.make(name)
   yield* kubectl.ok("create role reader --verb=get,list --resource=pods,pods/status")
@@ -19,7 +19,7 @@ const readers = Effect.fnUntraced(function* (name: string) {
 })
 
 describe.skipIf(!Kubectl.isInstalled)("kubectl auth", () => {
-  layer(Stand.layerOf({ authorization: "RBAC" }), { excludeTestServices: true, concurrent: true })((it) => {
+  layer(Fixture.layerOf({ authorization: "RBAC" }), { excludeTestServices: true, concurrent: true })((it) => {
     it.effect("can-i answers yes and no, for oneself and for others", () =>
       Effect.gen(function* () {
         const { bob, can, robot } = yield* readers("cani")
@@ -36,7 +36,7 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl auth", () => {
       })
     )
 
-    it.effect("can-i --list tells all rules", () =>
+    it.effect("can-i --list prints all rules", () =>
       Effect.gen(function* () {
         const { kubectl, robot } = yield* readers("canlist")
         const rows = Kubectl.table(yield* kubectl.ok(`auth can-i --list --as=${robot}`))
@@ -53,7 +53,7 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl auth", () => {
       Effect.gen(function* () {
         const { kubectl, robot } = yield* readers("cantoken")
         const token = (yield* kubectl.ok("create token robot")).trim()
-        const { server } = yield* Stand
+        const { server } = yield* Fixture
         const alone = `--server=${server} --insecure-skip-tls-verify --token=${token}`
         const as = (line: string) => kubectl.run(`${line} ${alone}`, { env: { KUBECONFIG: "/dev/null" } })
         const who = yield* as("auth whoami -o json")

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { authority } from "../support/tls.ts"
 import * as Kubectl from "./kubectl.ts"
-import { Stand } from "./stand.ts"
+import { Fixture } from "./fixture.ts"
 
 if (!Kubectl.isInstalled) console.log(Kubectl.reason)
 
@@ -33,7 +33,7 @@ const pair = Effect.acquireRelease(
 )
 
 describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
-  layer(Stand.layer, { excludeTestServices: true, concurrent: true })((it) => {
+  layer(Fixture.layer, { excludeTestServices: true, concurrent: true })((it) => {
     it.effect("create ingress: hosts, paths of both kinds, certificates, annotations, a default", () =>
       Effect.gen(function* () {
         const kubectl = yield* Kubectl.make("create-ingress")

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Patch from "../../src/kube/Patch.ts"
 import { Deployment, Node, Pod, PodDisruptionBudget, ReplicaSet } from "../../src/kube/resources.ts"
 import * as Kubectl from "./kubectl.ts"
-import { Stand } from "./stand.ts"
+import { Fixture } from "./fixture.ts"
 
 if (!Kubectl.isInstalled) console.log(Kubectl.reason)
 
@@ -65,7 +65,7 @@ const controller = ({ client, namespace }: Kubectl.Kubectl) => ({
 })
 
 describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
-  layer(Stand.layer, { excludeTestServices: true })((it) => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("rollout status follows a rollout to its end", () =>
       Effect.gen(function* () {
         const kubectl = yield* Kubectl.make("rollout-status")

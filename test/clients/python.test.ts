@@ -1,11 +1,11 @@
 /**
- * A client nobody here wrote, in another language: Debian's python3-kubernetes against the embedded server, over HTTPS.
+ * A third-party client in another language: Debian's python3-kubernetes against the embedded server, over HTTPS.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { Stand } from "./stand.ts"
+import { Fixture } from "./fixture.ts"
 
 /** Debian's own, not one of a version manager: the package is installed for it. */
 const python = "/usr/bin/python3"
@@ -17,11 +17,11 @@ if (!isInstalled)
 const script = fileURLToPath(new URL("client.py", import.meta.url))
 
 const start = (command: string, ...args: ReadonlyArray<string>) =>
-  Effect.flatMap(Stand, (stand) => stand.start(python, [script, command, ...args]))
+  Effect.flatMap(Fixture, (fixture) => fixture.start(python, [script, command, ...args]))
 
 /** What a command of the script says in a namespace of its own, by its first words. */
 const said = Effect.fnUntraced(function* (command: string) {
-  const { namespace } = yield* Stand
+  const { namespace } = yield* Fixture
   const { code, stderr, stdout } = yield* (yield* start(command, yield* namespace(command))).exit
   assert.strictEqual(code, 0, stderr)
   const lines = stdout
@@ -32,7 +32,7 @@ const said = Effect.fnUntraced(function* (command: string) {
 })
 
 describe.skipIf(!isInstalled)("python3-kubernetes", () => {
-  layer(Stand.layer, { excludeTestServices: true })((it) => {
+  layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("creates, patches, replaces and deletes, and reads refusals", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* said("write"), {
@@ -93,7 +93,7 @@ describe.skipIf(!isInstalled)("python3-kubernetes", () => {
 
     it.effect("elects a leader, and another one when that is killed", () =>
       Effect.gen(function* () {
-        const namespace = yield* (yield* Stand).namespace("election")
+        const namespace = yield* (yield* Fixture).namespace("election")
         const first = yield* start("elect", namespace, "first")
         yield* first.prints(/\["leading", "first"\]/)
         const second = yield* start("elect", namespace, "second")

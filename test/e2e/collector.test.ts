@@ -5,19 +5,21 @@ import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Resource from "../../src/kube/Resource.ts"
 import { Deployment, Pod, ReplicaSet, ReplicationController } from "../../src/kube/resources.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
-import * as World from "./stand.ts"
+import * as Harness from "./harness.ts"
 
 const labels = { gctest: "yes" }
 
 const controller = (name: string, replicas: number, own: Readonly<Record<string, string>> = labels) => ({
   metadata: { name },
-  spec: { replicas, selector: own, template: World.template(own) }
+  spec: { replicas, selector: own, template: Harness.template(own) }
 })
 
 const made = (name: string, replicas: number) =>
-  Effect.tap(World.create(ReplicationController, controller(name, replicas)), () =>
-    World.until(
-      Effect.map(World.get(ReplicationController, name), ({ status }) => assert.strictEqual(status?.replicas, replicas))
+  Effect.tap(Harness.create(ReplicationController, controller(name, replicas)), () =>
+    Harness.until(
+      Effect.map(Harness.get(ReplicationController, name), ({ status }) =>
+        assert.strictEqual(status?.replicas, replicas)
+      )
     )
   )
 
@@ -27,85 +29,86 @@ const options = ({ metadata: { uid } }: KubeObject, propagationPolicy?: string) 
   ...(propagationPolicy === undefined ? {} : { propagationPolicy })
 })
 
-const empty = (resource: Resource.Any) => World.until(Effect.map(World.list(resource), (all) => assert.isEmpty(all)))
+const empty = (resource: Resource.Any) =>
+  Harness.until(Effect.map(Harness.list(resource), (all) => assert.isEmpty(all)))
 
-World.scenario(
+Harness.scenario(
   "deletes the pods of a controller that goes in the background, although it has not made all of them",
   Effect.gen(function* () {
-    const rc = yield* World.create(ReplicationController, controller("rc", 10))
-    yield* World.until(Effect.map(World.list(Pod), (all) => assert.isNotEmpty(all)))
-    yield* World.remove(ReplicationController, "rc", options(rc, "Background"))
-    yield* World.gone(ReplicationController, "rc")
+    const rc = yield* Harness.create(ReplicationController, controller("rc", 10))
+    yield* Harness.until(Effect.map(Harness.list(Pod), (all) => assert.isNotEmpty(all)))
+    yield* Harness.remove(ReplicationController, "rc", options(rc, "Background"))
+    yield* Harness.gone(ReplicationController, "rc")
     yield* empty(Pod)
   })
 )
 
 for (const policy of ["Orphan", undefined])
-  World.scenario(
+  Harness.scenario(
     `lets the pods of a controller be where the user says ${policy ?? "nothing, which is the same"}`,
     Effect.gen(function* () {
       const rc = yield* made("rc", 20)
-      yield* World.remove(ReplicationController, "rc", options(rc, policy))
-      yield* World.gone(ReplicationController, "rc")
-      yield* World.advance("30 seconds")
-      const pods = yield* World.livingPods()
+      yield* Harness.remove(ReplicationController, "rc", options(rc, policy))
+      yield* Harness.gone(ReplicationController, "rc")
+      yield* Harness.advance("30 seconds")
+      const pods = yield* Harness.livingPods()
       assert.strictEqual(pods.length, 20)
-      assert.isTrue(pods.every((pod) => World.controllerOf(pod) === undefined))
+      assert.isTrue(pods.every((pod) => Harness.controllerOf(pod) === undefined))
     })
   )
 
 const deployment = {
   metadata: { name: "web" },
-  spec: { replicas: 2, selector: { matchLabels: labels }, template: World.template(labels) }
+  spec: { replicas: 2, selector: { matchLabels: labels }, template: Harness.template(labels) }
 }
 
-World.scenario(
+Harness.scenario(
   "deletes the sets of a Deployment, and their pods",
   Effect.gen(function* () {
-    const made = yield* World.create(Deployment, deployment)
-    yield* World.until(Effect.map(World.list(ReplicaSet), (all) => assert.isNotEmpty(all)))
-    yield* World.remove(Deployment, "web", options(made, "Background"))
-    yield* World.gone(Deployment, "web")
+    const made = yield* Harness.create(Deployment, deployment)
+    yield* Harness.until(Effect.map(Harness.list(ReplicaSet), (all) => assert.isNotEmpty(all)))
+    yield* Harness.remove(Deployment, "web", options(made, "Background"))
+    yield* Harness.gone(Deployment, "web")
     yield* empty(ReplicaSet)
     yield* empty(Pod)
   })
 )
 
-World.scenario(
+Harness.scenario(
   "leaves the sets of a Deployment behind, without an owner, where the user says so",
   Effect.gen(function* () {
-    const made = yield* World.create(Deployment, deployment)
-    yield* World.running("gctest=yes", 2)
-    yield* World.remove(Deployment, "web", options(made, "Orphan"))
-    yield* World.gone(Deployment, "web")
-    yield* World.advance("30 seconds")
-    const sets = yield* World.list(ReplicaSet)
-    assert.deepStrictEqual([sets.length, (yield* World.livingPods()).length], [1, 2])
-    assert.isTrue(sets.every((set) => World.controllerOf(set) === undefined))
+    const made = yield* Harness.create(Deployment, deployment)
+    yield* Harness.running("gctest=yes", 2)
+    yield* Harness.remove(Deployment, "web", options(made, "Orphan"))
+    yield* Harness.gone(Deployment, "web")
+    yield* Harness.advance("30 seconds")
+    const sets = yield* Harness.list(ReplicaSet)
+    assert.deepStrictEqual([sets.length, (yield* Harness.livingPods()).length], [1, 2])
+    assert.isTrue(sets.every((set) => Harness.controllerOf(set) === undefined))
   })
 )
 
-World.scenario(
+Harness.scenario(
   "keeps a controller until its last pod is gone, in the foreground",
   Effect.gen(function* () {
     const rc = yield* made("rc", 20)
-    yield* World.remove(ReplicationController, "rc", options(rc, "Foreground"))
-    yield* World.gone(ReplicationController, "rc", "30 seconds")
-    assert.isEmpty(yield* World.list(Pod))
+    yield* Harness.remove(ReplicationController, "rc", options(rc, "Foreground"))
+    yield* Harness.gone(ReplicationController, "rc", "30 seconds")
+    assert.isEmpty(yield* Harness.list(Pod))
   })
 )
 
-World.scenario(
+Harness.scenario(
   "spares a pod that another owner keeps, and takes the owner that goes off it",
   Effect.gen(function* () {
     const first = yield* made("first", 10)
-    const second = yield* World.create(ReplicationController, controller("second", 0, { gctest: "stays" }))
+    const second = yield* Harness.create(ReplicationController, controller("second", 0, { gctest: "stays" }))
     const owner = { apiVersion: "v1", kind: "ReplicationController", name: "second", uid: second.metadata.uid }
-    const kept = (yield* World.list(Pod)).slice(0, 5).map(({ metadata }) => metadata.name)
-    for (const name of kept) yield* World.strategic(Pod, name, { metadata: { ownerReferences: [owner] } })
-    yield* World.remove(ReplicationController, "first", options(first, "Foreground"))
-    yield* World.gone(ReplicationController, "first", "90 seconds")
-    const left = yield* World.list(Pod)
+    const kept = (yield* Harness.list(Pod)).slice(0, 5).map(({ metadata }) => metadata.name)
+    for (const name of kept) yield* Harness.strategic(Pod, name, { metadata: { ownerReferences: [owner] } })
+    yield* Harness.remove(ReplicationController, "first", options(first, "Foreground"))
+    yield* Harness.gone(ReplicationController, "first", "90 seconds")
+    const left = yield* Harness.list(Pod)
     assert.sameMembers(
       left.map(({ metadata }) => metadata.name),
       kept
@@ -120,22 +123,22 @@ World.scenario(
   })
 )
 
-World.scenario(
+Harness.scenario(
   "takes three pods that own each other in turn when one is deleted",
   Effect.gen(function* () {
     const pods = yield* Effect.forEach(["one", "two", "three"], (name) =>
-      World.create(Pod, { metadata: { name }, spec: World.spec() })
+      Harness.create(Pod, { metadata: { name }, spec: Harness.spec() })
     )
     for (const [index, { metadata }] of pods.entries()) {
       const { name, uid } = pods.at(index - 1)?.metadata ?? { name: "" }
       const owner = { apiVersion: "v1", kind: "Pod", name, uid, controller: true, blockOwnerDeletion: true }
-      yield* World.strategic(Pod, metadata.name, { metadata: { ownerReferences: [owner] } })
+      yield* Harness.strategic(Pod, metadata.name, { metadata: { ownerReferences: [owner] } })
     }
     const [first] = pods
     assert.isDefined(first)
-    yield* World.remove(Pod, "one", options(first, "Foreground"))
-    yield* World.until(
-      Effect.map(World.list(Pod), (all) => assert.isEmpty(all)),
+    yield* Harness.remove(Pod, "one", options(first, "Foreground"))
+    yield* Harness.until(
+      Effect.map(Harness.list(Pod), (all) => assert.isEmpty(all)),
       "90 seconds"
     )
   })
@@ -170,46 +173,46 @@ const definition = {
 }
 
 for (const policy of ["Background", "Orphan"] as const)
-  World.scenario(
+  Harness.scenario(
     `knows a kind that came later: ${policy === "Orphan" ? "lets a dependent be" : "deletes a dependent with its owner"}`,
     Effect.gen(function* () {
       yield* Effect.flatMap(ClusterTest, (cluster) => cluster.apply([definition]))
-      const owner = yield* World.until(World.create(Toy, { metadata: { name: "owner" } }))
+      const owner = yield* Harness.until(Harness.create(Toy, { metadata: { name: "owner" } }))
       const { name, uid } = owner.metadata
       const reference = { apiVersion: "mygroup.example.com/v1beta1", kind: "Toy", name, uid }
-      yield* World.create(Toy, { metadata: { name: "dependent", ownerReferences: [reference] } })
-      yield* World.remove(Toy, "owner", options(owner, policy))
-      yield* World.gone(Toy, "owner")
-      if (policy === "Background") return yield* World.gone(Toy, "dependent")
-      yield* World.advance("1 minute")
-      assert.isUndefined((yield* World.get(Toy, "dependent")).metadata.ownerReferences)
+      yield* Harness.create(Toy, { metadata: { name: "dependent", ownerReferences: [reference] } })
+      yield* Harness.remove(Toy, "owner", options(owner, policy))
+      yield* Harness.gone(Toy, "owner")
+      if (policy === "Background") return yield* Harness.gone(Toy, "dependent")
+      yield* Harness.advance("1 minute")
+      assert.isUndefined((yield* Harness.get(Toy, "dependent")).metadata.ownerReferences)
     })
   )
 
-World.scenario(
+Harness.scenario(
   "in the foreground takes its own finalizer off, and leaves others' to them",
   Effect.gen(function* () {
     const held = ["x/y"]
-    const made = yield* World.create(Pod, { metadata: { name: "lucy", finalizers: held }, spec: World.spec() })
+    const made = yield* Harness.create(Pod, { metadata: { name: "lucy", finalizers: held }, spec: Harness.spec() })
     for (let times = 0; times < 2; times++) {
-      yield* World.remove(Pod, "lucy", options(made, "Foreground"))
-      yield* World.until(
-        Effect.map(World.get(Pod, "lucy"), ({ metadata }) => {
+      yield* Harness.remove(Pod, "lucy", options(made, "Foreground"))
+      yield* Harness.until(
+        Effect.map(Harness.get(Pod, "lucy"), ({ metadata }) => {
           assert.isDefined(metadata.deletionTimestamp)
           assert.deepStrictEqual(metadata.finalizers, held)
         })
       )
     }
-    yield* World.patch(Pod, "lucy", { metadata: { finalizers: null } })
-    yield* World.gone(Pod, "lucy")
+    yield* Harness.patch(Pod, "lucy", { metadata: { finalizers: null } })
+    yield* Harness.gone(Pod, "lucy")
   })
 )
 
-World.scenario(
+Harness.scenario(
   "does not wait in the foreground for a dependent that does not block, or that another owner keeps",
   Effect.gen(function* () {
-    const going = yield* World.create(ReplicationController, controller("going", 0))
-    const stays = yield* World.create(ReplicationController, controller("stays", 0, { gctest: "stays" }))
+    const going = yield* Harness.create(ReplicationController, controller("going", 0))
+    const stays = yield* Harness.create(ReplicationController, controller("stays", 0, { gctest: "stays" }))
     const owner = ({ metadata: { name, uid } }: KubeObject, blockOwnerDeletion: boolean) => ({
       apiVersion: "v1",
       kind: "ReplicationController",
@@ -219,19 +222,19 @@ World.scenario(
     })
     const held = ["x/y"]
     const dependent = (name: string, ...ownerReferences: ReadonlyArray<object>) =>
-      World.create(Pod, { metadata: { name, finalizers: held, ownerReferences }, spec: World.spec() })
+      Harness.create(Pod, { metadata: { name, finalizers: held, ownerReferences }, spec: Harness.spec() })
     yield* dependent("loose", owner(going, false))
     yield* dependent("shared", owner(going, true), owner(stays, false))
-    yield* World.remove(ReplicationController, "going", options(going, "Foreground"))
-    yield* World.gone(ReplicationController, "going")
-    const shared = yield* World.get(Pod, "shared")
+    yield* Harness.remove(ReplicationController, "going", options(going, "Foreground"))
+    yield* Harness.gone(ReplicationController, "going")
+    const shared = yield* Harness.get(Pod, "shared")
     assert.isUndefined(shared.metadata.deletionTimestamp)
     assert.deepStrictEqual(
       shared.metadata.ownerReferences?.map(({ name }) => name),
       ["stays"]
     )
-    yield* World.until(
-      Effect.map(World.get(Pod, "loose"), ({ metadata }) => assert.isDefined(metadata.deletionTimestamp))
+    yield* Harness.until(
+      Effect.map(Harness.get(Pod, "loose"), ({ metadata }) => assert.isDefined(metadata.deletionTimestamp))
     )
   })
 )

@@ -5,26 +5,26 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Deployment, Pod, ReplicaSet } from "../../src/kube/resources.ts"
-import * as World from "./stand.ts"
+import * as Harness from "./harness.ts"
 
 const revision = "deployment.kubernetes.io/revision"
 
 const replicaSet = (name: string, labels: Readonly<Record<string, string>>, more: object = {}) => ({
   metadata: { name, labels, ...more },
-  spec: { replicas: 1, selector: { matchLabels: labels }, template: World.template(labels, "httpd:2") }
+  spec: { replicas: 1, selector: { matchLabels: labels }, template: Harness.template(labels, "httpd:2") }
 })
 
 const deployment = (name: string, labels: Readonly<Record<string, string>>, spec: object = {}, more: object = {}) => ({
   metadata: { name, labels, ...more },
-  spec: { replicas: 1, selector: { matchLabels: labels }, template: World.template(labels, "agnhost:1"), ...spec }
+  spec: { replicas: 1, selector: { matchLabels: labels }, template: Harness.template(labels, "agnhost:1"), ...spec }
 })
 
 const labels = { name: "sample" }
 
 /** Rolled out in full, and said so. */
 const complete = (name: string) =>
-  World.until(
-    Effect.map(World.get(Deployment, name), (found) => {
+  Harness.until(
+    Effect.map(Harness.get(Deployment, name), (found) => {
       const { metadata, spec, status } = found
       const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas]
       assert.deepStrictEqual(counts, [spec?.replicas, spec?.replicas, spec?.replicas])
@@ -38,37 +38,37 @@ const complete = (name: string) =>
   )
 
 const setsOf = (deployment: Deployment) =>
-  Effect.map(World.list(ReplicaSet), (all) =>
-    all.filter((set) => World.controllerOf(set)?.uid === deployment.metadata.uid)
+  Effect.map(Harness.list(ReplicaSet), (all) =>
+    all.filter((set) => Harness.controllerOf(set)?.uid === deployment.metadata.uid)
   )
 
 const imageOf = (found: Deployment | ReplicaSet | undefined) => found?.spec?.template?.spec?.containers[0]?.image
 
-World.scenario(
+Harness.scenario(
   "takes its sets and pods along; their annotations were its own, but for kubectl's",
   Effect.gen(function* () {
     const annotations = { test: "should-copy", "kubectl.kubernetes.io/last-applied-configuration": "{}" }
-    yield* World.create(Deployment, deployment("web", labels, {}, { annotations }))
+    yield* Harness.create(Deployment, deployment("web", labels, {}, { annotations }))
     const [set] = yield* setsOf(yield* complete("web"))
     assert.strictEqual(set?.metadata.annotations?.["test"], "should-copy")
     assert.notProperty(set?.metadata.annotations, "kubectl.kubernetes.io/last-applied-configuration")
-    yield* World.remove(Deployment, "web", { propagationPolicy: "Background" })
-    yield* World.gone(Deployment, "web")
-    yield* World.until(
+    yield* Harness.remove(Deployment, "web", { propagationPolicy: "Background" })
+    yield* Harness.gone(Deployment, "web")
+    yield* Harness.until(
       Effect.gen(function* () {
-        assert.isEmpty([...(yield* World.list(ReplicaSet)), ...(yield* World.list(Pod))])
+        assert.isEmpty([...(yield* Harness.list(ReplicaSet)), ...(yield* Harness.list(Pod))])
       })
     )
   })
 )
 
-World.scenario(
+Harness.scenario(
   "adopts a set and counts on from its revision, however large",
   Effect.gen(function* () {
     const annotations = { [revision]: "3546343826724305832" }
-    yield* World.create(ReplicaSet, replicaSet("old", { ...labels, pod: "httpd" }, { annotations }))
-    yield* World.running("name=sample", 1)
-    yield* World.create(Deployment, deployment("web", labels))
+    yield* Harness.create(ReplicaSet, replicaSet("old", { ...labels, pod: "httpd" }, { annotations }))
+    yield* Harness.running("name=sample", 1)
+    yield* Harness.create(Deployment, deployment("web", labels))
     const done = yield* complete("web")
     assert.strictEqual(done.metadata.annotations?.[revision], "3546343826724305833")
     const sets = yield* setsOf(done)
@@ -81,13 +81,13 @@ World.scenario(
   })
 )
 
-World.scenario(
+Harness.scenario(
   "with Recreate never reports new pods beside old ones",
   Effect.gen(function* () {
-    yield* World.create(Deployment, deployment("web", labels, { strategy: { type: "Recreate" } }))
+    yield* Harness.create(Deployment, deployment("web", labels, { strategy: { type: "Recreate" } }))
     yield* complete("web")
-    const seen = yield* World.watched(Deployment)
-    yield* World.strategic(Deployment, "web", {
+    const seen = yield* Harness.watched(Deployment)
+    yield* Harness.strategic(Deployment, "web", {
       spec: { template: { spec: { containers: [{ $patch: "replace" }, { name: "other", image: "httpd:2" }] } } }
     })
     assert.strictEqual(imageOf(yield* complete("web")), "httpd:2")
@@ -98,34 +98,34 @@ World.scenario(
   })
 )
 
-World.scenario(
+Harness.scenario(
   "makes one pod when it takes a set over, and keeps no history where it may not",
   Effect.gen(function* () {
-    yield* World.create(ReplicaSet, replicaSet("old", { ...labels, pod: "httpd" }))
-    yield* World.running("name=sample", 1)
-    const before = new Set((yield* World.list(Pod)).map(({ metadata }) => metadata.uid))
-    const seen = yield* World.watched(Pod)
-    yield* World.create(Deployment, deployment("web", labels, { revisionHistoryLimit: 0 }))
+    yield* Harness.create(ReplicaSet, replicaSet("old", { ...labels, pod: "httpd" }))
+    yield* Harness.running("name=sample", 1)
+    const before = new Set((yield* Harness.list(Pod)).map(({ metadata }) => metadata.uid))
+    const seen = yield* Harness.watched(Pod)
+    yield* Harness.create(Deployment, deployment("web", labels, { revisionHistoryLimit: 0 }))
     yield* complete("web")
-    yield* World.until(
-      Effect.map(Effect.flatMap(World.get(Deployment, "web"), setsOf), (sets) => assert.strictEqual(sets.length, 1))
+    yield* Harness.until(
+      Effect.map(Effect.flatMap(Harness.get(Deployment, "web"), setsOf), (sets) => assert.strictEqual(sets.length, 1))
     )
     const made = new Set(seen.map(({ metadata }) => metadata.uid).filter((uid) => !before.has(uid)))
     assert.strictEqual(made.size, 1)
   })
 )
 
-World.scenario(
+Harness.scenario(
   "rolls over a rollout that is stuck",
   Effect.gen(function* () {
-    yield* World.create(ReplicaSet, replicaSet("old", { ...labels, pod: "httpd" }))
-    yield* World.running("name=sample", 1)
+    yield* Harness.create(ReplicaSet, replicaSet("old", { ...labels, pod: "httpd" }))
+    yield* Harness.running("name=sample", 1)
     const strategy = { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } }
-    const template = World.template(labels, "redis:404")
-    yield* World.create(Deployment, deployment("web", labels, { strategy, template, minReadySeconds: 10 }))
-    const stuck = yield* World.until(
+    const template = Harness.template(labels, "redis:404")
+    yield* Harness.create(Deployment, deployment("web", labels, { strategy, template, minReadySeconds: 10 }))
+    const stuck = yield* Harness.until(
       Effect.gen(function* () {
-        const found = yield* World.get(Deployment, "web")
+        const found = yield* Harness.get(Deployment, "web")
         assert.isAtLeast(found.status?.updatedReplicas ?? 0, 1)
         assert.strictEqual(found.metadata.annotations?.[revision], "1")
         const sets = yield* setsOf(found)
@@ -139,55 +139,55 @@ World.scenario(
         return sets.map(({ metadata }) => metadata.name)
       })
     )
-    yield* World.patch(Deployment, "web", { spec: { template: { spec: World.spec("agnhost:1") } } })
+    yield* Harness.patch(Deployment, "web", { spec: { template: { spec: Harness.spec("agnhost:1") } } })
     const done = yield* complete("web")
     assert.deepStrictEqual([done.metadata.annotations?.[revision], imageOf(done)], ["2", "agnhost:1"])
     for (const name of stuck) {
-      const { spec, status } = yield* World.get(ReplicaSet, name)
+      const { spec, status } = yield* Harness.get(ReplicaSet, name)
       assert.deepStrictEqual([spec?.replicas, status?.replicas], [0, 0])
     }
   })
 )
 
-World.scenario(
+Harness.scenario(
   "that was orphaned of leaves its set to another of its kind, which makes none",
   Effect.gen(function* () {
-    yield* World.create(Deployment, deployment("first", labels))
+    yield* Harness.create(Deployment, deployment("first", labels))
     const [set] = yield* setsOf(yield* complete("first"))
-    yield* World.remove(Deployment, "first", { propagationPolicy: "Orphan" })
-    yield* World.until(
-      Effect.map(World.list(ReplicaSet), (all) => assert.deepStrictEqual(all.map(World.controllerOf), [undefined]))
+    yield* Harness.remove(Deployment, "first", { propagationPolicy: "Orphan" })
+    yield* Harness.until(
+      Effect.map(Harness.list(ReplicaSet), (all) => assert.deepStrictEqual(all.map(Harness.controllerOf), [undefined]))
     )
-    yield* World.create(Deployment, deployment("second", labels))
+    yield* Harness.create(Deployment, deployment("second", labels))
     const sets = yield* setsOf(yield* complete("second"))
     assert.deepStrictEqual(
       sets.map(({ metadata }) => metadata.uid),
       [set?.metadata.uid]
     )
-    assert.strictEqual((yield* World.list(ReplicaSet)).length, 1)
+    assert.strictEqual((yield* Harness.list(ReplicaSet)).length, 1)
   })
 )
 
-World.scenario(
+Harness.scenario(
   "is scaled by its subresource, whoever read it when",
   Effect.gen(function* () {
-    yield* World.create(Deployment, deployment("web", labels))
+    yield* Harness.create(Deployment, deployment("web", labels))
     yield* complete("web")
-    yield* World.patch(Deployment, "web", { spec: { replicas: 2 } }, "scale")
+    yield* Harness.patch(Deployment, "web", { spec: { replicas: 2 } }, "scale")
     assert.strictEqual((yield* complete("web")).status?.replicas, 2)
-    yield* World.strategic(Deployment, "web", { spec: { replicas: 4 } }, "scale")
+    yield* Harness.strategic(Deployment, "web", { spec: { replicas: 4 } }, "scale")
     assert.strictEqual((yield* complete("web")).status?.replicas, 4)
   })
 )
 
-World.scenario(
+Harness.scenario(
   "is patched, replaced without what the loop wrote into it, told lies about its status, and deleted with others",
   Effect.gen(function* () {
     const fixed = { ...labels, "test-deployment-static": "true" }
-    const first = yield* World.create(Deployment, deployment("web", labels, { replicas: 2 }, { labels: fixed }))
+    const first = yield* Harness.create(Deployment, deployment("web", labels, { replicas: 2 }, { labels: fixed }))
     yield* complete("web")
     const containers = [{ name: "main", image: "pause:3" }]
-    yield* World.strategic(Deployment, "web", {
+    yield* Harness.strategic(Deployment, "web", {
       metadata: { labels: { "test-deployment": "patched" } },
       spec: { replicas: 1, template: { spec: { terminationGracePeriodSeconds: 2, containers } } }
     })
@@ -196,67 +196,69 @@ World.scenario(
     const { metadata, spec } = first
     const replaced = {
       metadata: { name: "web", namespace: metadata.namespace, labels: { ...fixed, "test-deployment": "updated" } },
-      spec: { ...spec, template: World.template(labels, "httpd:2") }
+      spec: { ...spec, template: Harness.template(labels, "httpd:2") }
     }
-    yield* World.update(Deployment, "web", () => replaced)
+    yield* Harness.update(Deployment, "web", () => replaced)
     const done = yield* complete("web")
     assert.deepStrictEqual([done.metadata.annotations?.[revision], imageOf(done)], ["3", "httpd:2"])
-    yield* World.strategic(Deployment, "web", { status: { readyReplicas: 0, availableReplicas: 0 } }, "status")
+    yield* Harness.strategic(Deployment, "web", { status: { readyReplicas: 0, availableReplicas: 0 } }, "status")
     assert.strictEqual((yield* complete("web")).status?.readyReplicas, 2)
-    yield* World.removeAll(Deployment, "test-deployment-static=true", { gracePeriodSeconds: 1 })
-    yield* World.gone(Deployment, "web")
+    yield* Harness.removeAll(Deployment, "test-deployment-static=true", { gracePeriodSeconds: 1 })
+    yield* Harness.gone(Deployment, "web")
   })
 )
 
-World.scenario(
+Harness.scenario(
   "keeps conditions that others add, also such that say no more than their type",
   Effect.gen(function* () {
-    yield* World.create(Deployment, deployment("web", labels))
+    yield* Harness.create(Deployment, deployment("web", labels))
     yield* complete("web")
     const added = { type: "StatusUpdate", status: "True", reason: "E2E", message: "Set from e2e test" }
-    yield* World.update(
+    yield* Harness.update(
       Deployment,
       "web",
       (found) => ({ ...found, status: { ...found.status, conditions: [...(found.status?.conditions ?? []), added] } }),
       "status"
     )
-    yield* World.advance("10 seconds")
-    const types = Effect.map(World.get(Deployment, "web"), ({ status }) => status?.conditions?.map(({ type }) => type))
+    yield* Harness.advance("10 seconds")
+    const types = Effect.map(Harness.get(Deployment, "web"), ({ status }) =>
+      status?.conditions?.map(({ type }) => type)
+    )
     assert.sameMembers([...((yield* types) ?? [])], ["Available", "Progressing", "StatusUpdate"])
     const bare = { status: { conditions: [{ type: "StatusPatched", status: "True" }] } }
-    yield* World.patch(Deployment, "web", bare, "status")
-    yield* World.advance("10 seconds")
+    yield* Harness.patch(Deployment, "web", bare, "status")
+    yield* Harness.advance("10 seconds")
     assert.sameMembers([...((yield* types) ?? [])], ["Available", "Progressing", "StatusPatched"])
-    yield* World.patch(Deployment, "web", { spec: { template: { spec: World.spec("httpd:2") } } })
+    yield* Harness.patch(Deployment, "web", { spec: { template: { spec: Harness.spec("httpd:2") } } })
     assert.strictEqual(imageOf(yield* complete("web")), "httpd:2")
   })
 )
 
-World.scenario(
+Harness.scenario(
   "shares no pods with another one that selects the same",
   Effect.gen(function* () {
-    yield* World.create(Deployment, deployment("first", labels))
-    yield* World.create(Deployment, deployment("second", labels))
+    yield* Harness.create(Deployment, deployment("first", labels))
+    yield* Harness.create(Deployment, deployment("second", labels))
     const [first, second] = [yield* complete("first"), yield* complete("second")]
     assert.deepStrictEqual([(yield* setsOf(first)).length, (yield* setsOf(second)).length], [1, 1])
-    yield* World.patch(Deployment, "first", { spec: { replicas: 2 } })
+    yield* Harness.patch(Deployment, "first", { spec: { replicas: 2 } })
     yield* complete("first")
     yield* complete("second")
-    assert.strictEqual((yield* World.livingPods()).length, 3)
+    assert.strictEqual((yield* Harness.livingPods()).length, 3)
   })
 )
 
-World.scenario(
+Harness.scenario(
   "that is paused is scaled, and rolls out when it is resumed",
   Effect.gen(function* () {
-    yield* World.create(Deployment, deployment("web", labels))
+    yield* Harness.create(Deployment, deployment("web", labels))
     yield* complete("web")
-    yield* World.patch(Deployment, "web", { spec: { paused: true, replicas: 2 } })
+    yield* Harness.patch(Deployment, "web", { spec: { paused: true, replicas: 2 } })
     yield* complete("web")
-    yield* World.patch(Deployment, "web", { spec: { template: { spec: World.spec("httpd:2") } } })
-    yield* World.advance("30 seconds")
-    assert.strictEqual((yield* setsOf(yield* World.get(Deployment, "web"))).length, 1)
-    yield* World.patch(Deployment, "web", { spec: { paused: false } })
+    yield* Harness.patch(Deployment, "web", { spec: { template: { spec: Harness.spec("httpd:2") } } })
+    yield* Harness.advance("30 seconds")
+    assert.strictEqual((yield* setsOf(yield* Harness.get(Deployment, "web"))).length, 1)
+    yield* Harness.patch(Deployment, "web", { spec: { paused: false } })
     assert.strictEqual((yield* complete("web")).metadata.annotations?.[revision], "2")
   })
 )

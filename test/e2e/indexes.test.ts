@@ -3,20 +3,20 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Job, Pod } from "../../src/kube/resources.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as World from "./stand.ts"
+import * as Harness from "./harness.ts"
 import { condition, endure, exit, fails, job, podsOf, succeeds } from "./work.ts"
 
 const indexKey = "batch.kubernetes.io/job-completion-index"
 
 const indexed = { completionMode: "Indexed" }
 
-const status = Effect.map(World.get(Job, "work"), (found) => found.status)
+const status = Effect.map(Harness.get(Job, "work"), (found) => found.status)
 
 const indexOf = ({ metadata }: Pod) => Number(metadata.annotations?.[indexKey])
 
 /** Whenever a pod runs, ends it as its index says, until the condition holds. */
-const ending = (codeOf: (index: number) => number, until: Effect.Effect<unknown, unknown, World.World>) =>
-  World.until(
+const ending = (codeOf: (index: number) => number, until: Effect.Effect<unknown, unknown, Harness.Services>) =>
+  Harness.until(
     Effect.gen(function* () {
       const running = (yield* podsOf).filter(
         ({ metadata, status }) => status?.phase === "Running" && metadata.deletionTimestamp === undefined
@@ -42,10 +42,10 @@ const numbers = Effect.map(status, (found) => [
   found?.failed ?? 0
 ])
 
-World.scenario(
+Harness.scenario(
   "gives each pod an index and a host name by it",
   Effect.gen(function* () {
-    yield* World.create(Job, job(succeeds, indexed))
+    yield* Harness.create(Job, job(succeeds, indexed))
     yield* condition("Complete", "CompletionsReached")
     const ended = (yield* podsOf).filter((pod) => pod.status?.phase === "Succeeded")
     assert.sameMembers(ended.map(indexOf), [0, 1, 2, 3])
@@ -53,21 +53,21 @@ World.scenario(
   })
 )
 
-World.scenario(
+Harness.scenario(
   "goes through all indexes although some fail, each as often as it may",
   Effect.gen(function* () {
-    yield* World.create(Job, job(endure, { ...indexed, backoffLimitPerIndex: 1 }))
+    yield* Harness.create(Job, job(endure, { ...indexed, backoffLimitPerIndex: 1 }))
     yield* ending((index) => index % 2, holds("FailureTarget", "FailedIndexes"))
     yield* condition("Failed", "FailedIndexes")
     assert.deepStrictEqual(yield* numbers, ["0,2", "1,3", 2, 4])
   })
 )
 
-World.scenario(
+Harness.scenario(
   "stops when more indexes have failed than may",
   Effect.gen(function* () {
     const limits = { backoffLimitPerIndex: 0, maxFailedIndexes: 0, parallelism: 1 }
-    yield* World.create(Job, job(fails, { ...indexed, ...limits }))
+    yield* Harness.create(Job, job(fails, { ...indexed, ...limits }))
     yield* condition("FailureTarget", "MaxFailedIndexesExceeded")
     yield* condition("Failed", "MaxFailedIndexesExceeded")
     const [, failedIndexes, , failed] = yield* numbers
@@ -79,10 +79,10 @@ const onExit = (action: string, ...values: ReadonlyArray<number>) => ({
   podFailurePolicy: { rules: [{ action, onExitCodes: { operator: "In", values } }] }
 })
 
-World.scenario(
+Harness.scenario(
   "gives an index up at once where a rule says so",
   Effect.gen(function* () {
-    yield* World.create(
+    yield* Harness.create(
       Job,
       job(endure, { ...indexed, ...onExit("FailIndex", 1), backoffLimitPerIndex: 1, completions: 2 })
     )
@@ -92,19 +92,19 @@ World.scenario(
   })
 )
 
-World.scenario(
+Harness.scenario(
   "fails at the first pod that a rule condemns",
   Effect.gen(function* () {
-    yield* World.create(Job, job(fails, onExit("FailJob", 1)))
+    yield* Harness.create(Job, job(fails, onExit("FailJob", 1)))
     yield* condition("FailureTarget", "PodFailurePolicy")
     yield* condition("Failed", "PodFailurePolicy")
   })
 )
 
-World.scenario(
+Harness.scenario(
   "does not count failures that a rule ignores",
   Effect.gen(function* () {
-    yield* World.create(Job, job(endure, { ...onExit("Ignore", 1), backoffLimit: 0 }))
+    yield* Harness.create(Job, job(endure, { ...onExit("Ignore", 1), backoffLimit: 0 }))
     let calls = 0
     yield* ending(() => (calls++ < 2 ? 1 : 0), holds("SuccessCriteriaMet", "CompletionsReached"))
     yield* condition("Complete", "CompletionsReached")
@@ -119,10 +119,10 @@ for (const [what, policy] of [
   ["the code", onExit("Ignore", 143)],
   ["the condition", { podFailurePolicy: { rules: [disrupted] } }]
 ] as const)
-  World.scenario(
+  Harness.scenario(
     `does not count a pod that was evicted, by ${what} with which that ends`,
     Effect.gen(function* () {
-      yield* World.create(
+      yield* Harness.create(
         Job,
         job(endure, { ...indexed, ...policy, backoffLimit: 0 }, { terminationGracePeriodSeconds: 1 })
       )
@@ -141,7 +141,7 @@ for (const [what, policy] of [
       const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`
       const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace } }
       yield* client.raw({ method: "POST", path, body, context: { verb: "create", path } })
-      yield* World.gone(Pod, name)
+      yield* Harness.gone(Pod, name)
       yield* ending(() => 0, holds("SuccessCriteriaMet", "CompletionsReached"))
       yield* condition("Complete", "CompletionsReached")
       assert.strictEqual((yield* status)?.failed ?? 0, 0)
@@ -153,12 +153,12 @@ for (const [rule, message] of [
   [{ succeededCount: 1 }, "Matched rules at index 0"],
   [{ succeededIndexes: "0-1", succeededCount: 1 }, "Matched rules at index 0"]
 ] as const)
-  World.scenario(
+  Harness.scenario(
     `is a success as soon as ${JSON.stringify(rule)} has come true; the other pods go`,
     Effect.gen(function* () {
       const successPolicy = { rules: [rule] }
-      yield* World.create(Job, job(endure, { ...indexed, successPolicy, parallelism: 2, completions: 5 }))
-      yield* World.running("job-name=work", 2)
+      yield* Harness.create(Job, job(endure, { ...indexed, successPolicy, parallelism: 2, completions: 5 }))
+      yield* Harness.running("job-name=work", 2)
       const first = (yield* podsOf).find((pod) => indexOf(pod) === 0)
       assert.isDefined(first)
       yield* exit(first, 0)
@@ -170,20 +170,20 @@ for (const [rule, message] of [
     })
   )
 
-World.scenario(
+Harness.scenario(
   "grows and shrinks with its completions, and forgets indexes beyond them",
   Effect.gen(function* () {
-    const scale = (count: number) => World.patch(Job, "work", { spec: { completions: count, parallelism: count } })
-    yield* World.create(Job, job(endure, { ...indexed, completions: 3, parallelism: 3 }))
-    yield* World.running("job-name=work", 3)
+    const scale = (count: number) => Harness.patch(Job, "work", { spec: { completions: count, parallelism: count } })
+    yield* Harness.create(Job, job(endure, { ...indexed, completions: 3, parallelism: 3 }))
+    yield* Harness.running("job-name=work", 3)
     yield* scale(5)
-    yield* World.running("job-name=work", 5)
+    yield* Harness.running("job-name=work", 5)
     const last = (yield* podsOf).find((pod) => indexOf(pod) === 4)
     assert.isDefined(last)
     yield* exit(last, 0)
-    yield* World.until(Effect.map(numbers, ([completed]) => assert.strictEqual(completed, "4")))
+    yield* Harness.until(Effect.map(numbers, ([completed]) => assert.strictEqual(completed, "4")))
     yield* scale(2)
-    yield* World.until(
+    yield* Harness.until(
       Effect.map(numbers, ([completed, , succeeded]) => assert.deepStrictEqual([completed ?? "", succeeded], ["", 0]))
     )
     yield* ending(() => 0, holds("Complete", "CompletionsReached"))
@@ -191,28 +191,28 @@ World.scenario(
   })
 )
 
-World.scenario(
+Harness.scenario(
   "of which nothing is wanted is complete, suspended or not",
   Effect.gen(function* () {
     for (const suspend of [false, true]) {
-      yield* World.create(Job, job(endure, { completions: 0, suspend }))
+      yield* Harness.create(Job, job(endure, { completions: 0, suspend }))
       yield* condition("Complete", "CompletionsReached")
       assert.isEmpty(yield* podsOf)
-      yield* World.remove(Job, "work", { propagationPolicy: "Background" })
-      yield* World.gone(Job, "work")
+      yield* Harness.remove(Job, "work", { propagationPolicy: "Background" })
+      yield* Harness.gone(Job, "work")
     }
   })
 )
 
 for (const policy of ["Orphan", "Background", "Foreground"])
-  World.scenario(
+  Harness.scenario(
     `lets go of its pods when it is deleted: ${policy}`,
     Effect.gen(function* () {
-      yield* World.create(Job, job(endure, { parallelism: 3 }))
-      yield* World.running("job-name=work", 3)
-      yield* World.remove(Job, "work", { propagationPolicy: policy })
-      yield* World.gone(Job, "work")
-      yield* World.until(
+      yield* Harness.create(Job, job(endure, { parallelism: 3 }))
+      yield* Harness.running("job-name=work", 3)
+      yield* Harness.remove(Job, "work", { propagationPolicy: policy })
+      yield* Harness.gone(Job, "work")
+      yield* Harness.until(
         Effect.map(podsOf, (all) => {
           assert.strictEqual(all.length, policy === "Orphan" ? 3 : 0)
           for (const { metadata } of all) assert.isEmpty(metadata.finalizers ?? [])
@@ -221,14 +221,14 @@ for (const policy of ["Orphan", "Background", "Foreground"])
     })
   )
 
-World.scenario(
+Harness.scenario(
   "made anew under its name has its own pods and counts",
   Effect.gen(function* () {
-    yield* World.create(Job, job(succeeds))
+    yield* Harness.create(Job, job(succeeds))
     yield* condition("Complete", "CompletionsReached")
-    yield* World.remove(Job, "work", { propagationPolicy: "Background" })
-    yield* World.create(Job, job(endure, { parallelism: 1, completions: 1 }))
-    yield* World.until(
+    yield* Harness.remove(Job, "work", { propagationPolicy: "Background" })
+    yield* Harness.create(Job, job(endure, { parallelism: 1, completions: 1 }))
+    yield* Harness.until(
       Effect.map(status, (found) => assert.deepStrictEqual([found?.active, found?.succeeded ?? 0], [1, 0]))
     )
   })

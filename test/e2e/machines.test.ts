@@ -4,11 +4,11 @@ import * as Effect from "effect/Effect"
 import { Node, Pod } from "../../src/kube/resources.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
-import * as World from "./stand.ts"
+import * as Harness from "./harness.ts"
 
 const taint = { key: "kubernetes.io/e2e-evict-taint-key", value: "evictTaintVal", effect: "NoExecute" }
 
-const setTaints = (node: string, taints: ReadonlyArray<object>) => World.patch(Node, node, { spec: { taints } })
+const setTaints = (node: string, taints: ReadonlyArray<object>) => Harness.patch(Node, node, { spec: { taints } })
 
 /** Tolerates the taint for so many seconds, for ever with none, or not at all. */
 const tolerating = (seconds?: number | "never") => {
@@ -20,16 +20,16 @@ const tolerating = (seconds?: number | "never") => {
 /** Runs a pod and says on which node it came to be. */
 const run = (name: string, more: object) =>
   Effect.gen(function* () {
-    yield* World.create(Pod, { metadata: { name, labels: { group: "taint" } }, spec: { ...World.spec(), ...more } })
-    return yield* World.until(
-      Effect.map(World.get(Pod, name), ({ spec, status }) => {
+    yield* Harness.create(Pod, { metadata: { name, labels: { group: "taint" } }, spec: { ...Harness.spec(), ...more } })
+    return yield* Harness.until(
+      Effect.map(Harness.get(Pod, name), ({ spec, status }) => {
         assert.strictEqual(status?.phase, "Running")
         return spec?.nodeName ?? ""
       })
     )
   })
 
-World.scenario(
+Harness.scenario(
   "a taint takes the pod that does not tolerate it, leaves the one that does, and the one that does for a time until then",
   Effect.gen(function* () {
     const nodeName = "worker-1"
@@ -40,39 +40,39 @@ World.scenario(
     ] as const)
       yield* run(name, { ...tolerating(seconds), nodeName })
     yield* setTaints(nodeName, [taint])
-    yield* World.gone(Pod, "not", "1 minute")
-    yield* World.advance("65 seconds")
-    assert.isFalse(yield* World.isGone(Pod, "while"))
-    yield* World.gone(Pod, "while", "70 seconds")
-    assert.isFalse(yield* World.isGone(Pod, "ever"))
+    yield* Harness.gone(Pod, "not", "1 minute")
+    yield* Harness.advance("65 seconds")
+    assert.isFalse(yield* Harness.isGone(Pod, "while"))
+    yield* Harness.gone(Pod, "while", "70 seconds")
+    assert.isFalse(yield* Harness.isGone(Pod, "ever"))
   })
 )
 
-World.scenario(
+Harness.scenario(
   "a taint that goes in time takes nobody, and of two pods each has the time that it tolerates",
   Effect.gen(function* () {
     const nodeName = yield* run("one", tolerating(5))
     yield* run("two", { ...tolerating(25), nodeName })
     yield* setTaints(nodeName, [taint])
-    yield* World.advance("3 seconds")
+    yield* Harness.advance("3 seconds")
     yield* setTaints(nodeName, [])
-    yield* World.advance("80 seconds")
-    assert.strictEqual((yield* World.livingPods("group=taint")).length, 2)
+    yield* Harness.advance("80 seconds")
+    assert.strictEqual((yield* Harness.livingPods("group=taint")).length, 2)
     yield* setTaints(nodeName, [taint])
-    yield* World.gone(Pod, "one", "10 seconds")
-    assert.isFalse(yield* World.isGone(Pod, "two"))
-    yield* World.gone(Pod, "two", "30 seconds")
+    yield* Harness.gone(Pod, "one", "10 seconds")
+    assert.isFalse(yield* Harness.isGone(Pod, "two"))
+    yield* Harness.gone(Pod, "two", "30 seconds")
   })
 )
 
-World.scenario(
+Harness.scenario(
   "a pod that a taint takes says so as long as it is there",
   Effect.gen(function* () {
     const nodeName = yield* run("held", {})
-    yield* World.patch(Pod, "held", { metadata: { finalizers: ["example.com/test-finalizer"] } })
+    yield* Harness.patch(Pod, "held", { metadata: { finalizers: ["example.com/test-finalizer"] } })
     yield* setTaints(nodeName, [taint])
-    yield* World.until(
-      Effect.map(World.get(Pod, "held"), ({ metadata, status }) => {
+    yield* Harness.until(
+      Effect.map(Harness.get(Pod, "held"), ({ metadata, status }) => {
         assert.isDefined(metadata.deletionTimestamp)
         assert.deepInclude(
           status?.conditions?.find(({ type }) => type === "DisruptionTarget"),
@@ -80,47 +80,47 @@ World.scenario(
         )
       })
     )
-    yield* World.patch(Pod, "held", { metadata: { finalizers: null } })
-    yield* World.gone(Pod, "held")
+    yield* Harness.patch(Pod, "held", { metadata: { finalizers: null } })
+    yield* Harness.gone(Pod, "held")
   })
 )
 
-World.scenario(
+Harness.scenario(
   "of pods that have ended no more are kept than were asked for",
   Effect.gen(function* () {
     const client = yield* KubeClient
     for (let index = 0; index < 150; index++) {
       const name = `done-${index}`
-      yield* client.create(Pod, { metadata: { name, namespace: "default" }, spec: World.spec() })
-      yield* World.patch(Pod, name, { status: { phase: "Failed" } }, "status")
+      yield* client.create(Pod, { metadata: { name, namespace: "default" }, spec: Harness.spec() })
+      yield* Harness.patch(Pod, name, { status: { phase: "Failed" } }, "status")
     }
-    yield* World.until(Effect.map(World.list(Pod), (all) => assert.strictEqual(all.length, 100)))
-    yield* World.advance("1 minute")
-    assert.strictEqual((yield* World.list(Pod)).length, 100)
+    yield* Harness.until(Effect.map(Harness.list(Pod), (all) => assert.strictEqual(all.length, 100)))
+    yield* Harness.advance("1 minute")
+    assert.strictEqual((yield* Harness.list(Pod)).length, 100)
   })
 )
 
-World.scenario(
+Harness.scenario(
   "a node that falls silent is said to be, its pods are not ready, and both come back with it",
   Effect.gen(function* () {
     const nodes = yield* Nodes.Nodes
     const nodeName = yield* run("steady", { nodeName: "worker-1" })
     const readiness = Effect.all([
       Effect.map(
-        World.get(Node, nodeName),
+        Harness.get(Node, nodeName),
         ({ status }) => status?.conditions?.find(({ type }) => type === "Ready")?.status
       ),
-      Effect.map(World.get(Pod, "steady"), World.isReady)
+      Effect.map(Harness.get(Pod, "steady"), Harness.isReady)
     ])
     const holds = (node: string, pod: boolean) =>
-      World.until(Effect.map(readiness, (found) => assert.deepStrictEqual(found, [node, pod])))
+      Harness.until(Effect.map(readiness, (found) => assert.deepStrictEqual(found, [node, pod])))
     yield* holds("True", true)
     yield* nodes.stop(nodeName)
     yield* holds("Unknown", false)
     yield* nodes.start(nodeName)
     yield* holds("True", true)
-    const { spec } = yield* World.get(Node, nodeName)
-    yield* World.until(Effect.map(World.get(Node, nodeName), (node) => assert.isEmpty(node.spec?.taints ?? [])))
+    const { spec } = yield* Harness.get(Node, nodeName)
+    yield* Harness.until(Effect.map(Harness.get(Node, nodeName), (node) => assert.isEmpty(node.spec?.taints ?? [])))
     assert.isDefined(spec)
   })
 )

@@ -4,45 +4,47 @@ import * as Effect from "effect/Effect"
 import { ConfigMap, Namespace, Pod, Secret, Service, ServiceAccount } from "../../src/kube/resources.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as World from "./stand.ts"
+import * as Harness from "./harness.ts"
 
 /** A namespace as a user gets it: with its account and the authorities. */
 const made = (name: string) =>
   Effect.andThen(
-    World.create(Namespace, { metadata: { name } }),
-    World.until(
-      Effect.all([World.get(ServiceAccount, "default", name), World.get(ConfigMap, "kube-root-ca.crt", name)])
+    Harness.create(Namespace, { metadata: { name } }),
+    Harness.until(
+      Effect.all([Harness.get(ServiceAccount, "default", name), Harness.get(ConfigMap, "kube-root-ca.crt", name)])
     )
   )
 
-World.scenario(
+Harness.scenario(
   "take their pods and Services along, and come back empty",
   Effect.gen(function* () {
     yield* made("nsdeletetest")
-    const spec = { ...World.spec(), terminationGracePeriodSeconds: 30 }
-    yield* World.create(Pod, { metadata: { name: "test-pod" }, spec }, "nsdeletetest")
+    const spec = { ...Harness.spec(), terminationGracePeriodSeconds: 30 }
+    yield* Harness.create(Pod, { metadata: { name: "test-pod" }, spec }, "nsdeletetest")
     const service = { metadata: { name: "test-service" }, spec: { selector: { foo: "bar" }, ports: [{ port: 80 }] } }
-    yield* World.create(Service, service, "nsdeletetest")
-    yield* World.until(
-      Effect.map(World.get(Pod, "test-pod", "nsdeletetest"), (pod) => assert.strictEqual(pod.status?.phase, "Running"))
+    yield* Harness.create(Service, service, "nsdeletetest")
+    yield* Harness.until(
+      Effect.map(Harness.get(Pod, "test-pod", "nsdeletetest"), (pod) =>
+        assert.strictEqual(pod.status?.phase, "Running")
+      )
     )
-    yield* World.remove(Namespace, "nsdeletetest")
-    yield* World.gone(Namespace, "nsdeletetest", "90 seconds")
+    yield* Harness.remove(Namespace, "nsdeletetest")
+    yield* Harness.gone(Namespace, "nsdeletetest", "90 seconds")
     yield* made("nsdeletetest")
-    assert.isTrue(yield* World.isGone(Pod, "test-pod", "nsdeletetest"))
-    assert.isTrue(yield* World.isGone(Service, "test-service", "nsdeletetest"))
+    assert.isTrue(yield* Harness.isGone(Pod, "test-pod", "nsdeletetest"))
+    assert.isTrue(yield* Harness.isGone(Service, "test-service", "nsdeletetest"))
   })
 )
 
-World.scenario(
+Harness.scenario(
   "a hundred of them go within a hundred and fifty seconds",
   Effect.gen(function* () {
     const names = Array.from({ length: 100 }, (_, index) => `nslifetest-${index}`)
-    for (const name of names) yield* World.create(Namespace, { metadata: { name } })
-    yield* World.advance("10 seconds")
-    for (const name of names) yield* World.remove(Namespace, name)
-    yield* World.until(
-      Effect.map(World.list(Namespace), (all) =>
+    for (const name of names) yield* Harness.create(Namespace, { metadata: { name } })
+    yield* Harness.advance("10 seconds")
+    for (const name of names) yield* Harness.remove(Namespace, name)
+    yield* Harness.until(
+      Effect.map(Harness.list(Namespace), (all) =>
         assert.isEmpty(all.filter(({ metadata }) => metadata.name.startsWith("nslifetest-")))
       ),
       "150 seconds"
@@ -50,32 +52,32 @@ World.scenario(
   })
 )
 
-World.scenario(
+Harness.scenario(
   "wait for whoever put a finalizer of its own into them",
   Effect.gen(function* () {
     yield* made("held")
     const client = yield* KubeClient
     const finalize = (change: (finalizers: ReadonlyArray<string>) => ReadonlyArray<string>) =>
       Effect.gen(function* () {
-        const found = yield* World.get(Namespace, "held")
+        const found = yield* Harness.get(Namespace, "held")
         const finalizers = change(found.spec?.finalizers ?? [])
         const body = { ...found, spec: { ...found.spec, finalizers } }
         const path = "/api/v1/namespaces/held/finalize"
         yield* client.raw({ method: "PUT", path, body, context: { verb: "update", path } })
       })
     yield* finalize((all) => [...all, "e2e.example.com/fakeFinalizer"])
-    yield* World.remove(Namespace, "held")
-    yield* World.until(
-      Effect.map(World.get(Namespace, "held"), ({ spec }) =>
+    yield* Harness.remove(Namespace, "held")
+    yield* Harness.until(
+      Effect.map(Harness.get(Namespace, "held"), ({ spec }) =>
         assert.deepStrictEqual(spec?.finalizers, ["e2e.example.com/fakeFinalizer"])
       )
     )
     yield* finalize(() => [])
-    yield* World.gone(Namespace, "held")
+    yield* Harness.gone(Namespace, "held")
   })
 )
 
-World.scenario(
+Harness.scenario(
   "have the authorities: made again, and put back",
   Effect.gen(function* () {
     yield* made("mine")
@@ -85,25 +87,27 @@ World.scenario(
     const { data } = yield* client.get(ConfigMap, target)
     yield* client.delete(ConfigMap, target)
     yield* cluster.settle
-    const again = yield* World.until(client.get(ConfigMap, target))
+    const again = yield* Harness.until(client.get(ConfigMap, target))
     assert.deepStrictEqual(again.data, data)
     yield* client.update(ConfigMap, { ...again, data: { "ca.crt": "" } })
-    yield* World.until(Effect.map(client.get(ConfigMap, target), (found) => assert.deepStrictEqual(found.data, data)))
+    yield* Harness.until(Effect.map(client.get(ConfigMap, target), (found) => assert.deepStrictEqual(found.data, data)))
   })
 )
 
-World.scenario(
+Harness.scenario(
   "have an account without a Secret; one gets a token when a Secret asks for it",
   Effect.gen(function* () {
     yield* made("mine")
-    yield* World.advance("1 minute")
-    assert.isUndefined((yield* World.get(ServiceAccount, "default", "mine")).secrets)
-    assert.isTrue(yield* World.isGone(Secret, "token", "mine"))
+    yield* Harness.advance("1 minute")
+    assert.isUndefined((yield* Harness.get(ServiceAccount, "default", "mine")).secrets)
+    assert.isTrue(yield* Harness.isGone(Secret, "token", "mine"))
     const annotations = { "kubernetes.io/service-account.name": "default" }
     const type = "kubernetes.io/service-account-token"
-    yield* World.create(Secret, { type, metadata: { name: "token", annotations } }, "mine")
-    const { data } = yield* World.until(
-      Effect.tap(World.get(Secret, "token", "mine"), (found) => Effect.sync(() => assert.property(found.data, "token")))
+    yield* Harness.create(Secret, { type, metadata: { name: "token", annotations } }, "mine")
+    const { data } = yield* Harness.until(
+      Effect.tap(Harness.get(Secret, "token", "mine"), (found) =>
+        Effect.sync(() => assert.property(found.data, "token"))
+      )
     )
     assert.hasAllKeys(data, ["ca.crt", "namespace", "token"])
   })

@@ -5,7 +5,7 @@ import { Pod, ReplicaSet, ReplicationController } from "../../src/kube/resources
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import type { Request } from "../../src/layers/Transport.ts"
 import type * as Resource from "../../src/kube/Resource.ts"
-import * as World from "./stand.ts"
+import * as Harness from "./harness.ts"
 
 const labels = { name: "sample" }
 
@@ -20,11 +20,11 @@ const kinds = [
 for (const { resource, selector } of kinds) {
   const owner = (replicas: number, image = "httpd:2") => ({
     metadata: { name: "web", labels },
-    spec: { replicas, selector, template: World.template(labels, image) }
+    spec: { replicas, selector, template: Harness.template(labels, image) }
   })
-  const get = World.get(resource, "web")
+  const get = Harness.get(resource, "web")
   const counted = (count: number) =>
-    World.until(
+    Harness.until(
       Effect.map(get, ({ metadata, status }) => {
         assert.deepStrictEqual(
           [status?.replicas, status?.readyReplicas, status?.availableReplicas],
@@ -36,7 +36,7 @@ for (const { resource, selector } of kinds) {
   const failure = Effect.map(get, ({ status }) => status?.conditions?.find(({ type }) => type === "ReplicaFailure"))
 
   describe(`a ${resource.kind}`, () => {
-    World.scenario(
+    Harness.scenario(
       "says that it cannot have a pod, until it wants no more than it may have",
       Effect.gen(function* () {
         const full = 'pods "web-" is forbidden: exceeded quota: two, requested: pods=1, used: pods=2, limited: pods=2'
@@ -46,131 +46,138 @@ for (const { resource, selector } of kinds) {
         yield* (yield* ApiServer).setFaults([
           { match: isThird, fault: { _tag: "Status", code: 403, reason: "Forbidden", message: full } }
         ])
-        yield* World.create(resource, owner(3))
-        yield* World.until(
+        yield* Harness.create(resource, owner(3))
+        yield* Harness.until(
           Effect.map(failure, (found) =>
             assert.deepInclude(found, { status: "True", reason: "FailedCreate", message: full })
           )
         )
-        yield* World.update(resource, "web", (found) => ({ ...found, spec: { ...found.spec, replicas: 2 } }))
+        yield* Harness.update(resource, "web", (found) => ({ ...found, spec: { ...found.spec, replicas: 2 } }))
         yield* counted(2)
-        yield* World.until(Effect.map(failure, (found) => assert.isUndefined(found)))
+        yield* Harness.until(Effect.map(failure, (found) => assert.isUndefined(found)))
       })
     )
 
-    World.scenario(
+    Harness.scenario(
       "adopts a pod that matches, and lets it go when it does not",
       Effect.gen(function* () {
-        yield* World.create(Pod, { metadata: { name: "lone", labels }, spec: World.spec() })
-        yield* World.running("name=sample", 1)
-        const { metadata } = yield* World.create(resource, owner(1))
-        yield* World.until(
-          Effect.map(World.get(Pod, "lone"), (pod) => assert.strictEqual(World.controllerOf(pod)?.uid, metadata.uid))
+        yield* Harness.create(Pod, { metadata: { name: "lone", labels }, spec: Harness.spec() })
+        yield* Harness.running("name=sample", 1)
+        const { metadata } = yield* Harness.create(resource, owner(1))
+        yield* Harness.until(
+          Effect.map(Harness.get(Pod, "lone"), (pod) =>
+            assert.strictEqual(Harness.controllerOf(pod)?.uid, metadata.uid)
+          )
         )
-        assert.strictEqual((yield* World.list(Pod)).length, 1)
-        yield* World.update(Pod, "lone", (pod) => ({ ...pod, metadata: { ...pod.metadata, labels: { name: "not" } } }))
-        yield* World.until(Effect.map(World.get(Pod, "lone"), (pod) => assert.isUndefined(World.controllerOf(pod))))
-        yield* World.running("name=sample", 1)
+        assert.strictEqual((yield* Harness.list(Pod)).length, 1)
+        yield* Harness.update(Pod, "lone", (pod) => ({
+          ...pod,
+          metadata: { ...pod.metadata, labels: { name: "not" } }
+        }))
+        yield* Harness.until(
+          Effect.map(Harness.get(Pod, "lone"), (pod) => assert.isUndefined(Harness.controllerOf(pod)))
+        )
+        yield* Harness.running("name=sample", 1)
       })
     )
 
-    World.scenario(
+    Harness.scenario(
       "is scaled by its subresource",
       Effect.gen(function* () {
-        yield* World.create(resource, owner(1))
+        yield* Harness.create(resource, owner(1))
         yield* counted(1)
-        yield* World.patch(resource, "web", { spec: { replicas: 2 } }, "scale")
+        yield* Harness.patch(resource, "web", { spec: { replicas: 2 } }, "scale")
         yield* counted(2)
-        yield* World.strategic(resource, "web", { spec: { replicas: 4 } }, "scale")
+        yield* Harness.strategic(resource, "web", { spec: { replicas: 4 } }, "scale")
         yield* counted(4)
       })
     )
 
-    World.scenario(
+    Harness.scenario(
       "is scaled and patched, corrects what others say of it, and goes with others",
       Effect.gen(function* () {
-        yield* World.create(resource, owner(1))
+        yield* Harness.create(resource, owner(1))
         yield* counted(1)
-        yield* World.update(resource, "web", (found) => ({ ...found, spec: { ...found.spec, replicas: 2 } }))
-        yield* World.strategic(resource, "web", {
+        yield* Harness.update(resource, "web", (found) => ({ ...found, spec: { ...found.spec, replicas: 2 } }))
+        yield* Harness.strategic(resource, "web", {
           metadata: { labels: { "test-rs": "patched" } },
           spec: { replicas: 3, template: { spec: { containers: [{ name: "main", image: "pause:3" }] } } }
         })
         yield* counted(3)
-        yield* World.strategic(resource, "web", { status: { readyReplicas: 0, availableReplicas: 0 } }, "status")
+        yield* Harness.strategic(resource, "web", { status: { readyReplicas: 0, availableReplicas: 0 } }, "status")
         yield* counted(3)
-        yield* World.removeAll(resource, "test-rs=patched")
-        yield* World.gone(resource, "web")
+        yield* Harness.removeAll(resource, "test-rs=patched")
+        yield* Harness.gone(resource, "web")
       })
     )
 
-    World.scenario(
+    Harness.scenario(
       "keeps conditions that others add, also such that say no more than their type",
       Effect.gen(function* () {
-        yield* World.create(resource, owner(1))
+        yield* Harness.create(resource, owner(1))
         yield* counted(1)
         const types = Effect.map(get, ({ status }) => status?.conditions?.map(({ type }) => type))
         const added = { type: "StatusUpdate", status: "True", reason: "E2E", message: "Set from e2e test" }
-        yield* World.update(
+        yield* Harness.update(
           resource,
           "web",
           (found) => ({ ...found, status: { ...found.status, conditions: [added] } }),
           "status"
         )
-        yield* World.advance("10 seconds")
+        yield* Harness.advance("10 seconds")
         assert.deepStrictEqual(yield* types, ["StatusUpdate"])
         const bare = { status: { conditions: [{ type: "StatusPatched", status: "True" }] } }
-        yield* World.patch(resource, "web", bare, "status")
-        yield* World.patch(resource, "web", { spec: { replicas: 2 } })
+        yield* Harness.patch(resource, "web", bare, "status")
+        yield* Harness.patch(resource, "web", { spec: { replicas: 2 } })
         yield* counted(2)
         assert.deepStrictEqual(yield* types, ["StatusPatched"])
       })
     )
 
-    World.scenario(
+    Harness.scenario(
       "replaces a pod that is on its way out and one that has failed, and counts neither",
       Effect.gen(function* () {
-        yield* World.create(resource, owner(2))
+        yield* Harness.create(resource, owner(2))
         yield* counted(2)
-        const [leaving, failing] = yield* World.list(Pod)
-        yield* World.patch(Pod, leaving?.metadata.name ?? "", { metadata: { finalizers: ["example.com/held"] } })
-        yield* World.remove(Pod, leaving?.metadata.name ?? "")
-        yield* World.patch(Pod, failing?.metadata.name ?? "", { status: { phase: "Failed" } }, "status")
+        const [leaving, failing] = yield* Harness.list(Pod)
+        yield* Harness.patch(Pod, leaving?.metadata.name ?? "", { metadata: { finalizers: ["example.com/held"] } })
+        yield* Harness.remove(Pod, leaving?.metadata.name ?? "")
+        yield* Harness.patch(Pod, failing?.metadata.name ?? "", { status: { phase: "Failed" } }, "status")
         yield* counted(2)
-        assert.strictEqual((yield* World.list(Pod)).length, 4)
+        assert.strictEqual((yield* Harness.list(Pod)).length, 4)
       })
     )
 
-    World.scenario(
+    Harness.scenario(
       "takes the pod away that costs least",
       Effect.gen(function* () {
-        yield* World.create(resource, owner(2))
+        yield* Harness.create(resource, owner(2))
         yield* counted(2)
-        const [cheap, dear] = yield* World.list(Pod)
+        const [cheap, dear] = yield* Harness.list(Pod)
         const cost = (pod: Pod | undefined, value: string) =>
-          World.patch(Pod, pod?.metadata.name ?? "", {
+          Harness.patch(Pod, pod?.metadata.name ?? "", {
             metadata: { annotations: { "controller.kubernetes.io/pod-deletion-cost": value } }
           })
         yield* cost(cheap, "-100")
         yield* cost(dear, "100")
-        yield* World.patch(resource, "web", { spec: { replicas: 1 } })
+        yield* Harness.patch(resource, "web", { spec: { replicas: 1 } })
         yield* counted(1)
         assert.deepStrictEqual(
-          (yield* World.livingPods()).map(({ metadata }) => metadata.uid),
+          (yield* Harness.livingPods()).map(({ metadata }) => metadata.uid),
           [dear?.metadata.uid]
         )
       })
     )
 
-    World.scenario(
+    Harness.scenario(
       "leaves the pods of another one that selects the same alone",
       Effect.gen(function* () {
         const other = { ...owner(2), metadata: { name: "other", labels } }
-        yield* World.create(resource, owner(1))
-        yield* World.create(resource, other)
-        yield* World.running("name=sample", 3)
-        yield* World.advance("1 minute")
-        const owners = (yield* World.livingPods()).map((pod) => World.controllerOf(pod)?.name)
+        yield* Harness.create(resource, owner(1))
+        yield* Harness.create(resource, other)
+        yield* Harness.running("name=sample", 3)
+        yield* Harness.advance("1 minute")
+        const owners = (yield* Harness.livingPods()).map((pod) => Harness.controllerOf(pod)?.name)
         assert.sameMembers(owners, ["web", "other", "other"])
       })
     )

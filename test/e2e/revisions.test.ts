@@ -2,34 +2,34 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ControllerRevision, DaemonSet } from "../../src/kube/resources.ts"
-import * as World from "./stand.ts"
+import * as Harness from "./harness.ts"
 
 const labels = { daemon: "log" }
 
-const revisions = World.list(ControllerRevision, "daemon=log")
+const revisions = Harness.list(ControllerRevision, "daemon=log")
 
 const count = (expected: number) =>
-  World.until(
+  Harness.until(
     Effect.map(revisions, (all) => assert.strictEqual(all.length, expected)),
     "1 minute"
   )
 
-World.scenario(
+Harness.scenario(
   "are patched, made, deleted and counted by others, and the next number goes on from theirs",
   Effect.gen(function* () {
-    const template = World.template(labels, "log:1")
-    yield* World.create(DaemonSet, {
+    const template = Harness.template(labels, "log:1")
+    yield* Harness.create(DaemonSet, {
       metadata: { name: "log", labels },
       spec: { selector: { matchLabels: labels }, template }
     })
-    yield* World.running("daemon=log", 2)
-    yield* World.advance("10 seconds")
+    yield* Harness.running("daemon=log", 2)
+    yield* Harness.advance("10 seconds")
     const [first] = yield* revisions
     assert.isDefined(first)
-    yield* World.strategic(ControllerRevision, first.metadata.name, { metadata: { labels: { note: "patched" } } })
-    yield* World.advance("1 second")
+    yield* Harness.strategic(ControllerRevision, first.metadata.name, { metadata: { labels: { note: "patched" } } })
+    yield* Harness.advance("1 second")
     // The same template once more, under another name: it is not looked at until something happens to the DaemonSet.
-    yield* World.create(ControllerRevision, {
+    yield* Harness.create(ControllerRevision, {
       metadata: {
         name: "log-other",
         labels: { ...labels, "controller-revision-hash": "other" },
@@ -38,20 +38,20 @@ World.scenario(
       data: first.data,
       revision: first.revision + 1
     })
-    yield* World.advance("10 seconds")
+    yield* Harness.advance("10 seconds")
     yield* count(2)
-    yield* World.remove(ControllerRevision, first.metadata.name)
+    yield* Harness.remove(ControllerRevision, first.metadata.name)
     yield* count(1)
     const [second] = yield* revisions
     assert.deepStrictEqual([second?.metadata.name, second?.revision], ["log-other", 2])
-    yield* World.update(ControllerRevision, "log-other", (found) => ({
+    yield* Harness.update(ControllerRevision, "log-other", (found) => ({
       ...found,
       metadata: { ...found.metadata, labels: { ...found.metadata.labels, note: "updated" } }
     }))
-    yield* World.strategic(DaemonSet, "log", { spec: { template: { spec: { terminationGracePeriodSeconds: 1 } } } })
+    yield* Harness.strategic(DaemonSet, "log", { spec: { template: { spec: { terminationGracePeriodSeconds: 1 } } } })
     yield* count(2)
-    yield* World.advance("1 minute")
-    yield* World.removeAll(ControllerRevision, "note=updated")
+    yield* Harness.advance("1 minute")
+    yield* Harness.removeAll(ControllerRevision, "note=updated")
     yield* count(1)
     assert.deepStrictEqual(
       (yield* revisions).map(({ revision }) => revision),
@@ -60,17 +60,17 @@ World.scenario(
   })
 )
 
-World.scenario(
+Harness.scenario(
   "have the template as data, its keys in order, as others compute it byte for byte",
   Effect.gen(function* () {
-    const template = { metadata: { labels: { z: "1", ...labels } }, spec: World.spec("log:1") }
-    yield* World.create(DaemonSet, {
+    const template = { metadata: { labels: { z: "1", ...labels } }, spec: Harness.spec("log:1") }
+    yield* Harness.create(DaemonSet, {
       metadata: { name: "log", labels },
       spec: { selector: { matchLabels: labels }, template }
     })
     yield* count(1)
     const [revision] = yield* revisions
-    const stored = (yield* World.get(DaemonSet, "log")).spec?.template
+    const stored = (yield* Harness.get(DaemonSet, "log")).spec?.template
     assert.strictEqual(
       JSON.stringify(revision?.data),
       JSON.stringify(sorted({ spec: { template: { $patch: "replace", ...stored } } }))

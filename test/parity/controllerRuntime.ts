@@ -1,4 +1,4 @@
-/** What controller-runtime has, as far as it must be here first: manager, client, cache and informers. Source: framework.md 2.1 to 2.5. */
+/** What controller-runtime has, as far as it must be here first: manager, client, cache and informers. */
 import { none, row, type Rows } from "./row.ts"
 
 export const controllerRuntime: Rows = {

@@ -1,4 +1,4 @@
-/** The Deployment loop and pod-count, as a user sees them. Source: framework.md 1.3, 1.4. */
+/** The Deployment loop and pod-count, as a user sees them. */
 import { row, type Rows } from "./row.ts"
 
 export const controllers: Rows = {
@@ -35,7 +35,7 @@ export const controllers: Rows = {
   D5: row("a rolling update within its bounds", {
     "controllers/deployment/twenty.test.ts":
       "are made, ready, up to date and available; an update keeps between 15 available and 25 in all",
-    "histories/calm.test.ts": "in calm weather the bounds of every rollout hold for pods at every moment",
+    "sequences/withoutFaults.test.ts": "in calm weather the bounds of every rollout hold for pods at every moment",
     "controllers/deployment/bounds.test.ts": [
       "surge is the least whole that is enough",
       "unavailability is the most whole that is allowed, but never more than all"
@@ -124,7 +124,7 @@ export const controllers: Rows = {
   H6: row("what a controller is built from, and what the cluster is called", {
     "layers/Controller.types.ts": ["needsServices", "namesCluster"],
     "scenario/flags.test.ts":
-      "error: nothing where nothing is wrong; the name of the cluster is told where it is connected to"
+      "error: nothing where nothing is wrong; the name of the cluster is logged where it connects"
   }),
   H7: row("nothing before the first sync", {
     "controllers/PodCount.test.ts": "writes nothing before the first sync, however long the list fails",

@@ -1,6 +1,6 @@
 /**
  * Names that are written into manifests, scripts and files of settings: flags, their other names, variables and defaults, word for word. What the
- * program has beyond them is not listed; where a default follows from the others it stands with its own test. Source: framework.md 5.1.
+ * program has beyond them is not listed; where a default follows from the others it stands with its own test.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"

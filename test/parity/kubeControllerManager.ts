@@ -1,4 +1,4 @@
-/** The skeleton of kube-controller-manager. Source: framework.md 1.1. */
+/** The skeleton of kube-controller-manager. */
 import { row, type Rows } from "./row.ts"
 
 export const kubeControllerManager: Rows = {
@@ -75,7 +75,7 @@ export const kubeControllerManager: Rows = {
     "manager/debug/standing.test.ts": "is: ${expected}",
     "manager/debug/pages.test.ts":
       "a page of a controller's own is there while it runs, below its name and nowhere else",
-    "scenario/endpoints.test.ts": "is told to those who may know, and nobody else"
+    "scenario/endpoints.test.ts": "is served to clients with the right, and to no others"
   }),
   K14: row("names are unique, aliases lead to them", {
     "manager/roster.test.ts": ["two controllers of one name are an error", "an alias is the name it stands for"]

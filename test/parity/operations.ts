@@ -1,4 +1,4 @@
-/** Queues, loops, metrics, election, probes, logs and events of controller-runtime. Source: framework.md 2.6, 2.7, 2.10 to 2.12, 2.14, 2.16. */
+/** Queues, loops, metrics, election, probes, logs and events of controller-runtime. */
 import { row, type Rows } from "./row.ts"
 
 export const operations: Rows = {
@@ -132,7 +132,7 @@ export const operations: Rows = {
     "manager/Manager.test.ts":
       "asked to rejoin, it builds everything afresh when it leads again, and lists nothing again",
     "scenario/leaderFaults.test.ts":
-      "robbed and told to rejoin: it contends again, leads again, and then stops as usual"
+      "loses its lease with --leader-elect-on-lost=rejoin: it contends again, leads again, and then stops as usual"
   }),
   "2.11 groups": row("leases of their own", {
     "manager/Manager.test.ts":

@@ -1,4 +1,4 @@
-/** An operator's manager as controller-runtime has it. Source: framework.md 1.2. */
+/** An operator's manager as controller-runtime has it. */
 import { none, row, type Rows } from "./row.ts"
 
 export const operator: Rows = {
@@ -18,7 +18,7 @@ export const operator: Rows = {
   }),
   M4: row("--skip-webhook-config: no listener and no certificate, or one that is mounted or made", {
     "scenario/webhooks.test.ts": [
-      "are nobody's business when they are turned off: nothing listens, and no file is read",
+      "open no port and read no file when they are turned off",
       "are not served when it ${title}",
       "show its successor to clients once it has been renewed"
     ]

@@ -1,4 +1,4 @@
-/** Stories of autoscalers: whatever they scale, and whoever measures it. */
+/** Scenarios of autoscalers: whatever they scale, and whoever measures it. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Autoscalers from "../../src/controllers/HorizontalPodAutoscaler.ts"
@@ -6,8 +6,7 @@ import { Deployment, HorizontalPodAutoscaler } from "../../src/kube/resources.ts
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import type { Story } from "./story.ts"
-import * as Stories from "./story.ts"
+import * as Scenario from "./scenario.ts"
 
 const namespace = "default"
 const metadata = { namespace, name: "web" }
@@ -55,7 +54,7 @@ const autoscaler = {
   }
 }
 
-export const stories: ReadonlyArray<Story> = Stories.makeIn(
+export const scenarios: ReadonlyArray<Scenario.Scenario> = Scenario.makeIn(
   namespace,
   "a Deployment gets what one metric asks for while two others say nothing",
   { crds, cache: { streamingList: "never" } },
@@ -74,6 +73,6 @@ export const stories: ReadonlyArray<Story> = Stories.makeIn(
     yield* cluster.advance("1 minute")
     assert.strictEqual((yield* client.get(Deployment, metadata)).spec?.replicas, 3)
     assert.strictEqual((yield* client.get(HorizontalPodAutoscaler, metadata)).status?.desiredReplicas, 3)
-    yield* Stories.countsEvents()
+    yield* Scenario.countsEvents()
   })
 )

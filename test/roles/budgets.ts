@@ -1,4 +1,4 @@
-/** A story of disruption budgets: what controls their pods, of this server's kinds and of others, and a pod that was told to go and stays. */
+/** A scenario of disruption budgets: what controls their pods, of this server's kinds and of others, and a pod that was evicted and stays. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Disruption from "../../src/controllers/Disruption.ts"
@@ -17,7 +17,7 @@ import {
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
-import * as Story from "./story.ts"
+import * as Scenario from "./scenario.ts"
 
 const namespace = "default"
 const labels = { app: "web" }
@@ -71,7 +71,7 @@ const scaled = (resource: Resource.Any, name: string, replicas: number) =>
     client.patch(resource, { namespace, name }, Patch.merge({ spec: { replicas } }))
   )
 
-export const stories: ReadonlyArray<Story.Story> = Story.makeIn(
+export const scenarios: ReadonlyArray<Scenario.Scenario> = Scenario.makeIn(
   namespace,
   "a budget follows the sizes of what controls its pods, and takes back what was not done",
   listing,
@@ -120,13 +120,13 @@ export const stories: ReadonlyArray<Story.Story> = Story.makeIn(
     yield* cluster.advance("3 minutes")
     const { status } = yield* client.get(Pod, { namespace, name: "a" })
     assert.strictEqual(status?.conditions?.find(({ type }) => type === "DisruptionTarget")?.status, "False")
-    // Told of twice: an event is made, and counted.
+    // Outcome of twice: an event is made, and counted.
     yield* create(PodDisruptionBudget, "none", { ...budget, selector: { matchLabels: { app: "none" } } })
     yield* cluster.settle
     yield* client.patch(PodDisruptionBudget, { namespace, name: "none" }, Patch.merge({ spec: { maxUnavailable: 2 } }))
     yield* cluster.advance("1 minute")
     yield* (yield* Recorder).drained
-    const told = (yield* cluster.snapshot(Event)).filter(({ involvedObject }) => involvedObject.name === "none")
-    assert.isAbove(Math.max(...told.map(({ count }) => count ?? 1)), 1)
+    const events = (yield* cluster.snapshot(Event)).filter(({ involvedObject }) => involvedObject.name === "none")
+    assert.isAbove(Math.max(...events.map(({ count }) => count ?? 1)), 1)
   })
 )

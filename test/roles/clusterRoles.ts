@@ -1,4 +1,4 @@
-/** The story of a ClusterRole that has other roles' rules. */
+/** The scenario of a ClusterRole that has other roles' rules. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as ClusterRoleAggregation from "../../src/controllers/ClusterRoleAggregation.ts"
@@ -6,13 +6,13 @@ import { ClusterRole } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Story from "./story.ts"
+import * as Scenario from "./scenario.ts"
 
 const labels = { "example.test/aggregate": "true" }
 
 const rules = [{ apiGroups: ["example.test"], resources: ["things"], verbs: ["get"] }]
 
-export const stories = Story.make(
+export const scenarios = Scenario.make(
   "a role has the rules of those that it selects, which its controller does not have itself",
   { cache: { streamingList: "never" } },
   Effect.gen(function* () {

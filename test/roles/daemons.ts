@@ -1,4 +1,4 @@
-/** Stories of what keeps a history of its templates: DaemonSets and StatefulSets. */
+/** Scenarios of what keeps a history of its templates: DaemonSets and StatefulSets. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as DaemonSets from "../../src/controllers/DaemonSet.ts"
@@ -8,8 +8,7 @@ import { ControllerRevision, DaemonSet, PersistentVolumeClaim, Pod, StatefulSet 
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import type { Story } from "./story.ts"
-import * as Stories from "./story.ts"
+import * as Scenario from "./scenario.ts"
 
 const namespace = "default"
 const labels = { app: "log" }
@@ -26,10 +25,10 @@ const manifest = {
 const revisions = Effect.flatMap(ClusterTest, (cluster) => cluster.snapshot(ControllerRevision))
 const pods = Effect.flatMap(ClusterTest, (cluster) => cluster.snapshot(Pod))
 
-const rollout = Stories.makeIn(
+const rollout = Scenario.makeIn(
   namespace,
   "a DaemonSet takes in what it finds, is updated, and cleaned up after",
-  { nodes: 3, ...Stories.listing },
+  { nodes: 3, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -52,11 +51,11 @@ const rollout = Stories.makeIn(
       [5]
     )
     assert.strictEqual((yield* client.get(DaemonSet, metadata)).status?.numberAvailable, 2)
-    yield* Stories.countsEvents()
+    yield* Scenario.countsEvents()
   })
 )
 
-const collision = Stories.makeIn(
+const collision = Scenario.makeIn(
   namespace,
   "a name that a revision of another template has taken is passed over",
   { nodes: 2 },
@@ -97,10 +96,10 @@ const replicas = {
   }
 }
 
-const scaling = Stories.makeIn(
+const scaling = Scenario.makeIn(
   namespace,
   "a StatefulSet takes in what it finds, goes back to it, and gives claims away with their pods",
-  { nodes: 3, ...Stories.listing },
+  { nodes: 3, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -137,11 +136,11 @@ const scaling = Stories.makeIn(
       [undefined, "Pod"]
     )
     assert.strictEqual((yield* client.get(StatefulSet, metadata)).status?.availableReplicas, 1)
-    yield* Stories.countsEvents()
+    yield* Scenario.countsEvents()
   })
 )
 
-const taken = Stories.makeIn(
+const taken = Scenario.makeIn(
   namespace,
   "a name that a revision of another template has taken is passed over by StatefulSets too",
   { nodes: 2 },
@@ -162,4 +161,4 @@ const taken = Stories.makeIn(
   })
 )
 
-export const stories: ReadonlyArray<Story> = [...rollout, ...collision, ...scaling, ...taken]
+export const scenarios: ReadonlyArray<Scenario.Scenario> = [...rollout, ...collision, ...scaling, ...taken]

@@ -103,7 +103,7 @@ const escalatingBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray
 
 /**
  * The log does not say which owners an object names: whoever makes one may have used the right to name any, and whoever updates one the right to
- * delete it, which changing its owners takes. A story that breaks proves it.
+ * delete it, which changing its owners takes. A scenario that breaks proves it.
  */
 const owningBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
   const own = grants.filter(({ account }) => account === entry.user)

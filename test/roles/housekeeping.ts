@@ -1,4 +1,4 @@
-/** Stories of what keeps a cluster tidy: pod-count, serviceaccount, namespace, garbagecollector, podgc. */
+/** Scenarios of what keeps a cluster tidy: pod-count, serviceaccount, namespace, garbagecollector, podgc. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -13,7 +13,7 @@ import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
-import * as Story from "./story.ts"
+import * as Scenario from "./scenario.ts"
 
 const namespace = "default"
 
@@ -25,10 +25,10 @@ const pod = (name: string, spec: object = {}, metadata: object = {}) =>
     })
   )
 
-const counts = Story.makeIn(
+const counts = Scenario.makeIn(
   namespace,
   "pods are counted on the node of the control plane, and events say so",
-  { nodes: 2, ...Story.listing },
+  { nodes: 2, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     yield* pod("a")
@@ -43,9 +43,9 @@ const counts = Story.makeIn(
   })
 )
 
-const accounts = Story.make(
+const accounts = Scenario.make(
   "every namespace has its account, also when somebody deletes it",
-  Story.listing,
+  Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -61,9 +61,9 @@ const accounts = Story.make(
   })
 )
 
-const namespaces = Story.make(
+const namespaces = Scenario.make(
   "a namespace is emptied, pods first, and goes",
-  { nodes: 2, ...Story.listing },
+  { nodes: 2, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -95,9 +95,9 @@ const to = ({ apiVersion = "v1", kind = "ConfigMap", metadata }: KubeObject) => 
   blockOwnerDeletion: true
 })
 
-const garbage = Story.make(
+const garbage = Scenario.make(
   "what has lost its owner goes, what was left by its owner stays, and wrong owners are told of",
-  Story.listing,
+  Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -128,9 +128,9 @@ const garbage = Story.make(
 
 const held = { finalizers: ["example.test/held"] }
 
-const lost = Story.make(
+const lost = Scenario.make(
   "pods of a machine that is no more are told to have failed, and removed",
-  { nodes: 2, ...Story.listing },
+  { nodes: 2, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     yield* pod("lost", { nodeName: "nowhere" }, held)
@@ -142,4 +142,4 @@ const lost = Story.make(
   })
 )
 
-export const stories: ReadonlyArray<Story.Story> = [counts, accounts, lost, namespaces, garbage].flat()
+export const scenarios: ReadonlyArray<Scenario.Scenario> = [counts, accounts, lost, namespaces, garbage].flat()

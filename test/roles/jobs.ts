@@ -1,4 +1,4 @@
-/** Stories of what runs to its end: Jobs, and what becomes of them after that. */
+/** Scenarios of what runs to its end: Jobs, and what becomes of them after that. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Jobs from "../../src/controllers/Job.ts"
@@ -8,7 +8,7 @@ import { Job, Pod } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Story from "./story.ts"
+import * as Scenario from "./scenario.ts"
 
 const namespace = "default"
 const metadata = { namespace, name: "work" }
@@ -30,10 +30,10 @@ const types = Effect.flatMap(KubeClient, (client) =>
   Effect.map(client.get(Job, metadata), ({ status }) => (status?.conditions ?? []).map(({ type }) => type))
 )
 
-const runs = Story.makeIn(
+const runs = Scenario.makeIn(
   namespace,
   "a Job takes a pod in, calls one back, and ends when enough have succeeded",
-  { nodes: 2, ...Story.listing },
+  { nodes: 2, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -52,14 +52,14 @@ const runs = Story.makeIn(
     yield* client.delete(Pod, { namespace, name: "orphan" })
     yield* cluster.advance("2 minutes")
     assert.deepStrictEqual(yield* types, ["SuccessCriteriaMet", "Complete"])
-    yield* Story.countsEvents()
+    yield* Scenario.countsEvents()
   })
 )
 
-const shrinks = Story.makeIn(
+const shrinks = Scenario.makeIn(
   namespace,
-  "a Job is told to do less at once",
-  { nodes: 2, ...Story.listing },
+  "the parallelism of a Job is lowered",
+  { nodes: 2, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -73,10 +73,10 @@ const shrinks = Story.makeIn(
   })
 )
 
-const expires = Story.makeIn(
+const expires = Scenario.makeIn(
   namespace,
   "a Job goes when it has been over for long enough",
-  { nodes: 2, ...Story.listing },
+  { nodes: 2, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     yield* cluster.run(Jobs.make())
@@ -93,4 +93,4 @@ const expires = Story.makeIn(
   })
 )
 
-export const stories: ReadonlyArray<Story.Story> = [runs, shrinks, expires].flat()
+export const scenarios: ReadonlyArray<Scenario.Scenario> = [runs, shrinks, expires].flat()

@@ -1,6 +1,6 @@
 /**
- * Least privilege, proven: every story is told under exactly the roles that `manifests` prints, enforced by the embedded server. Nothing is
- * denied; of what is granted everything is used; and with any single grant taken away a story breaks.
+ * Least privilege, proven: every scenario runs under exactly the roles that `manifests` prints, enforced by the embedded server. Nothing is
+ * denied; of what is granted everything is used; and with any single grant taken away a scenario breaks.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -29,62 +29,64 @@ import * as Quotas from "./quotas.ts"
 import * as Replicas from "./replicas.ts"
 import * as Schedules from "./schedules.ts"
 import * as Services from "./services.ts"
-import * as Story from "./story.ts"
+import * as Scenario from "./scenario.ts"
 import * as Tokens from "./tokens.ts"
 
-const stories = [
-  ...Program.stories,
-  ...Housekeeping.stories,
-  ...Quotas.stories,
-  ...Replicas.stories,
-  ...Nodes.stories,
-  ...Operators.stories,
-  ...Jobs.stories,
-  ...Schedules.stories,
-  ...Tokens.stories,
-  ...Daemons.stories,
-  ...Services.stories,
-  ...Budgets.stories,
-  ...ClusterRoles.stories,
-  ...Autoscalers.stories
+const scenarios = [
+  ...Program.scenarios,
+  ...Housekeeping.scenarios,
+  ...Quotas.scenarios,
+  ...Replicas.scenarios,
+  ...Nodes.scenarios,
+  ...Operators.scenarios,
+  ...Jobs.scenarios,
+  ...Schedules.scenarios,
+  ...Tokens.scenarios,
+  ...Daemons.scenarios,
+  ...Services.scenarios,
+  ...Budgets.scenarios,
+  ...ClusterRoles.scenarios,
+  ...Autoscalers.scenarios
 ]
 
 describe("under exactly the roles that are printed", () => {
-  /** By what a grant says: the grant, and the first story that makes use of it. */
-  const granted = new Map<string, { readonly grant: Grants.Grant; story: Story.Story | undefined }>()
+  /** By what a grant says: the grant, and the first scenario that makes use of it. */
+  const granted = new Map<string, { readonly grant: Grants.Grant; scenario: Scenario.Scenario | undefined }>()
 
-  for (const story of stories) {
-    it.effect(story.title, () =>
+  for (const scenario of scenarios) {
+    it.effect(scenario.title, () =>
       Effect.gen(function* () {
-        const told = yield* Story.tell(story)
-        assert.deepStrictEqual(told.denied, [])
-        for (const grant of told.granted) {
+        const outcome = yield* Scenario.run(scenario)
+        assert.deepStrictEqual(outcome.denied, [])
+        for (const grant of outcome.granted) {
           const said = Grants.say(grant)
-          const known = granted.get(said) ?? { grant, story: undefined }
+          const known = granted.get(said) ?? { grant, scenario: undefined }
           granted.set(said, known)
-          if (told.used.has(said)) known.story ??= story
+          if (outcome.used.has(said)) known.scenario ??= scenario
         }
       })
     )
   }
 
-  for (const story of Replicas.some) {
-    it.effect(story.title, () => Effect.map(Story.tell(story), ({ denied }) => assert.deepStrictEqual(denied, [])))
+  for (const scenario of Replicas.some) {
+    it.effect(scenario.title, () =>
+      Effect.map(Scenario.run(scenario), ({ denied }) => assert.deepStrictEqual(denied, []))
+    )
   }
 
   it("everything that is granted is made use of", () =>
     assert.deepStrictEqual(
-      [...granted].filter(([, { story }]) => story === undefined).map(([said]) => said),
+      [...granted].filter(([, { scenario }]) => scenario === undefined).map(([said]) => said),
       []
     ))
 
   it.effect(
-    "with any grant taken away, a story breaks",
+    "with any grant taken away, a scenario breaks",
     () =>
       Effect.gen(function* () {
         const spare: Array<string> = []
-        for (const [said, { grant, story }] of granted) {
-          if (story !== undefined && !(yield* Story.breaks(story, Grants.without(grant)))) spare.push(said)
+        for (const [said, { grant, scenario }] of granted) {
+          if (scenario !== undefined && !(yield* Scenario.breaks(scenario, Grants.without(grant)))) spare.push(said)
         }
         assert.deepStrictEqual(spare, [])
       }),
@@ -93,7 +95,7 @@ describe("under exactly the roles that are printed", () => {
 })
 
 describe("what proves it would notice", () => {
-  const [story] = Housekeeping.stories
+  const [scenario] = Housekeeping.scenarios
   const spare: Manifest = {
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "ClusterRole",
@@ -108,38 +110,38 @@ describe("what proves it would notice", () => {
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "spare" },
     subjects: [{ kind: "ServiceAccount", namespace: program, name: program }]
   }
-  const more: Story.Roles = (printed) => [...printed, spare, bound]
+  const more: Scenario.Roles = (printed) => [...printed, spare, bound]
 
   it.effect("a grant too many: it is not used, and without it nothing breaks", () =>
     Effect.gen(function* () {
-      assert.isDefined(story)
-      const { denied, granted, used } = yield* Story.tell(story, more)
+      assert.isDefined(scenario)
+      const { denied, granted, used } = yield* Scenario.run(scenario, more)
       const idle = granted.filter((grant) => !used.has(Grants.say(grant)))
       assert.deepStrictEqual([idle.map(Grants.say), denied], [["get secrets as effect-controller-manager"], []])
       const [grant] = idle
       assert.isDefined(grant)
-      assert.isFalse(yield* Story.breaks(story, (printed) => Grants.without(grant)(more(printed))))
+      assert.isFalse(yield* Scenario.breaks(scenario, (printed) => Grants.without(grant)(more(printed))))
     })
   )
 
-  it.effect("a grant too few: it is told as denied", () =>
+  it.effect("a missing grant is reported as denied", () =>
     Effect.gen(function* () {
-      assert.isDefined(story)
-      const { granted } = yield* Story.tell(story)
+      assert.isDefined(scenario)
+      const { granted } = yield* Scenario.run(scenario)
       const patch = granted.find(({ rule }) => rule.resources[0] === "nodes" && rule.verbs[0] === "patch")
       assert.isDefined(patch)
-      const heard: Array<string> = []
-      yield* story
-        .tell({
+      const denied: Array<string> = []
+      yield* scenario
+        .run({
           roles: Grants.without(patch),
-          onEntry: (entry) => void (Audit.isDenied(entry) && heard.push(Audit.line(entry)))
+          onEntry: (entry) => void (Audit.isDenied(entry) && denied.push(Audit.line(entry)))
         })
         .pipe(Effect.scoped, Effect.exit)
-      assert.strictEqual(heard[0], `patch nodes as ${Accounts.programUser.name}`)
+      assert.strictEqual(denied[0], `patch nodes as ${Accounts.programUser.name}`)
     })
   )
 
-  it("the roles of the stories are those that the command prints", () => {
+  it("the roles of the scenarios are those that the command prints", () => {
     const all = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
     const chosen = all.map(({ controller: { access, name }, group }) => ({
       who: name,
@@ -150,11 +152,11 @@ describe("what proves it would notice", () => {
     for (const namespaces of [[], ["blue", "red"]]) {
       const flags = new Map(namespaces.length === 0 ? [] : [["watch-namespaces", namespaces.join(",")]])
       const resolved = Result.getOrThrow(Sources.resolve(settings, { flags, env: {} }))
-      const told = Permissions.needed({ controllers: chosen, leases: [], namespaces, secureMetrics: true })
+      const needed = Permissions.needed({ controllers: chosen, leases: [], namespaces, secureMetrics: true })
       const account = { name: "effect-controller-manager", namespace: "effect-controller-manager" }
       assert.sameMembers(
         Grants.of(Command.manifests(resolved, chosen)).map(Grants.say),
-        Grants.of(rolesOf(account.name, { ...account, permissions: told }, {})).map(Grants.say)
+        Grants.of(rolesOf(account.name, { ...account, permissions: needed }, {})).map(Grants.say)
       )
     }
   })

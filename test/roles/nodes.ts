@@ -1,4 +1,4 @@
-/** Stories of nodes that fail, of the pods on them and of machines in a cloud: nodelifecycle, taint-eviction, cloud-node-lifecycle. */
+/** Scenarios of nodes that fail, of the pods on them and of machines in a cloud: nodelifecycle, taint-eviction, cloud-node-lifecycle. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as CloudNodeLifecycle from "../../src/controllers/CloudNodeLifecycle.ts"
@@ -10,19 +10,19 @@ import { CloudProvider } from "../../src/layers/CloudProvider.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
 import * as Stand from "../controllers/shared/nodes/harness.ts"
-import * as Story from "./story.ts"
+import * as Scenario from "./scenario.ts"
 
 const drained = Effect.flatMap(Recorder, (recorder) => recorder.drained)
 
-const lost = Story.make(
-  "a node is not heard of, twice: its pods are marked, others are kept away",
-  Story.listing,
+const lost = Scenario.make(
+  "a node stops sending heartbeats, twice: its pods are marked, others are kept away",
+  Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     yield* Stand.readyNodes(["a", "well"])
     yield* Stand.runningPod("p", "a")
     yield* cluster.run(NodeLifecycle.make())
-    // Somebody else writes to the node at the same time.
+    // Another client writes to the node at the same time.
     const match = { verb: "update", resource: "nodes/status" } as const
     yield* (yield* ApiServer).setFaults([{ match, fault: { _tag: "Conflict" }, times: 1 }])
     for (const year of [2001, 2002]) {
@@ -37,14 +37,14 @@ const lost = Story.make(
     }
     const ready = (yield* Stand.getPod("p")).status?.conditions?.find(({ type }) => type === "Ready")
     assert.strictEqual(ready?.status, "False")
-    const told = (yield* Stand.told("node-controller", "a")).filter((one) => one.startsWith("Normal NodeNotReady"))
-    assert.lengthOf(told, 2)
+    const recorded = (yield* Stand.told("node-controller", "a")).filter((one) => one.startsWith("Normal NodeNotReady"))
+    assert.lengthOf(recorded, 2)
   })
 )
 
-const evicted = Story.make(
+const evicted = Scenario.make(
   "pods leave a tainted node, and one of them only when the taint comes for the third time",
-  Story.listing,
+  Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     yield* Stand.createNode("a")
@@ -58,14 +58,14 @@ const evicted = Story.make(
       yield* cluster.advance("5 seconds")
     }
     assert.deepStrictEqual(yield* cluster.snapshot(Pod), [])
-    const told = yield* Stand.told("taint-eviction-controller")
-    assert.lengthOf(told, 3)
+    const recorded = yield* Stand.told("taint-eviction-controller")
+    assert.lengthOf(recorded, 3)
   })
 )
 
-const machines = Story.make(
+const machines = Scenario.make(
   "a machine is gone and another one is off: one node goes, the other one says so",
-  Story.listing,
+  Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     yield* Stand.createNode("gone")
@@ -86,4 +86,4 @@ const machines = Story.make(
   }).pipe(Effect.provide(CloudProvider.layerMemory((name) => (name === "off" ? { isShutDown: true } : undefined))))
 )
 
-export const stories: ReadonlyArray<Story.Story> = [lost, evicted, machines].flat()
+export const scenarios: ReadonlyArray<Scenario.Scenario> = [lost, evicted, machines].flat()

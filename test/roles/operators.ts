@@ -1,4 +1,4 @@
-/** Stories of the operators: memcached, ecsbinding. Their definitions say nothing of the specs, as they may have in earlier days. */
+/** Scenarios of the operators: memcached, ecsbinding. Their definitions say nothing of the specs, as they may have in earlier days. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -11,7 +11,7 @@ import { Deployment } from "../../src/kube/resources.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
-import * as Story from "./story.ts"
+import * as Scenario from "./scenario.ts"
 
 const { EcsBinding } = EcsBindings
 const { Memcached } = Memcacheds
@@ -36,7 +36,7 @@ const object = (kind: Resource.AnyCustom, name: string, spec: object) => ({
   spec
 })
 
-/** What cannot be read is told of, and told again when it has changed and still cannot. */
+/** An invalid object is recorded, and recorded again when it has changed and is still invalid. */
 const isSpoilt = Effect.fnUntraced(function* (kind: Resource.AnyCustom) {
   const cluster = yield* ClusterTest
   const client = yield* KubeClient
@@ -47,7 +47,7 @@ const isSpoilt = Effect.fnUntraced(function* (kind: Resource.AnyCustom) {
   yield* (yield* Recorder).drained
 })
 
-const serves = Story.makeIn(
+const serves = Scenario.makeIn(
   namespace,
   "a Memcached gets its servers, loses them by accident, and goes",
   onCluster(Memcached),
@@ -73,7 +73,7 @@ const serves = Story.makeIn(
   })
 )
 
-const marks = Story.make(
+const marks = Scenario.make(
   "an EcsBinding is marked",
   onCluster(EcsBinding),
   Effect.gen(function* () {
@@ -93,4 +93,4 @@ const marks = Story.make(
   })
 )
 
-export const stories: ReadonlyArray<Story.Story> = [serves, marks].flat()
+export const scenarios: ReadonlyArray<Scenario.Scenario> = [serves, marks].flat()

@@ -1,4 +1,4 @@
-/** Stories of the program itself: it leads, it shows metrics to those who may see them. */
+/** Scenarios of the program itself: it leads, it shows metrics to those who may see them. */
 import { assert } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Base64 from "effect/encoding/Base64"
@@ -29,7 +29,7 @@ import { Recorder } from "../../src/layers/Recorder.ts"
 import * as Webhook from "../../src/layers/Webhook.ts"
 import * as Election from "../../src/leader/Election.ts"
 import { askAs, master, rbac } from "../apiserver/users.ts"
-import type { Story } from "./story.ts"
+import type { Scenario } from "./scenario.ts"
 
 const account = { namespace: "kube-system", name: "program" }
 
@@ -50,14 +50,14 @@ const write = ({ kind, metadata, ...rest }: Manifest) => {
   )
 }
 
-/** A story whose teller is the program's client. */
+/** A scenario whose teller is the program's client. */
 const make = (
   title: string,
   wanted: Partial<Permissions.Wanted>,
   body: Effect.Effect<void, unknown, ApiServer | KubeClient | Scope.Scope>
-): Story => ({
+): Scenario => ({
   title,
-  tell: ({ onEntry, roles }) =>
+  run: ({ onEntry, roles }) =>
     Effect.forEach(roles(rolesFor(wanted)), write, { discard: true }).pipe(
       Effect.andThen(Effect.provide(body, Layer.provide(KubeClient.layerWith({}), ApiServer.layerTransportAs(user)))),
       Effect.provide(ApiServer.layer({ authorization: "RBAC", audit: { onEntry } }))
@@ -181,4 +181,4 @@ const keeps = make(
   })
 )
 
-export const stories: ReadonlyArray<Story> = [leads, shows, becomes, keeps]
+export const scenarios: ReadonlyArray<Scenario> = [leads, shows, becomes, keeps]

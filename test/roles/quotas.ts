@@ -1,15 +1,15 @@
-/** The story of resourcequota. */
+/** The scenario of resourcequota. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as ResourceQuotas from "../../src/controllers/ResourceQuota.ts"
 import { ResourceQuota, Secret } from "../../src/kube/resources.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Story from "./story.ts"
+import * as Scenario from "./scenario.ts"
 
 const namespace = "default"
 
-const quotas = Story.make(
+const quotas = Scenario.make(
   "a quota is told what is used, and what is freed",
   { cache: { streamingList: "never" } },
   Effect.gen(function* () {
@@ -27,4 +27,4 @@ const quotas = Story.make(
   })
 )
 
-export const stories: ReadonlyArray<Story.Story> = quotas
+export const scenarios: ReadonlyArray<Scenario.Scenario> = quotas

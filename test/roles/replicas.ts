@@ -1,4 +1,4 @@
-/** Stories of what keeps pods running: Deployments, ReplicaSets, ReplicationControllers. */
+/** Scenarios of what keeps pods running: Deployments, ReplicaSets, ReplicationControllers. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Deployments from "../../src/controllers/Deployment.ts"
@@ -12,7 +12,7 @@ import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import type { Descriptor } from "../../src/layers/Controller.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
-import * as Story from "./story.ts"
+import * as Scenario from "./scenario.ts"
 
 const namespace = "default"
 const labels = { app: "web" }
@@ -41,10 +41,10 @@ const pods = Effect.flatMap(ClusterTest, (cluster) => cluster.snapshot(Pod))
 const imageOf = (set: ReplicaSet | undefined) => set?.spec?.template?.spec?.containers[0]?.image
 const revision = "deployment.kubernetes.io/revision"
 
-const rollout = Story.makeIn(
+const rollout = Scenario.makeIn(
   namespace,
   "a Deployment is rolled out, back, and cleaned up after",
-  { nodes: 3, ...Story.listing },
+  { nodes: 3, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     yield* cluster.run(ReplicaSets.make())
@@ -66,7 +66,7 @@ const rollout = Story.makeIn(
   })
 )
 
-const adoption = Story.makeIn(
+const adoption = Scenario.makeIn(
   namespace,
   "a ReplicaSet that nobody owns is adopted by the Deployment that it fits",
   {},
@@ -82,7 +82,7 @@ const adoption = Story.makeIn(
   })
 )
 
-const collision = Story.makeIn(
+const collision = Scenario.makeIn(
   namespace,
   "a name that a ReplicaSet of another template has taken is passed over",
   {},
@@ -108,10 +108,10 @@ const collision = Story.makeIn(
 
 /** Pods are made, adopted, deleted and counted; what cannot be made is told again and again. */
 const keeps = (kind: string, run: Descriptor, owner: object, resource: Resource.Any) =>
-  Story.makeIn(
+  Scenario.makeIn(
     namespace,
     `a ${kind} has as many pods as it asks for`,
-    { nodes: 2, ...Story.listing },
+    { nodes: 2, ...Scenario.listing },
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -137,7 +137,7 @@ const keeps = (kind: string, run: Descriptor, owner: object, resource: Resource.
   )
 
 /** Two namespaces are worked in, and there is a third one. */
-export const some = Story.make(
+export const some = Scenario.make(
   "in chosen namespaces, and in no others, Deployments are rolled out",
   { cache: { namespaces: ["blue", "red"], streamingList: "never" } },
   Effect.gen(function* () {
@@ -161,7 +161,7 @@ export const some = Story.make(
   })
 )
 
-export const stories: ReadonlyArray<Story.Story> = [
+export const scenarios: ReadonlyArray<Scenario.Scenario> = [
   keeps("ReplicaSet", ReplicaSets.make(), replicaSet, ReplicaSet),
   keeps("ReplicationController", ReplicationControllers.make(), controller, ReplicationController),
   adoption,

@@ -1,4 +1,4 @@
-/** Stories of what is made at its time, and of claims that are kept: CronJobs and the protection of claims. */
+/** Scenarios of what is made at its time, and of claims that are kept: CronJobs and the protection of claims. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -10,7 +10,7 @@ import { CronJob, Job, PersistentVolumeClaim, Pod } from "../../src/kube/resourc
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../src/layers/Leadership.ts"
-import * as Story from "./story.ts"
+import * as Scenario from "./scenario.ts"
 
 const namespace = "default"
 
@@ -25,10 +25,10 @@ const cronJob = (name: string, spec: object) => ({
 
 const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
 
-const runs = Story.makeIn(
+const runs = Scenario.makeIn(
   namespace,
   "CronJobs run, replace and wait for their runs, and go on under another leader",
-  Story.listing,
+  Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -50,14 +50,14 @@ const runs = Story.makeIn(
       (yield* client.get(CronJob, { namespace, name: "alone" })).status?.active?.map(({ name }) => name),
       ["alone-6"]
     )
-    yield* Story.countsEvents()
+    yield* Scenario.countsEvents()
   })
 )
 
-const claims = Story.makeIn(
+const claims = Scenario.makeIn(
   namespace,
   "a claim is held, and let go when no pod uses it",
-  Story.listing,
+  Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -87,4 +87,4 @@ const claims = Story.makeIn(
   })
 )
 
-export const stories: ReadonlyArray<Story.Story> = [runs, claims].flat()
+export const scenarios: ReadonlyArray<Scenario.Scenario> = [runs, claims].flat()

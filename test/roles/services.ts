@@ -1,4 +1,4 @@
-/** Stories of what stands behind Services: Endpoints, and slices. */
+/** Scenarios of what stands behind Services: Endpoints, and slices. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as EndpointsController from "../../src/controllers/Endpoints.ts"
@@ -11,7 +11,7 @@ import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import type { Descriptor } from "../../src/layers/Controller.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Story from "./story.ts"
+import * as Scenario from "./scenario.ts"
 
 const namespace = "default"
 const labels = { app: "web" }
@@ -25,11 +25,11 @@ const pod = (name: string) =>
     })
   )
 
-/** Pods are told, come and go; with another Service of the name what the first had is cleaned up; failures are told again and again. */
+/** Pods come and go; with another Service of the name what the first had is cleaned up; failures are recorded again and again. */
 const follows = (title: string, run: Descriptor, resource: Resource.Any, path: string) =>
-  Story.make(
+  Scenario.make(
     title,
-    { nodes: 2, ...Story.listing },
+    { nodes: 2, ...Scenario.listing },
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -58,14 +58,14 @@ const follows = (title: string, run: Descriptor, resource: Resource.Any, path: s
       yield* cluster.advance("1 minute")
       assert.notInclude(yield* text, uid)
       assert.include(yield* text, '"name":"b"')
-      yield* Story.countsEvents(({ involvedObject }) => involvedObject.name === "web")
+      yield* Scenario.countsEvents(({ involvedObject }) => involvedObject.name === "web")
     })
   )
 
-/** A slice is made after failures, which are told again and again; it follows its Endpoints and goes with them. */
-const mirrors = Story.make(
-  "slices follow Endpoints that somebody writes",
-  Story.listing,
+/** A slice is made after failures, which are recorded again and again; it follows its Endpoints and goes with them. */
+const mirrors = Scenario.make(
+  "slices follow Endpoints that a user writes",
+  Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -87,11 +87,11 @@ const mirrors = Story.make(
     yield* client.delete(Endpoints, web)
     yield* cluster.advance("1 minute")
     assert.strictEqual(yield* text, "[]")
-    yield* Story.countsEvents(({ involvedObject }) => involvedObject.name === "web")
+    yield* Scenario.countsEvents(({ involvedObject }) => involvedObject.name === "web")
   })
 )
 
-export const stories: ReadonlyArray<Story.Story> = [
+export const scenarios: ReadonlyArray<Scenario.Scenario> = [
   follows("Endpoints follow the pods of a Service", EndpointsController.make(), Endpoints, "endpoints"),
   follows(
     "slices follow the pods of a Service",

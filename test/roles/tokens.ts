@@ -1,4 +1,4 @@
-/** Stories of what accounts and namespaces are given: serviceaccount-token, root-ca-cert-publisher. */
+/** Scenarios of what accounts and namespaces are given: serviceaccount-token, root-ca-cert-publisher. */
 import { assert } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,14 +9,14 @@ import * as Patch from "../../src/kube/Patch.ts"
 import { ConfigMap, Secret, ServiceAccount } from "../../src/kube/resources.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Story from "./story.ts"
+import * as Scenario from "./scenario.ts"
 
 const namespace = "default"
 
-const tokens = Story.makeIn(
+const tokens = Scenario.makeIn(
   namespace,
   "an account gets its tokens, loses those that are deleted, and takes the others with it",
-  Story.listing,
+  Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -40,9 +40,9 @@ const tokens = Story.makeIn(
   })
 )
 
-const authorities = Story.make(
+const authorities = Scenario.make(
   "every namespace has the cluster's authorities, also when somebody changes them",
-  Story.listing,
+  Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -55,9 +55,9 @@ const authorities = Story.make(
   })
 )
 
-const cleaned = Story.make(
+const cleaned = Scenario.make(
   "tokens that nobody uses are marked, and deleted later",
-  Story.listing,
+  Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
@@ -87,4 +87,4 @@ const cleaned = Story.make(
   })
 )
 
-export const stories: ReadonlyArray<Story.Story> = [tokens, authorities, cleaned].flat()
+export const scenarios: ReadonlyArray<Scenario.Scenario> = [tokens, authorities, cleaned].flat()

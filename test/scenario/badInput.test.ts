@@ -1,6 +1,6 @@
 /**
  * What the program does with bad input and bad luck, as a process: one line on standard error that says what, where and what to
- * do, exit code 2 for a wrong command line and 1 for the rest, nothing written and no secret told.
+ * do, exit code 2 for a wrong command line and 1 for the rest, nothing written and no secret printed.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ const secret = "s3cr3t-of-the-test"
 type Ended = Effect.Success<ReturnType<typeof Process.run>>
 
 /** Log lines apart, there is exactly one line, it is the last one, and it is this one. */
-const told = ({ code, stderr, stdout, temporary }: Ended, expected: { code: number; line: RegExp | string }) =>
+const endsWith = ({ code, stderr, stdout, temporary }: Ended, expected: { code: number; line: RegExp | string }) =>
   Effect.promise(async () => {
     const lines = stderr.split("\n").slice(0, -1)
     const plain = lines.filter((line) => !line.startsWith("timestamp="))
@@ -73,7 +73,7 @@ describe.concurrent("bad luck", () => {
       const ended = yield* Process.run(["--kubeconfig", kubeconfig])
       const detail = `https://127.0.0.1:${port} refuses the connection (ECONNREFUSED): is the API server running?`
       const line = `the API server did not answer within 10s, check its address: ${detail}`
-      yield* told(ended, { code: 1, line })
+      yield* endsWith(ended, { code: 1, line })
       assert.isAbove(ended.millis, 9500)
       assert.isBelow(ended.millis, 14_000)
     }).pipe(Effect.scoped)
@@ -84,7 +84,7 @@ describe.concurrent("bad luck", () => {
       const { server } = yield* silent
       const kubeconfig = yield* Kubeconfigs.write({ server: `https://127.0.0.1:${portOf(server)}` })
       const ended = yield* Process.run(["--kubeconfig", kubeconfig])
-      yield* told(ended, {
+      yield* endsWith(ended, {
         code: 1,
         line: /^the API server did not answer within 10s, check its address: \S/
       })
@@ -105,7 +105,7 @@ describe.concurrent("bad luck", () => {
       })
       const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca, user: { token: secret } })
       const strict = ["--cache-isolation=strict", "--cache-sync-timeout=1s"]
-      yield* told(yield* Process.run(["--kubeconfig", kubeconfig, ...strict]), {
+      yield* endsWith(yield* Process.run(["--kubeconfig", kubeconfig, ...strict]), {
         code: 1,
         line: /^pod-count failed: pods did not sync within 1s: (list|watch) pods: pods is forbidden: User "nobody" cannot list resource "pods".*; grant list and watch on pods, or leave the controller out with --controllers/
       })
@@ -141,7 +141,7 @@ describe.concurrent("bad luck", () => {
         HttpsServer.answer(response, 401, HttpsServer.status(401, "Unauthorized", "Unauthorized"))
       )
       const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca, user: { token: secret } })
-      yield* told(yield* Process.run(["--kubeconfig", kubeconfig]), {
+      yield* endsWith(yield* Process.run(["--kubeconfig", kubeconfig]), {
         code: 1,
         line: "the API server does not accept our credentials (401): Unauthorized; check the user in the kubeconfig"
       })
@@ -149,14 +149,14 @@ describe.concurrent("bad luck", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("the certificate is signed by somebody else", () =>
+  it.live("the certificate is signed by an unknown authority", () =>
     Effect.gen(function* () {
       const { server } = yield* https((_, response) => HttpsServer.answer(response, 200, {}))
       const other = yield* Effect.promise(() => Tls.authority("other"))
       const user = { token: secret }
       for (const ca of [other.cert, undefined]) {
         const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca, user })
-        yield* told(yield* Process.run(["--kubeconfig", kubeconfig]), {
+        yield* endsWith(yield* Process.run(["--kubeconfig", kubeconfig]), {
           code: 1,
           line: /^the certificate of https:\S+ is not trusted \([A-Z_]+\): check certificate-authority/
         })
@@ -169,7 +169,7 @@ describe.concurrent("bad luck", () => {
     Effect.gen(function* () {
       const { server } = yield* silent
       const port = portOf(server)
-      yield* told(yield* Process.run(["--cluster=embedded", `--embedded-port=${port}`]), {
+      yield* endsWith(yield* Process.run(["--cluster=embedded", `--embedded-port=${port}`]), {
         code: 1,
         line: `port ${port} on 127.0.0.1 is already in use: stop the process that listens there, or choose another port (0 takes a free one)`
       })
@@ -226,7 +226,7 @@ describe.concurrent("a kubeconfig that cannot be used", () => {
     it.live(title, () =>
       Effect.gen(function* () {
         const kubeconfig = yield* Kubeconfigs.file(text)
-        yield* told(yield* Process.run(["--kubeconfig", kubeconfig, ...args]), { code: 1, line })
+        yield* endsWith(yield* Process.run(["--kubeconfig", kubeconfig, ...args]), { code: 1, line })
       }).pipe(Effect.scoped)
     )
   }
@@ -244,10 +244,10 @@ describe.concurrent("a kubeconfig that cannot be used", () => {
         { concurrency: 4 }
       )
       const check = "check the path and its permissions"
-      yield* told(missing, { code: 1, line: `kubeconfig ${folder}/none does not exist: ${check}` })
-      yield* told(unreadable, { code: 1, line: `kubeconfig ${folder} cannot be read (EISDIR): ${check}` })
-      yield* told(none, { code: 1, line: /^there is no kubeconfig \(.*\): give one with --kubeconfig$/ })
-      yield* told(pod, { code: 1, line: /^this is not a pod: KUBERNETES_SERVICE_HOST and / })
+      yield* endsWith(missing, { code: 1, line: `kubeconfig ${folder}/none does not exist: ${check}` })
+      yield* endsWith(unreadable, { code: 1, line: `kubeconfig ${folder} cannot be read (EISDIR): ${check}` })
+      yield* endsWith(none, { code: 1, line: /^there is no kubeconfig \(.*\): give one with --kubeconfig$/ })
+      yield* endsWith(pod, { code: 1, line: /^this is not a pod: KUBERNETES_SERVICE_HOST and / })
     }).pipe(Effect.scoped)
   )
 })
@@ -340,7 +340,7 @@ describe.concurrent("a wrong command line, found before any cluster is", () => {
     it.live(args, () =>
       Effect.gen(function* () {
         // A kubeconfig that does not exist would be the next thing to complain about.
-        yield* told(yield* Process.run(args.split(" "), { KUBECONFIG: "/nonexistent" }), { code: 2, line })
+        yield* endsWith(yield* Process.run(args.split(" "), { KUBECONFIG: "/nonexistent" }), { code: 2, line })
       }).pipe(Effect.scoped)
     )
   }
@@ -350,7 +350,7 @@ describe.concurrent("a wrong command line, found before any cluster is", () => {
       Effect.gen(function* () {
         const config = yield* Kubeconfigs.file(text)
         const ended = yield* Process.run([], { KUBECONFIG: "/nonexistent", CM_CONFIG: config, ...env })
-        yield* told(ended, { code: 2, line: line.replaceAll("FILE", config) })
+        yield* endsWith(ended, { code: 2, line: line.replaceAll("FILE", config) })
       }).pipe(Effect.scoped)
     )
   }

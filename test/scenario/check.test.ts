@@ -55,7 +55,7 @@ describe.concurrent("check", () => {
   )
 
   it.live(
-    "tells that the server does not answer",
+    "reports that the server does not answer",
     () =>
       Effect.gen(function* () {
         const kubeconfig = yield* Kubeconfigs.write({ server: "https://127.0.0.1:1" })

@@ -1,6 +1,6 @@
 /**
  * The loop of a cloud as operators start it: where it does not run the program says so, where it runs it believes what its provider says of
- * machines, and the provider that is built in takes nothing away. Source: controllers.md G.4.4, framework.md K9.
+ * machines, and the provider that is built in takes nothing away. Source: k8s.io/cloud-provider/controllers/nodelifecycle.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -14,13 +14,13 @@ import * as Cluster from "./cluster.ts"
 const loop = "--controllers=cloud-node-lifecycle"
 const here = ["--cloud-loops=include", "--cloud-provider=memory", loop]
 
-const patience = 120_000
+const timeout = 120_000
 
 const machines = Bundle.make("test/scenario/cloud/machines.ts")
 
 const shutdown = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" }
 
-const stage = Effect.gen(function* () {
+const fixture = Effect.gen(function* () {
   const running = yield* Process.start(["apiserver"])
   const [, kubeconfig = ""] = yield* running.says(/^export KUBECONFIG=(\S+)$/m)
   const client = yield* Cluster.clientAt(yield* KubeConfig.load({ mode: "kubeconfig", path: kubeconfig, env: {} }))
@@ -89,14 +89,14 @@ describe.concurrent("the loop of a cloud", () => {
         yield* running.says(/Starting Controller" controller=nodelifecycle/)
         assert.notMatch(yield* stopped(running), /Starting Controller" controller=cloud-node-lifecycle/)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
     "deletes nodes without machines and taints those that are off, as the cloud says",
     () =>
       Effect.gen(function* () {
-        const { add, client, names, start, without } = yield* stage
+        const { add, client, names, start, without } = yield* fixture
         yield* add("gone", "Unknown")
         yield* add("off", "Unknown")
         yield* add("silent", "Unknown")
@@ -123,14 +123,14 @@ describe.concurrent("the loop of a cloud", () => {
         assert.match(metrics, /^cloud_node_lifecycle_nodes_deleted_total(\{[^}]*\})? 1$/m)
         yield* stopped(running)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
     "takes nothing away on the word of the cloud that is built in",
     () =>
       Effect.gen(function* () {
-        const { add, client, names, start, without } = yield* stage
+        const { add, client, names, start, without } = yield* fixture
         yield* add("silent", "Unknown")
         yield* add("back", "True", [shutdown])
         const running = yield* start()
@@ -141,14 +141,14 @@ describe.concurrent("the loop of a cloud", () => {
         assert.deepStrictEqual(yield* names, ["back", "silent"])
         yield* stopped(running)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
     "of a program of one's own asks that program's cloud",
     () =>
       Effect.gen(function* () {
-        const { add, client, kubeconfig } = yield* stage
+        const { add, client, kubeconfig } = yield* fixture
         yield* add("one", "True")
         const program = yield* Bundle.make("test/scenario/cloud/program.ts")
         const flags = ["--kubeconfig", kubeconfig, "--cloud-loops=include", "--cloud-provider=memory"]
@@ -156,6 +156,6 @@ describe.concurrent("the loop of a cloud", () => {
         yield* Cluster.until(client, Node, {}, ({ metadata }) => metadata.labels?.["type"] === "large-one")
         yield* stopped(running)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 })

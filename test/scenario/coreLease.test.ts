@@ -1,6 +1,6 @@
 /**
  * Core loops on a cluster that is not ours: off unless named, and then under the Lease of kube-controller-manager, whoever holds it
- * now; our own controllers do not wait for it. The cluster is the embedded server behind a kubeconfig, which nobody takes for ours.
+ * now; our own controllers do not wait for it. The cluster is the embedded server behind a kubeconfig, which the program does not recognise as its own.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import * as Process from "../support/process.ts"
 import * as Cluster from "./cluster.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
-const stage = Effect.gen(function* () {
+const fixture = Effect.gen(function* () {
   const upstream = yield* Cluster.embedded
   const { ca, server, token } = upstream
   const file = yield* Kubeconfigs.write({ server, ca, user: { token } })
@@ -24,7 +24,7 @@ const stage = Effect.gen(function* () {
 describe.concurrent("core loops on a real cluster", () => {
   it.live("are off by default, and nothing is elected", () =>
     Effect.gen(function* () {
-      const { leases, start } = yield* stage
+      const { leases, start } = yield* fixture
       const program = yield* start()
       yield* program.says(/Starting Controller.* controller=pod-count/)
       assert.match(program.said(), /"?\\?"deployment\\?" is disabled/)
@@ -37,7 +37,7 @@ describe.concurrent("core loops on a real cluster", () => {
 
   it.live("wait for kube-controller-manager's lease and say who holds it; our own controllers do not wait", () =>
     Effect.gen(function* () {
-      const { client, leases, start } = yield* stage
+      const { client, leases, start } = yield* fixture
       const now = new Date().toISOString().replace("Z", "000Z")
       yield* client.create(Lease, {
         metadata: { namespace: "kube-system", name: "kube-controller-manager" },
@@ -58,21 +58,23 @@ describe.concurrent("core loops on a real cluster", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lead under another name beside a manager that was started without them, and not at all if told so", () =>
-    Effect.gen(function* () {
-      const { leases, start } = yield* stage
-      const beside = yield* start("--controllers=deployment", "--core-lease-name=deployments")
-      yield* beside.says(/Starting Controller.* controller=deployment/)
-      assert.deepStrictEqual(yield* leases, ["deployments held"])
-      const alone = yield* start("--controllers=replicaset", "--leader-elect=false")
-      yield* alone.says(/Starting Controller.* controller=replicaset/)
-      assert.deepStrictEqual(yield* leases, ["deployments held"])
-    }).pipe(Effect.scoped)
+  it.live(
+    "lead under another name beside a manager that was started without them, and not at all when the flag says so",
+    () =>
+      Effect.gen(function* () {
+        const { leases, start } = yield* fixture
+        const beside = yield* start("--controllers=deployment", "--core-lease-name=deployments")
+        yield* beside.says(/Starting Controller.* controller=deployment/)
+        assert.deepStrictEqual(yield* leases, ["deployments held"])
+        const alone = yield* start("--controllers=replicaset", "--leader-elect=false")
+        yield* alone.says(/Starting Controller.* controller=replicaset/)
+        assert.deepStrictEqual(yield* leases, ["deployments held"])
+      }).pipe(Effect.scoped)
   )
 
   it.live("--leader-elect gives each group a lease of its own", () =>
     Effect.gen(function* () {
-      const { leases, start } = yield* stage
+      const { leases, start } = yield* fixture
       const program = yield* start("--controllers=*,deployment", "--leader-elect")
       yield* program.says(/Starting Controller.* controller=deployment/)
       yield* program.says(/Starting Controller.* controller=pod-count/)

@@ -1,6 +1,6 @@
 /**
  * Leader election between processes: replicas of the program on one API server, each through a door of its own, so that the
- * server's side tells who wrote what. Leaders go in every way there is: asked to stop, killed, robbed, cut off.
+ * server's side shows who wrote what. Leaders go in every way there is: asked to stop, killed, robbed, cut off.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

@@ -109,7 +109,7 @@ const guarded = Effect.gen(function* () {
 })
 
 /** Milliseconds: machines that run many tests at once are slow, and snapshots of the heap are work. */
-const patience = 60_000
+const timeout = 60_000
 
 const pages = [
   "/configz",
@@ -131,7 +131,7 @@ const until = Effect.fnUntraced(function* <A>(make: Effect.Effect<A>, isWanted: 
 
 describe.concurrent("what operators ask", () => {
   it.live(
-    "is told to those who may know, and nobody else",
+    "is served to clients with the right, and to no others",
     () =>
       Effect.gen(function* () {
         const { kubeconfig, operator, scraper, watcher } = yield* guarded
@@ -182,7 +182,7 @@ describe.concurrent("what operators ask", () => {
         assert.strictEqual((yield* ask(port, "/debug/flags/v", { token: operator })).status, 405)
         for (const token of [operator, scraper, watcher]) assert.notInclude(running.said(), token)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
@@ -226,7 +226,7 @@ describe.concurrent("what operators ask", () => {
         ])
         assert.deepStrictEqual(shown, Object.fromEntries(expected) as typeof shown)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
@@ -244,7 +244,7 @@ describe.concurrent("what operators ask", () => {
           assert.strictEqual(status, 404, path)
         }
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 })
 
@@ -282,7 +282,7 @@ describe.concurrent("profiles of the program", () => {
         assert.strictEqual((yield* running.exit).code, 0)
         assert.strictEqual(yield* Effect.promise(() => long), "cut off")
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
@@ -299,6 +299,6 @@ describe.concurrent("profiles of the program", () => {
         )
         assert.deepStrictEqual(listening?.[0]?.trim().slice(0, 8), "0100007F")
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 })

@@ -1,6 +1,6 @@
 /**
  * What operators write into manifests and expect of it, as processes: which controllers run, what is logged and how, and which ports are
- * open. Source: framework.md K15, K21, M1, M5, M32, H6, H11.
+ * open.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -19,7 +19,7 @@ const keyFile = Effect.flatMap(Process.folder, (folder) =>
   })
 )
 
-const patience = 90_000
+const timeout = 90_000
 
 /** Names after a heading of the help, up to the next. */
 const named = (help: string, heading: string): ReadonlyArray<string> => {
@@ -92,7 +92,7 @@ describe("--controllers", () => {
           discard: true
         })
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 })
 
@@ -146,7 +146,7 @@ describe("flags of the log", () => {
         const counted = lines.find(({ count, msg }) => msg === "Counted pods" && count !== "0")
         assert.match(String(counted?.["pods"]), /^[\w-]+\/[\w-]+/)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
@@ -170,11 +170,11 @@ describe("flags of the log", () => {
         assert.match(devel.join("\n"), /level=DEBUG .*Starting EventSource/)
         assert.match(devel[0] ?? "", /\d{2}:\d{2}:\d{2}Z/)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
-    "error: nothing where nothing is wrong; the name of the cluster is told where it is connected to",
+    "error: nothing where nothing is wrong; the name of the cluster is logged where it connects",
     () =>
       Effect.gen(function* () {
         const silent = yield* logged("--zap-log-level=error")
@@ -189,7 +189,7 @@ describe("flags of the log", () => {
         ])
         yield* connected.says(/message=Connecting cluster=blue /)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 })
 
@@ -235,6 +235,6 @@ describe("--metrics-addr", () => {
         yield* closed.says(/Starting Controller/)
         assert.deepStrictEqual(yield* listening(closed), [])
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 })

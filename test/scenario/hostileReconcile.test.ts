@@ -32,7 +32,7 @@ const copied = (client: Cluster.Client, name: string, wanted: string) =>
   )
 
 /** A cluster, and replicas of the program on it. */
-const stage = Effect.gen(function* () {
+const fixture = Effect.gen(function* () {
   const upstream = yield* Cluster.embedded
   const kubeconfig = yield* Kubeconfigs.write({ ...upstream, user: { token: upstream.token } })
   const program = yield* Bundle.make("test/scenario/hostile/program.ts")
@@ -58,7 +58,7 @@ describe("a reconcile that", () => {
     "%ss is tried again with backoff, and the others go on",
     (mood) =>
       Effect.gen(function* () {
-        const { client, start } = yield* stage
+        const { client, start } = yield* fixture
         yield* add(client, "bad", { mood })
         yield* add(client, "good", { wanted: "0" })
         const one = yield* start("a", ["--backoff=100"])
@@ -84,7 +84,7 @@ describe("a reconcile that", () => {
     "hangs is interrupted when its time is over and tried again, and the others go on in between",
     () =>
       Effect.gen(function* () {
-        const { client, start } = yield* stage
+        const { client, start } = yield* fixture
         yield* add(client, "bad", { mood: "hang" })
         yield* add(client, "good", { wanted: "0" })
         const one = yield* start("a", ["--timeout=500", "--backoff=200"])
@@ -105,7 +105,7 @@ describe("a reconcile that", () => {
     "allocates without end kills its process, and each that leads after it, but no faster than leases run out",
     () =>
       Effect.gen(function* () {
-        const { client, start } = yield* stage
+        const { client, start } = yield* fixture
         yield* add(client, "a-good", { wanted: "0" })
         yield* add(client, "z-good", { wanted: "0" })
         let number = 0

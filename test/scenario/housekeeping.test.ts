@@ -1,7 +1,7 @@
 /**
  * serviceaccount, namespace and podgc on a real API server, with simulated nodes as ordinary clients beside them: accounts
  * appear and come back, a namespace is emptied in order and says what holds it, and the pods of a lost node are removed. In real
- * time, waiting for what the server tells. Needs `KUBEBUILDER_ASSETS`.
+ * time, waiting for watch events. Needs `KUBEBUILDER_ASSETS`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -36,7 +36,7 @@ const cluster = Layer.mergeAll(
   )
 ).pipe(Layer.provideMerge(RealServer.services()))
 
-/** Waits until the server tells of an object as wanted; undefined: that it is gone. */
+/** The first watched state of an object that is as wanted; undefined stands for a deleted one. */
 const until = <A extends KubeObject>(
   resource: Resource.Resource<A>,
   { name, namespace }: { readonly name: string; readonly namespace?: string },

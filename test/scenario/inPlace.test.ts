@@ -16,7 +16,7 @@ import * as Process from "../support/process.ts"
 import * as Cluster from "./cluster.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
-const patience = 90_000
+const timeout = 90_000
 
 const status = (port: number, path: string) =>
   Effect.promise(
@@ -79,7 +79,7 @@ describe("in the place of kube-controller-manager", () => {
         })
         yield* Cluster.until(client, ReplicaSet, { namespace: "default" }, ({ status: made }) => made?.replicas === 1)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
@@ -103,7 +103,7 @@ describe("in the place of kube-controller-manager", () => {
         )
         while (!(yield* isGone)) yield* Effect.sleep("100 millis")
       }).pipe(Effect.scoped, Effect.timeout("60 seconds")),
-    patience
+    timeout
   )
 
   it.live(
@@ -119,6 +119,6 @@ describe("in the place of kube-controller-manager", () => {
           assert.deepStrictEqual([code, stderr.includes(why)], [2, true], stderr)
         }
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 })

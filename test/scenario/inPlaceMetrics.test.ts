@@ -18,7 +18,7 @@ import * as Promtool from "../support/promtool.ts"
 import * as Cluster from "./cluster.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
-const patience = 120_000
+const timeout = 120_000
 
 /** The text at a path, for the bearer of a token. */
 const get = (port: number, path: string, token: string) =>
@@ -129,7 +129,7 @@ const scraped = Effect.fnUntraced(function* (port: number, token: string, names:
 
 describe("the metrics in the place of kube-controller-manager", () => {
   it.live(
-    "have its names, types, labels, buckets and queues, with what it has not told of beforehand",
+    "have its names, types, labels, buckets and queues, also those that it has not registered before",
     () =>
       Effect.gen(function* () {
         const { client, port, program, token } = yield* started
@@ -168,6 +168,6 @@ describe("the metrics in the place of kube-controller-manager", () => {
           Object.fromEntries(Reference.healthMetrics.map((row) => [row.name, rowOf(row)]))
         )
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 })

@@ -1,6 +1,6 @@
 /**
  * A program that may not read one of the kinds that it needs, on an embedded cluster with RBAC over HTTPS: who needs it waits, everybody else
- * works, readiness tells why, and granting the right is all that it takes; with strict isolation the process ends.
+ * works, readiness says why, and granting the right is all that it takes; with strict isolation the process ends.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -29,7 +29,7 @@ const ClusterRoleBinding = Resource.make<Bound>()({
   plural: "clusterrolebindings"
 })
 
-/** A cluster that asks everybody's roles, and a kubeconfig of somebody who may do what is granted and nothing else. */
+/** A cluster with RBAC, and a kubeconfig of a user who may do what is granted and nothing else. */
 const guarded = Effect.gen(function* () {
   const { endpoint, issue } = Context.get(
     yield* Layer.build(Layer.fresh(EmbeddedCluster.layer({ authorization: "RBAC" }))),
@@ -75,7 +75,7 @@ const until = Effect.fnUntraced(function* (url: string, pattern: RegExp) {
 })
 
 describe("a kind that may not be read", () => {
-  it.live("delays only who needs it, readiness tells why, and the right is enough to go on", () =>
+  it.live("delays only who needs it, readiness says why, and the right is enough to go on", () =>
     Effect.gen(function* () {
       const { admin, grant, kubeconfig } = yield* guarded
       const program = yield* Process.start([

@@ -1,6 +1,6 @@
 /**
  * What may happen to a leader's process while it works, and what it survives: it is kept busy for less than its lease allows, loses the
- * thread that renews, and is robbed when it is told to rejoin. What costs it the lease is in `leadership/`.
+ * thread that renews, and loses its lease to another holder with --leader-elect-on-lost=rejoin. What costs it the lease is in `leadership/`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -83,7 +83,7 @@ describe("a leader's process", () => {
   )
 
   it.live(
-    "robbed and told to rejoin: it contends again, leads again, and then stops as usual",
+    "loses its lease with --leader-elect-on-lost=rejoin: it contends again, leads again, and then stops as usual",
     () =>
       Effect.gen(function* () {
         const more = { more: ["--leader-elect-on-lost=rejoin"] }

@@ -1,5 +1,5 @@
 /**
- * Replicas of the program that lead by turns: each with a door of its own to one API server, so that the server's side tells who
+ * Replicas of the program that lead by turns: each with a gateway of its own to one API server, so that the server's side shows who
  * wrote what, and in which order.
  */
 import { assert } from "@effect/vitest"
@@ -69,7 +69,7 @@ export const spells = (written: ReadonlyArray<Written>) =>
     .map(({ replica }) => replica)
     .filter((replica, index, all) => replica !== all[index - 1])
 
-/** Waits until somebody other than `before` holds the lease and has labelled the node with the count. */
+/** Waits until a holder other than `before` holds the lease and has labelled the node with the count. */
 export const nextLeader = Effect.fnUntraced(function* (
   { all, client, written }: Effect.Success<ReturnType<typeof replicas>>,
   before: string,
@@ -83,7 +83,7 @@ export const nextLeader = Effect.fnUntraced(function* (
   const took = performance.now() - began
   yield* Cluster.labelled(client, count)
   const leader = all[written.findLast(isLabel)?.replica ?? -1]
-  if (leader === undefined) throw new Error("nobody has written")
+  if (leader === undefined) throw new Error("no replica has written")
   const [, identity = ""] = yield* leader.says(/leading: (\S+) holds lease/)
   assert.strictEqual(identity, lease.spec?.holderIdentity)
   return { leader, identity, took }

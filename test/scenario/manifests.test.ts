@@ -21,12 +21,12 @@ if (!installed) process.stderr.write("manifests skipped: there is no kubectl on 
 const isMissing = envtest.isMissing("manifests on a real API server")
 
 /** Where the kubeconfig is, and which version of Kubernetes the server can be taken for. */
-interface Stage {
+interface Target {
   readonly kubeconfig: string
   readonly version: string
 }
 
-const embedded = Effect.map(Layer.build(EmbeddedCluster.layer({ authorization: "RBAC" })), (context): Stage => ({
+const embedded = Effect.map(Layer.build(EmbeddedCluster.layer({ authorization: "RBAC" })), (context): Target => ({
   kubeconfig: Context.get(context, EmbeddedCluster).kubeconfig,
   version: "1.33"
 }))
@@ -34,10 +34,10 @@ const embedded = Effect.map(Layer.build(EmbeddedCluster.layer({ authorization: "
 const real = Effect.gen(function* () {
   const { ca, token, url, version } = yield* envtest.start()
   const kubeconfig = yield* Kubeconfigs.write({ server: url, ca, user: { token } })
-  return { kubeconfig, version: `${version.major}.${version.minor}` } satisfies Stage
+  return { kubeconfig, version: `${version.major}.${version.minor}` } satisfies Target
 })
 
-/** What a program of a test is told besides; here a user says nothing. */
+/** Overrides the settings that tests add: here a user sets nothing. */
 const unsaid = { CM_METRICS_BIND_ADDRESS: "", CM_HEALTH_PROBE_BIND_ADDRESS: "" }
 
 const kinds = [
@@ -54,7 +54,7 @@ const kinds = [
   "serviceaccount"
 ]
 
-const story = (start: Effect.Effect<Stage, unknown, Scope.Scope>) =>
+const scenario = (start: Effect.Effect<Target, unknown, Scope.Scope>) =>
   Effect.gen(function* () {
     const { kubeconfig, version } = yield* start
     const kubectl = yield* Kubectl.make(kubeconfig)
@@ -90,7 +90,7 @@ const story = (start: Effect.Effect<Stage, unknown, Scope.Scope>) =>
   }).pipe(Effect.scoped)
 
 /** `manifests | kubectl apply -f -`, on a cluster that has nothing but what every cluster has. */
-const piped = (start: Effect.Effect<Stage, unknown, Scope.Scope>) =>
+const piped = (start: Effect.Effect<Target, unknown, Scope.Scope>) =>
   Effect.gen(function* () {
     const { kubeconfig, version } = yield* start
     const kubectl = yield* Kubectl.make(kubeconfig)
@@ -107,6 +107,6 @@ describe.skipIf(!installed).concurrent("what manifests prints is applied by one 
 })
 
 describe.skipIf(!installed).concurrent("manifests are applied, and then there is no difference", () => {
-  it.live("on the embedded cluster", () => story(embedded), 120_000)
-  it.live.skipIf(isMissing)("on a real API server", () => story(real), 120_000)
+  it.live("on the embedded cluster", () => scenario(embedded), 120_000)
+  it.live.skipIf(isMissing)("on a real API server", () => scenario(real), 120_000)
 })

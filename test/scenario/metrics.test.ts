@@ -1,6 +1,6 @@
 /**
  * What the program counts, whichever way it is run: exactly the series of the reference and ours, under their names, with their
- * labels and bounds; to the taste of those who scrape; and told in docs/operations.md.
+ * labels and bounds; to the taste of those who scrape; and listed in docs/operations.md.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -26,7 +26,7 @@ const size = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_19
 const byController = ["controller"]
 const byQueue = ["controller", "name"]
 
-/** Source: framework.md 2.10; controller-runtime, client-go, Prometheus' client libraries, prom-client. */
+/** Source: controller-runtime, client-go, Prometheus' client libraries, prom-client. */
 const usual: Readonly<Record<string, Row>> = {
   controller_runtime_reconcile_total: ["counter", ["controller", "result"]],
   controller_runtime_reconcile_errors_total: ["counter", byController],
@@ -105,7 +105,7 @@ const portOf = (running: Process.Running) =>
 /** Of a scrape that does not show everything: on a busy machine some 40 s. */
 const tries = 400
 
-/** What single loops count is told elsewhere: test/controllers/metrics.test.ts. */
+/** What single controllers count is in test/controllers/metrics.test.ts. */
 const ofLoops = new Set(
   roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }).flatMap(({ controller }) =>
     (controller.metrics ?? []).map(({ name }) => name)
@@ -145,7 +145,7 @@ const server = Effect.gen(function* () {
 /** One with a queue among them: what runs on a schedule has none. */
 const controllers = "--controllers=*,ttl-after-finished"
 const address = "--metrics-bind-address=127.0.0.1:0"
-const patience = 60_000
+const timeout = 60_000
 
 /** The table of docs/operations.md, line by line. */
 const documented = Effect.promise(async () => {
@@ -165,7 +165,7 @@ describe.concurrent("the metrics of the program", () => {
         const port = yield* portOf(yield* Process.start(["--cluster=embedded", address]))
         yield* scraped(plain(port), usual)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
@@ -178,10 +178,10 @@ describe.concurrent("the metrics of the program", () => {
         assert.sameMembers(
           [...(yield* documented)],
           [...rendered(families)],
-          "the table of docs/operations.md is what the program tells of itself"
+          "the table of docs/operations.md is what the program serves"
         )
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
@@ -220,6 +220,6 @@ describe.concurrent("the metrics of the program", () => {
         assert.match(text, /^certwatcher_read_certificate_total 1$/m)
         assert.match(text, /^leader_election_master_status{name="effect-controller-manager"} 0$/m)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 })

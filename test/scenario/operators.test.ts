@@ -63,7 +63,7 @@ const explains = (explained: string): void => {
   }
 }
 
-/** Until there is the event that tells of the deletion: events are delivered beside the work, and may come after it. */
+/** Until the event of the deletion is recorded: events are sent concurrently, and may come later. */
 const toldOf = (ok: Effect.Success<ReturnType<typeof kubectlOf>>["ok"]) =>
   Effect.retry(
     Effect.map(ok("get events --field-selector involvedObject.name=cache"), (events) =>
@@ -158,7 +158,7 @@ describe.skipIf(!installed || isMissing)("definitions of the operators on a real
   )
 })
 
-/** What the operators do by themselves, with nobody to run Deployments: follow, repair, refuse, and take leave. */
+/** What the operators do by themselves, without a Deployment controller: follow, repair, refuse, and finalize. */
 const works = Effect.fnUntraced(function* ({ ok, run }: Effect.Success<ReturnType<typeof kubectlOf>>) {
   yield* ok("wait --for=jsonpath={.metadata.annotations.has-reconcile}=true ecsb/first --timeout=60s")
   yield* ok("apply -f -", memcached("cache", { size: 2 }))

@@ -1,4 +1,4 @@
-/** A program of somebody else's on the library: their controller under our whole command line, and their name wherever ours would be. */
+/** A program of a library user: its controller under the whole command line, and its name wherever ours would be. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Lease, Namespace } from "../../src/kube/resources.ts"
@@ -7,7 +7,7 @@ import * as Process from "../support/process.ts"
 import * as Cluster from "./cluster.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
-const stage = Effect.gen(function* () {
+const fixture = Effect.gen(function* () {
   const program = yield* Bundle.make("test/scenario/team/program.ts")
   const start = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = { TEAM_WORD: "hello" }) =>
     Process.start(args, env, { program })
@@ -25,7 +25,7 @@ describe("a program of one's own", () => {
         const upstream = yield* Cluster.embedded
         const kubeconfig = yield* Kubeconfigs.write({ ...upstream, user: { token: upstream.token } })
         const client = yield* Cluster.client(upstream)
-        const { start } = yield* stage
+        const { start } = yield* fixture
         const one = yield* start([
           "--kubeconfig",
           kubeconfig,
@@ -57,7 +57,7 @@ describe("a program of one's own", () => {
     "answers in its own name",
     () =>
       Effect.gen(function* () {
-        const { ask, start } = yield* stage
+        const { ask, start } = yield* fixture
         assert.strictEqual((yield* ask("--version")).stdout, "1.2.3\n")
         const help = (yield* ask("--help")).stdout
         assert.match(help, /^Writes words\.\n\nUsage: team-program /)

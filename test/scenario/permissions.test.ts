@@ -1,6 +1,6 @@
 /**
  * The program under exactly the rights that `manifests` prints: an embedded cluster with RBAC, the objects applied as a user would, and
- * every loop at work through one account, as a process. The audit log of the server tells whether anything was denied; that no rule is to
+ * every loop at work through one account, as a process. The audit log of the server shows whether anything was denied; that no rule is to
  * spare is shown in `test/roles`. Needs kubectl.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -57,35 +57,35 @@ const stray = (kind: "ReplicaSet" | "Deployment", name: string) => ({
 })
 
 /** What a user does, through kubectl. */
-type Story = (kubectl: Kubectl.Kubectl) => Effect.Effect<void>
+type Scenario = (kubectl: Kubectl.Kubectl) => Effect.Effect<void>
 
-const rollouts: Story = Effect.fnUntraced(function* (kubectl) {
-  yield* kubectl("create namespace story")
-  yield* kubectl("create deployment web -n story --image=example.test/web:1 --replicas=2")
-  yield* kubectl("rollout status deployment/web -n story --timeout=60s")
-  yield* kubectl("label rs -n story -l app=web old=yes")
-  yield* kubectl("set image deployment/web -n story web=example.test/web:2")
-  yield* kubectl("rollout status deployment/web -n story --timeout=60s")
-  yield* kubectl("scale deployment/web -n story --replicas=1")
-  yield* kubectl('patch deployment web -n story -p {"spec":{"revisionHistoryLimit":0}}')
-  yield* kubectl("wait rs -n story -l old=yes --for=delete --timeout=60s")
-  yield* kubectl("apply -n story -f -", JSON.stringify(stray("ReplicaSet", "kept-1")))
-  yield* kubectl("apply -n story -f -", JSON.stringify(stray("Deployment", "kept")))
-  yield* kubectl("wait rs/kept-1 -n story --for=jsonpath={.metadata.ownerReferences[0].name}=kept --timeout=60s")
-  yield* kubectl("run orphan -n story --image=example.test/a:1 --labels=app=rc")
-  yield* kubectl("apply -n story -f -", JSON.stringify(controller))
-  yield* kubectl("wait rc/rc -n story --for=jsonpath={.status.readyReplicas}=1 --timeout=60s")
-  yield* kubectl("delete serviceaccount default -n story")
-  yield* kubectl("wait serviceaccount/default -n story --for=create --timeout=60s")
+const rollouts: Scenario = Effect.fnUntraced(function* (kubectl) {
+  yield* kubectl("create namespace scenario")
+  yield* kubectl("create deployment web -n scenario --image=example.test/web:1 --replicas=2")
+  yield* kubectl("rollout status deployment/web -n scenario --timeout=60s")
+  yield* kubectl("label rs -n scenario -l app=web old=yes")
+  yield* kubectl("set image deployment/web -n scenario web=example.test/web:2")
+  yield* kubectl("rollout status deployment/web -n scenario --timeout=60s")
+  yield* kubectl("scale deployment/web -n scenario --replicas=1")
+  yield* kubectl('patch deployment web -n scenario -p {"spec":{"revisionHistoryLimit":0}}')
+  yield* kubectl("wait rs -n scenario -l old=yes --for=delete --timeout=60s")
+  yield* kubectl("apply -n scenario -f -", JSON.stringify(stray("ReplicaSet", "kept-1")))
+  yield* kubectl("apply -n scenario -f -", JSON.stringify(stray("Deployment", "kept")))
+  yield* kubectl("wait rs/kept-1 -n scenario --for=jsonpath={.metadata.ownerReferences[0].name}=kept --timeout=60s")
+  yield* kubectl("run orphan -n scenario --image=example.test/a:1 --labels=app=rc")
+  yield* kubectl("apply -n scenario -f -", JSON.stringify(controller))
+  yield* kubectl("wait rc/rc -n scenario --for=jsonpath={.status.readyReplicas}=1 --timeout=60s")
+  yield* kubectl("delete serviceaccount default -n scenario")
+  yield* kubectl("wait serviceaccount/default -n scenario --for=create --timeout=60s")
 })
 
-const removals: Story = Effect.fnUntraced(function* (kubectl) {
-  yield* kubectl("delete deployment web -n story --cascade=foreground --timeout=60s")
-  yield* kubectl("delete namespace story --timeout=60s")
+const removals: Scenario = Effect.fnUntraced(function* (kubectl) {
+  yield* kubectl("delete deployment web -n scenario --cascade=foreground --timeout=60s")
+  yield* kubectl("delete namespace scenario --timeout=60s")
 })
 
 /** Installs what is printed for these controllers, runs them as the account in it, and sees that nothing it asks for is denied. */
-const play = Effect.fnUntraced(function* (loops: string, story: Story) {
+const play = Effect.fnUntraced(function* (loops: string, scenario: Scenario) {
   const { audit, endpoint, kubeconfig } = Context.get(yield* Layer.build(cluster), EmbeddedCluster)
   const kubectl = yield* Kubectl.make(kubeconfig)
   const printed = yield* Process.run(["manifests", `--controllers=${loops}`])
@@ -96,7 +96,7 @@ const play = Effect.fnUntraced(function* (loops: string, story: Story) {
   const args = ["--kubeconfig", file, `--controllers=${loops}`, "--leader-elect=true"]
   const program = yield* Process.start(args, { POD_NAMESPACE: name })
   yield* program.says(/Starting Controller.*replicationcontroller/)
-  yield* story(kubectl)
+  yield* scenario(kubectl)
   const asked = (yield* audit).filter(({ user }) => user === account)
   assert.isAbove(asked.length, 100)
   assert.deepStrictEqual(asked.filter(Audit.isDenied).map(Audit.line), [])
@@ -109,8 +109,8 @@ describe.skipIf(!installed)("under exactly the rules that manifests prints", () 
     "every loop does its work, and nothing is denied",
     () =>
       Effect.gen(function* () {
-        const story: Story = (kubectl) => Effect.andThen(rollouts(kubectl), removals(kubectl))
-        yield* play(`*,namespace,garbagecollector,podgc,${replicas}`, story)
+        const scenario: Scenario = (kubectl) => Effect.andThen(rollouts(kubectl), removals(kubectl))
+        yield* play(`*,namespace,garbagecollector,podgc,${replicas}`, scenario)
       }).pipe(Effect.scoped),
     240_000
   )

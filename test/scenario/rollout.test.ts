@@ -1,5 +1,5 @@
 /**
- * A user and a Deployment: the whole program, simulated machines, and kubectl from create to delete. The same story is told on the
+ * A user and a Deployment: the whole program, simulated machines, and kubectl from create to delete. The same scenario runs on the
  * embedded cluster, where one process is everything, and on a real kube-apiserver, where loops and machines are two ordinary
  * clients of it. Needs kubectl; the second also `KUBEBUILDER_ASSETS`.
  */
@@ -7,10 +7,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Kubectl from "../clients/kubectl.ts"
-import * as Stage from "./kubectl/stage.ts"
+import * as Harness from "./kubectl/harness.ts"
 
 if (!Kubectl.isInstalled) process.stderr.write(`rollouts ${Kubectl.reason}\n`)
-else if (Stage.missing !== undefined) process.stderr.write(`rollouts on a real API server skipped: ${Stage.missing}\n`)
+else if (Harness.missing !== undefined)
+  process.stderr.write(`rollouts on a real API server skipped: ${Harness.missing}\n`)
 
 const loops = ["deployment", "replicaset", "replicationcontroller", "garbagecollector", "namespace", "serviceaccount"]
 
@@ -18,9 +19,9 @@ const loops = ["deployment", "replicaset", "replicationcontroller", "garbagecoll
 const revisionsIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/^(\d+) /gm)].map(([, number = ""]) => number)
 
-const story = (stage: Effect.Effect<Stage.Stage, never, Scope.Scope>) =>
+const scenario = (cluster: Effect.Effect<Harness.Cluster, never, Scope.Scope>) =>
   Effect.gen(function* () {
-    const { ok, run } = yield* Stage.kubectl(yield* stage, "story")
+    const { ok, run } = yield* Harness.kubectl(yield* cluster, "scenario")
     const field = (path: string) => ok(`get deployment web -o jsonpath={${path}}`)
     const rolledOut = Effect.gen(function* () {
       assert.match(yield* ok("rollout status deployment/web --timeout=60s"), /successfully rolled out/)
@@ -28,7 +29,7 @@ const story = (stage: Effect.Effect<Stage.Stage, never, Scope.Scope>) =>
 
     yield* ok("create deployment web --image=example.test/web:1 --replicas=3")
     yield* rolledOut
-    yield* Stage.shows(
+    yield* Harness.shows(
       { ok },
       "describe deployment web",
       /ScalingReplicaSet.* Scaled up replica set web-\w+ from 0 to 3\n/
@@ -75,10 +76,10 @@ const story = (stage: Effect.Effect<Stage.Stage, never, Scope.Scope>) =>
     yield* ok("delete deployment web")
     yield* ok("wait pods -l app=web --for=delete --timeout=60s")
     assert.strictEqual(yield* ok("get replicasets -l app=web -o name"), "")
-    yield* ok("delete namespace story --timeout=60s")
+    yield* ok("delete namespace scenario --timeout=60s")
   }).pipe(Effect.scoped)
 
 describe.skipIf(!Kubectl.isInstalled).concurrent("kubectl rolls a Deployment out and back", () => {
-  it.live("on the embedded cluster", () => story(Stage.embedded()), 180_000)
-  it.live.skipIf(Stage.missing !== undefined)("on a real API server", () => story(Stage.real(loops)), 180_000)
+  it.live("on the embedded cluster", () => scenario(Harness.embedded()), 180_000)
+  it.live.skipIf(Harness.missing !== undefined)("on a real API server", () => scenario(Harness.real(loops)), 180_000)
 })

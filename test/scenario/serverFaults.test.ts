@@ -1,6 +1,6 @@
 /**
  * Bad days of the API server, as its clients live through them: it is gone for a while, comes back without its history, turns half
- * of the calls down, is slow. The process stays, asks no more often than it is said to, readiness tells the truth meanwhile, and when the
+ * of the calls down, is slow. The process stays, sends no more requests than documented, readiness is right meanwhile, and when the
  * day is over everything is as it was asked for. `SOAK=1` has days of full length and the program's own times.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -134,7 +134,7 @@ const limit = 300_000 + 4 * length
 
 describe.concurrent("a bad day of the API server", () => {
   it.live(
-    "that is away, and then back: the lease is lost, nobody is asked for more than is said, and all is done in the end",
+    "that is away, and then back: the lease is lost, the rate of connections stays bounded, and all is done in the end",
     () =>
       Effect.gen(function* () {
         const one = yield* day(yield* Cluster.embedded)

@@ -11,11 +11,11 @@ import * as Process from "../support/process.ts"
 import * as Promtool from "../support/promtool.ts"
 
 /** Milliseconds: machines that run many tests at once are slow. */
-const patience = 60_000
+const timeout = 60_000
 
 const flags = ["--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0"]
 
-/** Undefined: nobody answers. */
+/** Undefined: no listener answers. */
 const get = (port: number, path: string, host = "127.0.0.1") =>
   Effect.promise(() =>
     fetch(`http://${host}:${port}${path}`, { headers: { connection: "close" } }).then(
@@ -94,7 +94,7 @@ describe.concurrent("the servers of the program", () => {
         assert.isUndefined(yield* get(probes, "/healthz"))
         assert.isUndefined(yield* get(metrics, "/metrics"))
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
@@ -119,11 +119,11 @@ describe.concurrent("the servers of the program", () => {
         const led = yield* until(leader.metrics, "/metrics", () => true)
         assert.match(led.body, /^leader_election_master_status{name="effect-controller-manager"} 1$/m)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
-    "secured, metrics are for those whom the API server knows and lets, and nobody sees them pass",
+    "secured, metrics are served over TLS to clients that the API server authenticates and authorizes",
     () =>
       Effect.gen(function* () {
         const server = yield* Process.start(["apiserver"])
@@ -142,7 +142,7 @@ describe.concurrent("the servers of the program", () => {
         assert.isUndefined(yield* get(metrics, "/metrics"))
         assert.notInclude(running.said(), token)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
@@ -162,7 +162,7 @@ describe.concurrent("the servers of the program", () => {
         yield* open.says(/level=WARN .*whoever can connect.*--metrics-secure/)
         assert.strictEqual((yield* get(yield* portOf(open, "metrics"), "/metrics", "127.0.0.2"))?.status, 200)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
@@ -194,6 +194,6 @@ describe.concurrent("the servers of the program", () => {
           `effect-controller-manager: cannot serve metrics on 127.0.0.1:${port.port}: it is already in use; choose another address with --metrics-bind-address, or 0 for none\n`
         )
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 })

@@ -49,7 +49,7 @@ describe.concurrent("with nothing configured", () => {
       const isCount = (event: Event) => event.message?.startsWith("pod count is ") === true
       const event = yield* Cluster.until(client, Event, {}, isCount)
       assert.isBelow(performance.now() - began, 15_000)
-      // The first run may come before the sample's pods; the run that told a pod has labelled the node before.
+      // The first run may come before the sample's pods; the run that recorded the event has labelled the node before.
       const { metadata } = yield* Cluster.labelled(client, undefined)
       assert.match(metadata.labels?.[Cluster.label] ?? "", /^[1-9]\d*$/)
       assert.deepStrictEqual([event.reason, event.type], ["SuccessCalculatePod", "Normal"])
@@ -147,7 +147,7 @@ describe.concurrent("a stop that does not come to its end", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of the recorder takes five seconds at most; then it is told what was lost", () =>
+  it.live("of the recorder takes five seconds at most; then the log says what was lost", () =>
     Effect.gen(function* () {
       const { code, stderr, took } = yield* stop(yield* held(events), "SIGTERM")
       assert.strictEqual(code, 0)
@@ -182,7 +182,7 @@ describe.concurrent("a stop in the middle of something", () => {
     )
   }
 
-  it.live("is as orderly when nobody reads its output any more", () =>
+  it.live("is as orderly when its output pipes are closed", () =>
     Effect.gen(function* () {
       const running = yield* Process.start(["--cluster=embedded"])
       yield* running.says(/Starting Controller/)

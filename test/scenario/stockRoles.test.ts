@@ -1,7 +1,7 @@
 /**
  * The core loops in the place of kube-controller-manager on a cluster as it comes: a real API server with RBAC, the program as the user
  * `system:kube-controller-manager`, and no right for anybody but those that the server grants by itself. A user puts every loop to work; the
- * server's audit log tells that nothing was denied. Needs `KUBEBUILDER_ASSETS` and kubectl.
+ * server's audit log shows that nothing was denied. Needs `KUBEBUILDER_ASSETS` and kubectl.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

@@ -108,7 +108,7 @@ describe.concurrent("telemetry of the program", () => {
   }
 
   it.live(
-    "measures requests when it is told to, in a form that Prometheus takes",
+    "measures requests when the flag is set, in a form that Prometheus takes",
     () =>
       Effect.gen(function* () {
         const names = /^# TYPE (rest_client_\w+) /gm

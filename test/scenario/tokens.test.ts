@@ -1,6 +1,6 @@
 /**
  * The loop of tokens as operators start it: a key that cannot be used ends the start, without one it is off, with one it fills Secrets - and neither
- * the key nor a token is anywhere in what the program says, at whatever level. Source: controllers.md G.3.
+ * the key nor a token is anywhere in what the program says, at whatever level. Source: pkg/controller/serviceaccount: TokensController.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -17,7 +17,7 @@ import { Transport } from "../../src/layers/Transport.ts"
 import * as Process from "../support/process.ts"
 import * as Cluster from "./cluster.ts"
 
-const patience = 60_000
+const timeout = 60_000
 
 const loop = (kubeconfig: string, ...more: ReadonlyArray<string>) => [
   "--kubeconfig",
@@ -56,7 +56,7 @@ describe("the loop of tokens", () => {
         )
         yield* running.says(/Starting Controller" controller=root-ca-cert-publisher/)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 
   it.live(
@@ -86,6 +86,6 @@ describe("the loop of tokens", () => {
         assert.notMatch(stdout + stderr, /eyJ|PRIVATE KEY/)
         for (const line of pem.split("\n").slice(1, -2)) assert.notInclude(stdout + stderr, line)
       }).pipe(Effect.scoped),
-    patience
+    timeout
   )
 })

@@ -29,7 +29,7 @@ const servers: ReadonlyArray<readonly [name: string, start: Effect.Effect<Gatewa
 ]
 
 /** A server with a door that notes every request, a client that does not go through it, and a node to label. */
-const stand = Effect.fnUntraced(function* (start: Effect.Effect<Gateway.Upstream, unknown, Scope.Scope>) {
+const fixture = Effect.fnUntraced(function* (start: Effect.Effect<Gateway.Upstream, unknown, Scope.Scope>) {
   const upstream = yield* start
   const client = yield* Cluster.client(upstream)
   yield* Cluster.addNode(client)
@@ -70,7 +70,7 @@ for (const [name, server] of servers) {
       "WATCH_NAMESPACE: what is in these namespaces is worked on, and nothing is asked about all of them",
       () =>
         Effect.gen(function* () {
-          const { client, inNamespace, looked, podIn, run } = yield* stand(server)
+          const { client, inNamespace, looked, podIn, run } = yield* fixture(server)
           for (const namespace of ["a", "b", "c"]) yield* inNamespace(namespace)
           yield* podIn("a", "one")
           yield* podIn("c", "one")
@@ -93,7 +93,7 @@ for (const [name, server] of servers) {
       "--watch-namespace-selector: a namespace is worked on while it carries the labels",
       () =>
         Effect.gen(function* () {
-          const { client, inNamespace, looked, podIn, run } = yield* stand(server)
+          const { client, inNamespace, looked, podIn, run } = yield* fixture(server)
           yield* inNamespace("a", { team: "blue" })
           yield* inNamespace("b")
           for (const namespace of ["a", "b"]) yield* podIn(namespace, "one")
@@ -117,7 +117,7 @@ for (const [name, server] of servers) {
       "--watch-list=never: the first list comes in pages, never as a stream",
       () =>
         Effect.gen(function* () {
-          const { client, lines, run } = yield* stand(server)
+          const { client, lines, run } = yield* fixture(server)
           const never = yield* run(["--watch-list=never"])
           yield* Cluster.labelled(client, 0)
           yield* stop(never)
@@ -143,7 +143,7 @@ for (const [name, server] of servers) {
         `--enable-warmup=${isWarm}: a standby ${isWarm ? "reads everything before it leads, and not again then" : "reads nothing before it leads"}`,
         () =>
           Effect.gen(function* () {
-            const { client, lines, run } = yield* stand(server)
+            const { client, lines, run } = yield* fixture(server)
             const now = new Date().toISOString().replace("Z", "000Z")
             const lease = yield* client.create(
               Lease,
@@ -181,7 +181,7 @@ for (const [name, server] of servers) {
       "--sync-period: everything is looked at again, and the server is not asked",
       () =>
         Effect.gen(function* () {
-          const { client, lines, run } = yield* stand(server)
+          const { client, lines, run } = yield* fixture(server)
           yield* client.create(
             ReplicaSet,
             {

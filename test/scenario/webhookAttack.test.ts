@@ -1,5 +1,5 @@
 /**
- * Webhooks while somebody in the cluster's network attacks their port: clients that send bodies slowly, more of them than the program answers
+ * Webhooks while a host in the cluster's network attacks their port: clients that send bodies slowly, more of them than the program answers
  * reviews at once, each with nearly as many bytes as a body may have. Reviews of the API server are answered meanwhile, and memory is bounded.
  */
 import { assert, describe, it } from "@effect/vitest"

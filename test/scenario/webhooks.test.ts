@@ -59,7 +59,7 @@ const shown = (port: number, ca: string, servername = "localhost") =>
 const over = (endpoint: Endpoint["Service"]) =>
   Layer.provide(KubeClient.layer, Layer.provide(HttpTransport.layer, Layer.succeed(Endpoint, endpoint)))
 
-interface Stage {
+interface Target {
   readonly endpoint: Endpoint["Service"]
   readonly kubeconfig: string
   /** False: it is a build that ends when it is to tell of a patch. */
@@ -68,7 +68,7 @@ interface Stage {
 
 const embedded = Effect.map(
   Layer.build(Layer.provideMerge(EmbeddedCluster.layerEndpoint, EmbeddedCluster.layer({}))),
-  (context): Stage => ({
+  (context): Target => ({
     endpoint: Context.get(context, Endpoint),
     kubeconfig: Context.get(context, EmbeddedCluster).kubeconfig,
     patches: true
@@ -79,10 +79,10 @@ const real = Effect.gen(function* () {
   const { ca, endpoint, token, url } = yield* envtest.start()
   const kubeconfig = yield* Kubeconfigs.write({ server: url, ca, user: { token } })
   // Kubernetes 1.20 as it is built there, with a later Go, does not survive the iteration over a map with which it notes patches.
-  return { endpoint, kubeconfig, patches: false } satisfies Stage
+  return { endpoint, kubeconfig, patches: false } satisfies Target
 })
 
-/** As the program declares them: somebody has applied what it prints, for an address of this machine. */
+/** As the program declares them: what it prints is applied, with an address of this machine. */
 const applied = (port: number, patches: boolean) =>
   Effect.gen(function* () {
     const client = yield* KubeClient
@@ -102,7 +102,7 @@ const kept = Effect.gen(function* () {
 })
 
 /** Called, and renewed, with nothing but what the program does by itself. */
-const story = (start: Effect.Effect<Stage, unknown, Scope.Scope>) =>
+const scenario = (start: Effect.Effect<Target, unknown, Scope.Scope>) =>
   Effect.gen(function* () {
     const { endpoint, kubeconfig, patches } = yield* start
     const port = yield* Process.freePort
@@ -150,13 +150,13 @@ const story = (start: Effect.Effect<Stage, unknown, Scope.Scope>) =>
   }).pipe(Effect.scoped)
 
 describe("webhooks with a certificate that the program keeps", () => {
-  it.live("are called by the embedded server", () => story(embedded), 120_000)
-  it.live.skipIf(isMissing)("are called by a real API server", () => story(real), 120_000)
+  it.live("are called by the embedded server", () => scenario(embedded), 120_000)
+  it.live.skipIf(isMissing)("are called by a real API server", () => scenario(real), 120_000)
 })
 
 describe("the program as it is shipped", () => {
   it.live(
-    "serves its operators' webhooks when it is told to, and its readiness says so",
+    "serves its operators' webhooks when the flag is set, and its readiness says so",
     () =>
       Effect.gen(function* () {
         const port = yield* Process.freePort
@@ -263,7 +263,7 @@ describe("webhooks with a certificate that is mounted", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are nobody's business when they are turned off: nothing listens, and no file is read", () =>
+  it.live("open no port and read no file when they are turned off", () =>
     Effect.gen(function* () {
       const args = ["--cluster=embedded", "--webhook-cert-path=/nowhere"]
       const running = yield* Process.start(args, {}, { program: yield* hooked })

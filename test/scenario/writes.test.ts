@@ -1,6 +1,6 @@
 /**
  * The helpers of controllers on a real API server, with built-in kinds: one controller that finalizes a config map, keeps a secret beside it
- * and applies its annotations, while somebody else writes to the same objects. Needs `KUBEBUILDER_ASSETS`.
+ * and applies its annotations, while another client writes to the same objects. Needs `KUBEBUILDER_ASSETS`.
  */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

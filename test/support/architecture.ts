@@ -160,7 +160,7 @@ export const modules: ReadonlyArray<Module> = [
   }
 ]
 
-/** Nobody imports these: they are where reading starts. */
+/** Entries: no other file imports them. */
 const entries = ["main.ts", "index.ts", "node.ts", "testing.ts"]
 
 /** What the pure vocabulary must not hold, although `effect` has it. */

@@ -1,6 +1,6 @@
 /**
  * Counts what a process holds on to, so that a test can see it grow: the heap after a collection, the fibers that have not ended,
- * and what is in all maps, sets and arrays there are, whoever made them. Nothing needs to be told to it; V8's inspector finds them.
+ * and what is in all maps, sets and arrays there are, by any code. It needs no registration; V8's inspector finds them.
  */
 import * as Effect from "effect/Effect"
 import { Session } from "node:inspector/promises"

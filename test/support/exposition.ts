@@ -43,7 +43,7 @@ export const parse = (text: string): ReadonlyMap<string, Family> => {
 const note = (found: ReadonlyMap<string, Found>, line: string): void => {
   const [, name = "", written = ""] = sample.exec(line) ?? []
   const one = found.get(name) ?? found.get(name.replace(/_(bucket|sum|count)$/, ""))
-  if (one === undefined) throw new Error(`not a series of a family that was told of: ${line}`)
+  if (one === undefined) throw new Error(`not a series of a declared family: ${line}`)
   const pairs = Array.from(written.matchAll(label), ([, key = "", value = ""]) => [key, value] as const)
   const names = pairs.map(([key]) => key).filter((key) => key !== "le")
   const labels = names.toSorted()

@@ -29,7 +29,7 @@ export interface Running {
   readonly says: (pattern: RegExp) => Effect.Effect<RegExpExecArray>
   readonly exit: Effect.Effect<Exited>
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
-  /** Closes our end of its output: nobody reads any more. */
+  /** Closes our end of its output: what it writes then fails. */
   readonly deafen: Effect.Effect<void>
   /** Its temporary directory. */
   readonly temporary: string
@@ -84,25 +84,25 @@ const launch = (
   const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] })
   let [stdout, stderr, all] = ["", "", ""]
   const waiting = new Set<() => void>()
-  const heard = () => {
+  const changed = () => {
     for (const wake of waiting) wake()
   }
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     stdout += text
     all += text
-    heard()
+    changed()
   })
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text
     all += text
-    heard()
+    changed()
   })
   let over = false
   const ended = new Promise<Exited>((resolve) => {
     // Not `exit`: the last lines come after it.
     child.once("close", (code, signal) => {
       over = true
-      heard()
+      changed()
       resolve({ code: signal ?? code, stdout, stderr, millis: performance.now() - started })
     })
   })
@@ -137,7 +137,7 @@ const launch = (
 export const run = (args: ReadonlyArray<string>, env?: Readonly<Record<string, string>>) =>
   Effect.flatMap(start(args, env), ({ exit, temporary }) => Effect.map(exit, (exited) => ({ ...exited, temporary })))
 
-/** A port of this machine that nobody used a moment ago. */
+/** A port of this machine that was free a moment ago. */
 export const freePort = Effect.promise(async () => {
   const server = createServer().listen(0, "127.0.0.1")
   await once(server, "listening")

@@ -11,7 +11,7 @@ export const missing: string | undefined = Process.has("promtool")
 /** Named as they are by kube-controller-manager. */
 const given = new Set(Reference.metrics.map(({ name }) => name))
 
-/** What it complains of; empty when it does not, and where kube-controller-manager would have to hear it. */
+/** Its complaints, without those that it has of kube-controller-manager too. */
 export const complaints = (metrics: string): string => {
   const { status, stderr, stdout } = spawnSync("promtool", ["check", "metrics"], { input: metrics, encoding: "utf8" })
   if (status === 0) return ""

@@ -20,9 +20,9 @@ export interface TcpProxy {
   readonly hold: (held: Held) => void
   /** Nothing is held any more, and what was is lost with the connections of until now. */
   readonly reset: () => void
-  /** True: nobody is at the other end, and whoever connects is told so at once. False: connections are handed on again. */
+  /** True: connections are refused at once. False: they are forwarded again. */
   readonly leave: (isAway: boolean) => void
-  /** When connections came in, in milliseconds of this process's monotonic clock; those that found nobody too. */
+  /** When connections came in, in milliseconds of this process's monotonic clock; refused ones too. */
   readonly arrivals: ReadonlyArray<number>
 }
 

@@ -26,7 +26,7 @@ import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import type { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
-import { undisturbed } from "../../histories/log.ts"
+import { undisturbed } from "../../sequences/log.ts"
 import { int, oneOf, type ValueOf } from "../../support/property.ts"
 import { runs, seed } from "../../support/runs.ts"
 

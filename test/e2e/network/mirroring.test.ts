@@ -2,15 +2,15 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Endpoints, EndpointSlice, Pod, Service } from "../../../src/kube/resources.ts"
-import * as World from "../stand.ts"
+import * as Harness from "../harness.ts"
 
 const name = "example-custom-endpoints"
 
-const slices = World.list(EndpointSlice, `kubernetes.io/service-name=${name}`)
+const slices = Harness.list(EndpointSlice, `kubernetes.io/service-name=${name}`)
 
 /** `10.1.2.3 80`, for each slice with its ports, each of which has one endpoint with one address. */
 const shows = (...wanted: ReadonlyArray<string>) =>
-  World.until(
+  Harness.until(
     Effect.map(slices, (all) => {
       const found = all.map(({ endpoints, ports }) => {
         assert.deepStrictEqual([endpoints?.length, endpoints?.[0]?.addresses.length], [1, 1])
@@ -21,46 +21,46 @@ const shows = (...wanted: ReadonlyArray<string>) =>
     "12 seconds"
   )
 
-const none = World.until(
+const none = Harness.until(
   Effect.map(slices, (all) => assert.isEmpty(all)),
   "12 seconds"
 )
 
 const port = (portName: string, number: number) => ({ name: portName, port: number, protocol: "TCP" })
 
-World.scenario(
+Harness.scenario(
   "a custom Endpoints resource is mirrored through create, update and delete",
   Effect.gen(function* () {
-    yield* World.create(Service, { metadata: { name }, spec: { ports: [port("example", 80)] } })
+    yield* Harness.create(Service, { metadata: { name }, spec: { ports: [port("example", 80)] } })
     const subsets = (ip: string) => [{ ports: [{ port: 80 }], addresses: [{ ip }] }]
-    yield* World.create(Endpoints, { metadata: { name }, subsets: subsets("10.1.2.3") })
+    yield* Harness.create(Endpoints, { metadata: { name }, subsets: subsets("10.1.2.3") })
     yield* shows("10.1.2.3 80")
-    yield* World.patch(Endpoints, name, { subsets: subsets("10.2.3.4") })
+    yield* Harness.patch(Endpoints, name, { subsets: subsets("10.2.3.4") })
     yield* shows("10.2.3.4 80")
-    yield* World.remove(Endpoints, name)
+    yield* Harness.remove(Endpoints, name)
     yield* none
   })
 )
 
-World.scenario(
+Harness.scenario(
   "one with several subsets and the same address is mirrored",
   Effect.gen(function* () {
-    yield* World.create(Service, { metadata: { name }, spec: { ports: [port("port80", 80), port("port81", 81)] } })
-    yield* World.create(Pod, {
+    yield* Harness.create(Service, { metadata: { name }, spec: { ports: [port("port80", 80), port("port81", 81)] } })
+    yield* Harness.create(Pod, {
       metadata: { name: "pod-handle-http-request" },
       spec: { containers: [{ name: "main", image: "agnhost:1" }] }
     })
-    const ip = yield* World.until(
-      Effect.map(World.get(Pod, "pod-handle-http-request"), ({ status }) => {
+    const ip = yield* Harness.until(
+      Effect.map(Harness.get(Pod, "pod-handle-http-request"), ({ status }) => {
         assert.isString(status?.podIP)
         return status?.podIP ?? ""
       })
     )
     const subset = (portName: string, number: number) => ({ ports: [port(portName, number)], addresses: [{ ip }] })
-    yield* World.create(Endpoints, { metadata: { name }, subsets: [subset("port80", 8090), subset("port81", 9090)] })
+    yield* Harness.create(Endpoints, { metadata: { name }, subsets: [subset("port80", 8090), subset("port81", 9090)] })
     // test/integration/endpointslice: multiple subsets and same address are one slice.
     yield* shows(`${ip} 8090 9090`)
-    yield* World.remove(Endpoints, name)
+    yield* Harness.remove(Endpoints, name)
     yield* none
   })
 )

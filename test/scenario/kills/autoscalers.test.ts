@@ -1,5 +1,5 @@
 /**
- * The program killed without a word while it scales many targets, three times, and started again. Nobody gets more than the metric asks for,
+ * The program killed with SIGKILL while it scales many targets, three times, and started again. No target gets more than the metric asks for,
  * no target loses a replica, and in the end each has its size and each autoscaler says so. Metrics are objects of a custom kind.
  */
 import { assert, describe, it } from "@effect/vitest"

@@ -1,5 +1,5 @@
 /**
- * The program killed without a word while it counts many disruption budgets, three times, and started again, while somebody evicts whatever may go. Of each budget
+ * The program killed with SIGKILL while it counts many disruption budgets, three times, and started again, while a client evicts whatever may go. Of each budget
  * one pod may go and no more, whoever counted; in the end each says so.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -22,7 +22,7 @@ const budget = (name: string) => ({
 const running = { phase: "Running", conditions: [{ type: "Ready", status: "True" }] }
 
 /** Three pods that are ready. */
-const crew = (client: Cluster.Client, of: string) =>
+const budgetOf = (client: Cluster.Client, of: string) =>
   Effect.forEach(["x", "y", "z"], (letter) => {
     const name = `${of}-${letter}`
     const spec = { terminationGracePeriodSeconds: 0, containers: [{ name: "main", image: "web:1" }] }
@@ -42,7 +42,7 @@ describe("forty budgets of three pods each, of which two have to be there", () =
       Effect.gen(function* () {
         const kubeconfig = yield* Cluster.apiserver
         const client = yield* Cluster.clientOf(kubeconfig)
-        yield* Effect.forEach(names, (name) => crew(client, name), { concurrency: 8 })
+        yield* Effect.forEach(names, (name) => budgetOf(client, name), { concurrency: 8 })
         const gone = new Map<string, number>()
         const evict = (name: string) => {
           const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`

@@ -67,7 +67,7 @@ const counted = [
 ]
 
 describe("a record of what became of Jobs, pods and tokens", () => {
-  it("has nothing against a pod that is counted in two steps, in whatever order its parts were heard of", () => {
+  it("has nothing against a pod that is counted in two steps, in whatever order its events arrive", () => {
     assert.deepStrictEqual(Log.wrong(counted, knows), [])
     assert.deepStrictEqual(Log.wrong(counted.toReversed(), knows), [])
   })
@@ -97,7 +97,7 @@ describe("a record of what became of Jobs, pods and tokens", () => {
     ]
   }
   for (const [what, [said, entries]] of Object.entries(bad)) {
-    it(`tells of ${what}`, () => assert.deepStrictEqual(Log.wrong(entries, knows), [said]))
+    it(`reports ${what}`, () => assert.deepStrictEqual(Log.wrong(entries, knows), [said]))
   }
 
   it("counts each pod by how it ended first", () => {

@@ -1,6 +1,6 @@
 /**
  * Everything that became of Jobs, pods and tokens, in the order in which the server did it, and what of it must not have been: pure. What is held
- * against each Job is the ledger of the loop's own model; here it is told of what a server has stored, by whichever process.
+ * against each Job is the ledger of the loop's own model; here it is given what a server has stored, by whichever process.
  */
 import * as PodFacts from "../../../src/kube/pod.ts"
 import type { Job, Pod, Secret } from "../../../src/kube/resources.ts"
@@ -14,12 +14,12 @@ export type Entry = { readonly type: string } & (
 
 const revision = ({ object }: Entry): number => Number(object.metadata.resourceVersion)
 
-/** Watches are told of their own kind in order; together the versions put them in order. */
+/** Each watch gets its own kind in order; resourceVersions order them together. */
 const ordered = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> =>
   entries.toSorted((a, b) => revision(a) - revision(b))
 
 export interface Knows {
-  /** Whether the server stores `status.uncountedTerminatedPods`: without, who is counted twice cannot be told from the status. */
+  /** Whether the server stores `status.uncountedTerminatedPods`: without it the status does not show what is counted twice. */
   readonly uncounted: boolean
 }
 
@@ -36,7 +36,7 @@ export const nodeOf = ({ spec }: Pod): string =>
     ?.values?.[0] ??
   ""
 
-/** What must not have been, in words; each Job is heard once. */
+/** What must not have been, in words; each Job is reported once. */
 export const wrong = (entries: ReadonlyArray<Entry>, knows: Knows): ReadonlyArray<string> => {
   const jobs = new Map<string, Job>()
   const pods = new Map<string, Pod>()
@@ -91,7 +91,7 @@ export const wrong = (entries: ReadonlyArray<Entry>, knows: Knows): ReadonlyArra
   return said
 }
 
-/** How the pods of each Job ended, by the Job's uid: what comes first counts, and one that is told to go before its end has failed. */
+/** How the pods of each Job ended, by the Job's uid: what comes first counts, and one that is deleted before its end has failed. */
 export const ends = (entries: ReadonlyArray<Entry>) => {
   const found = new Map<string, { readonly Succeeded: Set<string>; readonly Failed: Set<string> }>()
   for (const { kind, object } of ordered(entries)) {

@@ -42,7 +42,7 @@ const isWell = ({ metadata, status }: Pod): boolean =>
   metadata.deletionTimestamp === undefined &&
   status?.conditions?.some(({ status, type }) => type === "Ready" && status === "True") === true
 
-/** The pods as the server's log tells them, and every moment of it in which a set was not as it has to be. */
+/** The pods as the watch reports them, and every moment in which a set broke an invariant. */
 const chronicle = () => {
   const pods = new Map<string, Pod>()
   const made = new Map<string, Array<string>>()
@@ -53,7 +53,7 @@ const chronicle = () => {
       return pod !== undefined && isWell(pod)
     })
   const all = Array.from({ length: replicas }, (_, i) => i)
-  const tell = (type: string, pod: Pod): void => {
+  const record = (type: string, pod: Pod): void => {
     const { name, uid } = pod.metadata
     const [of = "", digit = ""] = name.split("-")
     const ordinal = Number(digit)
@@ -71,7 +71,7 @@ const chronicle = () => {
     }
   }
   const count = (image: string) => [...made.values()].filter((images) => images.includes(image)).length
-  return { tell, made, wrong, count, well: () => [...pods.values()].filter(isWell).length }
+  return { record, made, wrong, count, well: () => [...pods.values()].filter(isWell).length }
 }
 
 describe("ten ordered sets of three replicas, and another template", () => {
@@ -84,11 +84,11 @@ describe("ten ordered sets of three replicas, and another template", () => {
         const client = yield* Cluster.clientAt(
           yield* KubeConfig.load({ mode: "kubeconfig", path: kubeconfig, env: {} })
         )
-        const told = chronicle()
+        const pods = chronicle()
         let claims = 0
         const since = { namespace, timeoutSeconds: 300 }
         yield* client.watch(Pod, since).pipe(
-          Stream.runForEach(({ object, type }) => Effect.sync(() => told.tell(type, object as Pod))),
+          Stream.runForEach(({ object, type }) => Effect.sync(() => pods.record(type, object as Pod))),
           Effect.forkScoped
         )
         yield* client.watch(PersistentVolumeClaim, since).pipe(
@@ -105,16 +105,16 @@ describe("ten ordered sets of three replicas, and another template", () => {
         const total = names.length * replicas
         /** Not before so many replicas have been made with the image, and before all have. */
         const killedAt = Effect.fnUntraced(function* (running: Process.Running, image: string, count: number) {
-          yield* until(() => told.count(image) >= count)
+          yield* until(() => pods.count(image) >= count)
           yield* running.kill("SIGKILL")
           yield* running.exit
-          assert.isBelow(told.count(image), total)
+          assert.isBelow(pods.count(image), total)
         })
         yield* Effect.forEach(names, (name) => client.create(StatefulSet, set(name)))
         yield* killedAt(yield* start, "db:1", 4)
         yield* killedAt(yield* start, "db:1", 17)
         const last = yield* start
-        yield* until(() => told.well() === total)
+        yield* until(() => pods.well() === total)
         yield* Effect.forEach(names, (name) =>
           client.patch(StatefulSet, { namespace, name }, Patch.merge({ spec: { template: templateOf("db:2", name) } }))
         )
@@ -132,9 +132,9 @@ describe("ten ordered sets of three replicas, and another template", () => {
             : Effect.fail("not yet" as const)
         )
         yield* Effect.retry(isDone, { schedule: Schedule.spaced("100 millis"), times: 600 })
-        assert.deepStrictEqual(told.wrong, [])
-        assert.lengthOf([...told.made], total)
-        for (const [name, images] of told.made) assert.deepStrictEqual(images, ["db:1", "db:2"], name)
+        assert.deepStrictEqual(pods.wrong, [])
+        assert.lengthOf([...pods.made], total)
+        for (const [name, images] of pods.made) assert.deepStrictEqual(images, ["db:1", "db:2"], name)
         assert.strictEqual(claims, total)
         const revisions = yield* client.list(ControllerRevision, { namespace })
         assert.lengthOf(revisions.items, 2 * names.length)

@@ -14,7 +14,7 @@ export interface Knows extends Log.Knows {
 }
 
 /** Milliseconds: many times what is needed. */
-const patience = full ? 300_000 : 150_000
+const timeout = full ? 300_000 : 150_000
 
 /** Waits until there is no difference, and fails with it when that takes too long. */
 export const settled = Effect.fnUntraced(function* (
@@ -22,7 +22,7 @@ export const settled = Effect.fnUntraced(function* (
   asked: Work.Asked,
   seen: { readonly knows: Knows; readonly entries: ReadonlyArray<Log.Entry> }
 ) {
-  const end = Date.now() + patience
+  const end = Date.now() + timeout
   const look = Effect.map(
     Effect.all([
       jobs(client, asked, seen),
@@ -132,7 +132,7 @@ const tokens = Effect.fnUntraced(function* (client: Client, asked: Work.Asked) {
   ]
 })
 
-/** One has never said a word, and nobody else was ever taken for lost. */
+/** One node has never sent a heartbeat, and no other node was ever marked unreachable. */
 const nodes = Effect.fnUntraced(function* (client: Client) {
   const { items } = yield* client.list(Node)
   const lost = items.filter(({ spec }) =>

@@ -1,6 +1,6 @@
 /**
  * What users do all the while: Jobs that come, daemons that get new images, pods behind Services that come and go, tokens that are asked for, accounts that are
- * deleted. Each is written down as the server was told, so that in the end there is something to compare with.
+ * deleted. Each is written down as the server accepted it, so that in the end there is something to compare with.
  */
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -36,7 +36,7 @@ const containers = (image: string, command: ReadonlyArray<string> = []) => [
   { name: "main", image, command: [...command] }
 ]
 
-/** Of two that a Service could have, and one that nobody hears of any more. */
+/** Two nodes whose pods a Service could select, and one without heartbeats. */
 export const begin = Effect.fnUntraced(function* (client: Client, asked: Asked) {
   for (const name of ["log", "net"]) {
     yield* client.create(DaemonSet, {
@@ -47,7 +47,7 @@ export const begin = Effect.fnUntraced(function* (client: Client, asked: Asked) 
         template: {
           metadata: { labels: { daemon: name } },
           spec: {
-            // The node that nobody hears of has no such label: a daemon would wait for it for ever.
+            // The node without heartbeats has no such label: a daemon would wait for it for ever.
             nodeSelector: { "kubernetes.io/os": "linux" },
             terminationGracePeriodSeconds: 0,
             containers: containers("example.test/daemon:0")
@@ -144,7 +144,7 @@ const dismissal: Deed = Effect.fnUntraced(function* (client, asked) {
 
 const deeds = [job, pod, job, token, pod, unpod, image, job, pod, dismissal, unpod]
 
-/** One deed after another, for as long as it runs; each is done or not begun. Nobody asks for a Job while many are open: machines are slow. */
+/** One deed after another, for as long as it runs; each is done or not begun. No Job is created while many are open: the simulated nodes are slow. */
 export const forever = (client: Client, asked: Asked, open: () => number): Effect.Effect<never> =>
   Effect.gen(function* () {
     for (let number = 0; ; number++) {

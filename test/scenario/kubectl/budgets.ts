@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import * as PodState from "../../../src/kube/pod.ts"
 import { Pod } from "../../../src/kube/resources.ts"
 import * as Kubectl from "../../clients/kubectl.ts"
-import type { Story } from "./stage.ts"
+import type { Scenario } from "./harness.ts"
 
 const deployment = {
   apiVersion: "apps/v1",
@@ -44,7 +44,7 @@ const fewest = Effect.fnUntraced(function* ({ client, namespace }: Kubectl.Kubec
   return () => least
 })
 
-export const budgets: Story = Effect.fnUntraced(function* (kubectl) {
+export const budgets: Scenario = Effect.fnUntraced(function* (kubectl) {
   const { ok, run, send } = kubectl
   const allows = (count: number) =>
     ok(`wait pdb/web --for=jsonpath={.status.disruptionsAllowed}=${count} --timeout=60s`)

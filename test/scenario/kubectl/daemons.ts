@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "../../clients/kubectl.ts"
-import { shows, type Story } from "./stage.ts"
+import { shows, type Scenario } from "./harness.ts"
 
 const daemon = {
   apiVersion: "apps/v1",
@@ -25,14 +25,14 @@ const daemon = {
 const revisionsIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/^(\d+) /gm)].map(([, number = ""]) => number)
 
-export const daemons: Story = Effect.fnUntraced(function* (kubectl) {
+export const daemons: Scenario = Effect.fnUntraced(function* (kubectl) {
   const { ok, run, send } = kubectl
   const image = "jsonpath={.spec.template.spec.containers[0].image}"
   const rolledOut = Effect.gen(function* () {
     assert.match(yield* ok("rollout status ds/agent --timeout=120s"), /successfully rolled out/)
   })
   const row = Effect.map(ok("get ds agent"), (text) => Kubectl.table(text)[0])
-  /** Waits until so many are told to be there, and ready. */
+  /** Waits until the status counts so many, and as many ready. */
   const counts = Effect.fnUntraced(function* (count: number) {
     yield* ok(`wait ds/agent --for=jsonpath={.status.desiredNumberScheduled}=${count} --timeout=120s`)
     yield* ok(`wait ds/agent --for=jsonpath={.status.numberReady}=${count} --timeout=120s`)

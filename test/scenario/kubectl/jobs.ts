@@ -1,8 +1,8 @@
-/** Jobs as users meet them: run to the end, told to wait, by index, failed, kept for a while, and deleted with or without their pods. */
+/** Jobs as users meet them: run to the end, suspended, by index, failed, kept for a while, and deleted with or without their pods. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "../../clients/kubectl.ts"
-import { shows, type Story } from "./stage.ts"
+import { shows, type Scenario } from "./harness.ts"
 
 const job = (name: string, script: string, spec: object = {}) => ({
   apiVersion: "batch/v1",
@@ -20,7 +20,7 @@ const job = (name: string, script: string, spec: object = {}) => ({
   }
 })
 
-const runs: Story = Effect.fnUntraced(function* (kubectl, server) {
+const runs: Scenario = Effect.fnUntraced(function* (kubectl, server) {
   const { json, ok, run } = kubectl
   assert.strictEqual(yield* ok("create job once --image=example.test/work:1 -- sh -c true"), "job.batch/once created\n")
   yield* ok("wait --for=condition=complete job/once --timeout=120s")
@@ -44,7 +44,7 @@ const runs: Story = Effect.fnUntraced(function* (kubectl, server) {
   yield* ok("wait pods -l job-name=once --for=delete --timeout=120s")
 })
 
-const fails: Story = Effect.fnUntraced(function* (kubectl) {
+const fails: Scenario = Effect.fnUntraced(function* (kubectl) {
   const { ok, send } = kubectl
   yield* send("create", job("bad", "exit 3", { backoffLimit: 0 }))
   yield* ok("wait --for=condition=failed job/bad --timeout=120s")
@@ -56,8 +56,8 @@ const fails: Story = Effect.fnUntraced(function* (kubectl) {
   )
 })
 
-/** What a pod was for is told by its index, and what succeeded by ranges of them. */
-const indexed: Story = Effect.fnUntraced(function* ({ ok, send }) {
+/** A pod carries its completion index; the status lists succeeded indexes as ranges. */
+const indexed: Scenario = Effect.fnUntraced(function* ({ ok, send }) {
   yield* send("create", job("parts", "exit 0", { completions: 5, parallelism: 2, completionMode: "Indexed" }))
   yield* ok("wait --for=condition=complete job/parts --timeout=120s")
   assert.strictEqual(yield* ok("get job parts -o jsonpath={.status.completedIndexes}"), "0-4")
@@ -67,7 +67,7 @@ const indexed: Story = Effect.fnUntraced(function* ({ ok, send }) {
   assert.match(yield* ok("describe job parts"), /Completed Indexes: +0-4\n/)
 })
 
-const waits: Story = Effect.fnUntraced(function* (kubectl) {
+const waits: Scenario = Effect.fnUntraced(function* (kubectl) {
   const { ok, run, send } = kubectl
   yield* send("create", job("later", "sleep 600", { parallelism: 2, completions: 2 }))
   yield* ok("wait job/later --for=jsonpath={.status.ready}=2 --timeout=120s")
@@ -91,14 +91,14 @@ const waits: Story = Effect.fnUntraced(function* (kubectl) {
   )
 })
 
-const isKeptForAWhile: Story = Effect.fnUntraced(function* ({ ok, send }) {
+const isKeptForAWhile: Scenario = Effect.fnUntraced(function* ({ ok, send }) {
   yield* send("create", job("brief", "exit 0", { ttlSecondsAfterFinished: 1 }))
   yield* ok("wait job/brief --for=delete --timeout=120s")
   yield* ok("wait pods -l job-name=brief --for=delete --timeout=120s")
 })
 
-/** Nobody counts the pods of a Job that is gone, so nothing holds them. */
-const leavesItsPods: Story = Effect.fnUntraced(function* ({ ok, send }) {
+/** The pods of a deleted Job are not counted any more, so no finalizer holds them. */
+const leavesItsPods: Scenario = Effect.fnUntraced(function* ({ ok, send }) {
   yield* send("create", job("gone", "sleep 600"))
   yield* ok("wait job/gone --for=jsonpath={.status.active}=1 --timeout=120s")
   yield* ok("delete job gone --cascade=orphan")
@@ -107,7 +107,7 @@ const leavesItsPods: Story = Effect.fnUntraced(function* ({ ok, send }) {
   yield* ok(`delete ${pod} --timeout=120s`)
 })
 
-export const jobs: Story = Effect.fnUntraced(function* (kubectl, server) {
+export const jobs: Scenario = Effect.fnUntraced(function* (kubectl, server) {
   const all = [runs, fails, leavesItsPods, ...(server === "present" ? [indexed, waits, isKeptForAWhile] : [])]
   yield* Effect.forEach(all, (one) => one(kubectl, server), { concurrency: "unbounded", discard: true })
 })

@@ -1,14 +1,14 @@
-/** Nodes as operators meet them: cordoned, drained, tainted - and one that nobody hears of any more, whose pods are made elsewhere. */
+/** Nodes as operators meet them: cordoned, drained, tainted - and one whose heartbeats stop, whose pods are replaced on other nodes. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "../../clients/kubectl.ts"
-import { eventually, shows, type Story } from "./stage.ts"
+import { eventually, shows, type Scenario } from "./harness.ts"
 
 /** Simulated machines renew their leases every ten seconds. */
-export const patience = ["--node-monitor-period=1s", "--node-monitor-grace-period=15s", "--node-eviction-rate=10"]
+export const flags = ["--node-monitor-period=1s", "--node-monitor-grace-period=15s", "--node-eviction-rate=10"]
 
 const lost = { apiVersion: "v1", kind: "Node", metadata: { name: "lost" }, spec: { unschedulable: true } }
-/** What a kubelet reports: it is the moment that tells one heartbeat from the last. */
+/** What a kubelet reports: the time distinguishes one heartbeat from the last. */
 const heartbeat = Effect.sync(() => {
   const lastHeartbeatTime = new Date().toISOString().replace(/\.\d+/, "")
   return JSON.stringify({
@@ -24,7 +24,7 @@ const hasty = ["not-ready", "unreachable"].map((key) => ({
   tolerationSeconds: 1
 }))
 
-export const nodes: Story = Effect.fnUntraced(function* (kubectl, server) {
+export const nodes: Scenario = Effect.fnUntraced(function* (kubectl, server) {
   const { ok, run, send } = kubectl
   yield* send("create", lost)
   yield* ok(["patch", "node", "lost", "--subresource=status", "-p", yield* heartbeat])

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "../../clients/kubectl.ts"
-import { shows, type Story } from "./stage.ts"
+import { shows, type Scenario } from "./harness.ts"
 
 const claim = {
   metadata: { name: "data" },
@@ -31,7 +31,7 @@ const set = {
 const revisionsIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/^(\d+) /gm)].map(([, number = ""]) => number)
 
-export const replicas: Story = Effect.fnUntraced(function* ({ ok, run, send }, server) {
+export const replicas: Scenario = Effect.fnUntraced(function* ({ ok, run, send }, server) {
   const rolledOut = Effect.gen(function* () {
     assert.match(
       yield* ok("rollout status sts/db --timeout=60s"),

@@ -1,9 +1,9 @@
 /** A Service as users meet it: its addresses follow the pods behind it, in one object and in slices. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { eventually, shows, type Story } from "./stage.ts"
+import { eventually, shows, type Scenario } from "./harness.ts"
 
-export const services: Story = Effect.fnUntraced(function* (kubectl, server) {
+export const services: Scenario = Effect.fnUntraced(function* (kubectl, server) {
   const { json, ok, send } = kubectl
   const isSliced = server === "present"
   yield* ok("create deployment web --image=example.test/web:1 --replicas=3 --port=8080")

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import * as Process from "../../support/process.ts"
-import type { Story } from "./stage.ts"
+import type { Scenario } from "./harness.ts"
 
 const secret = (name: string) => ({
   apiVersion: "v1",
@@ -13,7 +13,7 @@ const secret = (name: string) => ({
   metadata: { name, annotations: { "kubernetes.io/service-account.name": "robot" } }
 })
 
-export const tokens: Story = Effect.fnUntraced(function* ({ namespace, ok, run, send }) {
+export const tokens: Scenario = Effect.fnUntraced(function* ({ namespace, ok, run, send }) {
   const decoded = (name: string, key: string) =>
     Effect.map(ok(["get", "secret", name, "-o", `jsonpath={.data.${key.replace(".", "\\.")}}`]), (text) =>
       Buffer.from(text, "base64").toString("utf8")

@@ -1,6 +1,6 @@
 /**
  * What a server's audit log says about who led, pure: the writes that were accepted, the terms of leadership among them, and what was
- * accepted from somebody whose term was over. A term begins with the write that takes the Lease: that is the first write of the
+ * accepted from a replica whose term was over. A term begins with the write that takes the Lease: that is the first write of the
  * new leader. Events are left out of it: they tell what was done, and by design leave after the lease was given back.
  */
 
@@ -57,7 +57,7 @@ export const late = (writes: ReadonlyArray<Write>, lease: Target): ReadonlyArray
 
 /**
  * A write that changes nothing is answered with the revision that the object had: one that the store had reached before the write came
- * in, as a later revision tells that was answered before.
+ * in, as a later revision shows that was answered before.
  */
 const changing = (writes: ReadonlyArray<Write>): ReadonlyArray<Write> => {
   const answered = writes.toSorted((a, b) => a.completed - b.completed)
@@ -79,7 +79,7 @@ const holderAt = (began: ReadonlyArray<Term>, { received, revision }: Write): st
     revision === undefined ? takeover.completed < received : (takeover.revision ?? 0) < revision
   )?.user
 
-/** The work that was accepted from somebody after a moment. */
+/** The writes that were accepted from a user after a moment. */
 export const workOf = (
   writes: ReadonlyArray<Write>,
   lease: Target,

@@ -8,7 +8,7 @@ import { full } from "../../support/runs.ts"
 import * as Audit from "./audit.ts"
 import * as Load from "./load.ts"
 import * as Servers from "./servers.ts"
-import * as Stage from "./stage.ts"
+import * as Harness from "./harness.ts"
 
 /** Milliseconds. Liveness remembers what took more than ten seconds. */
 const busy = full ? 30_000 : 12_000
@@ -36,32 +36,32 @@ describe("a reconcile that does not let go of the event loop", () => {
     "costs its process liveness and the lease, and never makes two leaders",
     () =>
       Effect.gen(function* () {
-        const stage = yield* Stage.make(yield* Servers.embedded)
+        const harness = yield* Harness.make(yield* Servers.embedded)
         const env = { ...endless, CM_HEALTH_PROBE_BIND_ADDRESS: "127.0.0.1:0" }
-        const first = yield* stage.start({ env, more: ["--leader-elect-on-lost=rejoin"] })
+        const first = yield* harness.start({ env, more: ["--leader-elect-on-lost=rejoin"] })
         const [, port = ""] = yield* first.says(/Serving probes"[^\n]*port"?[=:](\d+)/)
-        yield* Stage.latest(stage, 0)
-        const second = yield* stage.start()
+        yield* Harness.latest(harness, 0)
+        const second = yield* harness.start()
         assert.strictEqual(yield* probe(port, "/healthz"), 200)
         const model: Load.Model = new Map([
           ["other", 3],
           ["endless", 2]
         ])
-        for (const [name, replicas] of model) yield* Load.deployment(stage.client, name, replicas)
+        for (const [name, replicas] of model) yield* Load.deployment(harness.client, name, replicas)
         yield* first.says(/busy/)
         const began = Date.now()
         assert.isUndefined(yield* probe(port, "/healthz"))
-        const { takeover, user } = yield* Stage.latest(stage, began)
+        const { takeover, user } = yield* Harness.latest(harness, began)
         assert.strictEqual(user, second.user)
         assert.notMatch(first.said(), /free again/)
         // Renewed by the thread for one renew deadline, and by it alone.
-        const { renew } = stage.times
-        assert.isBelow(takeover.completed - began, renew + Stage.bound(stage.times) + Stage.allowance)
-        Stage.report("event loop blocked, until another one leads", [takeover.completed - began])
+        const { renew } = harness.times
+        assert.isBelow(takeover.completed - began, renew + Harness.bound(harness.times) + Harness.allowance)
+        Harness.report("event loop blocked, until another one leads", [takeover.completed - began])
         yield* first.says(/free again[^]*contending again/)
         assert.strictEqual(yield* probe(port, "/healthz"), 500)
-        yield* Load.settled(stage.client, model)
-        assert.deepStrictEqual(Audit.late(stage.writes(), Stage.lease), [])
+        yield* Load.settled(harness.client, model)
+        assert.deepStrictEqual(Audit.late(harness.writes(), Harness.lease), [])
       }).pipe(Effect.scoped),
     300_000
   )

@@ -12,10 +12,10 @@ import * as TcpProxy from "../../support/tcpProxy.ts"
 import * as Audit from "./audit.ts"
 import * as Load from "./load.ts"
 import * as Servers from "./servers.ts"
-import * as Stage from "./stage.ts"
+import * as Harness from "./harness.ts"
 
-/** There are two seconds between the end of a term and the lease's: on a busy machine the test hears of the end late. */
-const times: Stage.Times = full ? Stage.times : { lease: 5000, renew: 3000, retry: 400 }
+/** There are two seconds between the end of a term and the lease's: on a busy machine the test learns of the end late. */
+const times: Harness.Times = full ? Harness.times : { lease: 5000, renew: 3000, retry: 400 }
 
 interface Wire {
   /** The server at the leader's end. */
@@ -26,33 +26,33 @@ interface Wire {
 }
 
 const cut = Effect.fnUntraced(function* (wireTo: (server: string) => Effect.Effect<Wire, never, Scope.Scope>) {
-  const stage = yield* Stage.make(yield* Servers.embedded, times)
-  const wire = yield* wireTo(stage.server.server)
+  const harness = yield* Harness.make(yield* Servers.embedded, times)
+  const wire = yield* wireTo(harness.server.server)
   const more = ["--leader-elect-on-lost=rejoin", "--v=1"]
-  const first = yield* stage.start({ more, server: wire.server, through: wire.through })
-  yield* Stage.latest(stage, 0)
-  const second = yield* stage.start({ more })
+  const first = yield* harness.start({ more, server: wire.server, through: wire.through })
+  yield* Harness.latest(harness, 0)
+  const second = yield* harness.start({ more })
   const model: Load.Model = new Map()
-  const loading = yield* Effect.forkScoped(Load.changes(stage.client, model, 50))
+  const loading = yield* Effect.forkScoped(Load.changes(harness.client, model, 50))
   yield* Effect.sleep(1000)
   const began = Date.now()
   yield* wire.cut
   yield* first.says(/no longer leading/)
   const over = Date.now()
-  const { takeover, user } = yield* Stage.latest(stage, began)
+  const { takeover, user } = yield* Harness.latest(harness, began)
   assert.strictEqual(user, second.user)
   assert.isBelow(over, takeover.received, "it stopped before another one started")
-  // A renewal may have arrived of which it never heard.
-  assert.isBelow(takeover.completed - began, times.retry + Stage.bound(times) + Stage.allowance)
-  Stage.report("cut off, until another one leads", [takeover.completed - began])
-  yield* Stage.worked(stage, { takeover, user, before: undefined })
+  // A renewal may have arrived whose response was lost.
+  assert.isBelow(takeover.completed - began, times.retry + Harness.bound(times) + Harness.allowance)
+  Harness.report("cut off, until another one leads", [takeover.completed - began])
+  yield* Harness.worked(harness, { takeover, user, before: undefined })
   yield* wire.mend
   yield* first.says(/contending again/)
   yield* second.kill("SIGTERM")
   yield* second.exit
   yield* Fiber.interrupt(loading)
-  yield* Load.settled(stage.client, model)
-  assert.deepStrictEqual(Audit.late(stage.writes(), Stage.lease), [])
+  yield* Load.settled(harness.client, model)
+  assert.deepStrictEqual(Audit.late(harness.writes(), Harness.lease), [])
 })
 
 const proxied =
@@ -75,7 +75,7 @@ const limit = 300_000
 
 describe.concurrent("a leader that is cut off from the server", () => {
   it.live(
-    "and hears no answers: it stops before another one starts",
+    "and gets no responses: it stops before another one starts",
     () =>
       Effect.scoped(
         cut(

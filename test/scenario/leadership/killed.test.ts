@@ -12,7 +12,7 @@ import { full } from "../../support/runs.ts"
 import * as Audit from "./audit.ts"
 import * as Load from "./load.ts"
 import * as Servers from "./servers.ts"
-import * as Stage from "./stage.ts"
+import * as Harness from "./harness.ts"
 
 const rounds = full ? 30 : 3
 
@@ -24,38 +24,38 @@ interface Fault {
 }
 
 const again = Effect.fnUntraced(function* (server: Servers.Server, fault: Fault) {
-  const stage = yield* Stage.make(server)
+  const harness = yield* Harness.make(server)
   // On a machine that is too busy for them, leaders may lose their lease by themselves: they are to stay.
-  const start = stage.start({ more: ["--leader-elect-on-lost=rejoin"] })
+  const start = harness.start({ more: ["--leader-elect-on-lost=rejoin"] })
   yield* Effect.all([start, start, start], { concurrency: "unbounded" })
   const model: Load.Model = new Map()
-  const loading = yield* Effect.forkScoped(Load.changes(stage.client, model, 100))
+  const loading = yield* Effect.forkScoped(Load.changes(harness.client, model, 100))
   const [took, worked]: [Array<number>, Array<number>] = [[], []]
   for (let round = 0; round < rounds; round++) {
-    yield* Stage.worked(stage, yield* Stage.latest(stage, 0))
-    yield* Effect.sleep(yield* Random.nextIntBetween(0, stage.times.retry * 2))
-    const { leader } = yield* Stage.latest(stage, 0)
+    yield* Harness.worked(harness, yield* Harness.latest(harness, 0))
+    yield* Effect.sleep(yield* Random.nextIntBetween(0, harness.times.retry * 2))
+    const { leader } = yield* Harness.latest(harness, 0)
     const signalled = Date.now()
     yield* leader.kill(fault.signal)
-    const next = yield* Stage.latest(stage, signalled)
+    const next = yield* Harness.latest(harness, signalled)
     // One that was asked to stop leads until it has: from the last that it did with the lease.
     const from = fault.signal === "SIGTERM" ? (next.before?.completed ?? signalled) : signalled
     took.push(next.takeover.completed - from)
-    worked.push((yield* Stage.worked(stage, next)).completed - from)
-    // Somebody takes its place, as a Deployment would see to.
+    worked.push((yield* Harness.worked(harness, next)).completed - from)
+    // Another replica starts, as a Deployment would start it.
     yield* start
   }
   yield* Fiber.interrupt(loading)
-  yield* Load.settled(stage.client, model)
-  Stage.report(`${fault.signal}, ${fault.server}, until another one leads`, took)
-  Stage.report(`${fault.signal}, ${fault.server}, until it has written`, worked)
-  assert.deepStrictEqual(Audit.late(stage.writes(), Stage.lease), [])
-  for (const one of took) assert.isBelow(one, fault.bound + Stage.allowance)
+  yield* Load.settled(harness.client, model)
+  Harness.report(`${fault.signal}, ${fault.server}, until another one leads`, took)
+  Harness.report(`${fault.signal}, ${fault.server}, until it has written`, worked)
+  assert.deepStrictEqual(Audit.late(harness.writes(), Harness.lease), [])
+  for (const one of took) assert.isBelow(one, fault.bound + Harness.allowance)
 })
 
-const { retry } = Stage.times
+const { retry } = Harness.times
 const bounds = [
-  { signal: "SIGKILL", bound: Stage.bound(Stage.times) },
+  { signal: "SIGKILL", bound: Harness.bound(Harness.times) },
   { signal: "SIGTERM", bound: 2.2 * retry }
 ] as const
 const limit = full ? 1_800_000 : 300_000

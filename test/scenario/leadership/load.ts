@@ -12,7 +12,7 @@ import type { Client } from "../cluster.ts"
 const namespace = "default"
 
 /** Milliseconds: many times what is needed. */
-const patience = 60_000
+const timeout = 60_000
 
 /** Replicas by the name of a Deployment. */
 export type Model = Map<string, number>
@@ -32,7 +32,7 @@ export const deploymentOf = (name: string, replicas: number, namespace: string) 
 export const deployment = (client: Client, name: string, replicas: number) =>
   client.create(Deployment, deploymentOf(name, replicas, namespace))
 
-/** One change after another, for as long as it runs; the model is as the server was told. */
+/** One change after another, for as long as it runs; the model holds what the server accepted. */
 export const changes = (client: Client, model: Model, every: number): Effect.Effect<never> =>
   Effect.forever(
     Effect.gen(function* () {
@@ -47,7 +47,7 @@ export const changes = (client: Client, model: Model, every: number): Effect.Eff
 
 /** Waits until the cluster is as the model says, and fails with the difference when that takes too long. */
 export const settled = Effect.fnUntraced(function* (client: Client, model: Model) {
-  const end = Date.now() + patience
+  const end = Date.now() + timeout
   let lines = yield* difference(client, model)
   while (lines.length > 0 && Date.now() < end) {
     yield* Effect.sleep(100)
@@ -77,7 +77,7 @@ const difference = Effect.fnUntraced(function* (client: Client, model: Model) {
     return `${metadata.name} wants ${spec?.replicas} has ${counted.get(metadata.name) ?? 0} says ${seen}`
   })
   const wanted = [...model].map(([name, replicas]) => `${name} wants ${replicas} has ${replicas} says ${replicas}`)
-  const strays = counted.has("none") ? [`${counted.get("none")} pods of nobody`] : []
+  const strays = counted.has("none") ? [`${counted.get("none")} pods without an owner`] : []
   return [
     ...found.filter((line) => !wanted.includes(line)),
     ...wanted.filter((line) => !found.includes(line)),

@@ -1,6 +1,6 @@
 /**
  * API servers as processes of their own, with an audit log that the test reads as it grows: the embedded one and a real one. Each
- * replica is let in as a service account of its own, so that the log tells them apart.
+ * replica is let in as a service account of its own, so that the log distinguishes them.
  */
 import * as Effect from "effect/Effect"
 import { appendFileSync, closeSync, openSync, readSync, writeFileSync } from "node:fs"

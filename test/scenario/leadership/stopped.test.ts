@@ -10,37 +10,38 @@ import { full } from "../../support/runs.ts"
 import * as Audit from "./audit.ts"
 import * as Load from "./load.ts"
 import * as Servers from "./servers.ts"
-import * as Stage from "./stage.ts"
+import * as Harness from "./harness.ts"
 
-/** Milliseconds: longer than the lease and the time until somebody takes it. */
-const stop = full ? 20_000 : Stage.bound(Stage.times) + 500
+/** Milliseconds: longer than the lease and the time until another replica takes it. */
+const stop = full ? 20_000 : Harness.bound(Harness.times) + 500
 
 /** Of each of five sets. */
 const pods = 80
 
 /**
  * Stops a leader that has hundreds of pods to make and may make twenty in a second: the next ones wait for their turn, which has come
- * when it wakes, before anything tells it that its term is over.
+ * when it wakes, before anything shows it that its term is over.
  */
 const stopped = Effect.fnUntraced(function* <E>(server: Effect.Effect<Servers.Server, E, Scope.Scope>) {
-  const stage = yield* Stage.make(yield* server)
+  const harness = yield* Harness.make(yield* server)
   const more = ["--leader-elect-on-lost=rejoin"]
   const paced = ["--kube-api-qps=20", "--kube-api-burst=20"]
-  const first = yield* stage.start({ more: [...more, ...paced] })
-  const { takeover } = yield* Stage.latest(stage, 0)
-  const second = yield* stage.start({ more })
+  const first = yield* harness.start({ more: [...more, ...paced] })
+  const { takeover } = yield* Harness.latest(harness, 0)
+  const second = yield* harness.start({ more })
   const model: Load.Model = new Map()
   for (let number = 0; number < 5; number++) {
     model.set(`many-${number}`, pods)
-    yield* Load.deployment(stage.client, `many-${number}`, pods)
+    yield* Load.deployment(harness.client, `many-${number}`, pods)
   }
-  const work = () => Audit.workOf(stage.writes(), Stage.lease, { user: first.user, moment: takeover.completed }).length
-  yield* Stage.until(Effect.sync(() => (work() > 40 ? true : undefined)))
+  const work = () =>
+    Audit.workOf(harness.writes(), Harness.lease, { user: first.user, moment: takeover.completed }).length
+  yield* Harness.until(Effect.sync(() => (work() > 40 ? true : undefined)))
   const began = Date.now()
   yield* first.kill("SIGSTOP")
-  const next = yield* Stage.latest(stage, began)
+  const next = yield* Harness.latest(harness, began)
   assert.strictEqual(next.user, second.user)
-  assert.isBelow(next.takeover.completed - began, Stage.bound(stage.times) + Stage.allowance)
+  assert.isBelow(next.takeover.completed - began, Harness.bound(harness.times) + Harness.allowance)
   yield* Effect.sleep(Math.max(0, began + stop - Date.now()))
   const resumed = Date.now()
   yield* first.kill("SIGCONT")
@@ -48,9 +49,9 @@ const stopped = Effect.fnUntraced(function* <E>(server: Effect.Effect<Servers.Se
   // It leads again, and finishes what is left.
   yield* second.kill("SIGTERM")
   yield* second.exit
-  assert.strictEqual((yield* Stage.latest(stage, resumed)).user, first.user)
-  yield* Load.settled(stage.client, model)
-  return Audit.late(stage.writes(), Stage.lease)
+  assert.strictEqual((yield* Harness.latest(harness, resumed)).user, first.user)
+  yield* Load.settled(harness.client, model)
+  return Audit.late(harness.writes(), Harness.lease)
 })
 
 const limit = 300_000

@@ -1,5 +1,5 @@
 /**
- * A controller of pods that does nothing but look how late it is: the annotation `written` says when a pod was written. Tells what it has
+ * A controller of pods that does nothing but look how late it is: the annotation `written` says when a pod was written. Prints what it has
  * seen and holds as a line of JSON whenever SIGUSR2 asks, and then begins to count anew. For `sustainedLoad.test.ts`.
  */
 import * as Effect from "effect/Effect"
@@ -70,7 +70,7 @@ const services = Recorder.layer.pipe(
   Layer.provide(endpoint)
 )
 
-const telling = Effect.map(Effect.context<Cache>(), (context) => {
+const printing = Effect.map(Effect.context<Cache>(), (context) => {
   process.on("SIGUSR2", () => {
     Effect.runForkWith(context)(
       Effect.map(figures, (line) => {
@@ -83,4 +83,4 @@ const telling = Effect.map(Effect.context<Cache>(), (context) => {
   })
 })
 
-await Effect.andThen(telling, Manager.run({ controllers: [meter] })).pipe(Effect.provide(services), Effect.runPromise)
+await Effect.andThen(printing, Manager.run({ controllers: [meter] })).pipe(Effect.provide(services), Effect.runPromise)

@@ -1,5 +1,5 @@
 /**
- * A program of somebody else's: one controller that writes a word on every namespace, which a service of its own knows. For the scenarios
+ * A program of a library user: one controller that writes a word on every namespace, which a service of its own knows. For the scenarios
  * of `ownProgram.test.ts`; it is not an example.
  */
 import * as Config from "effect/Config"

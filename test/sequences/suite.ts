@@ -5,7 +5,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { seed } from "../support/runs.ts"
 import * as Invariants from "./invariants.ts"
 import type { Entry } from "./log.ts"
-import { play } from "./play.ts"
+import { run } from "./run.ts"
 import type * as Steps from "./steps.ts"
 
 export type Invariant = (log: ReadonlyArray<Entry>) => ReadonlyArray<string>
@@ -26,19 +26,19 @@ export const inCalm: ReadonlyArray<Invariant> = [
   Invariants.neverTwoGenerations
 ]
 
-/** At most so many steps a history. */
+/** At most so many steps a sequence. */
 const size = 14
 
-/** A failure comes with the shortest history that still fails, and with the token that replays it. */
-export const check = <A extends Steps.History>(
-  histories: Arbitrary.Arbitrary<A>,
+/** A failure comes with the shortest sequence that still fails, and with the token that replays it. */
+export const check = <A extends Steps.Sequence>(
+  sequences: Arbitrary.Arbitrary<A>,
   invariants: ReadonlyArray<Invariant>,
   options: Arbitrary.CheckOptions
 ) =>
   Arbitrary.checkEffect(
-    histories,
-    (history) =>
-      play(history, invariants).pipe(
+    sequences,
+    (sequence) =>
+      run(sequence, invariants).pipe(
         Effect.provide(TestClock.layer()),
         Effect.flatMap((said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said)))
       ),

@@ -15,8 +15,8 @@ const of = (tags: ReadonlyArray<Steps.Do["_tag"]>) => {
   const members = Steps.Do.members.filter((member) => tags.includes(member.fields._tag.schema.literal))
   return Arbitrary.schema(
     Schema.Struct({
-      replicas: Steps.History.fields.replicas,
-      inherits: Steps.History.fields.inherits,
+      replicas: Steps.Sequence.fields.replicas,
+      inherits: Steps.Sequence.fields.inherits,
       steps: Schema.Array(Schema.Struct({ do: Schema.Union(members), wait: Steps.Step.fields.wait }))
     })
   )

@@ -98,16 +98,16 @@ const faultsIn = (all: Everything): ReadonlyArray<string> => [
   ...all.pods.filter((pod) => !Pods.isActive(pod) && !Pods.isTerminal(pod)).map((pod) => `${pod.metadata.name} lingers`)
 ]
 
-/** Longer than every backoff, deadline and expectation together can take: the history made at most a dozen failures. */
-const patience = { steps: 240, millis: 10_000 }
+/** Longer than every backoff, deadline and expectation together can take: the sequence made at most a dozen failures. */
+const limit = { steps: 240, millis: 10_000 }
 
 /** 1: within bounded time available = replicas, one replica set holds them all, and the status tells the truth. */
 export const converges = Effect.fnUntraced(function* (client: Client) {
   const cluster = yield* ClusterTest
   for (let step = 0; ; step++) {
-    yield* cluster.advance(patience.millis)
+    yield* cluster.advance(limit.millis)
     const faults = faultsIn(yield* everything(client))
-    if (faults.length === 0 || step === patience.steps) return faults
+    if (faults.length === 0 || step === limit.steps) return faults
   }
 })
 

@@ -8,17 +8,18 @@ import * as Kubectl from "../../clients/kubectl.ts"
 import { budgets } from "./budgets.ts"
 import { daemons } from "./daemons.ts"
 import { jobs } from "./jobs.ts"
-import { nodes, patience } from "./nodes.ts"
+import { nodes, flags } from "./nodes.ts"
 import { replicas } from "./replicas.ts"
 import { services } from "./services.ts"
-import * as Stage from "./stage.ts"
+import * as Harness from "./harness.ts"
 import { tokens } from "./tokens.ts"
 
-if (!Kubectl.isInstalled) process.stderr.write(`stories ${Kubectl.reason}\n`)
-else if (Stage.missing !== undefined) process.stderr.write(`stories on a real API server skipped: ${Stage.missing}\n`)
+if (!Kubectl.isInstalled) process.stderr.write(`scenarios ${Kubectl.reason}\n`)
+else if (Harness.missing !== undefined)
+  process.stderr.write(`scenarios on a real API server skipped: ${Harness.missing}\n`)
 else
   process.stderr.write(
-    "skipped in stories on kube-apiserver 1.20: indexed and suspended Jobs, ttl, slices, what becomes of claims, disruption budgets of policy/v1 and the condition DisruptionTarget, which it does not store\n"
+    "skipped in scenarios on kube-apiserver 1.20: indexed and suspended Jobs, ttl, slices, what becomes of claims, disruption budgets of policy/v1 and the condition DisruptionTarget, which it does not store\n"
   )
 
 const loops = [
@@ -37,19 +38,21 @@ const loops = [
   "taint-eviction"
 ]
 
-const stories = { jobs, services, tokens, daemons, replicas, nodes }
+const scenarios = { jobs, services, tokens, daemons, replicas, nodes }
 
 describe.skipIf(!Kubectl.isInstalled).concurrent("with kubectl, Jobs, daemons, Services, nodes and tokens", () => {
   it.live(
     "do on the embedded cluster what they promise",
     () =>
-      Effect.scoped(Effect.flatMap(Stage.embedded(patience), (stage) => Stage.tell(stage, { ...stories, budgets }))),
+      Effect.scoped(
+        Effect.flatMap(Harness.embedded(flags), (cluster) => Harness.runAll(cluster, { ...scenarios, budgets }))
+      ),
     600_000
   )
 
-  it.live.skipIf(Stage.missing !== undefined)(
+  it.live.skipIf(Harness.missing !== undefined)(
     "do on a real API server what they promise",
-    () => Effect.scoped(Effect.flatMap(Stage.real(loops, patience), (stage) => Stage.tell(stage, stories))),
+    () => Effect.scoped(Effect.flatMap(Harness.real(loops, flags), (cluster) => Harness.runAll(cluster, scenarios))),
     600_000
   )
 })

@@ -67,7 +67,7 @@ const times = [
   "--leader-elect-on-lost=rejoin"
 ]
 
-/** How somebody takes the place of one that was killed. */
+/** How a killed process is replaced. */
 export type How = "is started again" | "stood by"
 
 export const make = Effect.fnUntraced(function* (server: Server, how: How) {
@@ -76,7 +76,7 @@ export const make = Effect.fnUntraced(function* (server: Server, how: How) {
   const entries: Array<Entry> = []
   const open = new Set<string>()
   let ended = false
-  const heard = (entry: Entry): void => {
+  const record = (entry: Entry): void => {
     entries.push(entry)
     if (entry.kind !== "Job") return
     const { metadata, status } = entry.object
@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* (server: Server, how: How) {
   }
   const follow = <K extends Entry["kind"]>(kind: K, resource: typeof Job | typeof Pod | typeof Secret) =>
     client.watch(resource as typeof Pod, { timeoutSeconds: 3000 }).pipe(
-      Stream.runForEach(({ object, type }) => Effect.sync(() => heard({ kind, type, object } as Entry))),
+      Stream.runForEach(({ object, type }) => Effect.sync(() => record({ kind, type, object } as Entry))),
       Effect.ensuring(Effect.sync(() => (ended = true))),
       Effect.forkScoped
     )

@@ -1,6 +1,6 @@
 /**
- * A story: some controllers, or another part of the program, and a user, on a cluster with RBAC and under exactly the roles that are
- * printed for them. It can be told with other roles, and says afterwards what was granted, what of it was used and what was denied.
+ * A scenario: some controllers, or another part of the program, and a user, on a cluster with RBAC and under exactly the roles that are
+ * printed for them. It can run with other roles, and reports afterwards what was granted, what of it was used and what was denied.
  */
 import { assert } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -18,25 +18,29 @@ import * as Grants from "./grants.ts"
 
 export type Roles = (printed: ReadonlyArray<Manifest>) => ReadonlyArray<Manifest>
 
-export interface Stage {
+export interface Observer {
   /** The roles to write in place of those that are printed. */
   readonly roles: Roles
   readonly onEntry: (entry: Entry) => void
 }
 
-export interface Story {
+export interface Scenario {
   readonly title: string
   /** Dies when what the user wants does not come about. */
-  readonly tell: (stage: Stage) => Effect.Effect<void, unknown, Scope.Scope>
+  readonly run: (observer: Observer) => Effect.Effect<void, unknown, Scope.Scope>
 }
 
 /** Every right that a server may ask for is asked for. */
 const strict = { ownerReferencesPermission: true }
 
-/** A story of controllers, in virtual time. */
-const once = (title: string, options: Options, body: Effect.Effect<void, unknown, Provides | Scope.Scope>): Story => ({
+/** A scenario of controllers, in virtual time. */
+const once = (
+  title: string,
+  options: Options,
+  body: Effect.Effect<void, unknown, Provides | Scope.Scope>
+): Scenario => ({
   title,
-  tell: ({ onEntry, roles }) =>
+  run: ({ onEntry, roles }) =>
     Effect.provide(
       body,
       ClusterTest.layer({ ...options, authorization: "RBAC", admission: strict, roles, audit: { onEntry } })
@@ -55,13 +59,16 @@ export const countsEvents = (isMeant: (event: Event) => boolean = () => true) =>
   })
 
 /** With one account for all controllers, and with one for each. */
-export const make = (...[title, options, body]: Parameters<typeof once>): ReadonlyArray<Story> => [
+export const make = (...[title, options, body]: Parameters<typeof once>): ReadonlyArray<Scenario> => [
   once(`${title} (one account)`, { ...options, accounts: "one" }, body),
   once(`${title} (accounts of their own)`, options, body)
 ]
 
 /** The same, and once more where that namespace is the only one that is worked in. */
-export const makeIn = (namespace: string, ...[title, options, body]: Parameters<typeof once>): ReadonlyArray<Story> => [
+export const makeIn = (
+  namespace: string,
+  ...[title, options, body]: Parameters<typeof once>
+): ReadonlyArray<Scenario> => [
   ...make(title, options, body),
   once(
     `${title} (one namespace)`,
@@ -70,7 +77,7 @@ export const makeIn = (namespace: string, ...[title, options, body]: Parameters<
   )
 ]
 
-export interface Told {
+export interface Outcome {
   readonly granted: ReadonlyArray<Grants.Grant>
   /** By what it says. */
   readonly used: ReadonlySet<string>
@@ -81,7 +88,7 @@ const listening = (change: Roles, onDenied: () => void) => {
   let granted: ReadonlyArray<Grants.Grant> = []
   const used = new Set<string>()
   const denied: Array<string> = []
-  const stage: Stage = {
+  const observer: Observer = {
     roles: (printed) => {
       const changed = change(printed)
       // Later printings of a role take the place of earlier ones; those of others stay.
@@ -96,25 +103,25 @@ const listening = (change: Roles, onDenied: () => void) => {
       onDenied()
     }
   }
-  return { stage, told: (): Told => ({ granted, used, denied }) }
+  return { observer, outcome: (): Outcome => ({ granted, used, denied }) }
 }
 
-/** Tells it to its end, with the printed roles or with what is made of them. */
-export const tell = (story: Story, change: Roles = (printed) => printed): Effect.Effect<Told, unknown> =>
+/** Runs it to its end, with the printed roles or with what is made of them. */
+export const run = (scenario: Scenario, change: Roles = (printed) => printed): Effect.Effect<Outcome, unknown> =>
   Effect.suspend(() => {
-    const { stage, told } = listening(change, () => {})
-    return Effect.map(alone(story.tell(stage)), told)
+    const { observer, outcome } = listening(change, () => {})
+    return Effect.map(alone(scenario.run(observer)), outcome)
   })
 
 /** Whether it fails, or anything is denied in it: then it goes no further. */
-export const breaks = (story: Story, change: Roles): Effect.Effect<boolean> =>
+export const breaks = (scenario: Scenario, change: Roles): Effect.Effect<boolean> =>
   Effect.gen(function* () {
     const refused = yield* Deferred.make<void>()
-    const { stage, told } = listening(change, () => Deferred.doneUnsafe(refused, Effect.void))
-    const ended = yield* Effect.exit(alone(Effect.raceFirst(story.tell(stage), Deferred.await(refused))))
-    return ended._tag === "Failure" || told().denied.length > 0
+    const { observer, outcome } = listening(change, () => Deferred.doneUnsafe(refused, Effect.void))
+    const ended = yield* Effect.exit(alone(Effect.raceFirst(scenario.run(observer), Deferred.await(refused))))
+    return ended._tag === "Failure" || outcome().denied.length > 0
   })
 
 /** In a time of its own: what comes before it in a test does not count. */
-const alone = <A>(story: Effect.Effect<A, unknown, Scope.Scope>): Effect.Effect<A, unknown> =>
-  story.pipe(Effect.scoped, Effect.provide(Layer.fresh(TestClock.layer())))
+const alone = <A>(scenario: Effect.Effect<A, unknown, Scope.Scope>): Effect.Effect<A, unknown> =>
+  scenario.pipe(Effect.scoped, Effect.provide(Layer.fresh(TestClock.layer())))

@@ -1,33 +1,33 @@
 /**
- * Where stories are told with kubectl: the embedded cluster, where one process is everything, and a real kube-apiserver, where the loops and the
- * machines are two ordinary clients of it. A story gets kubectl in a namespace of its own, and is told what the server does not know.
+ * Where kubectl scenarios run: the embedded cluster, where one process is everything, and a real kube-apiserver, where the loops and the
+ * machines are two ordinary clients of it. A scenario gets kubectl in a namespace of its own, and the version of the server.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import * as Kubectl from "../../clients/kubectl.ts"
-import { Stand } from "../../clients/stand.ts"
+import { Fixture } from "../../clients/fixture.ts"
 import * as envtest from "../../support/envtest.ts"
 import * as Process from "../../support/process.ts"
 import * as Kubeconfigs from "../kubeconfigs.ts"
 
-/** On an old server the fields and kinds that it does not store are left out of a story. */
+/** On an old server the fields and kinds that it does not store are left out of a scenario. */
 export type Server = "present" | "1.20"
 
-export interface Stage {
+export interface Cluster {
   /** Its path. */
   readonly kubeconfig: string
   readonly server: Server
 }
 
-export type Story = (kubectl: Kubectl.Kubectl, server: Server) => Effect.Effect<void, unknown, Scope.Scope>
+export type Scenario = (kubectl: Kubectl.Kubectl, server: Server) => Effect.Effect<void, unknown, Scope.Scope>
 
 /** One process: server, machines, and every loop that is on there by default. */
 export const embedded = Effect.fnUntraced(function* (more: ReadonlyArray<string> = []) {
   const program = yield* Process.start(["--cluster=embedded", ...more])
   const [, kubeconfig = ""] = yield* program.says(/^kubectl --kubeconfig (\S+) /m)
-  return { kubeconfig, server: "present" } satisfies Stage
+  return { kubeconfig, server: "present" } satisfies Cluster
 })
 
 /** Why there is no real server; undefined where there is one. */
@@ -51,18 +51,18 @@ export const real = Effect.fnUntraced(function* (loops: ReadonlyArray<string>, m
     ...more
   ])
   yield* program.says(/Starting Controller.*deployment/)
-  return { kubeconfig, server: "1.20" } satisfies Stage
+  return { kubeconfig, server: "1.20" } satisfies Cluster
 })
 
-/** kubectl in a new namespace of the stage. */
-export const kubectl = Effect.fnUntraced(function* ({ kubeconfig }: Stage, namespace: string) {
-  return yield* Kubectl.make(namespace).pipe(Effect.provideService(Stand, yield* Stand.at(kubeconfig)))
+/** kubectl in a new namespace of the cluster. */
+export const kubectl = Effect.fnUntraced(function* ({ kubeconfig }: Cluster, namespace: string) {
+  return yield* Kubectl.make(namespace).pipe(Effect.provideService(Fixture, yield* Fixture.at(kubeconfig)))
 })
 
-/** Tells one story after another: some of them change nodes, which all have in common. */
-export const tell = Effect.fnUntraced(function* (stage: Stage, stories: Readonly<Record<string, Story>>) {
-  for (const [name, story] of Object.entries(stories)) {
-    yield* Effect.scoped(Effect.flatMap(kubectl(stage, name), (one) => story(one, stage.server)))
+/** Runs one scenario after another: some of them change nodes, which all share. */
+export const runAll = Effect.fnUntraced(function* (cluster: Cluster, scenarios: Readonly<Record<string, Scenario>>) {
+  for (const [name, scenario] of Object.entries(scenarios)) {
+    yield* Effect.scoped(Effect.flatMap(kubectl(cluster, name), (one) => scenario(one, cluster.server)))
   }
 })
 

@@ -62,10 +62,10 @@ const loops: ReadonlyArray<Descriptor<ClusterAuthority | Discovery | KubeClient>
   TaintEviction.make()
 ]
 
-export type World = Provides | Nodes.Nodes | Scope.Scope
+export type Services = Provides | Nodes.Nodes | Scope.Scope
 
 /** A case on a cluster of its own. */
-export const scenario = <E>(title: string, body: Effect.Effect<void, E, World>) =>
+export const scenario = <E>(title: string, body: Effect.Effect<void, E, Services>) =>
   it.effect(title, () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest

@@ -32,7 +32,7 @@ const spaces = ["x", "y"] as const
 const workers = ["worker-1", "worker-2"] as const
 
 /** Bad luck for the requests that these loops make. */
-const Luck = Schema.Struct({
+const Faulty = Schema.Struct({
   match: Schema.Struct({
     verb: Schema.Literals(["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]),
     resource: Schema.optionalKey(Schema.Literals(["configmaps", "pods", "namespaces", "serviceaccounts", "nodes"]))
@@ -61,13 +61,13 @@ const Step = Schema.Struct({
   /** Which of several: of loops, of pods. */
   nth: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })),
   isHeld: Schema.Boolean,
-  faults: Schema.Array(Luck).check(Schema.isMaxLength(2)),
+  faults: Schema.Array(Faulty).check(Schema.isMaxLength(2)),
   seconds: Schema.Literals([0, 1, 5, 20, 45])
 })
 
-const histories = Arbitrary.schema(Schema.Array(Step).check(Schema.isMinLength(3), Schema.isMaxLength(14)))
+const sequences = Arbitrary.schema(Schema.Array(Step).check(Schema.isMinLength(3), Schema.isMaxLength(14)))
 
-type History = ReadonlyArray<typeof Step.Type>
+type Sequence = ReadonlyArray<typeof Step.Type>
 
 const finalizers = ["example.test/held"]
 const spec = { containers: [{ name: "main", image: "x" }], terminationGracePeriodSeconds: 5 }
@@ -235,7 +235,7 @@ const final = Effect.gen(function* () {
 
 const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
 
-const play = (history: History) =>
+const run = (sequence: Sequence) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const server = yield* ApiServer
@@ -261,7 +261,7 @@ const play = (history: History) =>
       })
     }
     yield* cluster.advance("10 seconds")
-    for (const [serial, step] of history.entries()) {
+    for (const [serial, step] of sequence.entries()) {
       yield* perform(noting, step, serial)
       yield* server.setFaults(step.faults)
       const index = step.nth % makes.length
@@ -280,8 +280,8 @@ const play = (history: History) =>
   }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(ClusterTest.layer({ nodes: 3 }), TestClock.layer())))
 
 const check = Arbitrary.checkEffect(
-  histories,
-  (history) => Effect.flatMap(play(history), (said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said))),
+  sequences,
+  (sequence) => Effect.flatMap(run(sequence), (said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said))),
   { size: 14, runs: runs(25), maxShrinks: 60 }
 )
 

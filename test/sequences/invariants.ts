@@ -1,5 +1,5 @@
 /**
- * What must hold at every revision of the log, whatever the history. Each invariant walks the log once and answers with the
+ * What must hold at every revision of the log, whatever the sequence. Each invariant walks the log once and answers with the
  * moments at which it did not hold, in words. Sources: controllers.md A.1, A.2, B.5 to B.7.
  */
 import { controllerOf } from "../../src/kube/Owner.ts"
@@ -8,7 +8,7 @@ import type { Deployment, Pod, ReplicaSet } from "../../src/kube/resources.ts"
 import type { Entry } from "./log.ts"
 
 /** The state of the cluster after some entry of the log. */
-interface World {
+interface State {
   readonly pods: Map<string, Pod>
   readonly sets: Map<string, ReplicaSet>
   readonly deployments: Map<string, Deployment>
@@ -16,32 +16,32 @@ interface World {
 
 const uidOf = (object: { readonly metadata: { readonly uid?: string } }): string => object.metadata.uid ?? ""
 
-const apply = (world: World, entry: Entry): void => {
+const apply = (state: State, entry: Entry): void => {
   const uid = uidOf(entry.object)
   const gone = entry.type === "DELETED"
-  if (entry.kind === "Pod") void (gone ? world.pods.delete(uid) : world.pods.set(uid, entry.object))
-  else if (entry.kind === "ReplicaSet") void (gone ? world.sets.delete(uid) : world.sets.set(uid, entry.object))
-  else void (gone ? world.deployments.delete(uid) : world.deployments.set(uid, entry.object))
+  if (entry.kind === "Pod") void (gone ? state.pods.delete(uid) : state.pods.set(uid, entry.object))
+  else if (entry.kind === "ReplicaSet") void (gone ? state.sets.delete(uid) : state.sets.set(uid, entry.object))
+  else void (gone ? state.deployments.delete(uid) : state.deployments.set(uid, entry.object))
 }
 
 const walk = (
   log: ReadonlyArray<Entry>,
-  visit: (world: World, entry: Entry, say: (violation: string) => void) => void
+  visit: (state: State, entry: Entry, say: (violation: string) => void) => void
 ): ReadonlyArray<string> => {
-  const world: World = { pods: new Map(), sets: new Map(), deployments: new Map() }
+  const state: State = { pods: new Map(), sets: new Map(), deployments: new Map() }
   const said: Array<string> = []
   for (const entry of log) {
-    apply(world, entry)
-    visit(world, entry, (violation) => void said.push(`revision ${entry.revision} at ${entry.at} ms: ${violation}`))
+    apply(state, entry)
+    visit(state, entry, (violation) => void said.push(`revision ${entry.revision} at ${entry.at} ms: ${violation}`))
   }
   return said
 }
 
-const setsOf = (world: World, deployment: Deployment): ReadonlyArray<ReplicaSet> =>
-  [...world.sets.values()].filter((set) => controllerOf(set)?.uid === uidOf(deployment))
+const setsOf = (state: State, deployment: Deployment): ReadonlyArray<ReplicaSet> =>
+  [...state.sets.values()].filter((set) => controllerOf(set)?.uid === uidOf(deployment))
 
-const podsOf = (world: World, set: ReplicaSet): ReadonlyArray<Pod> =>
-  [...world.pods.values()].filter((pod) => controllerOf(pod)?.uid === uidOf(set))
+const podsOf = (state: State, set: ReplicaSet): ReadonlyArray<Pod> =>
+  [...state.pods.values()].filter((pod) => controllerOf(pod)?.uid === uidOf(set))
 
 /** Percentages are of the replicas; surge rounds up, unavailability down, and both at zero means one unavailable. B.5. */
 export const boundsOf = ({ spec }: Deployment): { readonly most: number; readonly least: number } => {
@@ -62,17 +62,17 @@ const termsOf = ({ spec }: Deployment): string => JSON.stringify([spec?.replicas
 const onceHeld = (
   log: ReadonlyArray<Entry>,
   applies: (deployment: Deployment) => boolean,
-  judge: (world: World, deployment: Deployment) => string | undefined
+  judge: (state: State, deployment: Deployment) => string | undefined
 ): ReadonlyArray<string> => {
   const held = new Map<string, string>()
-  return walk(log, (world, _, say) => {
-    for (const deployment of world.deployments.values()) {
+  return walk(log, (state, _, say) => {
+    for (const deployment of state.deployments.values()) {
       const uid = uidOf(deployment)
       if (!applies(deployment) || deployment.metadata.deletionTimestamp !== undefined) {
         held.delete(uid)
         continue
       }
-      const wrong = judge(world, deployment)
+      const wrong = judge(state, deployment)
       const terms = termsOf(deployment)
       if (wrong === undefined) held.set(uid, terms)
       else if (held.get(uid) === terms) {
@@ -91,29 +91,29 @@ const count = <A>(all: Iterable<A>, is: (one: A) => boolean): number => {
   return n
 }
 
-const active = (world: World, deployment: Deployment): ReadonlyArray<Pod> =>
-  setsOf(world, deployment).flatMap((set) => podsOf(world, set).filter(Pods.isActive))
+const active = (state: State, deployment: Deployment): ReadonlyArray<Pod> =>
+  setsOf(state, deployment).flatMap((set) => podsOf(state, set).filter(Pods.isActive))
 
 /** 2, for what is asked for: the replica sets together never ask for more than replicas and surge. Holds under any faults. */
 export const asksForNoMore = (log: ReadonlyArray<Entry>): ReadonlyArray<string> =>
-  onceHeld(log, isRolling, (world, deployment) => {
-    const asked = setsOf(world, deployment).reduce((sum, set) => sum + (set.spec?.replicas ?? 0), 0)
+  onceHeld(log, isRolling, (state, deployment) => {
+    const asked = setsOf(state, deployment).reduce((sum, set) => sum + (set.spec?.replicas ?? 0), 0)
     const { most } = boundsOf(deployment)
     return asked > most ? `its replica sets ask for ${asked} pods, ${most} are allowed` : undefined
   })
 
 /** 2, for pods. */
 export const neverTooMany = (log: ReadonlyArray<Entry>): ReadonlyArray<string> =>
-  onceHeld(log, isRolling, (world, deployment) => {
-    const { length } = active(world, deployment)
+  onceHeld(log, isRolling, (state, deployment) => {
+    const { length } = active(state, deployment)
     const { most } = boundsOf(deployment)
     return length > most ? `${length} active pods, ${most} are allowed` : undefined
   })
 
-/** 2, for availability; for histories in which no pod and no machine fails. */
+/** 2, for availability; for sequences in which no pod and no machine fails. */
 export const neverTooFew = (log: ReadonlyArray<Entry>): ReadonlyArray<string> =>
-  onceHeld(log, isRolling, (world, deployment) => {
-    const available = count(active(world, deployment), Pods.isReady)
+  onceHeld(log, isRolling, (state, deployment) => {
+    const available = count(active(state, deployment), Pods.isReady)
     const { least } = boundsOf(deployment)
     return available < least ? `${available} available pods, ${least} are wanted` : undefined
   })
@@ -123,9 +123,9 @@ export const neverTwoGenerations = (log: ReadonlyArray<Entry>): ReadonlyArray<st
   onceHeld(
     log,
     (deployment) => deployment.spec?.strategy?.type === "Recreate",
-    (world, deployment) => {
-      const running = setsOf(world, deployment).filter((set) =>
-        podsOf(world, set).some(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed")
+    (state, deployment) => {
+      const running = setsOf(state, deployment).filter((set) =>
+        podsOf(state, set).some(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed")
       )
       return running.length > 1
         ? `pods of ${running.map((set) => set.metadata.name).join(" and ")} run together`
@@ -140,7 +140,7 @@ const memory = 120_000
 export const neverCreatesTooMany = (log: ReadonlyArray<Entry>): ReadonlyArray<string> => {
   /** What each replica set asked for, and until when. */
   const asked = new Map<string, Array<{ readonly replicas: number; until: number }>>()
-  return walk(log, (world, entry, say) => {
+  return walk(log, (state, entry, say) => {
     if (entry.kind === "ReplicaSet") {
       const all = asked.get(uidOf(entry.object)) ?? []
       const last = all.at(-1)
@@ -150,11 +150,11 @@ export const neverCreatesTooMany = (log: ReadonlyArray<Entry>): ReadonlyArray<st
     }
     if (entry.kind !== "Pod" || entry.type !== "ADDED") return
     const owner = controllerOf(entry.object)?.uid ?? ""
-    const set = world.sets.get(owner)
+    const set = state.sets.get(owner)
     if (set === undefined) return
     const known = (asked.get(owner) ?? []).filter(({ until }) => until >= entry.at - memory)
     const most = Math.max(...known.map(({ replicas }) => replicas))
-    const now = count(podsOf(world, set), Pods.isActive)
+    const now = count(podsOf(state, set), Pods.isActive)
     if (now > most) say(`${set.metadata.name} has ${now} active pods after a creation and asked for ${most}`)
   })
 }
@@ -162,7 +162,7 @@ export const neverCreatesTooMany = (log: ReadonlyArray<Entry>): ReadonlyArray<st
 const isControlled = ({ metadata }: Pod | ReplicaSet): boolean =>
   (metadata.ownerReferences ?? []).some((reference) => reference.controller === true)
 
-/** 3: nothing is ever without a controller; for histories in which nobody takes dependents away. */
+/** 3: nothing is ever without a controller; for sequences in which nobody takes dependents away. */
 export const neverOrphans = (log: ReadonlyArray<Entry>): ReadonlyArray<string> =>
   walk(log, (_, { kind, object, type }, say) => {
     if (kind !== "Deployment" && type !== "DELETED" && !isControlled(object))
@@ -175,7 +175,7 @@ export const neverOrphans = (log: ReadonlyArray<Entry>): ReadonlyArray<string> =
  */
 export const formsForest = (log: ReadonlyArray<Entry>): ReadonlyArray<string> => {
   const before = new Map<string, string | undefined>()
-  return walk(log, (world, entry, say) => {
+  return walk(log, (state, entry, say) => {
     const { kind, object, type } = entry
     if (type === "DELETED" || kind === "Deployment") return
     const { name, ownerReferences = [] } = object.metadata
@@ -188,7 +188,7 @@ export const formsForest = (log: ReadonlyArray<Entry>): ReadonlyArray<string> =>
     if (owner.kind !== (kind === "Pod" ? "ReplicaSet" : "Deployment"))
       say(`${kind} ${name} is owned by a ${owner.kind}`)
     if (previous === owner.uid) return
-    const found = kind === "Pod" ? world.sets.get(owner.uid) : world.deployments.get(owner.uid)
+    const found = kind === "Pod" ? state.sets.get(owner.uid) : state.deployments.get(owner.uid)
     // Whoever was created with its owner's reference may come later than the owner went; adoption asks before.
     if (found === undefined && type === "MODIFIED") say(`${kind} ${name} was adopted by ${owner.name}, which is gone`)
     const wanted = Object.entries(found?.spec?.selector.matchLabels ?? {})

@@ -1,5 +1,5 @@
 /**
- * Plays a history on the embedded cluster in virtual time, with the loops under test and simulated machines, and answers with all
+ * Plays a sequence on the embedded cluster in virtual time, with the loops under test and simulated machines, and answers with all
  * that was violated, in words: the invariants of the log, and what must hold when everybody has left the cluster alone for a
  * while. The user's own requests go through a door that no fault meets.
  */
@@ -38,7 +38,7 @@ type Loops = typeof loops
 type Client = KubeClient["Service"]
 
 /** Everything a step may touch. */
-interface Stage {
+interface Harness {
   readonly client: Client
   readonly nodes: Nodes.Nodes["Service"]
   readonly server: ApiServer["Service"]
@@ -114,8 +114,8 @@ const pick = <A>(all: ReadonlyArray<A>, nth: number): A | undefined =>
 const somePod = (client: Client, nth: number) =>
   Effect.map(client.list(Pod, { namespace }), ({ items }) => pick(items, nth)?.metadata.name)
 
-const perform = Effect.fnUntraced(function* (stage: Stage, step: Steps.Do) {
-  const { client, nodes } = stage
+const perform = Effect.fnUntraced(function* (harness: Harness, step: Steps.Do) {
+  const { client, nodes } = harness
   switch (step._tag) {
     case "Create":
       return yield* create(client, step.whose, step.replicas)
@@ -177,8 +177,8 @@ const perform = Effect.fnUntraced(function* (stage: Stage, step: Steps.Do) {
       return lost === undefined ? undefined : yield* Effect.ignore(nodes.remove(lost.machine.name))
     }
     case "Crash":
-      yield* stage.crash(step.loop)
-      return yield* stage.run(step.loop)
+      yield* harness.crash(step.loop)
+      return yield* harness.run(step.loop)
     case "Conflicts":
     case "Throttles":
     case "Errors":
@@ -186,21 +186,21 @@ const perform = Effect.fnUntraced(function* (stage: Stage, step: Steps.Do) {
     case "Slow":
     case "Stale":
     case "Relist":
-      return yield* stage.server.setFaults([Steps.faultOf(step)])
+      return yield* harness.server.setFaults([Steps.faultOf(step)])
   }
 })
 
 /** So that an end can be reached: everybody is well again, and nobody asks for what cannot be. */
-const mend = Effect.fnUntraced(function* (stage: Stage) {
-  yield* stage.server.setFaults([])
-  const workers = (yield* stage.nodes.machines).filter(({ machine }) => machine.role === "worker").length
-  for (let n = workers; n < 2; n++) yield* stage.nodes.add(`spare-${n}`)
+const mend = Effect.fnUntraced(function* (harness: Harness) {
+  yield* harness.server.setFaults([])
+  const workers = (yield* harness.nodes.machines).filter(({ machine }) => machine.role === "worker").length
+  for (let n = workers; n < 2; n++) yield* harness.nodes.add(`spare-${n}`)
   for (const whose of ["a", "b"]) {
-    yield* patch(stage.client, whose, { spec: { paused: null } })
-    const deployment = yield* Effect.option(stage.client.get(Deployment, { namespace, name: whose }))
+    yield* patch(harness.client, whose, { spec: { paused: null } })
+    const deployment = yield* Effect.option(harness.client.get(Deployment, { namespace, name: whose }))
     if (deployment._tag === "None") continue
     const image = deployment.value.spec?.template.spec?.containers[0]?.image ?? ""
-    if (image.endsWith(":404")) yield* patch(stage.client, whose, { spec: { template: template(whose, 1) } })
+    if (image.endsWith(":404")) yield* patch(harness.client, whose, { spec: { template: template(whose, 1) } })
   }
 })
 
@@ -215,8 +215,8 @@ const start = Effect.gen(function* () {
 })
 
 /** Plays it; the violations, none if all is well. */
-export const play = (
-  history: Steps.History,
+export const run = (
+  sequence: Steps.Sequence,
   invariants: ReadonlyArray<(log: ReadonlyArray<Log.Entry>) => ReadonlyArray<string>>
 ) =>
   Effect.gen(function* () {
@@ -224,30 +224,30 @@ export const play = (
     const server = yield* ApiServer
     const client = yield* Log.undisturbed
     const log = yield* Log.record(client)
-    yield* create(client, "a", history.replicas)
-    if (history.inherits) yield* inherit(client, "a")
-    const stage: Stage = { client, server, nodes: yield* Nodes.Nodes, ...(yield* start) }
-    for (const { do: step, wait } of history.steps) {
-      yield* perform(stage, step)
+    yield* create(client, "a", sequence.replicas)
+    if (sequence.inherits) yield* inherit(client, "a")
+    const harness: Harness = { client, server, nodes: yield* Nodes.Nodes, ...(yield* start) }
+    for (const { do: step, wait } of sequence.steps) {
+      yield* perform(harness, step)
       yield* cluster.advance(wait)
     }
-    yield* mend(stage)
+    yield* mend(harness)
     const unsettled = yield* Final.converges(client)
     const broken = invariants.flatMap((invariant) => invariant(log()))
     // What must hold in peace says nothing of a cluster that is not at peace.
     if (unsettled.length > 0 || broken.length > 0) return [...broken, ...unsettled]
     const restart = Effect.forEach(
       ["replicaset", "deployment"] as const,
-      (name) => Effect.andThen(stage.crash(name), stage.run(name)),
+      (name) => Effect.andThen(harness.crash(name), harness.run(name)),
       { discard: true }
     )
     // Only the loops are asked to be quiet; an hour of heartbeats would prove nothing and take most of the time.
-    const machines = (yield* stage.nodes.machines).map(({ machine }) => machine.name)
+    const machines = (yield* harness.nodes.machines).map(({ machine }) => machine.name)
     const each = (what: (name: string) => Effect.Effect<void, Nodes.UnknownMachine>) =>
       Effect.forEach(machines, (name) => Effect.orDie(what(name)), { discard: true })
-    yield* each(stage.nodes.stop)
+    yield* each(harness.nodes.stop)
     const loud = yield* Final.staysQuiet(log, restart)
-    yield* each(stage.nodes.start)
+    yield* each(harness.nodes.start)
     return [...loud, ...(yield* Final.undoes(client))]
   }).pipe(Effect.scoped, Effect.provide(cluster))
 

@@ -39,8 +39,8 @@ export interface Options {
   readonly env?: Readonly<Record<string, string>>
 }
 
-export class Stand extends Context.Service<
-  Stand,
+export class Fixture extends Context.Service<
+  Fixture,
   {
     readonly client: KubeClient["Service"]
     readonly server: string
@@ -50,14 +50,14 @@ export class Stand extends Context.Service<
       args: ReadonlyArray<string>,
       options?: Options
     ) => Effect.Effect<Started, never, Scope.Scope>
-    /** A namespace that nobody else uses. */
+    /** A namespace of its own for one test. */
     readonly namespace: (name: string) => Effect.Effect<string>
   }
 >()("test/clients/Stand") {
   /** On an embedded cluster of one's own choice. */
-  static readonly layerOf = (options: EmbeddedClusterOptions): Layer.Layer<Stand> =>
+  static readonly layerOf = (options: EmbeddedClusterOptions): Layer.Layer<Fixture> =>
     Layer.effect(
-      Stand,
+      Fixture,
       Effect.gen(function* () {
         const { endpoint, kubeconfig } = yield* EmbeddedCluster
         return yield* make(yield* KubeClient, endpoint.server, kubeconfig)
@@ -81,7 +81,7 @@ export class Stand extends Context.Service<
       return yield* make(Context.get(services, KubeClient), endpoint.server, kubeconfig)
     })
 
-  static readonly layer: Layer.Layer<Stand> = Stand.layerOf({})
+  static readonly layer: Layer.Layer<Fixture> = Fixture.layerOf({})
 }
 
 const make = Effect.fnUntraced(function* (client: KubeClient["Service"], server: string, kubeconfig: string) {
@@ -90,7 +90,7 @@ const make = Effect.fnUntraced(function* (client: KubeClient["Service"], server:
     (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
   )
   const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, KUBECONFIG: kubeconfig }
-  return Stand.of({
+  return Fixture.of({
     client,
     server,
     start: (command, args, options = {}) =>
@@ -111,17 +111,17 @@ const launch = (
   const child = spawn(command, args, { env, stdio: ["pipe", "pipe", "pipe"] })
   const output = { stdout: "", stderr: "" }
   const waiting = new Set<() => void>()
-  const heard = () => {
+  const changed = () => {
     for (const wake of waiting) wake()
   }
   for (const stream of ["stdout", "stderr"] as const) {
     child[stream].setEncoding("utf8").on("data", (text: string) => {
       output[stream] += text
-      heard()
+      changed()
     })
   }
   child.stdin.on("error", () => undefined).end(input ?? "")
-  const ended = exitOf(child, output, heard)
+  const ended = exitOf(child, output, changed)
   const exit = Effect.promise(() => ended)
   return {
     exit,
@@ -148,11 +148,11 @@ const launch = (
   }
 }
 
-const exitOf = (child: ChildProcess, output: Omit<Exited, "code">, heard: () => void): Promise<Exited> =>
+const exitOf = (child: ChildProcess, output: Omit<Exited, "code">, changed: () => void): Promise<Exited> =>
   new Promise((resolve, reject) => {
     child.once("error", reject)
     child.once("close", (code) => {
-      heard()
+      changed()
       resolve({ code, ...output })
     })
   })

@@ -1,6 +1,6 @@
 /**
  * What may happen to a cluster with Deployments, as data: users change their minds, pods and machines fail, loops crash, the
- * network and the server have bad days. A history is a list of such steps; being data it can be generated, shrunk, printed and
+ * network and the server have bad days. A sequence is a list of such steps; being data it can be generated, shrunk, printed and
  * replayed. Two Deployments take part, so that what happens to one can be seen to leave the other alone.
  */
 import * as Schema from "effect/Schema"
@@ -45,7 +45,7 @@ const Crashes = [
 ] as const
 
 /** What happens between the loops and the server. */
-const Luck = [
+const Faulty = [
   Schema.TaggedStruct("Conflicts", {
     resource: Schema.Literals(["deployments.apps", "replicasets.apps"]),
     times: small(5)
@@ -65,7 +65,7 @@ const Luck = [
   Schema.TaggedStruct("Relist", { resource: Schema.Literals(["deployments.apps", "replicasets.apps", "pods"]) })
 ] as const
 
-export const Do = Schema.Union([...User, ...Failures, ...Crashes, ...Luck])
+export const Do = Schema.Union([...User, ...Failures, ...Crashes, ...Faulty])
 export type Do = typeof Do.Type
 
 export const Step = Schema.Struct({
@@ -82,11 +82,11 @@ const beginning = {
   inherits: Schema.Boolean
 }
 
-export const History = Schema.Struct({
+export const Sequence = Schema.Struct({
   ...beginning,
   steps: Schema.Array(Step)
 })
-export type History = typeof History.Type
+export type Sequence = typeof Sequence.Type
 
 /** The same without what machines and networks do: there the bounds of a rollout hold for pods, at every moment. */
 export const Calm = Schema.Struct({
@@ -97,7 +97,7 @@ export const Calm = Schema.Struct({
 const isWrite = (verb: string): boolean => ["create", "update", "patch", "delete"].includes(verb)
 
 /** A bad day, as a rule of the fault script. */
-export const faultOf = (step: (typeof Luck)[number]["Type"]): Faults.Rule => {
+export const faultOf = (step: (typeof Faulty)[number]["Type"]): Faults.Rule => {
   switch (step._tag) {
     case "Conflicts":
       return {

@@ -43,7 +43,7 @@ export interface Options extends Process.Start {
   readonly server?: string
 }
 
-export type Stage = Effect.Success<ReturnType<typeof make>>
+export type Harness = Effect.Success<ReturnType<typeof make>>
 
 export const make = Effect.fnUntraced(function* (server: Servers.Server, chosen: Times = times) {
   const client = yield* Cluster.client(server)
@@ -90,7 +90,7 @@ export const until = Effect.fnUntraced(function* <A, E>(look: Effect.Effect<A | 
 })
 
 /** The last term, once there is one that began after the moment. */
-export const latest = ({ all, writes }: Stage, moment: number) =>
+export const latest = ({ all, writes }: Harness, moment: number) =>
   until(
     Effect.sync(() => {
       const one = Audit.terms(writes(), lease).findLast(({ takeover }) => takeover.completed > moment)
@@ -99,8 +99,8 @@ export const latest = ({ all, writes }: Stage, moment: number) =>
     })
   )
 
-/** Waits until somebody has done work in a term. */
-export const worked = ({ writes }: Stage, { takeover, user }: Audit.Term) =>
+/** Waits until a replica has done work in a term. */
+export const worked = ({ writes }: Harness, { takeover, user }: Audit.Term) =>
   until(Effect.sync(() => Audit.workOf(writes(), lease, { user, moment: takeover.completed })[0]))
 
 export const median = (values: ReadonlyArray<number>): number =>

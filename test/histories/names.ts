@@ -1,2 +1,0 @@
-/** Where the Deployments of a history live. */
-export const namespace = "default"

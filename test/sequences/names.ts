@@ -1,0 +1,2 @@
+/** Where the Deployments of a sequence live. */
+export const namespace = "default"
