@@ -1,5 +1,5 @@
 /**
- * What the cases of Kubernetes' own end-to-end suite are told with here: all loops that a cluster needs for them, run together, three simulated
+ * The harness for the cases of Kubernetes' end-to-end suite: all controllers that a cluster needs for them, three simulated
  * machines, and a user who asks and waits. A case looks at what that suite looks at; what a loop does in detail is in its own tests.
  */
 import { assert, it } from "@effect/vitest"
@@ -113,7 +113,7 @@ export const strategic = (resource: Resource.Any, name: string, body: object, su
     the.patch(resource, { ...placeOf(resource), name, subresource }, Patch.strategic(body))
   )
 
-/** Reads, changes and writes until nobody else was faster. */
+/** Reads, changes and writes, again after a Conflict. */
 export const update = <A extends KubeObject>(
   resource: Resource.Resource<A>,
   name: string,
@@ -149,7 +149,7 @@ export const gone = (resource: Resource.Any, name: string, within: Duration.Inpu
     within
   )
 
-/** Every state of the objects of a kind from now on, as a watch tells them. */
+/** Every state of the objects of a kind from now on, as a watch reports them. */
 export const watched = <A extends KubeObject>(resource: Resource.Resource<A>) =>
   Effect.gen(function* () {
     const seen: Array<A> = []

@@ -35,7 +35,7 @@ export const controllers: Rows = {
   D5: row("a rolling update within its bounds", {
     "controllers/deployment/twenty.test.ts":
       "are made, ready, up to date and available; an update keeps between 15 available and 25 in all",
-    "sequences/withoutFaults.test.ts": "in calm weather the bounds of every rollout hold for pods at every moment",
+    "sequences/withoutFaults.test.ts": "the bounds of every rollout hold for pods at every revision",
     "controllers/deployment/bounds.test.ts": [
       "surge is the least whole that is enough",
       "unavailability is the most whole that is allowed, but never more than all"

@@ -11,7 +11,7 @@ export const kubeControllerManager: Rows = {
   K3: row("controllers ask under names, or as accounts, of their own", {
     "scenario/identity.test.ts": [
       "asks under a name of its own",
-      "writes as an account of its own, when it is told to"
+      "writes as an account of its own with --use-service-account-credentials"
     ],
     "manager/identity/accounts.test.ts": "is made when it is missing, and presents a token and no certificate"
   }),

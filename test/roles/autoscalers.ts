@@ -67,7 +67,7 @@ export const scenarios: ReadonlyArray<Scenario.Scenario> = Scenario.makeIn(
     const depth = { apiVersion: "external.metrics.k8s.io/v1beta1", kind: "Measureddepth", metadata, value: "30" }
     yield* cluster.apply([depth])
     yield* cluster.run(Autoscalers.withServedMetrics(Autoscalers.make()))
-    // The first status meets somebody else's.
+    // The first status write conflicts with another client's.
     const match = { verb: "update", resource: "horizontalpodautoscalers.autoscaling/status" } as const
     yield* (yield* ApiServer).setFaults([{ match, fault: { _tag: "Conflict" }, times: 1 }])
     yield* cluster.advance("1 minute")

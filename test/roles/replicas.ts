@@ -106,7 +106,7 @@ const collision = Scenario.makeIn(
   })
 )
 
-/** Pods are made, adopted, deleted and counted; what cannot be made is told again and again. */
+/** Pods are made, adopted, deleted and counted; a failed creation is recorded again and again. */
 const keeps = (kind: string, run: Descriptor, owner: object, resource: Resource.Any) =>
   Scenario.makeIn(
     namespace,

@@ -60,7 +60,7 @@ describe("every controller", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("writes as an account of its own, when it is told to", () =>
+  it.live("writes as an account of its own with --use-service-account-credentials", () =>
     Effect.gen(function* () {
       const asked = yield* started("--use-service-account-credentials")
       const users = (resource: string, verb: string, namespace = "") => [
@@ -80,7 +80,7 @@ describe("every controller", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("needs exactly what manifests prints for that: nothing is denied, and nobody has another's rights", () =>
+  it.live("needs exactly what manifests prints for that: nothing is denied, and no account has another's rights", () =>
     Effect.gen(function* () {
       const cluster = Context.get(
         yield* Layer.build(Layer.fresh(EmbeddedCluster.layer({ authorization: "RBAC", audit: { capacity: 10_000 } }))),

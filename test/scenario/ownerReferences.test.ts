@@ -26,7 +26,7 @@ const loops = "deployment,replicaset,replicationcontroller,daemonset,job"
 const labels = { app: "web" }
 const template = { metadata: { labels }, spec: { containers: [{ name: "a", image: "example.test/a:1" }] } }
 const once = { metadata: { labels: { app: "once" } }, spec: { ...template.spec, restartPolicy: "Never" } }
-/** Nobody makes the node ready. */
+/** Tolerates the node, which stays not ready. */
 const anywhere = { ...template, spec: { ...template.spec, tolerations: [{ operator: "Exists" }] } }
 const selector = { matchLabels: labels }
 const metadata = { name: "web", namespace: "default" }
@@ -51,7 +51,7 @@ const made = [
 
 describe.skipIf(!hasKubectl || isMissing)("where rights over owner references are enforced", () => {
   it.live(
-    "the printed roles are enough; without those over owners the refusal is told, and made good when they come",
+    "the printed roles are enough; without those over owners the refusal is logged, and retried until they are granted",
     () =>
       Effect.gen(function* () {
         const server = yield* envtest.start(["--enable-admission-plugins=OwnerReferencesPermissionEnforcement"])

@@ -1,6 +1,6 @@
 /**
  * replicaset and replicationcontroller on a real API server, where patches, preconditions, quotas and grace periods are not ours. The test
- * plays the kubelet. In real time, waiting for what the server tells. Needs `KUBEBUILDER_ASSETS`.
+ * plays the kubelet. In real time, waiting for watch events. Needs `KUBEBUILDER_ASSETS`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
@@ -37,7 +37,7 @@ const ResourceQuota = Resource.make<KubeObject>()({
   plural: "resourcequotas"
 })
 
-/** Waits until the server tells of an object of that kind as wanted. */
+/** The first watched state of an object of that kind that is as wanted. */
 const until = <A extends KubeObject>(
   resource: Resource.Resource<A>,
   namespace: string,
@@ -198,7 +198,7 @@ const endsWithItsNamespace = Effect.fnUntraced(function* (kind: Kind) {
   const namespace = yield* namespaceOf(kind, "ends")
   yield* owner(kind, namespace, { replicas: 0 })
   yield* until(kind.resource, namespace, settled(0))
-  // Nobody here empties it: it stays as it is.
+  // No namespace controller runs here: it stays as it is.
   yield* client.delete(Namespace, { name: namespace })
   yield* scale(kind, namespace, 3)
   const { status } = yield* until(kind.resource, namespace, settled(0))

@@ -71,7 +71,7 @@ const unsettled = (deployment: Deployment, { pods, sets }: Everything): Readonly
 const matches = ({ spec }: ReplicaSet, { metadata }: Pod): boolean =>
   Object.entries(spec?.selector.matchLabels ?? {}).every(([key, value]) => metadata.labels?.[key] === value)
 
-/** What is left of owners that are gone. A pod that was taken away from a replica set that is gone stays with nobody. */
+/** What is left of owners that are gone. A pod that was taken away from a replica set that is gone has no owner. */
 const leftOver = ({ deployments, pods, sets }: Everything): ReadonlyArray<string> => {
   const alive = new Set([...deployments, ...sets].map(({ metadata }) => metadata.uid))
   const isLeft = (object: Pod | ReplicaSet, mayBelong: boolean): boolean => {
@@ -101,7 +101,7 @@ const faultsIn = (all: Everything): ReadonlyArray<string> => [
 /** Longer than every backoff, deadline and expectation together can take: the sequence made at most a dozen failures. */
 const limit = { steps: 240, millis: 10_000 }
 
-/** 1: within bounded time available = replicas, one replica set holds them all, and the status tells the truth. */
+/** 1: within bounded time available = replicas, one replica set holds them all, and the status is right. */
 export const converges = Effect.fnUntraced(function* (client: Client) {
   const cluster = yield* ClusterTest
   for (let step = 0; ; step++) {
@@ -111,7 +111,7 @@ export const converges = Effect.fnUntraced(function* (client: Client) {
   }
 })
 
-/** 4: an hour passes, in the middle of which the loops start anew and look at everything again, and nobody writes. */
+/** 4: an hour passes, in the middle of which the loops start anew and look at everything again, and no write follows. */
 export const staysQuiet = <R>(log: () => ReadonlyArray<Log.Entry>, restart: Effect.Effect<void, never, R>) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest

@@ -1,6 +1,7 @@
 /**
- * What must hold at every revision of the log, whatever the sequence. Each invariant walks the log once and answers with the
- * moments at which it did not hold, in words. Sources: controllers.md A.1, A.2, B.5 to B.7.
+ * What must hold at every revision of the log, whatever the sequence. Each invariant reads the log once and returns the
+ * revisions at which it did not hold. Source: pkg/controller/replicaset: manageReplicas; pkg/controller/deployment/util: MaxUnavailable,
+ * NewRSNewReplicas.
  */
 import { controllerOf } from "../../src/kube/Owner.ts"
 import * as Pods from "../../src/kube/pod.ts"
@@ -162,7 +163,7 @@ export const neverCreatesTooMany = (log: ReadonlyArray<Entry>): ReadonlyArray<st
 const isControlled = ({ metadata }: Pod | ReplicaSet): boolean =>
   (metadata.ownerReferences ?? []).some((reference) => reference.controller === true)
 
-/** 3: nothing is ever without a controller; for sequences in which nobody takes dependents away. */
+/** 3: nothing is ever without a controller; for sequences that do not remove owner references. */
 export const neverOrphans = (log: ReadonlyArray<Entry>): ReadonlyArray<string> =>
   walk(log, (_, { kind, object, type }, say) => {
     if (kind !== "Deployment" && type !== "DELETED" && !isControlled(object))

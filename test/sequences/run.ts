@@ -54,7 +54,7 @@ const template = (whose: string, image: number) => ({
   }
 })
 
-/** Refusals that a user of a shared cluster meets: somebody else was faster, or it is not there. Nothing happens then. */
+/** Failures that a user of a shared cluster meets, Conflict and NotFound: the step then does nothing. */
 const unlessRefused = <A>(request: Effect.Effect<A, ApiError.ApiError>) =>
   Effect.catch(request, (error) =>
     ["NotFound", "AlreadyExists", "Conflict", "Invalid", "Forbidden"].includes(error.reason._tag)
@@ -190,7 +190,7 @@ const perform = Effect.fnUntraced(function* (harness: Harness, step: Steps.Do) {
   }
 })
 
-/** So that an end can be reached: everybody is well again, and nobody asks for what cannot be. */
+/** Ends all faults, and replaces what can never become ready, so that the cluster can converge. */
 const mend = Effect.fnUntraced(function* (harness: Harness) {
   yield* harness.server.setFaults([])
   const workers = (yield* harness.nodes.machines).filter(({ machine }) => machine.role === "worker").length

@@ -1,7 +1,7 @@
 /**
- * What may happen to a cluster with Deployments, as data: users change their minds, pods and machines fail, loops crash, the
- * network and the server have bad days. A sequence is a list of such steps; being data it can be generated, shrunk, printed and
- * replayed. Two Deployments take part, so that what happens to one can be seen to leave the other alone.
+ * What may happen to a cluster with Deployments, as data: users change specs, pods and nodes fail, controllers crash, requests
+ * fail. A sequence is a list of such steps, so it can be generated, shrunk, printed and replayed. Two Deployments take part, to show
+ * that a step on one does not affect the other.
  */
 import * as Schema from "effect/Schema"
 import type * as Faults from "../../src/apiserver/faults.ts"
@@ -31,9 +31,9 @@ const Failures = [
   Schema.TaggedStruct("CrashPod", { nth: small(9) }),
   Schema.TaggedStruct("EvictPod", { nth: small(9) }),
   Schema.TaggedStruct("DeletePod", { nth: small(9) }),
-  /** Somebody takes a pod away from its owner. */
+  /** A user removes the owner references of a pod. */
   Schema.TaggedStruct("OrphanPod", { nth: small(9) }),
-  /** Somebody deletes a replica set and leaves its pods. */
+  /** A user deletes a replica set and orphans its pods. */
   Schema.TaggedStruct("OrphanSet", { nth: small(3) }),
   Schema.TaggedStruct("LoseNode", { nth: small(2) })
 ] as const
@@ -89,7 +89,7 @@ export const Sequence = Schema.Struct({
 export type Sequence = typeof Sequence.Type
 
 /** The same without what machines and networks do: there the bounds of a rollout hold for pods, at every moment. */
-export const Calm = Schema.Struct({
+export const WithoutFaults = Schema.Struct({
   ...beginning,
   steps: Schema.Array(Schema.Struct({ do: Schema.Union(User), wait: Step.fields.wait }))
 })

@@ -18,7 +18,7 @@ export const always: ReadonlyArray<Invariant> = [
 ]
 
 /** Hold as long as machines and networks do their part. */
-export const inCalm: ReadonlyArray<Invariant> = [
+export const withoutFaults: ReadonlyArray<Invariant> = [
   ...always,
   Invariants.neverOrphans,
   Invariants.neverTooMany,

@@ -1,7 +1,7 @@
 /**
- * Whatever users, machines, networks and crashes did to Deployments: when everybody leaves the cluster alone it converges, falls
- * silent, and every kept revision can be gone back to; and at no moment did the loops ask for too much, create too much, or tie
- * anything to an owner that is not its own. Source: controllers.md A, B, C.
+ * Deployments under random operations of users and faults of nodes, requests and controllers: after the last step the cluster converges, then
+ * nothing is written, and every kept revision can be rolled back to. At no revision do the controllers ask for too many pods, create too many,
+ * or set an owner reference to a foreign owner.
  */
 import { assert, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -11,7 +11,7 @@ import * as Steps from "./steps.ts"
 import * as Suite from "./suite.ts"
 
 it.effect(
-  "in any weather it converges, stays quiet and can be undone",
+  "Deployments under faults converge, write nothing more and can be rolled back",
   () =>
     Effect.gen(function* () {
       const result = yield* Suite.check(Arbitrary.schema(Steps.Sequence), Suite.always, { runs: runs(100) })

@@ -1,7 +1,6 @@
 /**
- * Users who change their minds, on machines and networks that do their part: at every revision of the log, and not only in the
- * end, no more pods than allowed, no fewer available than promised, no two generations together under Recreate. Source:
- * controllers.md B, C.
+ * Deployments under random operations of users, without faults: at every revision of the log no more pods than maxSurge allows, no fewer
+ * available than maxUnavailable allows, no two generations together under Recreate.
  */
 import { assert, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -11,10 +10,10 @@ import * as Steps from "./steps.ts"
 import * as Suite from "./suite.ts"
 
 it.effect(
-  "in calm weather the bounds of every rollout hold for pods at every moment",
+  "the bounds of every rollout hold for pods at every revision",
   () =>
     Effect.gen(function* () {
-      const result = yield* Suite.check(Arbitrary.schema(Steps.Calm), Suite.inCalm, { runs: runs(100) })
+      const result = yield* Suite.check(Arbitrary.schema(Steps.WithoutFaults), Suite.withoutFaults, { runs: runs(100) })
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
     }),
   3_600_000

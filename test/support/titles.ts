@@ -1,6 +1,6 @@
 /**
  * What a test file is made of, read from its syntax without running it: the title of every test and suite, and whether it always runs.
- * A title with values in it stands as it is written: `takes ${what}`. For lists that promise a test by its name; it tells nothing of
+ * A title with values in it stands as it is written: `takes ${what}`. For lists that promise a test by its name; it does not show
  * what a test checks.
  */
 import { parseAst } from "rolldown/parseAst"

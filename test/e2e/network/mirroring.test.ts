@@ -1,4 +1,4 @@
-/** What Kubernetes' suite asks of Endpoints that somebody writes: test/e2e/network/endpointslicemirroring.go. */
+/** What Kubernetes' suite asks of Endpoints that a user writes: test/e2e/network/endpointslicemirroring.go. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Endpoints, EndpointSlice, Pod, Service } from "../../../src/kube/resources.ts"

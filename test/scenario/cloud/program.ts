@@ -1,5 +1,5 @@
 /**
- * A program with a cloud of its own, and one controller that asks it: the label of a node tells the type of its machine. For the scenarios of
+ * A program with a cloud of its own, and one controller that asks it: a label of each node has the type of its machine. For the scenarios of
  * `cloud.test.ts`; it is not an example.
  */
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /**
- * A program of somebody else's on the library: one controller of config maps, under an elected leader, whose reconcile does what the
+ * A program of a library user: one controller of config maps, under an elected leader, whose reconcile does what the
  * map's `mood` says: its work, or something that no reconcile should. Says `run <name>` for each run. For the scenarios of
  * `hostileReconcile.test.ts`; it is not an example.
  */

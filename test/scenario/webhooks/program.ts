@@ -1,5 +1,5 @@
 /**
- * A program of somebody else's with webhooks about config maps and a controller that does nothing: how webhooks are served is what is
+ * A program of a library user with webhooks about config maps and a controller that does nothing: how webhooks are served is what is
  * tested with it, in `webhooks.test.ts`. Not an example.
  */
 import * as Effect from "effect/Effect"
