@@ -1,5 +1,6 @@
 import "./node20.polyfill.ts"
 import { defineConfig } from "vitest/config"
+import { SlowFirst } from "./test/support/slowFirst.ts"
 
 // Every controller scenario once more, under exactly the roles that are printed for it.
 const isUnderRoles = process.env["AUTHORIZATION"] === "RBAC"
@@ -36,6 +37,7 @@ const servers = [
 export default defineConfig({
   test: {
     globalSetup: ["test/support/globalSetup.ts"],
+    sequence: { sequencer: SlowFirst },
     projects: [
       {
         test: {

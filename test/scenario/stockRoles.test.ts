@@ -181,7 +181,7 @@ describe.skipIf(missing !== undefined).concurrent("with the rights that a cluste
           ["deployment-controller", "generic-garbage-collector", "node-controller"]
         )
       }).pipe(Effect.scoped),
-    240_000
+    400_000
   )
 
   it.live(
@@ -193,6 +193,6 @@ describe.skipIf(missing !== undefined).concurrent("with the rights that a cluste
         `--controllers=${loops}`,
         `--service-account-private-key-file=${key}`
       ]).pipe(Effect.scoped),
-    240_000
+    400_000
   )
 })

@@ -1,0 +1,35 @@
+/**
+ * The order of a run: files that take longest first, so that no worker waits for one of them at the end. vitest knows the times of the last run
+ * of a checkout; on a clean clone it goes by size, which says little.
+ */
+import { BaseSequencer, type TestSpecification } from "vitest/node"
+
+/** More than half a minute each. */
+const slow = [
+  "test/scenario/stockRoles.test.ts",
+  "test/scenario/kubectl/scenarios.test.ts",
+  "test/scenario/housekeeping.test.ts",
+  "test/scenario/serverFaults.test.ts",
+  "test/platform/silence.test.ts",
+  "test/scenario/watching.test.ts",
+  "test/scenario/webhooks.test.ts",
+  "test/scenario/kills/killed.test.ts",
+  "test/conformance/real.test.ts",
+  "test/sequences/withFaults.test.ts",
+  "test/sequences/withoutFaults.test.ts",
+  "test/sequences/focused.test.ts"
+]
+
+const isSlow = ({ moduleId }: TestSpecification): boolean => slow.some((path) => moduleId.endsWith(path))
+
+export class SlowFirst extends BaseSequencer {
+  /** The files of a project stay together: they may share processes. */
+  override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
+    const sorted = await super.sort(files)
+    const projects = [...new Set(sorted.map(({ project }) => project))]
+    return projects.flatMap((project) => {
+      const own = sorted.filter((file) => file.project === project)
+      return [...own.filter(isSlow), ...own.filter((file) => !isSlow(file))]
+    })
+  }
+}
