@@ -14,8 +14,9 @@ const common = {
 /** Bounds of latency, memory or CPU, and files that change the process they run in. */
 const bounded = [
   "test/scenario/leadership/**/*.test.ts",
-  "test/scenario/{hostileReconcile,longRun,startStop,stopAnywhere,stopUnderLoad,sustainedLoad,webhookAttack}.test.ts",
-  "test/platform/HttpTransport.test.ts",
+  "test/scenario/{badInput,election,hostileReconcile,longRun,startStop,stopAnywhere,stopUnderLoad}.test.ts",
+  "test/scenario/{sustainedLoad,telemetry,webhookAttack}.test.ts",
+  "test/platform/{HttpTransport,silence}.test.ts",
   // A module mock, and a flag of V8.
   "test/controllers/metrics.test.ts",
   "test/streams/watch/trim.test.ts"
