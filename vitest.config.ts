@@ -23,7 +23,7 @@ const bounded = [
 ]
 
 /** Programs, kubectl and real time: such a test waits more than it computes. */
-const processes = ["test/{scenario,clients}/**/*.test.ts", "test/platform/silence.test.ts"]
+const processes = ["test/{scenario,clients}/**/*.test.ts"]
 
 /** Real API servers, and the embedded one over HTTPS, with all else in process. */
 const servers = [
@@ -55,6 +55,7 @@ export default defineConfig({
           ...common,
           name: "servers",
           include: servers,
+          exclude: processes,
           isolate: isUnderRoles,
           maxWorkers: 4,
           sequence: { groupOrder: 0 }

@@ -26,10 +26,8 @@ export class SlowFirst extends BaseSequencer {
   /** The files of a project stay together: they may share processes. */
   override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
     const sorted = await super.sort(files)
-    const projects = [...new Set(sorted.map(({ project }) => project))]
-    return projects.flatMap((project) => {
-      const own = sorted.filter((file) => file.project === project)
-      return [...own.filter(isSlow), ...own.filter((file) => !isSlow(file))]
-    })
+    const place = new Map([...new Set(sorted.map(({ project }) => project))].map((project, i) => [project, 2 * i]))
+    const rank = (file: TestSpecification): number => (place.get(file.project) ?? 0) + (isSlow(file) ? 0 : 1)
+    return sorted.toSorted((a, b) => rank(a) - rank(b))
   }
 }
