@@ -81,11 +81,11 @@ export const listen = Effect.fnUntraced(function* (options: Options) {
   })
   yield* Effect.addFinalizer(() => shutdown(server, connections, fibers, draining, options.drainLimit ?? "3 seconds"))
   const port = yield* bind(server, options.port ?? 0)
-  const front: HttpsServer = {
+  const listener: HttpsServer = {
     port,
     stats: () => ({ connections: connections.size, requests, watches })
   }
-  return front
+  return listener
 })
 
 const makeServer = (options: Options): Server =>

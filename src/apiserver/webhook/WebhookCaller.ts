@@ -73,7 +73,7 @@ export const handlers = (byUrl: Readonly<Record<string, Handler>>): WebhookCalle
       const address = url.split("?")[0] ?? ""
       const handler = Object.hasOwn(byUrl, address) ? byUrl[address] : undefined
       const review: unknown = JSON.parse(body)
-      if (handler === undefined || !isObject(review)) return new Unreachable({ message: `nobody answers ${address}` })
+      if (handler === undefined || !isObject(review)) return new Unreachable({ message: `no handler for ${address}` })
       return Effect.map(handler(review), (answer) => ({
         status: 200,
         body: typeof answer === "string" ? answer : JSON.stringify(answer)

@@ -9,8 +9,8 @@ import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { runs } from "../../support/runs.ts"
 import { answersOf, bearer, call, type Call, type Served, serve } from "./harness.ts"
 
-/** The front before the real server. */
-const stand = Effect.gen(function* () {
+/** The HTTPS server with the whole embedded API server, and a client connection. */
+const fixture = Effect.gen(function* () {
   const api = yield* ApiServer
   const server = yield* serve(api.handle)
   const agent = new Agent({ ca: server.ca, keepAlive: true })
@@ -106,7 +106,7 @@ it.live(
   "answers every well-framed request with what it asked for or a Status, and never with a 5xx",
   () =>
     Effect.gen(function* () {
-      const { agent, server } = yield* stand
+      const { agent, server } = yield* fixture
       let asks = 0
       const property = (batch: ReadonlyArray<typeof request extends Arbitrary.Arbitrary<infer A> ? A : never>) =>
         Effect.as(
@@ -186,7 +186,7 @@ it.live(
   "survives bytes that are no HTTP, and answers in a Status if it answers",
   () =>
     Effect.gen(function* () {
-      const { server } = yield* stand
+      const { server } = yield* fixture
       let refused = 0
       const property = (text: ReadonlyArray<string>) =>
         Effect.map(provoke(server, `${text.join("\r\n")}\r\n`), (received) => {

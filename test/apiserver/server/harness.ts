@@ -45,8 +45,8 @@ export const serve = (
           return handle(request)
         })
     }
-    const front = yield* HttpsServer.listen({ api, ...material, token, ...options })
-    const served: Served = { ...front, ca: material.ca, calls }
+    const listener = yield* HttpsServer.listen({ api, ...material, token, ...options })
+    const served: Served = { ...listener, ca: material.ca, calls }
     return served
   })
 

@@ -343,7 +343,7 @@ describe("a webhook that fails", () => {
     other: /received invalid webhook response: expected response.uid="[\da-f-]{36}", got "other"$/,
     silent: /webhook response was absent$/,
     patches: /validating webhook may not return response.patch$/,
-    missing: /nobody answers/
+    missing: /no handler/
   }
   const attempt = Effect.fnUntraced(function* (failurePolicy: string, name: string) {
     yield* configure("validating", [hook(name, { failurePolicy, timeoutSeconds: 3 })])
