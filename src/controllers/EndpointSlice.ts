@@ -19,7 +19,7 @@ import * as TopologyCache from "./endpointslice/topologyCache.ts"
 import * as Zones from "./endpointslice/zones.ts"
 import * as Selection from "./shared/services/selection.ts"
 import * as Totals from "./shared/services/totals.ts"
-import * as Watching from "./shared/services/triggers.ts"
+import * as Watching from "./shared/services/serviceTriggers.ts"
 
 export interface Options {
   /** How many Services are synced at once. Default: 5. */

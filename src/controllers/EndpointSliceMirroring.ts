@@ -15,7 +15,7 @@ import * as Metrics from "./endpointslicemirroring/metrics.ts"
 import * as Mirrored from "./endpointslicemirroring/mirrored.ts"
 import * as Sync from "./endpointslicemirroring/sync.ts"
 import * as Totals from "./shared/services/totals.ts"
-import * as Watching from "./shared/services/triggers.ts"
+import * as Watching from "./shared/services/serviceTriggers.ts"
 
 export interface Options {
   /** How many Endpoints are synced at once. Default: 5. */

@@ -14,7 +14,7 @@ import type * as Trigger from "../streams/store/trigger.ts"
 import * as Plan from "./endpoints/plan.ts"
 import * as Sync from "./endpoints/sync.ts"
 import * as Selection from "./shared/services/selection.ts"
-import * as Watching from "./shared/services/triggers.ts"
+import * as Watching from "./shared/services/serviceTriggers.ts"
 
 export interface Options {
   /** How many Services are synced at once. Default: 5. */

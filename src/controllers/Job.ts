@@ -10,11 +10,11 @@ import * as Selector from "../kube/Selector.ts"
 import * as Controller from "../layers/Controller.ts"
 import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type * as Trigger from "../streams/store/trigger.ts"
-import * as Books from "./job/state.ts"
-import * as Handover from "./job/handoff.ts"
+import * as State from "./job/state.ts"
+import * as Handoff from "./job/handoff.ts"
 import * as Metrics from "./job/metrics.ts"
 import * as Orphans from "./job/orphans.ts"
-import type { Ports } from "./job/deps.ts"
+import type { Deps } from "./job/deps.ts"
 import * as Sync from "./job/sync.ts"
 import * as Triggers from "./job/triggers.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
@@ -99,17 +99,17 @@ export interface Loop {
   readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome | void, Sync.Failure>
 }
 
-export const loopOf = (given: Ports): Loop => {
-  const books = Books.make()
-  const ports = Handover.doubting(given, books)
-  const sync = Sync.sync(ports, books)
-  const letGo = Orphans.sync(ports, books)
+export const loopOf = (given: Deps): Loop => {
+  const state = State.make()
+  const deps = Handoff.distrustUnanswered(given, state)
+  const sync = Sync.sync(deps, state)
+  const removeFinalizer = Orphans.sync(deps, state)
   return {
-    onJob: Triggers.job(ports, books),
-    onPod: Triggers.pod(ports, books),
+    onJob: Triggers.job(deps, state),
+    onPod: Triggers.pod(deps, state),
     reconcile: ({ key }) => {
       const pod = Orphans.podOf(key)
-      return pod === undefined ? sync(key) : letGo(pod)
+      return pod === undefined ? sync(key) : removeFinalizer(pod)
     }
   }
 }

@@ -11,12 +11,12 @@ import { Lease, Node, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type * as Trigger from "../streams/store/trigger.ts"
-import * as GiveUp from "./nodelifecycle/noExecute.ts"
-import * as Look from "./nodelifecycle/monitor.ts"
+import * as NoExecute from "./nodelifecycle/noExecute.ts"
+import * as Monitor from "./nodelifecycle/monitor.ts"
 import * as Metrics from "./nodelifecycle/metrics.ts"
-import { type Books, isDown, makeBooks, type Ports, type Settings } from "./nodelifecycle/deps.ts"
+import { type State, isDown, makeState, type Deps, type Settings } from "./nodelifecycle/deps.ts"
 import * as Taints from "./nodelifecycle/taints.ts"
-import * as Tidy from "./nodelifecycle/reconcile.ts"
+import * as NoSchedule from "./nodelifecycle/noSchedule.ts"
 import * as Nodes from "./shared/nodes/node.ts"
 
 export interface Options {
@@ -47,7 +47,7 @@ const settingsOf = (options: Options): Settings => ({
 })
 
 /** Asked for again and again: no node can have that name. */
-const lookKey = "*look"
+const monitorKey = "*monitor"
 
 export const make = (options: Options = {}) =>
   Controller.stateful({
@@ -69,8 +69,8 @@ export const make = (options: Options = {}) =>
     body: ({ client, events, queue, store }) =>
       Effect.sync(() => {
         const settings = settingsOf(options)
-        const books = makeBooks(settings)
-        const ports: Ports = {
+        const state = makeState(settings)
+        const deps: Deps = {
           nodes: store(Node),
           leases: store(Lease),
           pods: store(Pod),
@@ -81,17 +81,20 @@ export const make = (options: Options = {}) =>
           events,
           queue
         }
-        const look = Effect.as(Look.look(ports, books, settings), Reconcile.after(settings.period))
-        const giveUp = GiveUp.giveUp(ports, books)
-        const tidyNode = Tidy.node(ports)
-        const tidyPod = Tidy.pod(ports, books)
-        queue.addUnsafe(lookKey)
+        const monitorNodeHealth = Effect.as(
+          Monitor.monitorNodeHealth(deps, state, settings),
+          Reconcile.after(settings.period)
+        )
+        const taintNoExecute = NoExecute.taintNoExecute(deps, state)
+        const reconcileNode = NoSchedule.node(deps)
+        const reconcilePod = NoSchedule.pod(deps, state)
+        queue.addUnsafe(monitorKey)
         return {
-          sources: [Controller.watch(Node, onNode), Controller.watch(Pod, onPod(books), { indexes: [Nodes.byNode] })],
+          sources: [Controller.watch(Node, onNode), Controller.watch(Pod, onPod(state), { indexes: [Nodes.byNode] })],
           reconcile: ({ key, namespace }) => {
-            if (key === lookKey) return look
-            if (key === Look.linesKey) return giveUp
-            return namespace === undefined ? tidyNode(key) : tidyPod(key)
+            if (key === monitorKey) return monitorNodeHealth
+            if (key === Monitor.queueKey) return taintNoExecute
+            return namespace === undefined ? reconcileNode(key) : reconcilePod(key)
           }
         }
       })
@@ -107,11 +110,11 @@ export const onNode: Trigger.Trigger<Node> = ({ _tag, object }) =>
 
 /** Pods that have just been bound to a node that is not ready. */
 export const onPod =
-  (books: Books): Trigger.Trigger<Pod> =>
+  (state: State): Trigger.Trigger<Pod> =>
   (delta) => {
     const { object } = delta
     const name = object.spec?.nodeName
     if (delta._tag === "Deleted" || name === undefined) return none
     if (delta._tag === "Updated" && delta.previous.spec?.nodeName === name) return none
-    return isDown(books, name) ? [Key.of(object)] : none
+    return isDown(state, name) ? [Key.of(object)] : none
   }

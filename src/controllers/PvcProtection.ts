@@ -11,7 +11,7 @@ import { PersistentVolumeClaim, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import type { Delta } from "../streams/store/Store.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
-import * as Answers from "./pvcprotection/podLists.ts"
+import * as PodLists from "./pvcprotection/podLists.ts"
 import * as Plan from "./pvcprotection/plan.ts"
 
 const writes = Family.counter(
@@ -38,14 +38,14 @@ export const make = () =>
     ],
     body: ({ client, store }) =>
       Effect.sync(() => {
-        const answers = Answers.make()
+        const podLists = PodLists.make()
         const [claims, pods] = [store(PersistentVolumeClaim), store(Pod)]
 
         const onClaim = ({ _tag, object }: Delta<PersistentVolumeClaim>): ReadonlyArray<Key.Key> => {
           const key = Key.of(object)
-          if (_tag === "Deleted") answers.forget(key)
+          if (_tag === "Deleted") podLists.forget(key)
           else if (Plan.concerns(object)) {
-            answers.note(key)
+            podLists.note(key)
             return [key]
           }
           return none
@@ -60,19 +60,19 @@ export const make = () =>
           return named.filter((key) => {
             const claim = claims.get(key)
             if (claim === undefined || !Plan.isWaiting(claim)) return false
-            answers.note(key)
+            podLists.note(key)
             return true
           })
         }
 
         const ask = Effect.fnUntraced(function* (claim: PersistentVolumeClaim) {
           const { namespace = "" } = claim.metadata
-          const known = answers.find(Key.of(claim), namespace)
+          const known = podLists.find(Key.of(claim), namespace)
           if (known !== undefined) return known
-          const begun = answers.begin()
+          const begun = podLists.begin()
           const { items } = yield* client.list(Pod, { namespace })
           const using = items.filter((pod) => Plan.claimsOf(pod).length > 0).map(Plan.trimmed)
-          answers.keep(namespace, begun, using)
+          podLists.keep(namespace, begun, using)
           return using
         })
 

@@ -11,12 +11,12 @@ import * as Controller from "../layers/Controller.ts"
 import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type { Trigger } from "../streams/store/trigger.ts"
 import * as Metrics from "./statefulset/metrics.ts"
-import type { Ports } from "./statefulset/deps.ts"
+import type { Deps } from "./statefulset/deps.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
 import * as Skips from "./shared/workload/metrics.ts"
 import * as Sync from "./statefulset/sync.ts"
 import * as Triggers from "./statefulset/triggers.ts"
-import * as Work from "./statefulset/apply.ts"
+import * as Apply from "./statefulset/apply.ts"
 
 export interface Options {
   /** How many StatefulSets are synced at once; 5 unless said otherwise. */
@@ -37,7 +37,7 @@ export const make = (options: Options = {}) =>
     ownWritesLimit: "5 minutes",
     body: (tools) =>
       Effect.map(Skips.skipping(Metrics.skips), (onHeld) => {
-        const loop = loopOf(portsOf(tools), options.maxUnavailable === true)
+        const loop = loopOf(depsOf(tools), options.maxUnavailable === true)
         return {
           sources: [
             Controller.watch(StatefulSet, loop.onSet),
@@ -76,9 +76,9 @@ const access = [
   Access.record
 ]
 
-type Tools = Controller.BodyTools<(typeof access)[number]>
+type BodyTools = Controller.BodyTools<(typeof access)[number]>
 
-const portsOf = ({ client, events, queue, store }: Tools): Ports => ({
+const depsOf = ({ client, events, queue, store }: BodyTools): Deps => ({
   sets: store(StatefulSet),
   pods: store(Pod),
   claims: store(PersistentVolumeClaim),
@@ -110,13 +110,13 @@ export interface Loop {
 }
 
 /** `severalAtOnce`: whether a set may say how many replicas are replaced at a time. */
-export const loopOf = (ports: Ports, severalAtOnce: boolean): Loop => {
-  const sync = Sync.sync(Work.make({ ports, severalAtOnce }))
+export const loopOf = (deps: Deps, severalAtOnce: boolean): Loop => {
+  const sync = Sync.sync(Apply.make({ deps, severalAtOnce }))
   return {
     onSet: Triggers.statefulSet,
-    onPod: Triggers.pod(ports),
-    onClaim: Triggers.claim(ports),
-    onRevision: Triggers.revision(ports),
+    onPod: Triggers.pod(deps),
+    onClaim: Triggers.claim(deps),
+    onRevision: Triggers.revision(deps),
     reconcile: ({ key }) => sync(key)
   }
 }

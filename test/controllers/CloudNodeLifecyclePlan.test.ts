@@ -32,24 +32,24 @@ describe("Plan", () => {
   checkProperty(
     "the cloud provider is asked about nodes that are not ready, and about no others",
     worlds,
-    (world) => Plan.isInDoubt(nodeOf(world)) === (world.ready !== "True")
+    (harness) => Plan.isInDoubt(nodeOf(harness)) === (harness.ready !== "True")
   )
 
   checkProperty(
     "a node whose machine is shut down has the taint until it is ready; other taints stay, and a correct node is not written",
     worlds,
-    (world) => {
-      const node = nodeOf(world)
-      const changed = Plan.taints(node, world.word)
+    (harness) => {
+      const node = nodeOf(harness)
+      const changed = Plan.taints(node, harness.word)
       const after: Node = changed === undefined ? node : { ...node, spec: { taints: [...changed] } }
       const keys = (after.spec?.taints ?? []).map(({ key }) => key)
-      const isOff = world.word === "off" || (world.isOff && world.ready !== "True")
+      const isOff = harness.word === "off" || (harness.isOff && harness.ready !== "True")
       return (
         keys.filter((key) => key === off).length === (isOff ? 1 : 0) &&
-        keys.includes(fresh) === world.isFresh &&
-        keys.includes("example.com/mine") === world.isMine &&
-        (changed === undefined) === (world.isOff === isOff) &&
-        Plan.taints(after, world.word) === undefined
+        keys.includes(fresh) === harness.isFresh &&
+        keys.includes("example.com/mine") === harness.isMine &&
+        (changed === undefined) === (harness.isOff === isOff) &&
+        Plan.taints(after, harness.word) === undefined
       )
     }
   )

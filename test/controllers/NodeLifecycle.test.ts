@@ -9,7 +9,7 @@ import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import * as Faults from "../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Stand from "./shared/nodes/harness.ts"
+import * as Harness from "./shared/nodes/harness.ts"
 
 const run = Effect.flatMap(ClusterTest, (cluster) => cluster.run(NodeLifecycle.make()))
 
@@ -19,7 +19,7 @@ const advance = (time: `${number} seconds`) => Effect.flatMap(ClusterTest, (clus
 const living = (names: ReadonlyArray<string>, seconds: number) =>
   Effect.gen(function* () {
     for (let left = seconds; left > 0; left -= 5) {
-      for (const name of names) yield* Stand.renew(name, `2001-01-01T00:${pad(left / 60)}:${pad(left % 60)}.000000Z`)
+      for (const name of names) yield* Harness.renew(name, `2001-01-01T00:${pad(left / 60)}:${pad(left % 60)}.000000Z`)
       yield* advance(`${Math.min(left, 5)} seconds`)
     }
   })
@@ -31,12 +31,12 @@ const calm = Effect.provide(ClusterTest.layer())
 describe("a node that", () => {
   it.effect("has never reported is unknown after a minute, and not before", () =>
     Effect.gen(function* () {
-      yield* Stand.createNode("mute")
+      yield* Harness.createNode("mute")
       yield* run
       yield* advance("60 seconds")
-      assert.deepStrictEqual(yield* Stand.conditionsOf("mute"), {})
+      assert.deepStrictEqual(yield* Harness.conditionsOf("mute"), {})
       yield* advance("5 seconds")
-      const conditions = yield* Stand.conditionsOf("mute")
+      const conditions = yield* Harness.conditionsOf("mute")
       assert.deepStrictEqual(Object.keys(conditions), ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"])
       for (const one of Object.values(conditions)) {
         assert.deepInclude(one, {
@@ -48,7 +48,7 @@ describe("a node that", () => {
         })
       }
       // It was never ready, so there is nothing that it is not any more.
-      assert.deepStrictEqual(yield* Stand.told("node-controller"), [
+      assert.deepStrictEqual(yield* Harness.recordedEvents("node-controller"), [
         "Normal RegisteredNode Node mute event: Registered Node mute in Controller"
       ])
     }).pipe(Effect.scoped, calm)
@@ -56,45 +56,47 @@ describe("a node that", () => {
 
   it.effect("stops reporting is unknown after fifty seconds, told once, and written once", () =>
     Effect.gen(function* () {
-      yield* Stand.readyNodes(["a", "well"])
-      yield* Stand.runningPod("on-it", "a")
-      yield* Stand.runningPod("elsewhere", "well")
+      yield* Harness.readyNodes(["a", "well"])
+      yield* Harness.runningPod("on-it", "a")
+      yield* Harness.runningPod("elsewhere", "well")
       yield* run
       yield* living(["well"], 50)
-      assert.strictEqual((yield* Stand.conditionsOf("a"))["Ready"]?.status, "True")
+      assert.strictEqual((yield* Harness.conditionsOf("a"))["Ready"]?.status, "True")
       yield* living(["well"], 10)
-      assert.deepInclude((yield* Stand.conditionsOf("a"))["Ready"], {
+      assert.deepInclude((yield* Harness.conditionsOf("a"))["Ready"], {
         status: "Unknown",
         reason: "NodeStatusUnknown",
         message: "Kubelet stopped posting node status.",
         lastHeartbeatTime: "2000-01-01T00:00:00Z",
         lastTransitionTime: "1970-01-01T00:00:55Z"
       })
-      assert.deepInclude((yield* Stand.getPod("on-it")).status?.conditions?.[0], {
+      assert.deepInclude((yield* Harness.getPod("on-it")).status?.conditions?.[0], {
         type: "Ready",
         status: "False",
         lastTransitionTime: "1970-01-01T00:00:55Z"
       })
-      assert.strictEqual((yield* Stand.getPod("elsewhere")).status?.conditions?.[0]?.status, "True")
-      assert.deepStrictEqual(yield* Stand.told("node-controller", "on-it"), ["Warning NodeNotReady Node is not ready"])
-      assert.deepStrictEqual((yield* Stand.told("node-controller", "a")).toSorted(), [
+      assert.strictEqual((yield* Harness.getPod("elsewhere")).status?.conditions?.[0]?.status, "True")
+      assert.deepStrictEqual(yield* Harness.recordedEvents("node-controller", "on-it"), [
+        "Warning NodeNotReady Node is not ready"
+      ])
+      assert.deepStrictEqual((yield* Harness.recordedEvents("node-controller", "a")).toSorted(), [
         "Normal NodeNotReady Node a status is now: NodeNotReady",
         "Normal RegisteredNode Node a event: Registered Node a in Controller"
       ])
-      const { resourceVersion } = (yield* Stand.getNode("a")).metadata
+      const { resourceVersion } = (yield* Harness.getNode("a")).metadata
       yield* living(["well"], 120)
-      assert.strictEqual((yield* Stand.getNode("a")).metadata.resourceVersion, resourceVersion)
-      assert.lengthOf(yield* Stand.told("node-controller", "a"), 2)
+      assert.strictEqual((yield* Harness.getNode("a")).metadata.resourceVersion, resourceVersion)
+      assert.lengthOf(yield* Harness.recordedEvents("node-controller", "a"), 2)
     }).pipe(Effect.scoped, calm)
   )
 
   it.effect("renews its lease is alive, whatever its clock says; so is one that reports", () =>
     Effect.gen(function* () {
-      yield* Stand.readyNodes(["leased", "reporting", "silent"])
+      yield* Harness.readyNodes(["leased", "reporting", "silent"])
       yield* run
       for (const year of [2050, 1980, 2050, 1970]) {
-        yield* Stand.renew("leased", `${year}-01-01T00:00:00.000000Z`)
-        yield* Stand.report("reporting", "True", `${year}-01-01T00:00:00Z`)
+        yield* Harness.renew("leased", `${year}-01-01T00:00:00.000000Z`)
+        yield* Harness.report("reporting", "True", `${year}-01-01T00:00:00Z`)
         yield* advance("45 seconds")
       }
       for (const [name, status] of [
@@ -102,7 +104,7 @@ describe("a node that", () => {
         ["reporting", "True"],
         ["silent", "Unknown"]
       ] as const) {
-        assert.strictEqual((yield* Stand.conditionsOf(name))["Ready"]?.status, status, name)
+        assert.strictEqual((yield* Harness.conditionsOf(name))["Ready"]?.status, status, name)
       }
     }).pipe(Effect.scoped, calm)
   )
@@ -111,14 +113,14 @@ describe("a node that", () => {
     Effect.gen(function* () {
       const client = yield* KubeClient
       yield* run
-      yield* Stand.createNode("a")
+      yield* Harness.createNode("a")
       yield* advance("5 seconds")
       yield* client.delete(Node, { name: "a" })
-      yield* Stand.createNode("a")
+      yield* Harness.createNode("a")
       yield* advance("5 seconds")
       yield* client.delete(Node, { name: "a" })
       yield* advance("5 seconds")
-      assert.deepStrictEqual((yield* Stand.told("node-controller")).toSorted(), [
+      assert.deepStrictEqual((yield* Harness.recordedEvents("node-controller")).toSorted(), [
         "Normal RegisteredNode Node a event: Registered Node a in Controller",
         "Normal RegisteredNode Node a event: Registered Node a in Controller",
         "Normal RemovingNode Node a event: Removing Node a from Controller",
@@ -129,63 +131,65 @@ describe("a node that", () => {
 
   it.effect("says what it lacks is tainted at once, for new pods only, and not when it lacks it no more", () =>
     Effect.gen(function* () {
-      yield* Stand.readyNodes(["a"], { "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64" })
+      yield* Harness.readyNodes(["a"], { "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64" })
       yield* run
       const say = (type: string, status: "True" | "False" | "Unknown") =>
-        Stand.patchNode("a", { status: { conditions: [Stand.condition(type, status)] } }, "status")
+        Harness.patchNode("a", { status: { conditions: [Harness.condition(type, status)] } }, "status")
       yield* say("MemoryPressure", "True")
       yield* say("DiskPressure", "True")
       yield* say("PIDPressure", "True")
       yield* say("NetworkUnavailable", "True")
-      yield* Stand.patchNode("a", { spec: { unschedulable: true } })
+      yield* Harness.patchNode("a", { spec: { unschedulable: true } })
       yield* advance("1 seconds")
       assert.deepStrictEqual(
-        yield* Stand.taintsOf("a"),
+        yield* Harness.taintsOf("a"),
         ["disk-pressure", "memory-pressure", "network-unavailable", "pid-pressure", "unschedulable"].map(
           (key) => `${key}:NoSchedule`
         )
       )
-      const times = (yield* Stand.getNode("a")).spec?.taints?.map(({ timeAdded }) => timeAdded)
+      const times = (yield* Harness.getNode("a")).spec?.taints?.map(({ timeAdded }) => timeAdded)
       assert.deepStrictEqual([...new Set(times)], ["1970-01-01T00:00:00Z"])
-      const { labels } = (yield* Stand.getNode("a")).metadata
+      const { labels } = (yield* Harness.getNode("a")).metadata
       assert.deepInclude(labels, { "beta.kubernetes.io/os": "linux", "beta.kubernetes.io/arch": "arm64" })
       for (const type of ["MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"]) {
         yield* say(type, "False")
       }
-      yield* Stand.patchNode("a", { spec: { unschedulable: null } })
+      yield* Harness.patchNode("a", { spec: { unschedulable: null } })
       yield* advance("1 seconds")
-      assert.deepStrictEqual(yield* Stand.taintsOf("a"), [])
+      assert.deepStrictEqual(yield* Harness.taintsOf("a"), [])
     }).pipe(Effect.scoped, calm)
   )
 
   it.effect("is not ready first and then not heard of changes the taint at once, and keeps none when it is well", () =>
     Effect.gen(function* () {
-      yield* Stand.readyNodes(["a", "b", "well"])
+      yield* Harness.readyNodes(["a", "b", "well"])
       yield* run
-      yield* Stand.report("a", "False")
+      yield* Harness.report("a", "False")
       yield* living(["well", "b"], 10)
-      assert.deepStrictEqual(yield* Stand.taintsOf("a"), ["not-ready:NoExecute", "not-ready:NoSchedule"])
+      assert.deepStrictEqual(yield* Harness.taintsOf("a"), ["not-ready:NoExecute", "not-ready:NoSchedule"])
       yield* living(["well", "b"], 55)
-      assert.deepStrictEqual(yield* Stand.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
-      yield* Stand.report("a", "True", "2000-01-01T00:10:00Z")
+      assert.deepStrictEqual(yield* Harness.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
+      yield* Harness.report("a", "True", "2000-01-01T00:10:00Z")
       yield* living(["well", "b"], 10)
-      assert.deepStrictEqual(yield* Stand.taintsOf("a"), [])
+      assert.deepStrictEqual(yield* Harness.taintsOf("a"), [])
     }).pipe(Effect.scoped, calm)
   )
 
   it.effect("is down gets its new pods marked too", () =>
     Effect.gen(function* () {
-      yield* Stand.readyNodes(["a", "well"])
+      yield* Harness.readyNodes(["a", "well"])
       yield* run
       yield* living(["well"], 60)
-      yield* Stand.runningPod("late", "")
-      yield* Stand.bind("late", "a")
+      yield* Harness.runningPod("late", "")
+      yield* Harness.bind("late", "a")
       yield* advance("1 seconds")
       assert.strictEqual(
-        (yield* Stand.getPod("late")).status?.conditions?.find(({ type }) => type === "Ready")?.status,
+        (yield* Harness.getPod("late")).status?.conditions?.find(({ type }) => type === "Ready")?.status,
         "False"
       )
-      assert.deepStrictEqual(yield* Stand.told("node-controller", "late"), ["Warning NodeNotReady Node is not ready"])
+      assert.deepStrictEqual(yield* Harness.recordedEvents("node-controller", "late"), [
+        "Warning NodeNotReady Node is not ready"
+      ])
     }).pipe(Effect.scoped, calm)
   )
 })
@@ -193,7 +197,7 @@ describe("a node that", () => {
 const names = (zone: string, count: number) => Array.from({ length: count }, (_, i) => `${zone}-${i}`)
 
 const inZone = (zone: string, count: number) =>
-  Stand.readyNodes(names(zone, count), { "topology.kubernetes.io/zone": zone })
+  Harness.readyNodes(names(zone, count), { "topology.kubernetes.io/zone": zone })
 
 describe("a zone", () => {
   it.effect("gives up a node at once and the next ones ten seconds apart", () =>
@@ -202,10 +206,10 @@ describe("a zone", () => {
       yield* run
       const alive = names("z", 6).slice(2)
       yield* living(alive, 60)
-      assert.lengthOf(yield* Stand.givenUp(names("z", 6)), 1)
+      assert.lengthOf(yield* Harness.withNoExecuteTaint(names("z", 6)), 1)
       yield* living(alive, 10)
-      assert.deepStrictEqual(yield* Stand.givenUp(names("z", 6)), ["z-0", "z-1"])
-      const { spec } = yield* Stand.getNode("z-0")
+      assert.deepStrictEqual(yield* Harness.withNoExecuteTaint(names("z", 6)), ["z-0", "z-1"])
+      const { spec } = yield* Harness.getNode("z-0")
       const taint = spec?.taints?.find(({ effect }) => effect === "NoExecute")
       assert.strictEqual(taint?.timeAdded, "1970-01-01T00:00:55Z")
     }).pipe(Effect.scoped, calm)
@@ -217,8 +221,8 @@ describe("a zone", () => {
       yield* inZone("fine", 5)
       yield* run
       yield* living([...names("ill", 5).slice(3), ...names("fine", 5).slice(1)], 120)
-      assert.deepStrictEqual(yield* Stand.givenUp(names("ill", 5)), [])
-      assert.deepStrictEqual(yield* Stand.givenUp(names("fine", 5)), ["fine-0"])
+      assert.deepStrictEqual(yield* Harness.withNoExecuteTaint(names("ill", 5)), [])
+      assert.deepStrictEqual(yield* Harness.withNoExecuteTaint(names("fine", 5)), ["fine-0"])
     }).pipe(Effect.scoped, calm)
   )
 
@@ -228,21 +232,21 @@ describe("a zone", () => {
       yield* inZone("fine", 1)
       yield* run
       yield* living(["fine-0"], 80)
-      assert.deepStrictEqual(yield* Stand.givenUp(names("down", 2)), ["down-0", "down-1"])
+      assert.deepStrictEqual(yield* Harness.withNoExecuteTaint(names("down", 2)), ["down-0", "down-1"])
       // Now nobody is ready any more: they are spared.
       yield* advance("60 seconds")
-      assert.deepStrictEqual(yield* Stand.givenUp([...names("down", 2), "fine-0"]), [])
+      assert.deepStrictEqual(yield* Harness.withNoExecuteTaint([...names("down", 2), "fine-0"]), [])
     }).pipe(Effect.scoped, calm)
   )
 
   it.effect("is not asked about nodes that are not to count", () =>
     Effect.gen(function* () {
-      yield* Stand.readyNodes(["a"])
-      yield* Stand.readyNodes(["extra"], { "node.kubernetes.io/exclude-disruption": "" })
+      yield* Harness.readyNodes(["a"])
+      yield* Harness.readyNodes(["extra"], { "node.kubernetes.io/exclude-disruption": "" })
       yield* run
       yield* living(["extra"], 90)
       // The only one that counts is down, so all that count are.
-      assert.deepStrictEqual(yield* Stand.givenUp(["a", "extra"]), [])
+      assert.deepStrictEqual(yield* Harness.withNoExecuteTaint(["a", "extra"]), [])
     }).pipe(Effect.scoped, calm)
   )
 })
@@ -273,7 +277,7 @@ describe("the metrics of nodes", () => {
   it.effect("tell how each zone is, by region and zone, and are as of a well one when it is gone", () =>
     Effect.gen(function* () {
       const zone = { "topology.kubernetes.io/region": "eu", "topology.kubernetes.io/zone": "a" }
-      yield* Stand.readyNodes(["one", "two", "three", "four"], zone)
+      yield* Harness.readyNodes(["one", "two", "three", "four"], zone)
       yield* run
       yield* living(["one", "two", "three"], 60)
       assert.deepInclude(yield* measured, {
@@ -295,7 +299,7 @@ describe("the metrics of nodes", () => {
 
   it.effect("tell how long a look at a node took, and one at all of them", () =>
     Effect.gen(function* () {
-      yield* Stand.readyNodes(["mute", "well"])
+      yield* Harness.readyNodes(["mute", "well"])
       yield* run
       yield* living(["well"], 50)
       const { update_all_nodes_health_duration_seconds: before } = yield* measured
@@ -325,8 +329,8 @@ describe("bad luck", () => {
   ] as const) {
     it.effect(`${what}: the node is unknown and tainted all the same`, () =>
       Effect.gen(function* () {
-        yield* Stand.readyNodes(["a", "well"])
-        yield* Stand.runningPod("on-it", "a")
+        yield* Harness.readyNodes(["a", "well"])
+        yield* Harness.runningPod("on-it", "a")
         yield* run
         yield* (yield* ApiServer).setFaults(
           (["update", "patch"] as const).map((verb) => ({
@@ -336,8 +340,8 @@ describe("bad luck", () => {
           }))
         )
         yield* living(["well"], 90)
-        assert.deepStrictEqual(yield* Stand.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
-        assert.strictEqual((yield* Stand.getPod("on-it")).status?.conditions?.[0]?.status, "False")
+        assert.deepStrictEqual(yield* Harness.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
+        assert.strictEqual((yield* Harness.getPod("on-it")).status?.conditions?.[0]?.status, "False")
       }).pipe(Effect.scoped, calm)
     )
   }
@@ -345,20 +349,20 @@ describe("bad luck", () => {
   it.effect("a loop that ends in between: the next one marks the pods", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
-      yield* Stand.readyNodes(["a", "well"])
-      yield* Stand.runningPod("on-it", "a")
+      yield* Harness.readyNodes(["a", "well"])
+      yield* Harness.runningPod("on-it", "a")
       const first = yield* cluster.run(NodeLifecycle.make())
       yield* (yield* ApiServer).setFaults([
         { match: { verb: "update", resource: "pods/status" }, fault: { _tag: "Status", code: 500 } }
       ])
       yield* living(["well"], 60)
       yield* first.stop()
-      assert.strictEqual((yield* Stand.getPod("on-it")).status?.conditions?.[0]?.status, "True")
+      assert.strictEqual((yield* Harness.getPod("on-it")).status?.conditions?.[0]?.status, "True")
       yield* (yield* ApiServer).setFaults([])
       yield* cluster.run(NodeLifecycle.make())
       yield* living(["well"], 5)
-      assert.strictEqual((yield* Stand.getPod("on-it")).status?.conditions?.[0]?.status, "False")
-      assert.deepStrictEqual(yield* Stand.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
+      assert.strictEqual((yield* Harness.getPod("on-it")).status?.conditions?.[0]?.status, "False")
+      assert.deepStrictEqual(yield* Harness.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
     }).pipe(Effect.scoped, calm)
   )
 })

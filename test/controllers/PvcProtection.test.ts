@@ -8,7 +8,7 @@ import { PersistentVolumeClaim, Pod } from "../../src/kube/resources.ts"
 import * as ClusterTest from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { logged } from "../support/logged.ts"
-import * as Stand from "./job/harness.ts"
+import * as Harness from "./job/harness.ts"
 
 const namespace = "default"
 const finalizer = "kubernetes.io/pvc-protection"
@@ -44,7 +44,7 @@ const claims = Effect.flatMap(ClusterTest.ClusterTest, (cluster) =>
 
 const none: ReadonlyArray<string> = []
 
-const remove = (name: string) => Effect.andThen(Stand.remove(PersistentVolumeClaim, name), Stand.settle)
+const remove = (name: string) => Effect.andThen(Harness.remove(PersistentVolumeClaim, name), Harness.settle)
 
 const start = Effect.flatMap(ClusterTest.ClusterTest, (cluster) => cluster.run(PvcProtection.make()))
 
@@ -55,11 +55,11 @@ describe("a claim", () => {
   it.effect("that nobody uses goes as soon as it is deleted", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.apply(claim("data"), pod("other", [mounts("else")]))
-        const calls = yield* Stand.recording()
+        yield* Harness.apply(claim("data"), pod("other", [mounts("else")]))
+        const calls = yield* Harness.recording()
         yield* remove("data")
         assert.deepStrictEqual(yield* claims, none)
-        assert.deepStrictEqual(calls.map(Stand.line), [
+        assert.deepStrictEqual(calls.map(Harness.line), [
           "delete persistentvolumeclaims",
           "list pods",
           "update persistentvolumeclaims"
@@ -71,14 +71,14 @@ describe("a claim", () => {
   it.effect("that a pod uses stays until the pod is gone, also after its end", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.apply(claim("data"), pod("user", [mounts("data")]))
+        yield* Harness.apply(claim("data"), pod("user", [mounts("data")]))
         yield* remove("data")
         assert.deepStrictEqual(yield* claims, ["data"])
-        yield* Stand.patch(Pod, "user", { status: { phase: "Succeeded" } }, "status")
-        yield* Stand.settle
+        yield* Harness.patch(Pod, "user", { status: { phase: "Succeeded" } }, "status")
+        yield* Harness.settle
         assert.deepStrictEqual(yield* claims, ["data"])
-        yield* Stand.remove(Pod, "user", { gracePeriodSeconds: 0 })
-        yield* Stand.settle
+        yield* Harness.remove(Pod, "user", { gracePeriodSeconds: 0 })
+        yield* Harness.settle
         assert.deepStrictEqual(yield* claims, none)
       })
     )
@@ -87,17 +87,17 @@ describe("a claim", () => {
   it.effect("stays for the last of its pods", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.apply(
+        yield* Harness.apply(
           claim("data"),
           pod("a", [mounts("data")]),
           pod("b", [mounts("else"), { ...mounts("data"), name: "more" }])
         )
         yield* remove("data")
-        yield* Stand.remove(Pod, "a", { gracePeriodSeconds: 0 })
-        yield* Stand.settle
+        yield* Harness.remove(Pod, "a", { gracePeriodSeconds: 0 })
+        yield* Harness.settle
         assert.deepStrictEqual(yield* claims, ["data"])
-        yield* Stand.remove(Pod, "b", { gracePeriodSeconds: 0 })
-        yield* Stand.settle
+        yield* Harness.remove(Pod, "b", { gracePeriodSeconds: 0 })
+        yield* Harness.settle
         assert.deepStrictEqual(yield* claims, none)
       })
     )
@@ -106,7 +106,7 @@ describe("a claim", () => {
   it.effect("does not wait for a pod that is on no node", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.apply(claim("data"), pod("waiting", [mounts("data")], { nodeName: undefined }))
+        yield* Harness.apply(claim("data"), pod("waiting", [mounts("data")], { nodeName: undefined }))
         yield* remove("data")
         assert.deepStrictEqual(yield* claims, none)
       })
@@ -116,16 +116,16 @@ describe("a claim", () => {
   it.effect("of an ephemeral volume is its pod's, and of no namesake", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.apply(pod("user", [ephemeral], {}, { finalizers: ["example.com/held"] }))
+        yield* Harness.apply(pod("user", [ephemeral], {}, { finalizers: ["example.com/held"] }))
         const user = yield* Effect.flatMap(KubeClient, (client) => client.get(Pod, { namespace, name: "user" }))
         const owner = { apiVersion: "v1", kind: "Pod", name: "user", uid: user.metadata.uid, controller: true }
-        yield* Stand.apply(claim("user-scratch", { ownerReferences: [owner] }), claim("user-other"))
+        yield* Harness.apply(claim("user-scratch", { ownerReferences: [owner] }), claim("user-other"))
         yield* remove("user-other")
         yield* remove("user-scratch")
         assert.deepStrictEqual(yield* claims, ["user-scratch"])
         // The kubelet is done with it: only somebody's finalizer keeps the pod.
-        yield* Stand.remove(Pod, "user", { gracePeriodSeconds: 0 })
-        yield* Stand.settle
+        yield* Harness.remove(Pod, "user", { gracePeriodSeconds: 0 })
+        yield* Harness.settle
         assert.deepStrictEqual(yield* claims, none)
       })
     )
@@ -134,7 +134,7 @@ describe("a claim", () => {
   it.effect("of that name that is not the pod's own goes, although the pod has such a volume", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.apply(claim("user-scratch"), pod("user", [ephemeral]))
+        yield* Harness.apply(claim("user-scratch"), pod("user", [ephemeral]))
         yield* remove("user-scratch")
         assert.deepStrictEqual(yield* claims, none)
       })
@@ -144,18 +144,18 @@ describe("a claim", () => {
   it.effect("that lacks the finalizer gets it; one that has it is not written", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.apply(claim("old"), claim("new", { finalizers: ["example.com/mine"] }))
-        yield* Stand.patch(PersistentVolumeClaim, "old", { metadata: { finalizers: null } })
-        const calls = yield* Stand.recording()
-        yield* Stand.settle
+        yield* Harness.apply(claim("old"), claim("new", { finalizers: ["example.com/mine"] }))
+        yield* Harness.patch(PersistentVolumeClaim, "old", { metadata: { finalizers: null } })
+        const calls = yield* Harness.recording()
+        yield* Harness.settle
         const found = yield* Effect.flatMap(KubeClient, (client) =>
           client.get(PersistentVolumeClaim, { namespace, name: "old" })
         )
         assert.deepStrictEqual(found.metadata.finalizers, [finalizer])
         calls.length = 0
-        yield* Stand.patch(PersistentVolumeClaim, "new", { metadata: { labels: { a: "b" } } })
-        yield* Stand.advance("1 hour")
-        assert.deepStrictEqual(calls.map(Stand.line), ["patch persistentvolumeclaims"])
+        yield* Harness.patch(PersistentVolumeClaim, "new", { metadata: { labels: { a: "b" } } })
+        yield* Harness.advance("1 hour")
+        assert.deepStrictEqual(calls.map(Harness.line), ["patch persistentvolumeclaims"])
       })
     )
   )
@@ -163,7 +163,7 @@ describe("a claim", () => {
   it.effect("that others hold loses our finalizer alone", () =>
     world(
       Effect.gen(function* () {
-        yield* Stand.apply(claim("data", { finalizers: ["example.com/mine"] }))
+        yield* Harness.apply(claim("data", { finalizers: ["example.com/mine"] }))
         yield* remove("data")
         const found = yield* Effect.flatMap(KubeClient, (client) =>
           client.get(PersistentVolumeClaim, { namespace, name: "data" })
@@ -175,16 +175,16 @@ describe("a claim", () => {
 
   it.effect("is not let go on the word of a cache that is behind", () =>
     Effect.gen(function* () {
-      yield* Stand.recording([
+      yield* Harness.recording([
         { match: { verb: "watch", resource: "pods" }, fault: { _tag: "CutWatch", after: 1, how: "silence" }, times: 1 }
       ])
       yield* start
-      yield* Stand.apply(claim("data"), pod("user", [mounts("data")]))
+      yield* Harness.apply(claim("data"), pod("user", [mounts("data")]))
       yield* remove("data")
       assert.deepStrictEqual(yield* claims, ["data"])
-      yield* Stand.advance("20 minutes")
-      yield* Stand.remove(Pod, "user", { gracePeriodSeconds: 0 })
-      yield* Stand.advance("20 minutes")
+      yield* Harness.advance("20 minutes")
+      yield* Harness.remove(Pod, "user", { gracePeriodSeconds: 0 })
+      yield* Harness.advance("20 minutes")
       assert.deepStrictEqual(yield* claims, none)
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.ClusterTest.layer({ admission: { storageProtection: true } })))
   )
@@ -199,11 +199,11 @@ describe("a claim", () => {
       it.effect(`goes in the end, although ${title} (${verb})`, () =>
         world(
           Effect.gen(function* () {
-            yield* Stand.apply(claim("data"))
+            yield* Harness.apply(claim("data"))
             const resource = verb === "update" ? "persistentvolumeclaims" : "pods"
-            yield* Stand.recording([{ match: { verb, resource }, fault, times: 5 }])
+            yield* Harness.recording([{ match: { verb, resource }, fault, times: 5 }])
             yield* remove("data")
-            yield* Stand.advance("10 minutes")
+            yield* Harness.advance("10 minutes")
             assert.deepStrictEqual(yield* claims, none)
           })
         )
@@ -215,15 +215,15 @@ describe("a claim", () => {
     world(
       Effect.gen(function* () {
         const names = Array.from({ length: 20 }, (_, i) => `data-${String(i).padStart(2, "0")}`)
-        yield* Stand.apply(...names.map((name) => claim(name)), pod("user", [mounts("data-07")]))
-        const calls = yield* Stand.recording()
+        yield* Harness.apply(...names.map((name) => claim(name)), pod("user", [mounts("data-07")]))
+        const calls = yield* Harness.recording()
         yield* Effect.flatMap(KubeClient, (client) => client.deleteCollection(PersistentVolumeClaim, { namespace }))
-        yield* Stand.settle
+        yield* Harness.settle
         assert.deepStrictEqual(yield* claims, ["data-07"])
-        const lists = calls.filter((call) => Stand.line(call) === "list pods")
+        const lists = calls.filter((call) => Harness.line(call) === "list pods")
         assert.isBelow(lists.length, 5)
-        yield* Stand.remove(Pod, "user", { gracePeriodSeconds: 0 })
-        yield* Stand.settle
+        yield* Harness.remove(Pod, "user", { gracePeriodSeconds: 0 })
+        yield* Harness.settle
         assert.deepStrictEqual(yield* claims, none)
       })
     )
@@ -233,7 +233,7 @@ describe("a claim", () => {
     const log = logged()
     return world(
       Effect.gen(function* () {
-        yield* Stand.apply(claim("data"))
+        yield* Harness.apply(claim("data"))
         yield* remove("data")
         const series = (yield* Metric.snapshot).find(
           ({ attributes, id }) =>

@@ -5,23 +5,23 @@ import * as Metric from "effect/Metric"
 import * as Patch from "../../src/kube/Patch.ts"
 import { Pod, ReplicaSet } from "../../src/kube/resources.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Stand from "./shared/workload/harness.ts"
+import * as Harness from "./shared/workload/harness.ts"
 
-for (const kind of Stand.kinds) {
+for (const kind of Harness.kinds) {
   const plural = kind.name === "ReplicaSet" ? "replicasets.apps" : "replicationcontrollers"
   const terminating = (count: number) => (kind.countsTerminating ? { terminatingReplicas: count } : {})
 
   describe(`${kind.name}: pods`, () => {
     it.effect("makes the missing ones from the template, one and then two at once, with an event for each", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          const calls = yield* Stand.recording()
+          const calls = yield* Harness.recording()
           const template = {
             metadata: { labels: { app: "web", tier: "front" }, annotations: { a: "b" }, finalizers: ["example.com/f"] },
-            spec: Stand.podSpec
+            spec: Harness.podSpec
           }
-          const [owner] = yield* Stand.apply(Stand.owner(kind, { template }))
+          const [owner] = yield* Harness.apply(Harness.owner(kind, { template }))
           const requests = calls.filter(({ context }) => context.verb === "create")
           const body = {
             apiVersion: "v1",
@@ -29,7 +29,7 @@ for (const kind of Stand.kinds) {
             metadata: {
               generateName: "web-",
               ...template.metadata,
-              ownerReferences: [Stand.reference(kind, owner ?? assert.fail())]
+              ownerReferences: [Harness.reference(kind, owner ?? assert.fail())]
             }
           }
           assert.strictEqual(requests.length, 3)
@@ -38,10 +38,10 @@ for (const kind of Stand.kinds) {
             assert.deepStrictEqual(rest, body)
             assert.deepInclude(spec, { restartPolicy: "Always" })
           }
-          const events = yield* Stand.events()
+          const events = yield* Harness.events()
           assert.sameMembers(
             events.map(({ text }) => text),
-            (yield* Stand.podNames).map((name) => `Normal SuccessfulCreate Created pod: ${name}`)
+            (yield* Harness.podNames).map((name) => `Normal SuccessfulCreate Created pod: ${name}`)
           )
           for (const event of events) assert.deepInclude(event, { component: kind.component, count: 1 })
         })
@@ -49,17 +49,17 @@ for (const kind of Stand.kinds) {
     )
 
     it.effect("deletes those too many, without precondition or grace period of its own, with an event for each", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.owner(kind))
-          const before = yield* Stand.podNames
+          yield* Harness.apply(Harness.owner(kind))
+          const before = yield* Harness.podNames
           const [first] = before
-          yield* Stand.ready(String(first))
-          const calls = yield* Stand.recording()
-          yield* Stand.scale(kind, 1)
-          yield* Stand.settle
-          assert.deepStrictEqual(yield* Stand.podNames, [first])
+          yield* Harness.ready(String(first))
+          const calls = yield* Harness.recording()
+          yield* Harness.scale(kind, 1)
+          yield* Harness.settle
+          assert.deepStrictEqual(yield* Harness.podNames, [first])
           const deletes = calls.filter(({ context }) => context.verb === "delete")
           assert.sameMembers(
             deletes.map(({ context }) => context.name),
@@ -67,7 +67,7 @@ for (const kind of Stand.kinds) {
           )
           for (const { body } of deletes)
             assert.deepStrictEqual(JSON.parse(JSON.stringify(body)), { apiVersion: "v1", kind: "DeleteOptions" })
-          const events = (yield* Stand.events()).map(({ text }) => text)
+          const events = (yield* Harness.events()).map(({ text }) => text)
           for (const name of before.slice(1)) assert.include(events, `Normal SuccessfulDelete Deleted pod: ${name}`)
         })
       )
@@ -75,31 +75,31 @@ for (const kind of Stand.kinds) {
 
     for (const crowded of [0, 1])
       it.effect(`takes pods first from the node where a relative's pods are, too: pod ${crowded} of two`, () =>
-        Stand.world(
+        Harness.withLoop(
           kind,
           Effect.gen(function* () {
             const parent = { apiVersion: "example.com/v1", kind: "Rollout", name: "r", uid: "uid-r", controller: true }
             const other = { app: "old" }
-            yield* Stand.apply(
-              Stand.owner(kind, { replicas: 2 }, { ownerReferences: [parent] }),
-              Stand.owner(
+            yield* Harness.apply(
+              Harness.owner(kind, { replicas: 2 }, { ownerReferences: [parent] }),
+              Harness.owner(
                 kind,
                 {
                   replicas: 1,
                   selector: kind.selector(other),
-                  template: { metadata: { labels: other }, spec: Stand.podSpec }
+                  template: { metadata: { labels: other }, spec: Harness.podSpec }
                 },
                 { name: "old", ownerReferences: [parent] }
               )
             )
             const named = (prefix: string) =>
-              Effect.map(Stand.podNames, (names) => names.filter((name) => name.startsWith(prefix)))
+              Effect.map(Harness.podNames, (names) => names.filter((name) => name.startsWith(prefix)))
             const own = yield* named("web-")
-            for (const [i, name] of own.entries()) yield* Stand.bind(name, `n${i}`)
-            for (const name of yield* named("old-")) yield* Stand.bind(name, `n${crowded}`)
-            yield* Stand.scale(kind, 1)
-            yield* Stand.settle
-            const going = (yield* Stand.pods).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+            for (const [i, name] of own.entries()) yield* Harness.bind(name, `n${i}`)
+            for (const name of yield* named("old-")) yield* Harness.bind(name, `n${crowded}`)
+            yield* Harness.scale(kind, 1)
+            yield* Harness.settle
+            const going = (yield* Harness.pods).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
             assert.deepStrictEqual(
               going.map(({ metadata }) => metadata.name),
               [own[crowded]]
@@ -109,80 +109,80 @@ for (const kind of Stand.kinds) {
       )
 
     it.effect("replaces a pod that is on its way out at once, and counts each deletion once", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.owner(kind))
-          const before = yield* Stand.podNames
-          for (const name of before) yield* Stand.bind(name)
-          yield* Stand.remove(Pod, String(before[0]))
-          yield* Stand.settle
-          assert.strictEqual((yield* Stand.podNames).length, 4)
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 3, ...terminating(1) })
+          yield* Harness.apply(Harness.owner(kind))
+          const before = yield* Harness.podNames
+          for (const name of before) yield* Harness.bind(name)
+          yield* Harness.remove(Pod, String(before[0]))
+          yield* Harness.settle
+          assert.strictEqual((yield* Harness.podNames).length, 4)
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 3, ...terminating(1) })
           // The end of the pod is the second telling of one deletion.
-          yield* Stand.remove(Pod, String(before[0]), { gracePeriodSeconds: 0 })
-          yield* Stand.settle
-          assert.strictEqual((yield* Stand.podNames).length, 3)
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 3, ...terminating(0) })
+          yield* Harness.remove(Pod, String(before[0]), { gracePeriodSeconds: 0 })
+          yield* Harness.settle
+          assert.strictEqual((yield* Harness.podNames).length, 3)
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 3, ...terminating(0) })
         })
       )
     )
 
     it.effect("scales down pods that take their time, and up again meanwhile", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.owner(kind))
-          for (const name of yield* Stand.podNames) yield* Stand.bind(name)
-          yield* Stand.scale(kind, 1)
-          yield* Stand.settle
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 1, ...terminating(2) })
-          const calls = yield* Stand.recording()
-          yield* Stand.scale(kind, 2)
-          yield* Stand.settle
+          yield* Harness.apply(Harness.owner(kind))
+          for (const name of yield* Harness.podNames) yield* Harness.bind(name)
+          yield* Harness.scale(kind, 1)
+          yield* Harness.settle
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 1, ...terminating(2) })
+          const calls = yield* Harness.recording()
+          yield* Harness.scale(kind, 2)
+          yield* Harness.settle
           assert.strictEqual(calls.filter(({ context }) => context.verb === "create").length, 1)
-          for (const { metadata } of yield* Stand.pods) {
+          for (const { metadata } of yield* Harness.pods) {
             if (metadata.deletionTimestamp !== undefined)
-              yield* Stand.remove(Pod, metadata.name, { gracePeriodSeconds: 0 })
+              yield* Harness.remove(Pod, metadata.name, { gracePeriodSeconds: 0 })
           }
-          yield* Stand.settle
+          yield* Harness.settle
           assert.strictEqual(calls.filter(({ context }) => context.verb === "create").length, 1)
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 2, ...terminating(0) })
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 2, ...terminating(0) })
         })
       )
     )
 
     it.effect("replaces a pod that has ended and leaves it where it is", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.owner(kind))
-          const [first] = yield* Stand.podNames
-          yield* Stand.phase(String(first), "Failed")
-          yield* Stand.settle
-          const names = yield* Stand.podNames
+          yield* Harness.apply(Harness.owner(kind))
+          const [first] = yield* Harness.podNames
+          yield* Harness.phase(String(first), "Failed")
+          yield* Harness.settle
+          const names = yield* Harness.podNames
           assert.strictEqual(names.length, 4)
           assert.include(names, first)
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 3, ...terminating(0) })
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 3, ...terminating(0) })
         })
       )
     )
 
     it.effect("makes 500 at most in one go, and the rest in the next", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          const calls = yield* Stand.recording()
-          yield* Stand.apply(Stand.owner(kind, { replicas: 510 }))
-          assert.strictEqual((yield* Stand.pods).length, 510)
+          const calls = yield* Harness.recording()
+          yield* Harness.apply(Harness.owner(kind, { replicas: 510 }))
+          assert.strictEqual((yield* Harness.pods).length, 510)
           const lines = calls.map(({ context }) => context.verb)
           const created = lines.flatMap((verb, i) => (verb === "create" ? [i] : []))
           const between = lines.slice(created[499], created[500])
           assert.include(between, "update")
           assert.notInclude(lines.slice(created[0], created[499]), "update")
-          yield* Stand.scale(kind, 0)
-          yield* Stand.settle
-          assert.deepStrictEqual(yield* Stand.pods, [])
+          yield* Harness.scale(kind, 0)
+          yield* Harness.settle
+          assert.deepStrictEqual(yield* Harness.pods, [])
         })
       )
     )
@@ -190,139 +190,139 @@ for (const kind of Stand.kinds) {
 
   describe(`${kind.name}: status`, () => {
     it.effect("counts ready, available and fully labelled pods, of the generation it has read", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          const template = { metadata: { labels: { app: "web", tier: "front" } }, spec: Stand.podSpec }
-          yield* Stand.apply(Stand.owner(kind, { template }))
-          const [a, b] = yield* Stand.podNames
-          yield* Stand.ready(String(a))
-          yield* Stand.patch(Pod, String(b), { metadata: { labels: { tier: null } } })
-          yield* Stand.scale(kind, 3)
-          yield* Stand.patch(kind.resource, "web", { spec: { minReadySeconds: 0 } })
-          yield* Stand.settle
-          assert.deepInclude(yield* Stand.statusOf(kind), {
+          const template = { metadata: { labels: { app: "web", tier: "front" } }, spec: Harness.podSpec }
+          yield* Harness.apply(Harness.owner(kind, { template }))
+          const [a, b] = yield* Harness.podNames
+          yield* Harness.ready(String(a))
+          yield* Harness.patch(Pod, String(b), { metadata: { labels: { tier: null } } })
+          yield* Harness.scale(kind, 3)
+          yield* Harness.patch(kind.resource, "web", { spec: { minReadySeconds: 0 } })
+          yield* Harness.settle
+          assert.deepInclude(yield* Harness.statusOf(kind), {
             replicas: 3,
             fullyLabeledReplicas: 2,
             readyReplicas: 1,
             availableReplicas: 1,
             observedGeneration: 1
           })
-          yield* Stand.patch(kind.resource, "web", { spec: { minReadySeconds: 1 } })
-          yield* Stand.settle
-          assert.deepInclude(yield* Stand.statusOf(kind), { observedGeneration: 2 })
+          yield* Harness.patch(kind.resource, "web", { spec: { minReadySeconds: 1 } })
+          yield* Harness.settle
+          assert.deepInclude(yield* Harness.statusOf(kind), { observedGeneration: 2 })
         })
       )
     )
 
     it.effect("knows a pod as available when minReadySeconds have passed, though nothing else happens", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.owner(kind, { replicas: 2, minReadySeconds: 10 }))
-          const [a, b] = yield* Stand.podNames
-          yield* Stand.ready(String(a))
-          yield* Stand.advance("4 seconds")
-          yield* Stand.ready(String(b))
-          yield* Stand.settle
-          assert.deepInclude(yield* Stand.statusOf(kind), { readyReplicas: 2 })
-          const available = Effect.map(Stand.statusOf(kind), (status) => status?.availableReplicas ?? 0)
-          yield* Stand.advance("5999 millis")
+          yield* Harness.apply(Harness.owner(kind, { replicas: 2, minReadySeconds: 10 }))
+          const [a, b] = yield* Harness.podNames
+          yield* Harness.ready(String(a))
+          yield* Harness.advance("4 seconds")
+          yield* Harness.ready(String(b))
+          yield* Harness.settle
+          assert.deepInclude(yield* Harness.statusOf(kind), { readyReplicas: 2 })
+          const available = Effect.map(Harness.statusOf(kind), (status) => status?.availableReplicas ?? 0)
+          yield* Harness.advance("5999 millis")
           assert.strictEqual(yield* available, 0)
-          yield* Stand.advance("1 millis")
+          yield* Harness.advance("1 millis")
           assert.strictEqual(yield* available, 1)
-          yield* Stand.advance("3999 millis")
+          yield* Harness.advance("3999 millis")
           assert.strictEqual(yield* available, 1)
-          yield* Stand.advance("1 millis")
+          yield* Harness.advance("1 millis")
           assert.strictEqual(yield* available, 2)
         })
       )
     )
 
     it.effect("is written on what the server has now if it was refused, once, after one read", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          const calls = yield* Stand.recording([
+          const calls = yield* Harness.recording([
             { match: { verb: "update", resource: `${plural}/status` }, fault: { _tag: "Conflict" }, times: 1 }
           ])
-          yield* Stand.apply(Stand.owner(kind, { replicas: 0 }))
-          assert.deepStrictEqual(calls.map(Stand.line).slice(-3), [
+          yield* Harness.apply(Harness.owner(kind, { replicas: 0 }))
+          assert.deepStrictEqual(calls.map(Harness.line).slice(-3), [
             `update ${plural}/status web`,
             `get ${plural} web`,
             `update ${plural}/status web`
           ])
-          assert.deepInclude(yield* Stand.statusOf(kind), { observedGeneration: 1 })
+          assert.deepInclude(yield* Harness.statusOf(kind), { observedGeneration: 1 })
         })
       )
     )
 
     it.effect("refused twice fails the sync, and the key backs off", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          const calls = yield* Stand.recording([
+          const calls = yield* Harness.recording([
             { match: { verb: "update", resource: `${plural}/status` }, fault: { _tag: "Conflict" }, times: 2 }
           ])
-          yield* Stand.apply(Stand.owner(kind, { replicas: 0 }))
+          yield* Harness.apply(Harness.owner(kind, { replicas: 0 }))
           const updates = () => calls.filter(({ context }) => context.verb === "update").length
           assert.strictEqual(updates(), 2)
-          yield* Stand.advance("4 millis")
+          yield* Harness.advance("4 millis")
           assert.strictEqual(updates(), 2)
-          yield* Stand.advance("1 millis")
+          yield* Harness.advance("1 millis")
           assert.strictEqual(updates(), 3)
-          assert.deepInclude(yield* Stand.statusOf(kind), { observedGeneration: 1 })
+          assert.deepInclude(yield* Harness.statusOf(kind), { observedGeneration: 1 })
         })
       )
     )
 
     it.effect("is not written again while nothing changes: an hour passes without a request", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.owner(kind, { minReadySeconds: 5 }))
-          for (const name of yield* Stand.podNames) yield* Stand.ready(name)
-          yield* Stand.advance("10 seconds")
-          const calls = yield* Stand.recording()
-          yield* Stand.advance("1 hour")
-          assert.deepStrictEqual(calls.map(Stand.line), [])
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 3, readyReplicas: 3, availableReplicas: 3 })
+          yield* Harness.apply(Harness.owner(kind, { minReadySeconds: 5 }))
+          for (const name of yield* Harness.podNames) yield* Harness.ready(name)
+          yield* Harness.advance("10 seconds")
+          const calls = yield* Harness.recording()
+          yield* Harness.advance("1 hour")
+          assert.deepStrictEqual(calls.map(Harness.line), [])
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 3, readyReplicas: 3, availableReplicas: 3 })
         })
       )
     )
   })
 }
 
-for (const kind of Stand.kinds) {
+for (const kind of Harness.kinds) {
   it.effect(
     `${kind.name}: sorting_deletion_age_ratio observes how much older than the youngest the chosen pods are`,
     () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
           const ratios = Effect.map(Metric.snapshot, (all) => {
             const found = all.find(({ id }) => id === "replicaset_controller_sorting_deletion_age_ratio")
             return found !== undefined && "sum" in found.state ? [found.state.count, found.state.sum] : []
           })
-          yield* Stand.apply(Stand.owner(kind, { replicas: 1 }))
-          const [old = ""] = yield* Stand.podNames
-          yield* Stand.advance("100 seconds")
-          yield* Stand.scale(kind, 4)
-          yield* Stand.settle
-          for (const name of (yield* Stand.podNames).slice(0, -1)) yield* Stand.ready(name)
-          yield* Stand.ready(old)
-          yield* Stand.advance("50 seconds")
+          yield* Harness.apply(Harness.owner(kind, { replicas: 1 }))
+          const [old = ""] = yield* Harness.podNames
+          yield* Harness.advance("100 seconds")
+          yield* Harness.scale(kind, 4)
+          yield* Harness.settle
+          for (const name of (yield* Harness.podNames).slice(0, -1)) yield* Harness.ready(name)
+          yield* Harness.ready(old)
+          yield* Harness.advance("50 seconds")
           const cost = { metadata: { annotations: { "controller.kubernetes.io/pod-deletion-cost": "-1" } } }
           yield* (yield* KubeClient).patch(Pod, { namespace: "default", name: old }, Patch.merge(cost))
-          yield* Stand.settle
+          yield* Harness.settle
           // One is not ready and goes first; it is not observed. Then the old one: 150 s to 50 s.
-          yield* Stand.scale(kind, 2)
-          yield* Stand.settle
-          assert.notInclude(yield* Stand.podNames, old)
+          yield* Harness.scale(kind, 2)
+          yield* Harness.settle
+          assert.notInclude(yield* Harness.podNames, old)
           assert.deepStrictEqual(yield* ratios, [1, 3])
           // All of them go: nothing was chosen.
-          yield* Stand.scale(kind, 0)
-          yield* Stand.settle
+          yield* Harness.scale(kind, 0)
+          yield* Harness.settle
           assert.deepStrictEqual(yield* ratios, [1, 3])
         })
       ).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
@@ -330,21 +330,21 @@ for (const kind of Stand.kinds) {
 }
 
 it.effect("a ReplicaSet whose manager did not count terminating pods gets the count once", () =>
-  Stand.world(
-    Stand.replicaSet,
+  Harness.withLoop(
+    Harness.replicaSet,
     Effect.gen(function* () {
-      yield* Stand.apply(Stand.owner(Stand.replicaSet))
-      const calls = yield* Stand.recording()
+      yield* Harness.apply(Harness.owner(Harness.replicaSet))
+      const calls = yield* Harness.recording()
       const client = yield* KubeClient
       const target = { namespace: "default", name: "web", subresource: "status" }
       const older = Patch.merge({ status: { terminatingReplicas: null } })
       yield* client.patch(ReplicaSet, target, older)
-      yield* Stand.settle
-      assert.deepStrictEqual(calls.map(Stand.line), [
+      yield* Harness.settle
+      assert.deepStrictEqual(calls.map(Harness.line), [
         "patch replicasets.apps/status web",
         "update replicasets.apps/status web"
       ])
-      assert.deepInclude(yield* Stand.statusOf(Stand.replicaSet), { terminatingReplicas: 0 })
+      assert.deepInclude(yield* Harness.statusOf(Harness.replicaSet), { terminatingReplicas: 0 })
     })
   )
 )

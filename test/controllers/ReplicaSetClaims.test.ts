@@ -3,27 +3,27 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Pod } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
-import * as Stand from "./shared/workload/harness.ts"
+import * as Harness from "./shared/workload/harness.ts"
 
 const verbs = ["get", "create", "patch", "delete"]
 
-for (const kind of Stand.kinds) {
+for (const kind of Harness.kinds) {
   const plural = kind.name === "ReplicaSet" ? "replicasets.apps" : "replicationcontrollers"
 
   describe(`${kind.name}: claims`, () => {
     it.effect("adopts orphans that match, after one look at the owner, by a patch that names each by uid", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          const [a, b] = yield* Stand.apply(
-            Stand.pod("a"),
-            Stand.pod("b"),
-            Stand.pod("c", { labels: { app: "other" } })
+          const [a, b] = yield* Harness.apply(
+            Harness.pod("a"),
+            Harness.pod("b"),
+            Harness.pod("c", { labels: { app: "other" } })
           )
-          const calls = yield* Stand.recording()
-          const [owner] = yield* Stand.apply(Stand.owner(kind))
+          const calls = yield* Harness.recording()
+          const [owner] = yield* Harness.apply(Harness.owner(kind))
           const own = calls.filter(({ context }) => verbs.includes(context.verb)).slice(1)
-          assert.deepStrictEqual(own.map(Stand.line), [
+          assert.deepStrictEqual(own.map(Harness.line), [
             `get ${plural} web`,
             "patch pods a",
             "patch pods b",
@@ -36,14 +36,14 @@ for (const kind of Stand.kinds) {
               body: {
                 metadata: {
                   uid: pod?.metadata.uid,
-                  ownerReferences: [Stand.reference(kind, owner ?? assert.fail())]
+                  ownerReferences: [Harness.reference(kind, owner ?? assert.fail())]
                 }
               }
             }))
           )
-          assert.strictEqual((yield* Stand.pods).length, 4)
-          assert.isUndefined((yield* Stand.get(Pod, "c")).metadata.ownerReferences)
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 3 })
+          assert.strictEqual((yield* Harness.pods).length, 4)
+          assert.isUndefined((yield* Harness.get(Pod, "c")).metadata.ownerReferences)
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 3 })
         })
       )
     )
@@ -51,19 +51,19 @@ for (const kind of Stand.kinds) {
     it.effect(
       "releases a pod whose labels no longer match, keeps its other owners, and makes another in its place",
       () =>
-        Stand.world(
+        Harness.withLoop(
           kind,
           Effect.gen(function* () {
-            const [owner] = yield* Stand.apply(Stand.owner(kind))
-            const [name] = yield* Stand.podNames
+            const [owner] = yield* Harness.apply(Harness.owner(kind))
+            const [name] = yield* Harness.podNames
             const bystander = { apiVersion: "v1", kind: "ConfigMap", name: "x", uid: "uid-x" }
-            const { metadata } = yield* Stand.get(Pod, String(name))
-            yield* Stand.patch(Pod, String(name), {
+            const { metadata } = yield* Harness.get(Pod, String(name))
+            yield* Harness.patch(Pod, String(name), {
               metadata: { ownerReferences: [...(metadata.ownerReferences ?? []), bystander] }
             })
-            const calls = yield* Stand.recording()
-            yield* Stand.patch(Pod, String(name), { metadata: { labels: { app: "spare" } } })
-            yield* Stand.settle
+            const calls = yield* Harness.recording()
+            yield* Harness.patch(Pod, String(name), { metadata: { labels: { app: "spare" } } })
+            yield* Harness.settle
             const patches = calls.filter(({ context }) => context.verb === "patch").slice(1)
             assert.deepStrictEqual(
               patches.map(({ body }) => body),
@@ -76,118 +76,118 @@ for (const kind of Stand.kinds) {
                 }
               ]
             )
-            assert.deepStrictEqual((yield* Stand.get(Pod, String(name))).metadata.ownerReferences, [bystander])
-            assert.strictEqual((yield* Stand.pods).length, 4)
-            assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 3 })
+            assert.deepStrictEqual((yield* Harness.get(Pod, String(name))).metadata.ownerReferences, [bystander])
+            assert.strictEqual((yield* Harness.pods).length, 4)
+            assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 3 })
           })
         )
     )
 
     it.effect("adopts an orphan whose labels come to match, and deletes what is then too much", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.owner(kind), Stand.pod("a", { labels: { app: "other" } }))
-          assert.strictEqual((yield* Stand.pods).length, 4)
-          yield* Stand.patch(Pod, "a", { metadata: { labels: Stand.labels } })
-          yield* Stand.settle
-          assert.strictEqual((yield* Stand.pods).length, 3)
+          yield* Harness.apply(Harness.owner(kind), Harness.pod("a", { labels: { app: "other" } }))
+          assert.strictEqual((yield* Harness.pods).length, 4)
+          yield* Harness.patch(Pod, "a", { metadata: { labels: Harness.labels } })
+          yield* Harness.settle
+          assert.strictEqual((yield* Harness.pods).length, 3)
         })
       )
     )
 
     it.effect("leaves alone what belongs to another, has ended, is on its way out, or is in another namespace", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
           const other = { apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "uid-d", controller: true }
-          yield* Stand.apply(
+          yield* Harness.apply(
             { apiVersion: "v1", kind: "Namespace", metadata: { name: "elsewhere" } },
-            Stand.pod("foreign", { ownerReferences: [other] }),
-            Stand.pod("ended"),
-            Stand.pod("leaving", { finalizers: ["example.com/f"] }),
-            Stand.pod("far", { namespace: "elsewhere" })
+            Harness.pod("foreign", { ownerReferences: [other] }),
+            Harness.pod("ended"),
+            Harness.pod("leaving", { finalizers: ["example.com/f"] }),
+            Harness.pod("far", { namespace: "elsewhere" })
           )
-          yield* Stand.phase("ended", "Succeeded")
-          yield* Stand.remove(Pod, "leaving")
-          const calls = yield* Stand.recording()
-          yield* Stand.apply(Stand.owner(kind))
+          yield* Harness.phase("ended", "Succeeded")
+          yield* Harness.remove(Pod, "leaving")
+          const calls = yield* Harness.recording()
+          yield* Harness.apply(Harness.owner(kind))
           assert.deepStrictEqual(
-            calls.map(Stand.line).filter((line) => line.includes("patch pods")),
+            calls.map(Harness.line).filter((line) => line.includes("patch pods")),
             []
           )
           assert.strictEqual(calls.filter(({ context }) => context.verb === "create").length, 3)
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 3 })
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 3 })
         })
       )
     )
 
     it.effect("adopts nothing for an owner that the server says is gone, and makes nothing either", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.pod("a"), Stand.pod("b"))
-          const calls = yield* Stand.recording([
+          yield* Harness.apply(Harness.pod("a"), Harness.pod("b"))
+          const calls = yield* Harness.recording([
             { match: { verb: "get", resource: plural }, fault: { _tag: "Status", code: 404 }, times: 1 }
           ])
-          yield* Stand.apply(Stand.owner(kind))
+          yield* Harness.apply(Harness.owner(kind))
           const own = () =>
             calls
               .filter(({ context }) => verbs.includes(context.verb))
               .slice(1)
-              .map(Stand.line)
+              .map(Harness.line)
           assert.deepStrictEqual(own(), [`get ${plural} web`])
-          yield* Stand.advance("5 millis")
+          yield* Harness.advance("5 millis")
           assert.deepStrictEqual(own().slice(1), [`get ${plural} web`, "patch pods a", "patch pods b", "create pods"])
         })
       )
     )
 
     it.effect("neither makes nor adopts for an owner that is being deleted, and still counts", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.owner(kind, {}, { finalizers: ["example.com/f"] }))
-          const [first] = yield* Stand.podNames
-          yield* Stand.remove(kind.resource, "web", { propagationPolicy: "Orphan" })
-          yield* Stand.remove(Pod, String(first))
-          yield* Stand.apply(Stand.pod("a"))
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 2 })
-          assert.strictEqual((yield* Stand.pods).length, 3)
-          assert.isUndefined((yield* Stand.get(Pod, "a")).metadata.ownerReferences)
+          yield* Harness.apply(Harness.owner(kind, {}, { finalizers: ["example.com/f"] }))
+          const [first] = yield* Harness.podNames
+          yield* Harness.remove(kind.resource, "web", { propagationPolicy: "Orphan" })
+          yield* Harness.remove(Pod, String(first))
+          yield* Harness.apply(Harness.pod("a"))
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 2 })
+          assert.strictEqual((yield* Harness.pods).length, 3)
+          assert.isUndefined((yield* Harness.get(Pod, "a")).metadata.ownerReferences)
         })
       )
     )
 
     it.effect("a namesake of a deleted owner starts clean, and has its own pods only", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.owner(kind, { replicas: 2 }))
-          const before = yield* Stand.podNames
-          yield* Stand.remove(kind.resource, "web", { propagationPolicy: "Background" })
-          yield* Stand.apply(Stand.owner(kind, { replicas: 1 }))
-          const after = yield* Stand.podNames
+          yield* Harness.apply(Harness.owner(kind, { replicas: 2 }))
+          const before = yield* Harness.podNames
+          yield* Harness.remove(kind.resource, "web", { propagationPolicy: "Background" })
+          yield* Harness.apply(Harness.owner(kind, { replicas: 1 }))
+          const after = yield* Harness.podNames
           assert.includeMembers(after, before)
           assert.strictEqual(after.length, 3)
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 1 })
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 1 })
         })
       )
     )
 
     it.effect("a restart makes nothing twice", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.owner(kind))
-          const before = yield* Stand.podNames
-          const second = yield* Stand.start(kind)
+          yield* Harness.apply(Harness.owner(kind))
+          const before = yield* Harness.podNames
+          const second = yield* Harness.start(kind)
           yield* second.stop()
-          yield* Stand.start(kind)
-          yield* Stand.advance("1 minute")
-          assert.deepStrictEqual(yield* Stand.podNames, before)
+          yield* Harness.start(kind)
+          yield* Harness.advance("1 minute")
+          assert.deepStrictEqual(yield* Harness.podNames, before)
           const revision = yield* (yield* ApiServer).revision
-          yield* Stand.advance("10 minutes")
+          yield* Harness.advance("10 minutes")
           assert.strictEqual(yield* (yield* ApiServer).revision, revision)
         })
       )

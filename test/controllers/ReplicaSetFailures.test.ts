@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { Namespace, Pod } from "../../src/kube/resources.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import type { Request } from "../../src/layers/Transport.ts"
-import * as Stand from "./shared/workload/harness.ts"
+import * as Harness from "./shared/workload/harness.ts"
 
 const isCreate = ({ context }: Request) => context.verb === "create" && context.resource === "pods"
 
@@ -16,20 +16,20 @@ const refuseCreates = (times?: number) => ({
   ...(times === undefined ? {} : { times })
 })
 
-for (const kind of Stand.kinds) {
-  const conditionsOf = Effect.map(Stand.statusOf(kind), (status) => status?.conditions ?? [])
+for (const kind of Harness.kinds) {
+  const conditionsOf = Effect.map(Harness.statusOf(kind), (status) => status?.conditions ?? [])
 
   describe(`${kind.name}: failures`, () => {
     it.effect("a full quota: one try a sync, an event, a condition, and then backoff", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          const calls = yield* Stand.recording([refuseCreates()])
+          const calls = yield* Harness.recording([refuseCreates()])
           const tries = () => calls.filter(isCreate).length
-          yield* Stand.apply(Stand.owner(kind, { replicas: 20 }))
+          yield* Harness.apply(Harness.owner(kind, { replicas: 20 }))
           // The second is because the status was written, which is a change of the owner.
           assert.strictEqual(tries(), 2)
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 0, observedGeneration: 1 })
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 0, observedGeneration: 1 })
           assert.deepStrictEqual(yield* conditionsOf, [
             {
               type: "ReplicaFailure",
@@ -40,13 +40,13 @@ for (const kind of Stand.kinds) {
             }
           ])
           assert.deepInclude(
-            (yield* Stand.events()).map(({ text }) => text),
+            (yield* Harness.events()).map(({ text }) => text),
             `Warning FailedCreate Error creating: ${quota}`
           )
           // Waits of 10, 20, 40 … milliseconds: the second failure and those after it.
           const moments: Array<number> = []
           for (let elapsed = 0, seen = tries(); elapsed < 700; elapsed++) {
-            yield* Stand.advance("1 millis")
+            yield* Harness.advance("1 millis")
             if (tries() > seen) moments.push(elapsed + 1)
             seen = tries()
           }
@@ -56,129 +56,129 @@ for (const kind of Stand.kinds) {
     )
 
     it.effect("once the quota has room the pods come, and the condition goes", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.recording([refuseCreates(4)])
-          yield* Stand.apply(Stand.owner(kind))
+          yield* Harness.recording([refuseCreates(4)])
+          yield* Harness.apply(Harness.owner(kind))
           assert.strictEqual((yield* conditionsOf).length, 1)
-          yield* Stand.advance("10 seconds")
+          yield* Harness.advance("10 seconds")
           assert.deepStrictEqual(yield* conditionsOf, [])
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 3 })
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 3 })
         })
       )
     )
 
     it.effect("an owner that cannot have its pods does not keep others from theirs", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.recording([
+          yield* Harness.recording([
             {
               match: (request) => isCreate(request) && JSON.stringify(request.body).includes(`"generateName":"web-"`),
               fault: { _tag: "Status", code: 403, message: quota }
             }
           ])
           const selector = kind.selector({ app: "good" })
-          const template = { metadata: { labels: { app: "good" } }, spec: Stand.podSpec }
-          yield* Stand.apply(Stand.owner(kind), Stand.owner(kind, { selector, template }, { name: "good" }))
-          yield* Stand.advance("5 seconds")
-          assert.deepInclude(yield* Stand.statusOf(kind, "good"), { replicas: 3 })
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 0 })
+          const template = { metadata: { labels: { app: "good" } }, spec: Harness.podSpec }
+          yield* Harness.apply(Harness.owner(kind), Harness.owner(kind, { selector, template }, { name: "good" }))
+          yield* Harness.advance("5 seconds")
+          assert.deepInclude(yield* Harness.statusOf(kind, "good"), { replicas: 3 })
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 0 })
         })
       )
     )
 
     it.effect("the first failure keeps its words and its time while there are others", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.recording([
+          yield* Harness.recording([
             { match: isCreate, fault: { _tag: "Status", code: 403, message: "first" }, times: 1 },
             { match: isCreate, fault: { _tag: "Status", code: 403, message: "second" }, times: 3 }
           ])
-          yield* Stand.apply(Stand.owner(kind))
+          yield* Harness.apply(Harness.owner(kind))
           assert.strictEqual((yield* conditionsOf)[0]?.message, "first")
         })
       )
     )
 
     it.effect("what was never tried is not waited for: pods made are counted, the others follow", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
           let tries = 0
-          const calls = yield* Stand.recording([
+          const calls = yield* Harness.recording([
             {
               // The third call is one of a batch of two: the other one succeeds, and no batch follows.
               match: (request) => isCreate(request) && ++tries === 3,
               fault: { _tag: "Status", code: 500, message: "etcd is away" }
             }
           ])
-          yield* Stand.apply(Stand.owner(kind, { replicas: 10 }))
-          yield* Stand.advance("1 minute")
-          assert.strictEqual((yield* Stand.pods).length, 10)
+          yield* Harness.apply(Harness.owner(kind, { replicas: 10 }))
+          yield* Harness.advance("1 minute")
+          assert.strictEqual((yield* Harness.pods).length, 10)
           assert.strictEqual(calls.filter(isCreate).length, 11)
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 10 })
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 10 })
         })
       )
     )
 
     it.effect("a namespace that is being terminated: no event, no condition, no second try", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "going" } })
-          yield* Stand.apply(Stand.owner(kind, { replicas: 0 }, { namespace: "going" }))
-          yield* Stand.remove(Namespace, "going")
-          const calls = yield* Stand.recording()
-          yield* Stand.scale(kind, 3, "going")
-          yield* Stand.advance("1 minute")
+          yield* Harness.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "going" } })
+          yield* Harness.apply(Harness.owner(kind, { replicas: 0 }, { namespace: "going" }))
+          yield* Harness.remove(Namespace, "going")
+          const calls = yield* Harness.recording()
+          yield* Harness.scale(kind, 3, "going")
+          yield* Harness.advance("1 minute")
           assert.strictEqual(calls.filter(isCreate).length, 3)
-          assert.isUndefined((yield* Stand.statusOf(kind, "web", "going"))?.conditions)
-          assert.deepStrictEqual(yield* Stand.events(), [])
+          assert.isUndefined((yield* Harness.statusOf(kind, "web", "going"))?.conditions)
+          assert.deepStrictEqual(yield* Harness.events(), [])
         })
       )
     )
 
     it.effect("a pod that cannot be deleted: an event, a condition, backoff, and then it goes", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.owner(kind))
-          yield* Stand.recording([
+          yield* Harness.apply(Harness.owner(kind))
+          yield* Harness.recording([
             { match: { verb: "delete" }, fault: { _tag: "Status", code: 403, message: "no deletions today" }, times: 6 }
           ])
-          yield* Stand.scale(kind, 0)
-          yield* Stand.settle
+          yield* Harness.scale(kind, 0)
+          yield* Harness.settle
           assert.deepInclude((yield* conditionsOf)[0], {
             type: "ReplicaFailure",
             reason: "FailedDelete",
             message: "unable to delete pods: no deletions today"
           })
           assert.include(
-            (yield* Stand.events()).map(({ text }) => text),
+            (yield* Harness.events()).map(({ text }) => text),
             "Warning FailedDelete Error deleting: no deletions today"
           )
-          yield* Stand.advance("10 seconds")
-          assert.deepStrictEqual(yield* Stand.pods, [])
+          yield* Harness.advance("10 seconds")
+          assert.deepStrictEqual(yield* Harness.pods, [])
           assert.deepStrictEqual(yield* conditionsOf, [])
         })
       )
     )
 
     it.effect("a pod that is gone already when it is deleted is no failure", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.owner(kind, { replicas: 1 }))
-          yield* Stand.recording([
+          yield* Harness.apply(Harness.owner(kind, { replicas: 1 }))
+          yield* Harness.recording([
             { match: { verb: "delete" }, fault: { _tag: "Status", code: 404, reason: "NotFound" }, times: 1 }
           ])
-          yield* Stand.scale(kind, 0)
-          yield* Stand.settle
+          yield* Harness.scale(kind, 0)
+          yield* Harness.settle
           assert.deepStrictEqual(yield* conditionsOf, [])
-          assert.notInclude((yield* Stand.events()).map(({ text }) => text).join(), "FailedDelete")
+          assert.notInclude((yield* Harness.events()).map(({ text }) => text).join(), "FailedDelete")
         })
       )
     )
@@ -187,52 +187,52 @@ for (const kind of Stand.kinds) {
       Effect.gen(function* () {
         const isPods = ({ context }: Request) => context.resource === "pods" && context.verb === "watch"
         let watches = 0
-        const calls = yield* Stand.recording([
+        const calls = yield* Harness.recording([
           // The first watch tells that there are no pods and falls silent; no other gets through.
           { match: isPods, fault: { _tag: "CutWatch", after: 1, how: "silence" }, times: 1 },
           { match: (request) => isPods(request) && ++watches > 1, fault: { _tag: "Drop" } }
         ])
-        yield* Stand.start(kind)
-        yield* Stand.apply(Stand.owner(kind))
-        yield* Stand.advance("299 seconds")
+        yield* Harness.start(kind)
+        yield* Harness.apply(Harness.owner(kind))
+        yield* Harness.advance("299 seconds")
         assert.strictEqual(calls.filter(isCreate).length, 3)
-        assert.deepInclude(yield* Stand.statusOf(kind), { observedGeneration: 1 })
-        yield* Stand.advance("10 seconds")
+        assert.deepInclude(yield* Harness.statusOf(kind), { observedGeneration: 1 })
+        yield* Harness.advance("10 seconds")
         assert.strictEqual(calls.filter(isCreate).length, 6)
       }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
     )
 
     it.effect("an owner of a kind nobody here knows changes nothing", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
           const rollout = { apiVersion: "example.com/v1", kind: "Rollout", name: "r", uid: "uid-r", controller: true }
-          yield* Stand.apply(Stand.owner(kind, {}, { ownerReferences: [rollout] }))
-          assert.strictEqual((yield* Stand.pods).length, 3)
-          yield* Stand.scale(kind, 1)
-          yield* Stand.settle
-          assert.strictEqual((yield* Stand.pods).length, 1)
-          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 1 })
+          yield* Harness.apply(Harness.owner(kind, {}, { ownerReferences: [rollout] }))
+          assert.strictEqual((yield* Harness.pods).length, 3)
+          yield* Harness.scale(kind, 1)
+          yield* Harness.settle
+          assert.strictEqual((yield* Harness.pods).length, 1)
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 1 })
         })
       )
     )
 
     it.effect("an unreadable deletion cost is no cost", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
-          yield* Stand.apply(Stand.owner(kind))
-          const [a, b, c] = yield* Stand.podNames
+          yield* Harness.apply(Harness.owner(kind))
+          const [a, b, c] = yield* Harness.podNames
           const cost = (name: string | undefined, text: string) =>
-            Stand.patch(Pod, String(name), {
+            Harness.patch(Pod, String(name), {
               metadata: { annotations: { "controller.kubernetes.io/pod-deletion-cost": text } }
             })
           yield* cost(a, "1")
           yield* cost(c, "1")
           yield* cost(b, "cheap")
-          yield* Stand.scale(kind, 2)
-          yield* Stand.settle
-          assert.sameMembers([...(yield* Stand.podNames)], [a, c])
+          yield* Harness.scale(kind, 2)
+          yield* Harness.settle
+          assert.sameMembers([...(yield* Harness.podNames)], [a, c])
         })
       )
     )

@@ -5,40 +5,40 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Namespace, Pod } from "../../src/kube/resources.ts"
-import * as Stand from "./shared/workload/harness.ts"
+import * as Harness from "./shared/workload/harness.ts"
 
 const options = { cache: { namespaces: { labels: [{ key: "ours", operator: "Exists", values: [] }] } } } as const
 
-const kindName = ({ resource }: Stand.Kind) =>
+const kindName = ({ resource }: Harness.Kind) =>
   resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`
 
 const own = (isOurs: boolean) =>
-  Stand.patch(Namespace, "default", { metadata: { labels: { ours: isOurs ? "" : null } } })
+  Harness.patch(Namespace, "default", { metadata: { labels: { ours: isOurs ? "" : null } } })
 
-const creates = (calls: ReadonlyArray<Parameters<typeof Stand.line>[0]>) =>
-  calls.map(Stand.line).filter((line) => line === "create pods").length
+const creates = (calls: ReadonlyArray<Parameters<typeof Harness.line>[0]>) =>
+  calls.map(Harness.line).filter((line) => line === "create pods").length
 
-for (const kind of Stand.kinds) {
+for (const kind of Harness.kinds) {
   describe(`${kind.name}: namespaces that come and go`, () => {
     for (const slow of ["pods", kindName(kind)]) {
       it.effect(`a namespace that comes keeps the pods it has, however late its ${slow} are read`, () =>
-        Stand.world(
+        Harness.withLoop(
           kind,
           Effect.gen(function* () {
-            yield* Stand.apply({
+            yield* Harness.apply({
               apiVersion: "v1",
               kind: "Namespace",
               metadata: { name: "default", labels: { ours: "" } }
             })
-            yield* Stand.apply(Stand.owner(kind))
-            const before = yield* Stand.podNames
+            yield* Harness.apply(Harness.owner(kind))
+            const before = yield* Harness.podNames
             assert.strictEqual(before.length, 3)
             yield* own(false)
-            yield* Stand.settle
-            yield* Stand.remove(Pod, before[0] ?? "")
-            yield* Stand.settle
-            assert.strictEqual((yield* Stand.podNames).length, 2, "not ours: nobody makes another")
-            const calls = yield* Stand.recording([
+            yield* Harness.settle
+            yield* Harness.remove(Pod, before[0] ?? "")
+            yield* Harness.settle
+            assert.strictEqual((yield* Harness.podNames).length, 2, "not ours: nobody makes another")
+            const calls = yield* Harness.recording([
               {
                 match: (request) => request.context.resource === slow && request.path.includes("/namespaces/default/"),
                 fault: { _tag: "Delay", millis: 30_000 },
@@ -46,10 +46,10 @@ for (const kind of Stand.kinds) {
               }
             ])
             yield* own(true)
-            yield* Stand.advance("29 seconds")
+            yield* Harness.advance("29 seconds")
             assert.strictEqual(creates(calls), 0, "half a picture")
-            yield* Stand.advance("2 seconds")
-            assert.deepStrictEqual([creates(calls), (yield* Stand.pods).length], [1, 3])
+            yield* Harness.advance("2 seconds")
+            assert.deepStrictEqual([creates(calls), (yield* Harness.pods).length], [1, 3])
           }),
           options
         )
@@ -57,27 +57,27 @@ for (const kind of Stand.kinds) {
     }
 
     it.effect("a namespace that goes is left alone, whatever happens in it, while others are worked on", () =>
-      Stand.world(
+      Harness.withLoop(
         kind,
         Effect.gen(function* () {
           yield* own(true)
-          yield* Stand.apply(Stand.owner(kind))
-          assert.strictEqual((yield* Stand.pods).length, 3)
-          const calls = yield* Stand.recording()
+          yield* Harness.apply(Harness.owner(kind))
+          assert.strictEqual((yield* Harness.pods).length, 3)
+          const calls = yield* Harness.recording()
           yield* own(false)
-          yield* Stand.settle
-          yield* Stand.scale(kind, 7)
-          yield* Stand.settle
-          yield* Stand.advance("10 minutes")
-          const writes = calls.filter(({ method }) => method !== "GET").map(Stand.line)
+          yield* Harness.settle
+          yield* Harness.scale(kind, 7)
+          yield* Harness.settle
+          yield* Harness.advance("10 minutes")
+          const writes = calls.filter(({ method }) => method !== "GET").map(Harness.line)
           // Those of the test itself.
           assert.deepStrictEqual(
             writes.filter((line) => !line.startsWith("patch namespaces") && line !== `patch ${kindName(kind)} web`),
             []
           )
           yield* own(true)
-          yield* Stand.advance("1 second")
-          assert.strictEqual((yield* Stand.pods).length, 7)
+          yield* Harness.advance("1 second")
+          assert.strictEqual((yield* Harness.pods).length, 7)
         }),
         options
       )

@@ -6,23 +6,23 @@ import * as References from "effect/References"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
 import { logged } from "../support/logged.ts"
-import * as Stand from "./statefulset/harness.ts"
+import * as Harness from "./statefulset/harness.ts"
 
 const created = (ordinal: number) => `Normal SuccessfulCreate Create Pod web-${ordinal} in StatefulSet web successful`
 
-Stand.scenario(
+Harness.scenario(
   "makes its pods one after the other, says so, and writes nothing more",
   Effect.gen(function* () {
-    const writes = yield* Stand.recording()
-    yield* Stand.create(Stand.StatefulSet, Stand.statefulSet())
-    assert.deepStrictEqual(yield* Stand.names, ["web-0"])
-    const before = yield* Stand.status
+    const writes = yield* Harness.recording()
+    yield* Harness.create(Harness.StatefulSet, Harness.statefulSet())
+    assert.deepStrictEqual(yield* Harness.names, ["web-0"])
+    const before = yield* Harness.status
     assert.deepInclude(before, { replicas: 1, availableReplicas: 0, currentReplicas: 1, updatedReplicas: 1 })
-    yield* Stand.advance("1 minute")
-    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1", "web-2"])
-    const [revision] = yield* Stand.revisions
+    yield* Harness.advance("1 minute")
+    assert.deepStrictEqual(yield* Harness.names, ["web-0", "web-1", "web-2"])
+    const [revision] = yield* Harness.revisions
     const { name = "" } = revision?.metadata ?? {}
-    assert.deepStrictEqual(yield* Stand.status, {
+    assert.deepStrictEqual(yield* Harness.status, {
       observedGeneration: 1,
       replicas: 3,
       readyReplicas: 3,
@@ -33,32 +33,32 @@ Stand.scenario(
       updateRevision: name,
       collisionCount: 0
     })
-    assert.deepStrictEqual(yield* Stand.events, [0, 1, 2].map(created))
+    assert.deepStrictEqual(yield* Harness.events, [0, 1, 2].map(created))
     // One for each pod that is made, and one for the last that is ready.
     assert.lengthOf(
-      writes.map(Stand.line).filter((line) => line.includes("/status web") && !line.includes("pods")),
+      writes.map(Harness.line).filter((line) => line.includes("/status web") && !line.includes("pods")),
       4
     )
-    const calls = yield* Stand.recording()
-    yield* Stand.patch(Stand.StatefulSet, "web", { metadata: { annotations: { note: "seen" } } })
-    yield* Stand.patch(Stand.Pod, "web-1", { metadata: { annotations: { note: "seen" } } })
-    yield* Stand.advance("10 minutes")
-    assert.deepStrictEqual(calls.map(Stand.line), ["patch statefulsets.apps web", "patch pods web-1"])
+    const calls = yield* Harness.recording()
+    yield* Harness.patch(Harness.StatefulSet, "web", { metadata: { annotations: { note: "seen" } } })
+    yield* Harness.patch(Harness.Pod, "web-1", { metadata: { annotations: { note: "seen" } } })
+    yield* Harness.advance("10 minutes")
+    assert.deepStrictEqual(calls.map(Harness.line), ["patch statefulsets.apps web", "patch pods web-1"])
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "gives each pod its name, its place among the others, and a volume of its own",
   Effect.gen(function* () {
     const volumes = [
       { name: "data", emptyDir: {} },
       { name: "tmp", emptyDir: {} }
     ]
-    const spec = { ...Stand.podSpec(), hostname: "other", volumes }
-    const metadata = { labels: { ...Stand.labels, tier: "db" }, annotations: { a: "b" } }
-    yield* Stand.running(Stand.withClaims({ replicas: 1, template: { metadata, spec } }))
-    const pod = yield* Stand.pod("web-0")
-    const [revision] = yield* Stand.revisions
+    const spec = { ...Harness.podSpec(), hostname: "other", volumes }
+    const metadata = { labels: { ...Harness.labels, tier: "db" }, annotations: { a: "b" } }
+    yield* Harness.running(Harness.withClaims({ replicas: 1, template: { metadata, spec } }))
+    const pod = yield* Harness.pod("web-0")
+    const [revision] = yield* Harness.revisions
     assert.deepStrictEqual(pod.metadata.labels, {
       app: "web",
       tier: "db",
@@ -77,246 +77,247 @@ Stand.scenario(
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "makes all at once where the order does not matter",
   Effect.gen(function* () {
-    yield* Stand.create(Stand.StatefulSet, Stand.statefulSet({ podManagementPolicy: "Parallel" }))
-    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1", "web-2"])
-    yield* Stand.advance("1 minute")
-    yield* Stand.unready("web-0")
-    yield* Stand.scale(5)
-    assert.lengthOf(yield* Stand.names, 5)
-    yield* Stand.scale(0)
-    assert.deepStrictEqual(yield* Stand.living, [])
-    yield* Stand.advance("1 minute")
-    assert.deepInclude(yield* Stand.status, { replicas: 0, readyReplicas: 0, observedGeneration: 3 })
+    yield* Harness.create(Harness.StatefulSet, Harness.statefulSet({ podManagementPolicy: "Parallel" }))
+    assert.deepStrictEqual(yield* Harness.names, ["web-0", "web-1", "web-2"])
+    yield* Harness.advance("1 minute")
+    yield* Harness.unready("web-0")
+    yield* Harness.scale(5)
+    assert.lengthOf(yield* Harness.names, 5)
+    yield* Harness.scale(0)
+    assert.deepStrictEqual(yield* Harness.living, [])
+    yield* Harness.advance("1 minute")
+    assert.deepInclude(yield* Harness.status, { replicas: 0, readyReplicas: 0, observedGeneration: 3 })
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "does not grow or shrink while one of its pods is unwell",
   Effect.gen(function* () {
-    yield* Stand.running(Stand.statefulSet({ replicas: 1 }))
-    yield* Stand.unready("web-0")
-    assert.deepInclude(yield* Stand.status, { replicas: 1, readyReplicas: 0 })
-    yield* Stand.scale(3)
-    yield* Stand.advance("1 minute")
-    assert.deepStrictEqual(yield* Stand.names, ["web-0"])
-    yield* Stand.unready("web-0", false)
-    yield* Stand.advance("1 minute")
-    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1", "web-2"])
-    for (const name of ["web-0", "web-1", "web-2"]) yield* Stand.unready(name)
-    yield* Stand.scale(0)
-    yield* Stand.advance("1 minute")
-    assert.deepStrictEqual(yield* Stand.living, ["web-0", "web-1", "web-2"])
-    yield* Stand.unready("web-2", false)
-    assert.deepStrictEqual(yield* Stand.living, ["web-0", "web-1"])
-    yield* Stand.advance("1 minute")
-    assert.deepStrictEqual(yield* Stand.living, ["web-0", "web-1"])
-    yield* Stand.unready("web-1", false)
-    yield* Stand.advance("2 minutes")
-    assert.deepStrictEqual(yield* Stand.names, [])
-    const gone = (yield* Stand.events).filter((event) => event.includes("SuccessfulDelete"))
+    yield* Harness.running(Harness.statefulSet({ replicas: 1 }))
+    yield* Harness.unready("web-0")
+    assert.deepInclude(yield* Harness.status, { replicas: 1, readyReplicas: 0 })
+    yield* Harness.scale(3)
+    yield* Harness.advance("1 minute")
+    assert.deepStrictEqual(yield* Harness.names, ["web-0"])
+    yield* Harness.unready("web-0", false)
+    yield* Harness.advance("1 minute")
+    assert.deepStrictEqual(yield* Harness.names, ["web-0", "web-1", "web-2"])
+    for (const name of ["web-0", "web-1", "web-2"]) yield* Harness.unready(name)
+    yield* Harness.scale(0)
+    yield* Harness.advance("1 minute")
+    assert.deepStrictEqual(yield* Harness.living, ["web-0", "web-1", "web-2"])
+    yield* Harness.unready("web-2", false)
+    assert.deepStrictEqual(yield* Harness.living, ["web-0", "web-1"])
+    yield* Harness.advance("1 minute")
+    assert.deepStrictEqual(yield* Harness.living, ["web-0", "web-1"])
+    yield* Harness.unready("web-1", false)
+    yield* Harness.advance("2 minutes")
+    assert.deepStrictEqual(yield* Harness.names, [])
+    const gone = (yield* Harness.events).filter((event) => event.includes("SuccessfulDelete"))
     const text = (name: string) => `Normal SuccessfulDelete Delete Pod ${name} in StatefulSet web successful`
     assert.deepStrictEqual(gone, ["web-2", "web-1", "web-0"].map(text))
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "waits for the place of a pod that is on its way out",
   Effect.gen(function* () {
-    yield* Stand.running()
-    const uid = yield* Stand.uidOf("web-1")
-    yield* Stand.patch(Stand.Pod, "web-1", { metadata: { finalizers: ["example.test/held"] } })
-    yield* Stand.remove(Stand.Pod, "web-1")
-    yield* Stand.scale(4)
-    yield* Stand.advance("2 minutes")
-    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1", "web-2"])
-    assert.strictEqual(yield* Stand.uidOf("web-1"), uid)
-    assert.deepInclude(yield* Stand.status, { replicas: 3, readyReplicas: 2, currentReplicas: 2, updatedReplicas: 2 })
-    yield* Stand.patch(Stand.Pod, "web-1", { metadata: { finalizers: null } })
-    yield* Stand.advance("1 minute")
-    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1", "web-2", "web-3"])
-    assert.notStrictEqual(yield* Stand.uidOf("web-1"), uid)
+    yield* Harness.running()
+    const uid = yield* Harness.uidOf("web-1")
+    yield* Harness.patch(Harness.Pod, "web-1", { metadata: { finalizers: ["example.test/held"] } })
+    yield* Harness.remove(Harness.Pod, "web-1")
+    yield* Harness.scale(4)
+    yield* Harness.advance("2 minutes")
+    assert.deepStrictEqual(yield* Harness.names, ["web-0", "web-1", "web-2"])
+    assert.strictEqual(yield* Harness.uidOf("web-1"), uid)
+    assert.deepInclude(yield* Harness.status, { replicas: 3, readyReplicas: 2, currentReplicas: 2, updatedReplicas: 2 })
+    yield* Harness.patch(Harness.Pod, "web-1", { metadata: { finalizers: null } })
+    yield* Harness.advance("1 minute")
+    assert.deepStrictEqual(yield* Harness.names, ["web-0", "web-1", "web-2", "web-3"])
+    assert.notStrictEqual(yield* Harness.uidOf("web-1"), uid)
   })
 )
 
 for (const phase of ["Failed", "Succeeded"] as const) {
-  Stand.scenario(
+  Harness.scenario(
     `makes a pod anew that has ended (${phase})`,
     Effect.gen(function* () {
-      yield* Stand.running()
-      const uid = yield* Stand.uidOf("web-1")
-      if (phase === "Failed") yield* Stand.evict("web-1")
-      else yield* Stand.patch(Stand.Pod, "web-1", { status: { phase } }, "status")
-      yield* Stand.advance("1 minute")
-      assert.notStrictEqual(yield* Stand.uidOf("web-1"), uid)
-      assert.deepInclude(yield* Stand.status, { replicas: 3, readyReplicas: 3 })
-      const events = yield* Stand.events
+      yield* Harness.running()
+      const uid = yield* Harness.uidOf("web-1")
+      if (phase === "Failed") yield* Harness.evict("web-1")
+      else yield* Harness.patch(Harness.Pod, "web-1", { status: { phase } }, "status")
+      yield* Harness.advance("1 minute")
+      assert.notStrictEqual(yield* Harness.uidOf("web-1"), uid)
+      assert.deepInclude(yield* Harness.status, { replicas: 3, readyReplicas: 3 })
+      const events = yield* Harness.events
       assert.include(events, "Normal SuccessfulDelete Delete Pod web-1 in StatefulSet web successful")
     })
   )
 }
 
-Stand.scenario(
+Harness.scenario(
   "counts a pod as available only after minReadySeconds, and makes the next one then",
   Effect.gen(function* () {
-    yield* Stand.create(Stand.StatefulSet, Stand.statefulSet({ replicas: 2, minReadySeconds: 30 }))
-    yield* Stand.advance("20 seconds")
-    assert.deepInclude(yield* Stand.status, { replicas: 1, readyReplicas: 1, availableReplicas: 0 })
-    yield* Stand.advance("30 seconds")
-    assert.deepInclude(yield* Stand.status, { replicas: 2, availableReplicas: 1 })
-    yield* Stand.advance("40 seconds")
-    assert.deepInclude(yield* Stand.status, { readyReplicas: 2, availableReplicas: 2 })
-    yield* Stand.change({ minReadySeconds: 3600 })
-    assert.deepInclude(yield* Stand.status, { readyReplicas: 2, availableReplicas: 0 })
-    yield* Stand.change({ minReadySeconds: 0 })
-    assert.deepInclude(yield* Stand.status, { readyReplicas: 2, availableReplicas: 2 })
+    yield* Harness.create(Harness.StatefulSet, Harness.statefulSet({ replicas: 2, minReadySeconds: 30 }))
+    yield* Harness.advance("20 seconds")
+    assert.deepInclude(yield* Harness.status, { replicas: 1, readyReplicas: 1, availableReplicas: 0 })
+    yield* Harness.advance("30 seconds")
+    assert.deepInclude(yield* Harness.status, { replicas: 2, availableReplicas: 1 })
+    yield* Harness.advance("40 seconds")
+    assert.deepInclude(yield* Harness.status, { readyReplicas: 2, availableReplicas: 2 })
+    yield* Harness.change({ minReadySeconds: 3600 })
+    assert.deepInclude(yield* Harness.status, { readyReplicas: 2, availableReplicas: 0 })
+    yield* Harness.change({ minReadySeconds: 0 })
+    assert.deepInclude(yield* Harness.status, { readyReplicas: 2, availableReplicas: 2 })
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "moves to other ordinals, one pod at a time",
   Effect.gen(function* () {
-    yield* Stand.running(Stand.statefulSet({ replicas: 2 }))
-    yield* Stand.change({ replicas: 3, ordinals: { start: 2 } })
-    yield* Stand.advance("2 minutes")
-    assert.deepStrictEqual(yield* Stand.names, ["web-2", "web-3", "web-4"])
-    yield* Stand.change({ replicas: 2, ordinals: { start: 3 } })
-    yield* Stand.advance("2 minutes")
-    assert.deepStrictEqual(yield* Stand.names, ["web-3", "web-4"])
-    yield* Stand.change({ ordinals: null })
-    yield* Stand.advance("2 minutes")
-    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1"])
-    assert.deepInclude(yield* Stand.status, { replicas: 2, readyReplicas: 2, updatedReplicas: 2 })
+    yield* Harness.running(Harness.statefulSet({ replicas: 2 }))
+    yield* Harness.change({ replicas: 3, ordinals: { start: 2 } })
+    yield* Harness.advance("2 minutes")
+    assert.deepStrictEqual(yield* Harness.names, ["web-2", "web-3", "web-4"])
+    yield* Harness.change({ replicas: 2, ordinals: { start: 3 } })
+    yield* Harness.advance("2 minutes")
+    assert.deepStrictEqual(yield* Harness.names, ["web-3", "web-4"])
+    yield* Harness.change({ ordinals: null })
+    yield* Harness.advance("2 minutes")
+    assert.deepStrictEqual(yield* Harness.names, ["web-0", "web-1"])
+    assert.deepInclude(yield* Harness.status, { replicas: 2, readyReplicas: 2, updatedReplicas: 2 })
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "takes in pods that bear its names, and lets go those that do not match any more",
   Effect.gen(function* () {
-    yield* Stand.create(Stand.Pod, {
-      metadata: { name: "web-1", namespace: "default", labels: Stand.labels },
-      spec: Stand.podSpec()
+    yield* Harness.create(Harness.Pod, {
+      metadata: { name: "web-1", namespace: "default", labels: Harness.labels },
+      spec: Harness.podSpec()
     })
-    yield* Stand.create(Stand.Pod, {
-      metadata: { name: "web-x", namespace: "default", labels: Stand.labels },
-      spec: Stand.podSpec()
+    yield* Harness.create(Harness.Pod, {
+      metadata: { name: "web-x", namespace: "default", labels: Harness.labels },
+      spec: Harness.podSpec()
     })
-    yield* Stand.running(Stand.statefulSet({ replicas: 2 }))
-    const ownerOf = (name: string) => Effect.map(Stand.pod(name), ({ metadata }) => metadata.ownerReferences?.[0]?.name)
+    yield* Harness.running(Harness.statefulSet({ replicas: 2 }))
+    const ownerOf = (name: string) =>
+      Effect.map(Harness.pod(name), ({ metadata }) => metadata.ownerReferences?.[0]?.name)
     assert.strictEqual(yield* ownerOf("web-1"), "web")
     assert.isUndefined(yield* ownerOf("web-x"))
     // It was of no revision, so it is replaced; the one that has its place knows who it is.
-    assert.deepInclude((yield* Stand.pod("web-1")).metadata.labels, {
+    assert.deepInclude((yield* Harness.pod("web-1")).metadata.labels, {
       "statefulset.kubernetes.io/pod-name": "web-1"
     })
-    const uid = yield* Stand.uidOf("web-1")
-    yield* Stand.patch(Stand.Pod, "web-1", { metadata: { labels: { app: "mine" } } })
+    const uid = yield* Harness.uidOf("web-1")
+    yield* Harness.patch(Harness.Pod, "web-1", { metadata: { labels: { app: "mine" } } })
     assert.isUndefined(yield* ownerOf("web-1"))
-    yield* Stand.advance("1 minute")
-    assert.strictEqual(yield* Stand.uidOf("web-1"), uid)
-    assert.deepInclude(yield* Stand.status, { replicas: 1 })
-    yield* Stand.patch(Stand.Pod, "web-1", { metadata: { labels: { app: "web" } } })
-    yield* Stand.advance("1 minute")
+    yield* Harness.advance("1 minute")
+    assert.strictEqual(yield* Harness.uidOf("web-1"), uid)
+    assert.deepInclude(yield* Harness.status, { replicas: 1 })
+    yield* Harness.patch(Harness.Pod, "web-1", { metadata: { labels: { app: "web" } } })
+    yield* Harness.advance("1 minute")
     assert.strictEqual(yield* ownerOf("web-1"), "web")
-    assert.strictEqual(yield* Stand.uidOf("web-1"), uid)
-    assert.deepInclude(yield* Stand.status, { replicas: 2, readyReplicas: 2 })
+    assert.strictEqual(yield* Harness.uidOf("web-1"), uid)
+    assert.deepInclude(yield* Harness.status, { replicas: 2, readyReplicas: 2 })
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "puts the label with a pod's name back",
   Effect.gen(function* () {
-    yield* Stand.running(Stand.statefulSet({ replicas: 1 }))
+    yield* Harness.running(Harness.statefulSet({ replicas: 1 }))
     const labels = { "statefulset.kubernetes.io/pod-name": null, "apps.kubernetes.io/pod-index": null }
-    yield* Stand.patch(Stand.Pod, "web-0", { metadata: { labels } })
-    assert.deepInclude((yield* Stand.pod("web-0")).metadata.labels, {
+    yield* Harness.patch(Harness.Pod, "web-0", { metadata: { labels } })
+    assert.deepInclude((yield* Harness.pod("web-0")).metadata.labels, {
       "statefulset.kubernetes.io/pod-name": "web-0",
       "apps.kubernetes.io/pod-index": "0"
     })
-    assert.include(yield* Stand.events, "Normal SuccessfulUpdate Update Pod web-0 in StatefulSet web successful")
+    assert.include(yield* Harness.events, "Normal SuccessfulUpdate Update Pod web-0 in StatefulSet web successful")
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "tells what a server says that refuses a pod, and makes it when it may",
   Effect.gen(function* () {
-    const refuse = Stand.refusing("create", "pods", 2)
-    yield* Stand.recording([refuse])
-    yield* Stand.create(Stand.StatefulSet, Stand.statefulSet({ replicas: 1 }))
-    yield* Stand.advance("1 minute")
-    assert.deepStrictEqual(yield* Stand.names, ["web-0"])
-    const [failed] = yield* Stand.events
+    const refuse = Harness.refusing("create", "pods", 2)
+    yield* Harness.recording([refuse])
+    yield* Harness.create(Harness.StatefulSet, Harness.statefulSet({ replicas: 1 }))
+    yield* Harness.advance("1 minute")
+    assert.deepStrictEqual(yield* Harness.names, ["web-0"])
+    const [failed] = yield* Harness.events
     assert.match(failed ?? "", /^Warning FailedCreate Create Pod web-0 in StatefulSet web failed error: ./)
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "only tells how many there are of a set that is being deleted",
   Effect.gen(function* () {
-    yield* Stand.running(Stand.statefulSet({}, { finalizers: ["example.test/held"] }))
-    yield* Stand.remove(Stand.StatefulSet, "web")
-    yield* Stand.remove(Stand.Pod, "web-1")
-    yield* Stand.advance("1 minute")
-    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-2"])
-    assert.deepInclude(yield* Stand.status, { replicas: 2, readyReplicas: 2 })
+    yield* Harness.running(Harness.statefulSet({}, { finalizers: ["example.test/held"] }))
+    yield* Harness.remove(Harness.StatefulSet, "web")
+    yield* Harness.remove(Harness.Pod, "web-1")
+    yield* Harness.advance("1 minute")
+    assert.deepStrictEqual(yield* Harness.names, ["web-0", "web-2"])
+    assert.deepInclude(yield* Harness.status, { replicas: 2, readyReplicas: 2 })
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "a set of the same name begins anew when the pods of the former one are gone",
   Effect.gen(function* () {
-    yield* Stand.running(Stand.statefulSet({ replicas: 1 }))
-    const uid = yield* Stand.uidOf("web-0")
-    yield* Stand.patch(Stand.Pod, "web-0", { metadata: { finalizers: ["example.test/held"] } })
-    yield* Stand.remove(Stand.StatefulSet, "web", { propagationPolicy: "Background" })
-    yield* Stand.remove(Stand.Pod, "web-0")
-    yield* Stand.create(Stand.StatefulSet, Stand.statefulSet({ replicas: 1 }))
-    yield* Stand.advance("10 minutes")
-    assert.strictEqual(yield* Stand.uidOf("web-0"), uid)
-    yield* Stand.patch(Stand.Pod, "web-0", { metadata: { finalizers: null } })
+    yield* Harness.running(Harness.statefulSet({ replicas: 1 }))
+    const uid = yield* Harness.uidOf("web-0")
+    yield* Harness.patch(Harness.Pod, "web-0", { metadata: { finalizers: ["example.test/held"] } })
+    yield* Harness.remove(Harness.StatefulSet, "web", { propagationPolicy: "Background" })
+    yield* Harness.remove(Harness.Pod, "web-0")
+    yield* Harness.create(Harness.StatefulSet, Harness.statefulSet({ replicas: 1 }))
+    yield* Harness.advance("10 minutes")
+    assert.strictEqual(yield* Harness.uidOf("web-0"), uid)
+    yield* Harness.patch(Harness.Pod, "web-0", { metadata: { finalizers: null } })
     // As soon as the name is free: nobody waits for the next try.
-    yield* Stand.advance("2 seconds")
-    assert.notStrictEqual(yield* Stand.uidOf("web-0"), uid)
-    yield* Stand.advance("1 minute")
-    assert.deepInclude(yield* Stand.status, { readyReplicas: 1 })
+    yield* Harness.advance("2 seconds")
+    assert.notStrictEqual(yield* Harness.uidOf("web-0"), uid)
+    yield* Harness.advance("1 minute")
+    assert.deepInclude(yield* Harness.status, { readyReplicas: 1 })
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "keeps what others say in the status, and answers to the scale endpoint",
   Effect.gen(function* () {
-    yield* Stand.running(Stand.statefulSet({ replicas: 1 }))
+    yield* Harness.running(Harness.statefulSet({ replicas: 1 }))
     const conditions = [{ type: "StatusUpdate", status: "True", reason: "Test", message: "Set from a test" }]
-    yield* Stand.patch(Stand.StatefulSet, "web", { status: { conditions } }, "status")
-    yield* Stand.patch(Stand.StatefulSet, "web", { spec: { replicas: 2 } }, "scale")
-    yield* Stand.advance("1 minute")
-    const status = yield* Stand.status
+    yield* Harness.patch(Harness.StatefulSet, "web", { status: { conditions } }, "status")
+    yield* Harness.patch(Harness.StatefulSet, "web", { spec: { replicas: 2 } }, "scale")
+    yield* Harness.advance("1 minute")
+    const status = yield* Harness.status
     assert.deepInclude(status, { replicas: 2, observedGeneration: 2 })
     assert.deepInclude(status?.conditions?.[0], { type: "StatusUpdate", reason: "Test" })
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "keeps its order when a pod crashes on and on",
   Effect.gen(function* () {
-    yield* Stand.running()
+    yield* Harness.running()
     const machines = yield* Nodes.Nodes
     yield* machines.crash({ name: "web-0" })
-    yield* Stand.scale(4)
-    yield* Stand.advance("1 minute")
-    assert.deepInclude(yield* Stand.status, { replicas: 4, readyReplicas: 4 })
+    yield* Harness.scale(4)
+    yield* Harness.advance("1 minute")
+    assert.deepInclude(yield* Harness.status, { replicas: 4, readyReplicas: 4 })
   })
 )
 
 it.effect("counts what it does to replicas, and what it waits for, and tells of it", () => {
   const { lines, logger } = logged()
   const body = Effect.gen(function* () {
-    yield* Stand.start
-    yield* Stand.running()
-    yield* Stand.useImage("web:2")
-    yield* Stand.advance("1 minute")
+    yield* Harness.start
+    yield* Harness.running()
+    yield* Harness.useImage("web:2")
+    yield* Harness.advance("1 minute")
     const counted = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
       id.startsWith("statefulset_controller_")
         ? `${id} ${Object.values(attributes ?? {}).join(" ")} ${(state as { count?: number }).count}`

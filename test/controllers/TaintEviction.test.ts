@@ -7,10 +7,10 @@ import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import type { Request } from "../../src/layers/Transport.ts"
-import * as Stand from "./shared/nodes/harness.ts"
+import * as Harness from "./shared/nodes/harness.ts"
 
 const taint = (...keys: ReadonlyArray<string>) =>
-  Stand.patchNode("a", { spec: { taints: keys.map((key) => ({ key, effect: "NoExecute" })) } })
+  Harness.patchNode("a", { spec: { taints: keys.map((key) => ({ key, effect: "NoExecute" })) } })
 
 const untaint = Effect.gen(function* () {
   const client = yield* KubeClient
@@ -27,22 +27,22 @@ const tolerating = (key: string, tolerationSeconds?: number) => ({
 const advance = (time: `${number} seconds`) => Effect.flatMap(ClusterTest, (cluster) => cluster.advance(time))
 
 /** A node, its pods, and the loop, on a server where pods go as soon as they are deleted. */
-const world = <A, E, R>(pods: Readonly<Record<string, object>>, body: Effect.Effect<A, E, R>) =>
+const harness = <A, E, R>(pods: Readonly<Record<string, object>>, body: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    yield* Stand.createNode("a")
-    yield* Stand.createNode("b")
+    yield* Harness.createNode("a")
+    yield* Harness.createNode("b")
     for (const [name, spec] of Object.entries(pods)) {
-      yield* Stand.runningPod(name, "a", { terminationGracePeriodSeconds: 0, ...spec })
+      yield* Harness.runningPod(name, "a", { terminationGracePeriodSeconds: 0, ...spec })
     }
     yield* (yield* ClusterTest).run(TaintEviction.make())
     yield* body
   }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
 
-const told = Stand.told("taint-eviction-controller")
+const recordedEvents = Harness.recordedEvents("taint-eviction-controller")
 
 describe("taint-eviction", () => {
   it.effect("deletes who does not tolerate the taint, lets others stay as long as they say, or for ever", () =>
-    world(
+    harness(
       {
         never: {},
         short: tolerating("k", 10),
@@ -54,15 +54,15 @@ describe("taint-eviction", () => {
       Effect.gen(function* () {
         yield* taint("k")
         yield* advance("0 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, ["always", "long", "short"])
+        assert.deepStrictEqual(yield* Harness.podNames, ["always", "long", "short"])
         yield* advance("9 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, ["always", "long", "short"])
+        assert.deepStrictEqual(yield* Harness.podNames, ["always", "long", "short"])
         yield* advance("1 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, ["always", "long"])
+        assert.deepStrictEqual(yield* Harness.podNames, ["always", "long"])
         yield* advance("590 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, ["always"])
+        assert.deepStrictEqual(yield* Harness.podNames, ["always"])
         assert.deepStrictEqual(
-          (yield* told).toSorted(),
+          (yield* recordedEvents).toSorted(),
           ["long", "never", "other", "short", "zero"].map(
             (name) => `Normal TaintManagerEviction Marking for deletion Pod default/${name}`
           )
@@ -72,18 +72,18 @@ describe("taint-eviction", () => {
   )
 
   it.effect("says why in the status of the pod, once", () =>
-    world(
+    harness(
       { p: {} },
       Effect.gen(function* () {
         const client = yield* KubeClient
         yield* client.patch(
           Pod,
-          { namespace: Stand.namespace, name: "p" },
+          { namespace: Harness.namespace, name: "p" },
           { type: "merge", body: { metadata: { finalizers: ["example.test/held"] } } }
         )
         yield* taint("k")
         yield* advance("1 seconds")
-        const pod = yield* Stand.getPod("p")
+        const pod = yield* Harness.getPod("p")
         assert.isDefined(pod.metadata.deletionTimestamp)
         assert.deepInclude(
           pod.status?.conditions?.find(({ type }) => type === "DisruptionTarget"),
@@ -96,62 +96,64 @@ describe("taint-eviction", () => {
         )
         yield* taint("k", "l")
         yield* advance("3600 seconds")
-        assert.strictEqual((yield* Stand.getPod("p")).metadata.resourceVersion, pod.metadata.resourceVersion)
-        assert.lengthOf(yield* told, 1)
+        assert.strictEqual((yield* Harness.getPod("p")).metadata.resourceVersion, pod.metadata.resourceVersion)
+        assert.lengthOf(yield* recordedEvents, 1)
       })
     )
   )
 
   it.effect("cancels what was to be when the taint goes, and says so", () =>
-    world(
+    harness(
       { p: tolerating("k", 10), q: tolerating("k") },
       Effect.gen(function* () {
         yield* taint("k")
         yield* advance("5 seconds")
         yield* untaint
         yield* advance("60 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, ["p", "q"])
-        assert.deepStrictEqual(yield* told, ["Normal TaintManagerEviction Cancelling deletion of Pod default/p"])
+        assert.deepStrictEqual(yield* Harness.podNames, ["p", "q"])
+        assert.deepStrictEqual(yield* recordedEvents, [
+          "Normal TaintManagerEviction Cancelling deletion of Pod default/p"
+        ])
         // And it begins anew.
         yield* taint("k")
         yield* advance("9 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, ["p", "q"])
+        assert.deepStrictEqual(yield* Harness.podNames, ["p", "q"])
         yield* advance("1 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, ["q"])
+        assert.deepStrictEqual(yield* Harness.podNames, ["q"])
       })
     )
   )
 
   it.effect("never puts an eviction off, whatever the pod comes to tolerate", () =>
-    world(
+    harness(
       { p: tolerating("k", 10) },
       Effect.gen(function* () {
         const client = yield* KubeClient
         yield* taint("k")
         yield* advance("5 seconds")
-        const pod = yield* Stand.getPod("p")
+        const pod = yield* Harness.getPod("p")
         const [first] = pod.spec?.tolerations ?? []
         if (pod.spec === undefined || first === undefined) return assert.fail("it tolerates nothing")
         const more = [{ key: "other", operator: "Exists" }, ...(pod.spec.tolerations ?? [])]
         yield* client.update(Pod, { ...pod, spec: { ...pod.spec, tolerations: more } })
         yield* advance("4 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, ["p"])
+        assert.deepStrictEqual(yield* Harness.podNames, ["p"])
         yield* advance("1 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, [])
+        assert.deepStrictEqual(yield* Harness.podNames, [])
       })
     )
   )
 
   it.effect("lets it go at once when a taint comes that it does not tolerate", () =>
-    world(
+    harness(
       { p: tolerating("k", 10) },
       Effect.gen(function* () {
         yield* taint("k")
         yield* advance("5 seconds")
         yield* taint("k", "worse")
         yield* advance("0 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, [])
-        assert.deepStrictEqual((yield* told).toSorted(), [
+        assert.deepStrictEqual(yield* Harness.podNames, [])
+        assert.deepStrictEqual((yield* recordedEvents).toSorted(), [
           "Normal TaintManagerEviction Cancelling deletion of Pod default/p",
           "Normal TaintManagerEviction Marking for deletion Pod default/p"
         ])
@@ -160,49 +162,49 @@ describe("taint-eviction", () => {
   )
 
   it.effect("looks after pods that come later, and forgets those that go by themselves", () =>
-    world(
+    harness(
       {},
       Effect.gen(function* () {
         const client = yield* KubeClient
         yield* taint("k")
-        yield* Stand.runningPod("late", "a", { terminationGracePeriodSeconds: 0 })
-        yield* Stand.runningPod("elsewhere", "b")
-        yield* Stand.runningPod("gone", "a", { terminationGracePeriodSeconds: 0, ...tolerating("k", 60) })
+        yield* Harness.runningPod("late", "a", { terminationGracePeriodSeconds: 0 })
+        yield* Harness.runningPod("elsewhere", "b")
+        yield* Harness.runningPod("gone", "a", { terminationGracePeriodSeconds: 0, ...tolerating("k", 60) })
         yield* advance("1 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, ["elsewhere", "gone"])
-        yield* client.delete(Pod, { namespace: Stand.namespace, name: "gone" }, { gracePeriodSeconds: 0 })
+        assert.deepStrictEqual(yield* Harness.podNames, ["elsewhere", "gone"])
+        yield* client.delete(Pod, { namespace: Harness.namespace, name: "gone" }, { gracePeriodSeconds: 0 })
         // Another one by the same name has its whole time.
-        yield* Stand.runningPod("gone", "a", { terminationGracePeriodSeconds: 0, ...tolerating("k", 60) })
+        yield* Harness.runningPod("gone", "a", { terminationGracePeriodSeconds: 0, ...tolerating("k", 60) })
         yield* advance("59 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, ["elsewhere", "gone"])
+        assert.deepStrictEqual(yield* Harness.podNames, ["elsewhere", "gone"])
         yield* advance("1 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, ["elsewhere"])
-        assert.include(yield* told, "Normal TaintManagerEviction Cancelling deletion of Pod default/gone")
+        assert.deepStrictEqual(yield* Harness.podNames, ["elsewhere"])
+        assert.include(yield* recordedEvents, "Normal TaintManagerEviction Cancelling deletion of Pod default/gone")
       })
     )
   )
 
   it.effect("carries out what was decided although the node is gone", () =>
-    world(
+    harness(
       { p: tolerating("k", 10) },
       Effect.gen(function* () {
         yield* taint("k")
         yield* advance("5 seconds")
         yield* (yield* KubeClient).delete(Node, { name: "a" })
         yield* advance("5 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, [])
+        assert.deepStrictEqual(yield* Harness.podNames, [])
       })
     )
   )
 
   it.effect("finds taints that are there when it starts", () =>
     Effect.gen(function* () {
-      yield* Stand.createNode("a")
-      yield* Stand.runningPod("p", "a", { terminationGracePeriodSeconds: 0, ...tolerating("k", 10) })
+      yield* Harness.createNode("a")
+      yield* Harness.runningPod("p", "a", { terminationGracePeriodSeconds: 0, ...tolerating("k", 10) })
       yield* taint("k")
       yield* (yield* ClusterTest).run(TaintEviction.make())
       yield* advance("10 seconds")
-      assert.deepStrictEqual(yield* Stand.podNames, [])
+      assert.deepStrictEqual(yield* Harness.podNames, [])
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
@@ -213,7 +215,7 @@ describe("taint-eviction", () => {
     ["lost answers to statuses", "patch", { _tag: "DropAnswer" }]
   ] as const) {
     it.effect(`${what}: tried again, told once`, () =>
-      world(
+      harness(
         { p: {} },
         Effect.gen(function* () {
           yield* (yield* ApiServer).setFaults([
@@ -221,15 +223,17 @@ describe("taint-eviction", () => {
           ])
           yield* taint("k")
           yield* advance("30 seconds")
-          assert.deepStrictEqual(yield* Stand.podNames, [])
-          assert.deepStrictEqual(yield* told, ["Normal TaintManagerEviction Marking for deletion Pod default/p"])
+          assert.deepStrictEqual(yield* Harness.podNames, [])
+          assert.deepStrictEqual(yield* recordedEvents, [
+            "Normal TaintManagerEviction Marking for deletion Pod default/p"
+          ])
         })
       )
     )
   }
 
   it.effect("forbidden to read pods and to say why they go, as by servers before 1.25: they go all the same", () =>
-    world(
+    harness(
       { p: {}, q: {} },
       Effect.gen(function* () {
         const isForbidden = ({ context, path }: Request) =>
@@ -237,7 +241,7 @@ describe("taint-eviction", () => {
         yield* (yield* ApiServer).setFaults([{ match: isForbidden, fault: { _tag: "Status", code: 403 } }])
         yield* taint("k")
         yield* advance("0 seconds")
-        assert.deepStrictEqual(yield* Stand.podNames, [])
+        assert.deepStrictEqual(yield* Harness.podNames, [])
       })
     )
   )

@@ -5,7 +5,7 @@ import * as TtlAfterFinished from "../../src/controllers/TtlAfterFinished.ts"
 import { Job } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
-import * as Stand from "./job/harness.ts"
+import * as Harness from "./job/harness.ts"
 
 /** A status that has ended, in both words. */
 const ended = (type: "Complete" | "Failed", at: string) => {
@@ -32,16 +32,16 @@ describe("ttl-after-finished", () => {
   it.effect("deletes a Job so many seconds after its end, its pods first", () =>
     Effect.gen(function* () {
       yield* run
-      yield* Stand.start
-      yield* Stand.apply(Stand.job({ ttlSecondsAfterFinished: 30 }))
-      yield* Stand.endSome(1, 0)
-      yield* Stand.advance("1 second")
-      assert.deepStrictEqual(yield* Stand.conditions, ["SuccessCriteriaMet", "Complete"])
-      yield* Stand.advance("29 seconds")
-      assert.deepStrictEqual((yield* Stand.get()).metadata.deletionTimestamp, undefined)
-      const calls = yield* Stand.recording()
-      yield* Stand.advance("1 second")
-      const { metadata } = yield* Stand.get()
+      yield* Harness.start
+      yield* Harness.apply(Harness.job({ ttlSecondsAfterFinished: 30 }))
+      yield* Harness.endSome(1, 0)
+      yield* Harness.advance("1 second")
+      assert.deepStrictEqual(yield* Harness.conditions, ["SuccessCriteriaMet", "Complete"])
+      yield* Harness.advance("29 seconds")
+      assert.deepStrictEqual((yield* Harness.get()).metadata.deletionTimestamp, undefined)
+      const calls = yield* Harness.recording()
+      yield* Harness.advance("1 second")
+      const { metadata } = yield* Harness.get()
       assert.isDefined(metadata.deletionTimestamp)
       // Nobody collects garbage here.
       assert.deepStrictEqual(metadata.finalizers, ["foregroundDeletion"])
@@ -50,7 +50,7 @@ describe("ttl-after-finished", () => {
         propagationPolicy: "Foreground",
         preconditions: { uid: metadata.uid }
       })
-      yield* Stand.advance("1 hour")
+      yield* Harness.advance("1 hour")
       assert.lengthOf(
         calls.filter(({ context }) => context.verb === "delete"),
         1
@@ -61,46 +61,46 @@ describe("ttl-after-finished", () => {
   it.effect("one of zero seconds goes at once; one without a time stays", () =>
     Effect.gen(function* () {
       yield* run
-      yield* Stand.apply(
-        Stand.job({ ttlSecondsAfterFinished: 0 }, { name: "now" }),
-        Stand.job({}, { name: "never" }),
-        Stand.job({ ttlSecondsAfterFinished: 0 }, { name: "running" })
+      yield* Harness.apply(
+        Harness.job({ ttlSecondsAfterFinished: 0 }, { name: "now" }),
+        Harness.job({}, { name: "never" }),
+        Harness.job({ ttlSecondsAfterFinished: 0 }, { name: "running" })
       )
       for (const name of ["now", "never"])
-        yield* Stand.patch(Job, name, ended("Failed", "1970-01-01T00:00:00Z"), "status")
-      yield* Stand.advance("1 hour")
-      const now = yield* Stand.get("now")
+        yield* Harness.patch(Job, name, ended("Failed", "1970-01-01T00:00:00Z"), "status")
+      yield* Harness.advance("1 hour")
+      const now = yield* Harness.get("now")
       assert.isDefined(now.metadata.deletionTimestamp)
-      for (const name of ["never", "running"]) assert.isUndefined((yield* Stand.get(name)).metadata.deletionTimestamp)
+      for (const name of ["never", "running"]) assert.isUndefined((yield* Harness.get(name)).metadata.deletionTimestamp)
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
   it.effect("tries again when it is refused", () =>
     Effect.gen(function* () {
       yield* run
-      yield* Stand.apply(Stand.job({ ttlSecondsAfterFinished: 0 }))
+      yield* Harness.apply(Harness.job({ ttlSecondsAfterFinished: 0 }))
       yield* (yield* ApiServer).setFaults([
         { match: { verb: "get", resource: "jobs.batch" }, fault: { _tag: "Status", code: 403 }, times: 1 },
         { match: { verb: "delete", resource: "jobs.batch" }, fault: { _tag: "Status", code: 500 }, times: 1 }
       ])
-      yield* Stand.patch(Job, "work", ended("Failed", "1970-01-01T00:00:00Z"), "status")
-      yield* Stand.advance("1 minute")
-      assert.isDefined((yield* Stand.get()).metadata.deletionTimestamp)
+      yield* Harness.patch(Job, "work", ended("Failed", "1970-01-01T00:00:00Z"), "status")
+      yield* Harness.advance("1 minute")
+      assert.isDefined((yield* Harness.get()).metadata.deletionTimestamp)
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
   it.effect("hears when the time is made longer or shorter", () =>
     Effect.gen(function* () {
       yield* run
-      yield* Stand.apply(Stand.job({ ttlSecondsAfterFinished: 60 }))
-      yield* Stand.patch(Job, "work", ended("Complete", "1970-01-01T00:00:00Z"), "status")
-      yield* Stand.patch(Job, "work", { spec: { ttlSecondsAfterFinished: 3600 } })
-      yield* Stand.advance("30 minutes")
+      yield* Harness.apply(Harness.job({ ttlSecondsAfterFinished: 60 }))
+      yield* Harness.patch(Job, "work", ended("Complete", "1970-01-01T00:00:00Z"), "status")
+      yield* Harness.patch(Job, "work", { spec: { ttlSecondsAfterFinished: 3600 } })
+      yield* Harness.advance("30 minutes")
       assert.deepStrictEqual(yield* exists, ["work"])
-      assert.isUndefined((yield* Stand.get()).metadata.deletionTimestamp)
-      yield* Stand.patch(Job, "work", { spec: { ttlSecondsAfterFinished: 1 } })
-      yield* Stand.settle
-      assert.isDefined((yield* Stand.get()).metadata.deletionTimestamp)
+      assert.isUndefined((yield* Harness.get()).metadata.deletionTimestamp)
+      yield* Harness.patch(Job, "work", { spec: { ttlSecondsAfterFinished: 1 } })
+      yield* Harness.settle
+      assert.isDefined((yield* Harness.get()).metadata.deletionTimestamp)
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 })

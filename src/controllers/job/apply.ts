@@ -11,15 +11,15 @@ import * as PodFacts from "../../kube/pod.ts"
 import type { Job, Pod } from "../../kube/resources.ts"
 import * as PodControl from "../shared/workload/podControl.ts"
 import * as SlowStart from "../shared/workload/slowStart.ts"
-import type { Books } from "./state.ts"
+import type { State } from "./state.ts"
 import * as Drafts from "./drafts.ts"
 import * as Metrics from "./metrics.ts"
-import type { Look } from "./plan/snapshot.ts"
+import type { Snapshot } from "./plan/snapshot.ts"
 import type * as Manage from "./plan/manage.ts"
 import * as Tracking from "./plan/tracking.ts"
 import * as Verdict from "./plan/verdict.ts"
 import * as Pods from "./pods.ts"
-import { letGo, type Ports } from "./deps.ts"
+import { removeFinalizer, type Deps } from "./deps.ts"
 
 /** So many pods are made, deleted or let go at a time, by all syncs together; over HTTP/1.1 each call is a connection. */
 const atOnce = 64
@@ -31,53 +31,53 @@ export interface Done {
   readonly failure?: PodControl.PodControlError | ApiError.ApiError | undefined
 }
 
-export interface Work {
-  readonly ports: Ports
-  readonly books: Books
+export interface Applier {
+  readonly deps: Deps
+  readonly state: State
   /** Brings the pods nearer to what the Job wants. `now`: monotonic milliseconds, for the books. */
-  readonly manage: (look: Look, decision: Manage.Decision, now: number) => Effect.Effect<Done>
+  readonly manage: (snapshot: Snapshot, decision: Manage.Decision, now: number) => Effect.Effect<Done>
   /** Takes the finalizer off these pods; one that is gone is let go as well. */
-  readonly letGo: (job: Job, pods: ReadonlyArray<Pod>) => Effect.Effect<LetGo>
+  readonly removeFinalizers: (job: Job, pods: ReadonlyArray<Pod>) => Effect.Effect<FinalizerRemoval>
 }
 
-export interface LetGo {
+export interface FinalizerRemoval {
   /** Those that could not be let go, and the first reason. */
   readonly kept: ReadonlySet<Pod>
   readonly failure: ApiError.ApiError | undefined
 }
 
-interface State {
-  readonly ports: Ports
-  readonly books: Books
+interface Context {
+  readonly deps: Deps
+  readonly state: State
   readonly permits: Semaphore.Semaphore
 }
 
-export const make = (ports: Ports, books: Books): Work => {
-  const state: State = { ports, books, permits: Semaphore.makeUnsafe(atOnce) }
+export const make = (deps: Deps, state: State): Applier => {
+  const context: Context = { deps, state, permits: Semaphore.makeUnsafe(atOnce) }
   return {
-    ports,
-    books,
-    manage: (look, decision, now) => manage(state, look, decision, now),
-    letGo: (job, pods) => letGoAll(state, job, pods)
+    deps,
+    state,
+    manage: (snapshot, decision, now) => manage(context, snapshot, decision, now),
+    removeFinalizers: (job, pods) => removeFinalizers(context, job, pods)
   }
 }
 
 const manage = Effect.fnUntraced(function* (
-  state: State,
-  look: Look,
+  context: Context,
+  snapshot: Snapshot,
   decision: Manage.Decision,
   now: number
 ): Effect.fn.Return<Done> {
   const { step, verdict, wasManaged } = decision
-  if (verdict !== undefined) return yield* end(state, look, verdict)
-  const done = yield* carryOut(state, look, step, now)
+  if (verdict !== undefined) return yield* end(context, snapshot, verdict)
+  const done = yield* carryOut(context, snapshot, step, now)
   const { outcome } = done
-  return { ...done, outcome: { ...outcome, wasManaged, verdict: Verdict.completion(look, outcome.active) } }
+  return { ...done, outcome: { ...outcome, wasManaged, verdict: Verdict.completion(snapshot, outcome.active) } }
 })
 
 /** What is said of the Job once these pods are being deleted. */
-const without = (look: Look, pods: ReadonlyArray<Pod>): Tracking.Outcome => {
-  const before = Tracking.untouched(look)
+const without = (snapshot: Snapshot, pods: ReadonlyArray<Pod>): Tracking.Outcome => {
+  const before = Tracking.unchanged(snapshot)
   return {
     ...before,
     active: before.active - pods.length,
@@ -87,33 +87,37 @@ const without = (look: Look, pods: ReadonlyArray<Pod>): Tracking.Outcome => {
 }
 
 /** Nobody works on for a Job that ends. As long as somebody might, it is not told that it does. */
-const end = Effect.fnUntraced(function* (state: State, look: Look, verdict: Verdict.Verdict) {
-  const { failure, gone } = yield* remove(look.active, (pod) => PodControl.remove(state.ports, look.job, pod), state)
-  const isOver = gone.length === look.active.length && look.isSettled
-  const outcome = { ...without(look, gone), verdict: isOver ? verdict : undefined }
+const end = Effect.fnUntraced(function* (context: Context, snapshot: Snapshot, verdict: Verdict.Verdict) {
+  const { failure, gone } = yield* remove(
+    snapshot.active,
+    (pod) => PodControl.remove(context.deps, snapshot.job, pod),
+    context
+  )
+  const isOver = gone.length === snapshot.active.length && snapshot.isSettled
+  const outcome = { ...without(snapshot, gone), verdict: isOver ? verdict : undefined }
   return { outcome, failure }
 })
 
-const carryOut = (state: State, look: Look, step: Manage.Step, now: number): Effect.Effect<Done> => {
+const carryOut = (context: Context, snapshot: Snapshot, step: Manage.Step, now: number): Effect.Effect<Done> => {
   switch (step._tag) {
     case "Nothing":
-      return Effect.succeed({ outcome: Tracking.untouched(look) })
+      return Effect.succeed({ outcome: Tracking.unchanged(snapshot) })
     case "Wait":
-      return Effect.succeed({ outcome: Tracking.untouched(look), wait: step.millis })
+      return Effect.succeed({ outcome: Tracking.unchanged(snapshot), wait: step.millis })
     case "Create":
-      return create(state, look, step, now)
+      return create(context, snapshot, step, now)
     case "Delete":
-      return recall(state, look, step.pods, now)
+      return deleteExcess(context, snapshot, step.pods, now)
   }
 }
 
 const create = Effect.fnUntraced(function* (
-  { books: { expectations }, permits, ports }: State,
-  look: Look,
+  { state: { expectations }, permits, deps }: Context,
+  snapshot: Snapshot,
   { count, indexes }: Extract<Manage.Step, { readonly _tag: "Create" }>,
   now: number
 ): Effect.fn.Return<Done> {
-  const { job, retained } = look
+  const { job, retained } = snapshot
   const key = Key.of(job)
   expectations.expectCreations(key, count, now)
   const body = Drafts.draft(job)
@@ -121,7 +125,7 @@ const create = Effect.fnUntraced(function* (
   const call = Effect.suspend(() => {
     const index = indexes?.[next++]
     const draft = index === undefined ? body : Drafts.indexed(job, body, index, retained.get(index))
-    return permits.withPermit(PodControl.create(ports, job, draft))
+    return permits.withPermit(PodControl.create(deps, job, draft))
   })
   const made = { succeeded: 0, failed: 0 }
   const counted = call.pipe(
@@ -129,25 +133,30 @@ const create = Effect.fnUntraced(function* (
     Effect.tapError(() => Effect.sync(() => void made.failed++))
   )
   const { failure, succeeded } = yield* SlowStart.run(count, counted)
-  yield* Metrics.created(look, made.succeeded, made.failed)
+  yield* Metrics.created(snapshot, made.succeeded, made.failed)
   for (let i = succeeded; i < count; i++) expectations.creationObserved(key)
-  const outcome = { ...Tracking.untouched(look), active: look.active.length + succeeded }
+  const outcome = { ...Tracking.unchanged(snapshot), active: snapshot.active.length + succeeded }
   return { outcome, failure: failure?.error }
 })
 
 /** Deletes pods that are too many. They are let go first: none of them is to be counted. */
-const recall = Effect.fnUntraced(function* (state: State, look: Look, pods: ReadonlyArray<Pod>, now: number) {
-  const { books, ports } = state
-  const key = Key.of(look.job)
-  books.expectations.expectDeletions(key, pods.map(Key.of), now)
+const deleteExcess = Effect.fnUntraced(function* (
+  context: Context,
+  snapshot: Snapshot,
+  pods: ReadonlyArray<Pod>,
+  now: number
+) {
+  const { state, deps } = context
+  const key = Key.of(snapshot.job)
+  state.expectations.expectDeletions(key, pods.map(Key.of), now)
   const call = (pod: Pod): Effect.Effect<"Deleted" | "NotFound", DeleteFailure> => {
-    const removal = PodControl.remove(ports, look.job, pod)
-    return Pods.isTracked(pod) ? Effect.andThen(free(state, key, pod), removal) : removal
+    const removal = PodControl.remove(deps, snapshot.job, pod)
+    return Pods.isTracked(pod) ? Effect.andThen(free(context, key, pod), removal) : removal
   }
-  const { failure, gone, missing } = yield* remove(pods, call, state)
+  const { failure, gone, missing } = yield* remove(pods, call, context)
   for (const pod of pods)
-    if (!gone.includes(pod) || missing.has(pod)) books.expectations.deletionObserved(key, Key.of(pod))
-  return { outcome: without(look, gone), failure }
+    if (!gone.includes(pod) || missing.has(pod)) state.expectations.deletionObserved(key, Key.of(pod))
+  return { outcome: without(snapshot, gone), failure }
 })
 
 type DeleteFailure = PodControl.PodControlError | ApiError.ApiError
@@ -156,7 +165,7 @@ type DeleteFailure = PodControl.PodControlError | ApiError.ApiError
 const remove = Effect.fnUntraced(function* (
   pods: ReadonlyArray<Pod>,
   call: (pod: Pod) => Effect.Effect<unknown, DeleteFailure>,
-  { permits }: State
+  { permits }: Context
 ) {
   const gone: Array<Pod> = []
   const missing = new Set<Pod>()
@@ -173,29 +182,29 @@ const remove = Effect.fnUntraced(function* (
 })
 
 /** Takes the finalizer off; until the cache knows, the books do. One that is gone is let go as well. */
-const free = ({ books, ports }: State, key: Key.Key, pod: Pod): Effect.Effect<void, ApiError.ApiError> => {
+const free = ({ state, deps }: Context, key: Key.Key, pod: Pod): Effect.Effect<void, ApiError.ApiError> => {
   const uid = Pods.uidOf(pod)
-  books.release(key, uid)
-  return Effect.matchEffect(ports.patch(pod, letGo(pod)), {
+  state.release(key, uid)
+  return Effect.matchEffect(deps.patch(pod, removeFinalizer(pod)), {
     onSuccess: () => Effect.void,
     onFailure: (error) => {
       if (ApiError.hasReason(error, "NotFound")) return Effect.void
-      books.releaseObserved(key, uid)
+      state.releaseObserved(key, uid)
       return Effect.fail(error)
     }
   })
 }
 
-const letGoAll = Effect.fnUntraced(function* (
-  state: State,
+const removeFinalizers = Effect.fnUntraced(function* (
+  context: Context,
   job: Job,
   pods: ReadonlyArray<Pod>
-): Effect.fn.Return<LetGo> {
+): Effect.fn.Return<FinalizerRemoval> {
   const key = Key.of(job)
   const kept = new Set<Pod>()
   let failure: ApiError.ApiError | undefined
   const one = (pod: Pod): Effect.Effect<void> =>
-    Effect.catch(state.permits.withPermit(free(state, key, pod)), (error) =>
+    Effect.catch(context.permits.withPermit(free(context, key, pod)), (error) =>
       Effect.sync(() => {
         kept.add(pod)
         failure ??= error

@@ -10,7 +10,7 @@ import * as Spec from "./spec.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 
-export interface Ports extends PodControl.Calls {
+export interface Deps extends PodControl.Calls {
   readonly jobs: Store.Readable<Job>
   readonly pods: Store.Readable<Pod>
   /** The Job of that name, read from the server. */
@@ -23,11 +23,15 @@ export interface Ports extends PodControl.Calls {
 }
 
 /** Takes the finalizer off that pod, and off no namesake. */
-export const letGo = ({ metadata: { uid } }: Pod): Patch.Patch => taking(uid === undefined ? {} : { uid })
+export const removeFinalizer = ({ metadata: { uid } }: Pod): Patch.Patch =>
+  finalizerPatch(uid === undefined ? {} : { uid })
 
 /** The same, unless the pod has changed: somebody may have taken it in. */
-export const letGoAsIs = ({ metadata: { resourceVersion, uid } }: Pod): Patch.Patch =>
-  taking({ ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) })
+export const removeFinalizerIfUnchanged = ({ metadata: { resourceVersion, uid } }: Pod): Patch.Patch =>
+  finalizerPatch({
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion })
+  })
 
-const taking = (preconditions: object): Patch.Patch =>
+const finalizerPatch = (preconditions: object): Patch.Patch =>
   Patch.strategic({ metadata: { ...preconditions, "$deleteFromPrimitiveList/finalizers": [Spec.finalizer] } })

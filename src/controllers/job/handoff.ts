@@ -7,47 +7,47 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ApiError from "../../kube/ApiError.ts"
 import * as Owner from "../../kube/Owner.ts"
-import * as Handover from "../shared/workload/handoff.ts"
-import type { Books } from "./state.ts"
+import * as Handoff from "../shared/workload/handoff.ts"
+import type { State } from "./state.ts"
 import type * as Manage from "./plan/manage.ts"
-import type { Look } from "./plan/snapshot.ts"
+import type { Snapshot } from "./plan/snapshot.ts"
 import * as Tracking from "./plan/tracking.ts"
-import type { Ports } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 
 /** Whether the sync may go on; if not, it is to be asked for again a little later. */
 export const mayAct = (
-  ports: Ports,
-  books: Books,
-  look: Look,
+  deps: Deps,
+  state: State,
+  snapshot: Snapshot,
   decision: Manage.Decision
 ): Effect.Effect<boolean, ApiError.ApiError> => {
-  const { uid = "" } = look.job.metadata
-  return books.isOurs(uid) || !acts(look, decision)
+  const { uid = "" } = snapshot.job.metadata
+  return state.isOurs(uid) || !acts(snapshot, decision)
     ? Effect.succeed(true)
-    : Effect.tap(isCurrent(ports, look), (current) => Effect.sync(() => (current ? books.takeOver(uid) : undefined)))
+    : Effect.tap(isCurrent(deps, snapshot), (current) => Effect.sync(() => (current ? state.takeOver(uid) : undefined)))
 }
 
 /** What would only be said again in other words may wait; everything else is a deed. */
-const acts = (look: Look, { step, verdict, wasManaged }: Manage.Decision): boolean => {
+const acts = (snapshot: Snapshot, { step, verdict, wasManaged }: Manage.Decision): boolean => {
   if (verdict !== undefined || step._tag === "Create" || step._tag === "Delete") return true
-  const { isNews, removable } = Tracking.count(look, { ...Tracking.untouched(look), wasManaged })
-  return isNews || removable.length > 0
+  const { hasChanged, removable } = Tracking.count(snapshot, { ...Tracking.unchanged(snapshot), wasManaged })
+  return hasChanged || removable.length > 0
 }
 
 /** The ports, with which a Job whose write may or may not have been done is not ours any more until the cache shows what became of it. */
-export const doubting = (ports: Ports, books: Books): Ports => {
+export const distrustUnanswered = (deps: Deps, state: State): Deps => {
   const watched = <A>(uid: string | undefined, call: Effect.Effect<A, ApiError.ApiError>) =>
-    Handover.watched(books, uid, call)
+    Handoff.watched(state, uid, call)
   return {
-    ...ports,
-    updateStatus: (job) => watched(job.metadata.uid, ports.updateStatus(job)),
-    create: (pod, namespace) => watched(pod.metadata.ownerReferences?.[0]?.uid, ports.create(pod, namespace)),
-    patch: (pod, patch) => watched(Owner.controllerOf(pod)?.uid, ports.patch(pod, patch)),
-    remove: (pod) => watched(Owner.controllerOf(pod)?.uid, ports.remove(pod))
+    ...deps,
+    updateStatus: (job) => watched(job.metadata.uid, deps.updateStatus(job)),
+    create: (pod, namespace) => watched(pod.metadata.ownerReferences?.[0]?.uid, deps.create(pod, namespace)),
+    patch: (pod, patch) => watched(Owner.controllerOf(pod)?.uid, deps.patch(pod, patch)),
+    remove: (pod) => watched(Owner.controllerOf(pod)?.uid, deps.remove(pod))
   }
 }
 
-const isCurrent = Effect.fnUntraced(function* ({ live, livePods }: Ports, { job, pods }: Look) {
+const isCurrent = Effect.fnUntraced(function* ({ live, livePods }: Deps, { job, pods }: Snapshot) {
   const { resourceVersion, uid } = job.metadata
   const found = yield* Effect.result(live(job))
   if (Result.isFailure(found)) {
@@ -58,7 +58,7 @@ const isCurrent = Effect.fnUntraced(function* ({ live, livePods }: Ports, { job,
   const { metadata } = found.success
   if (metadata.uid !== uid || metadata.resourceVersion !== resourceVersion) return false
   const there = yield* livePods(job)
-  return Handover.isSame(
+  return Handoff.isSame(
     pods,
     there.filter((pod) => Owner.controlledBy(pod, uid))
   )

@@ -8,7 +8,7 @@ import * as Family from "../../streams/reconcile/metricFamily.ts"
 import * as Workload from "../shared/workload/metrics.ts"
 import type { Action } from "./plan/policies.ts"
 import * as Indexes from "./plan/indexes.ts"
-import type { Look } from "./plan/snapshot.ts"
+import type { Snapshot } from "./plan/snapshot.ts"
 import type * as Manage from "./plan/manage.ts"
 import * as Pods from "./pods.ts"
 import * as Spec from "./spec.ts"
@@ -120,14 +120,14 @@ export const handled = (actions: ReadonlyArray<Action>): Effect.Effect<void> =>
   Effect.forEach(actions, (action) => policies.add(1, { action }), { discard: true })
 
 /** Pods that were to be made: so many were, and so many could not be. Source: pkg/controller/job: recordJobPodsCreationTotal. */
-export const created = (look: Look, succeeded: number, failed: number): Effect.Effect<void> => {
-  const reason = reasonOf(look)
+export const created = (snapshot: Snapshot, succeeded: number, failed: number): Effect.Effect<void> => {
+  const reason = reasonOf(snapshot)
   const add = (status: "succeeded" | "failed", count: number) =>
     count > 0 ? creations.add(count, { reason, status }) : Effect.void
   return Effect.andThen(add("succeeded", succeeded), add("failed", failed))
 }
 
-const reasonOf = ({ failed, job, terminating }: Look): string => {
+const reasonOf = ({ failed, job, terminating }: Snapshot): string => {
   if (job.spec?.podReplacementPolicy === "Failed" && failed > 0) return "recreate_failed"
   return failed > 0 || terminating.length > 0 ? "recreate_terminating_or_failed" : "new"
 }

@@ -9,9 +9,9 @@ import * as Key from "../../kube/Key.ts"
 import * as Owner from "../../kube/Owner.ts"
 import * as Resource from "../../kube/Resource.ts"
 import { Job, type Pod } from "../../kube/resources.ts"
-import type { Books } from "./state.ts"
+import type { State } from "./state.ts"
 import * as Pods from "./pods.ts"
-import { letGoAsIs, type Ports } from "./deps.ts"
+import { removeFinalizerIfUnchanged, type Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
 /** No name has it. */
@@ -24,42 +24,42 @@ export const keyOf = (pod: Pod): Key.Key => Key.of(pod) + mark
 export const podOf = (key: Key.Key): Key.Key | undefined =>
   key.endsWith(mark) ? key.slice(0, -mark.length) : undefined
 
-type Standing = "held for nobody" | "held" | "owner unknown"
+type Ownership = "orphaned" | "held" | "owner unknown"
 
-const standingOf = (jobs: Ports["jobs"], pod: Pod): Standing => {
+const ownershipOf = (jobs: Deps["jobs"], pod: Pod): Ownership => {
   if (!Pods.isTracked(pod)) return "held"
   const reference = Owner.controllerOf(pod)
-  if (reference === undefined) return "held for nobody"
+  if (reference === undefined) return "orphaned"
   if (reference.kind !== Job.kind || reference.apiVersion !== Resource.apiVersion(Job)) return "held"
   const job = jobs.get(Key.make(pod.metadata.namespace, reference.name))
   if (job?.metadata.uid !== reference.uid) return "owner unknown"
-  return !Spec.isManagedElsewhere(job) && Spec.isFinished(job) ? "held for nobody" : "held"
+  return !Spec.isManagedElsewhere(job) && Spec.isFinished(job) ? "orphaned" : "held"
 }
 
 /** As the cache shows it; a Job that the cache does not know is asked for when the key's turn comes. */
-export const isHeldForNobody = ({ jobs }: Pick<Ports, "jobs">, pod: Pod): boolean => standingOf(jobs, pod) !== "held"
+export const isOrphaned = ({ jobs }: Pick<Deps, "jobs">, pod: Pod): boolean => ownershipOf(jobs, pod) !== "held"
 
-export const sync = (ports: Ports, books: Books) =>
+export const sync = (deps: Deps, state: State) =>
   Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<void, ApiError.ApiError> {
-    const pod = ports.pods.get(key)
+    const pod = deps.pods.get(key)
     if (pod === undefined) return
-    const standing = standingOf(ports.jobs, pod)
-    if (standing === "held" || (standing === "owner unknown" && (yield* exists(ports, books, pod)))) return
-    const done = yield* Effect.result(ports.patch(pod, letGoAsIs(pod)))
+    const ownership = ownershipOf(deps.jobs, pod)
+    if (ownership === "held" || (ownership === "owner unknown" && (yield* exists(deps, state, pod)))) return
+    const done = yield* Effect.result(deps.patch(pod, removeFinalizerIfUnchanged(pod)))
     if (Result.isFailure(done) && !ApiError.hasReason(done.failure, "NotFound")) return yield* done.failure
     yield* Effect.annotateLogs(Effect.logDebug("Let a pod go that no Job will count"), { pod: key })
   })
 
 /** The cache of Jobs may be behind that of pods: whether the owner is gone is for the server to say, once. */
-const exists = (ports: Ports, books: Books, pod: Pod): Effect.Effect<boolean, ApiError.ApiError> => {
+const exists = (deps: Deps, state: State, pod: Pod): Effect.Effect<boolean, ApiError.ApiError> => {
   const { name = "", uid = "" } = Owner.controllerOf(pod) ?? {}
-  if (books.isGone(uid)) return Effect.succeed(false)
+  if (state.isGone(uid)) return Effect.succeed(false)
   const { namespace } = pod.metadata
   const gone = Effect.sync(() => {
-    books.bury(uid)
+    state.markGone(uid)
     return false
   })
-  const found = ports.live({ metadata: { name, ...(namespace === undefined ? {} : { namespace }) } })
+  const found = deps.live({ metadata: { name, ...(namespace === undefined ? {} : { namespace }) } })
   return Effect.matchEffect(found, {
     onSuccess: ({ metadata }) => (metadata.uid === uid ? Effect.succeed(true) : gone),
     onFailure: (error) => (ApiError.hasReason(error, "NotFound") ? gone : Effect.fail(error))

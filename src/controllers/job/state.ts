@@ -4,10 +4,10 @@
  */
 import type { Key } from "../../kube/Key.ts"
 import * as Expectations from "../shared/workload/expectations.ts"
-import * as Handover from "../shared/workload/handoff.ts"
+import * as Handoff from "../shared/workload/handoff.ts"
 import * as Backoff from "./plan/backoff.ts"
 
-export interface Books extends Handover.Trust {
+export interface State extends Handoff.Trust {
   /** Pods that were asked for, or asked to go. */
   readonly expectations: Expectations.Expectations
   /** Uids of the Job's pods that have lost the finalizer, as far as the cache shows them with it. */
@@ -27,15 +27,15 @@ export interface Books extends Handover.Trust {
   readonly forget: (job: Key, uid: string) => void
   /** The Job with that uid is known to be gone; of the last thousand. No uid comes back. */
   readonly isGone: (uid: string) => boolean
-  readonly bury: (uid: string) => void
+  readonly markGone: (uid: string) => void
 }
 
 /** So many Jobs are known to be gone; of others the server is asked. */
-const gravesKept = 1000
+const maxGone = 1000
 
-const nobody: ReadonlySet<string> = new Set()
+const noUids: ReadonlySet<string> = new Set()
 
-export const make = (): Books => {
+export const make = (): State => {
   const expectations = Expectations.make()
   /** Never an empty set. */
   const released = new Map<Key, Set<string>>()
@@ -43,18 +43,18 @@ export const make = (): Books => {
   const records = new Map<Key, Backoff.Record>()
   const ended = new Set<string>()
   /** Of Jobs that have not ended. */
-  const trust = Handover.trust()
+  const trust = Handoff.trust()
   /** Oldest first. */
-  const graves = new Set<string>()
+  const gone = new Set<string>()
 
-  const bury = (uid: string): void => {
-    graves.add(uid)
-    if (graves.size > gravesKept) for (const oldest of graves) return void graves.delete(oldest)
+  const markGone = (uid: string): void => {
+    gone.add(uid)
+    if (gone.size > maxGone) for (const oldest of gone) return void gone.delete(oldest)
   }
 
   return {
     expectations,
-    released: (job) => released.get(job) ?? nobody,
+    released: (job) => released.get(job) ?? noUids,
     release: (job, uid) => {
       const uids = released.get(job)
       if (uids === undefined) released.set(job, new Set([uid]))
@@ -79,10 +79,10 @@ export const make = (): Books => {
       records.delete(job)
       ended.delete(uid)
       trust.disown(uid)
-      bury(uid)
+      markGone(uid)
     },
     ...trust,
-    isGone: (uid) => graves.has(uid),
-    bury
+    isGone: (uid) => gone.has(uid),
+    markGone
   }
 }

@@ -13,10 +13,10 @@ import type * as Trigger from "../../streams/store/trigger.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
 import * as Owners from "../shared/workload/owners.ts"
 import * as Selectors from "../shared/workload/selectors.ts"
-import type { Books } from "./state.ts"
+import type { State } from "./state.ts"
 import * as Orphans from "./orphans.ts"
 import * as Pods from "./pods.ts"
-import type { Ports } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
 /** Milliseconds in which events are gathered. Source: job controller SyncJobBatchPeriod. */
@@ -24,7 +24,7 @@ export const batch = 1000
 
 export const selectorOf = Selectors.memoised((job: Job) => Selectors.readable(job.spec?.selector))
 
-export const owners = ({ jobs }: Pick<Ports, "jobs">): Owners.Owners<Job> => ({
+export const owners = ({ jobs }: Pick<Deps, "jobs">): Owners.Owners<Job> => ({
   resource: Job,
   store: jobs,
   selects: (job, labels) => {
@@ -33,27 +33,27 @@ export const owners = ({ jobs }: Pick<Ports, "jobs">): Owners.Owners<Job> => ({
   }
 })
 
-type Watching = Pick<Ports, "jobs" | "pods" | "queue">
+type Watching = Pick<Deps, "jobs" | "pods" | "queue">
 
 const none: ReadonlyArray<Key.Key> = []
 
 export const job =
-  ({ pods, queue }: Watching, books: Books): Trigger.Trigger<Job> =>
+  ({ pods, queue }: Watching, state: State): Trigger.Trigger<Job> =>
   (delta) => {
     const { object } = delta
     const key = Key.of(object)
     const { uid = "" } = object.metadata
     if (delta._tag === "Deleted") {
-      books.forget(key, uid)
+      state.forget(key, uid)
       return held(pods, uid)
     }
     if (delta._tag === "Created") {
-      if (!delta.initial) books.takeOver(uid)
+      if (!delta.initial) state.takeOver(uid)
       return [key]
     }
     const { metadata } = delta.previous
     if (metadata.uid !== uid) {
-      books.forget(key, metadata.uid ?? "")
+      state.forget(key, metadata.uid ?? "")
       return [key, ...held(pods, metadata.uid ?? "")]
     }
     if (delta.previous === object || metadata.generation !== object.metadata.generation) return [key]
@@ -62,20 +62,20 @@ export const job =
   }
 
 /** The pods of a Job that nobody counts any more. */
-const held = (pods: Ports["pods"], uid: string): ReadonlyArray<Key.Key> =>
+const held = (pods: Deps["pods"], uid: string): ReadonlyArray<Key.Key> =>
   pods.byIndex(Indexes.byController.name, uid).filter(Pods.isTracked).map(Orphans.keyOf)
 
 export const pod =
-  (watching: Watching, books: Books): Trigger.Trigger<Pod> =>
+  (watching: Watching, state: State): Trigger.Trigger<Pod> =>
   (delta) => {
     const { object } = delta
     if (delta._tag === "Updated" && delta.previous === object) return none
-    observe(watching, books, delta)
+    observe(watching, state, delta)
     const isGoing = delta._tag === "Deleted" || object.metadata.deletionTimestamp !== undefined
     const concerned = isGoing ? former(watching, delta) : Owners.concerned(owners(watching), delta)
     const priority = delta._tag === "Created" && delta.initial ? LOW : undefined
     for (const owner of concerned) watching.queue.addWithUnsafe(Key.of(owner), { after: batch, priority })
-    return delta._tag !== "Deleted" && Orphans.isHeldForNobody(watching, object) ? [Orphans.keyOf(object)] : none
+    return delta._tag !== "Deleted" && Orphans.isOrphaned(watching, object) ? [Orphans.keyOf(object)] : none
   }
 
 /** The Jobs that control the pod or did until now. */
@@ -86,15 +86,15 @@ const former = (watching: Watching, delta: Delta<Pod>): ReadonlyArray<Job> => {
 }
 
 /** Tells the books what is seen of what was asked for. */
-const observe = (watching: Watching, books: Books, delta: Delta<Pod>): void => {
+const observe = (watching: Watching, state: State, delta: Delta<Pod>): void => {
   const { object } = delta
   const isGone = delta._tag === "Deleted"
   for (const owner of former(watching, delta)) {
     const key = Key.of(owner)
     if (delta._tag === "Created" && Owner.controlledBy(object, owner.metadata.uid))
-      books.expectations.creationObserved(key)
+      state.expectations.creationObserved(key)
     if (isGone || object.metadata.deletionTimestamp !== undefined)
-      books.expectations.deletionObserved(key, Key.of(object))
-    if (isGone || !Pods.isTracked(object)) books.releaseObserved(key, Pods.uidOf(object))
+      state.expectations.deletionObserved(key, Key.of(object))
+    if (isGone || !Pods.isTracked(object)) state.releaseObserved(key, Pods.uidOf(object))
   }
 }

@@ -4,7 +4,7 @@
  * G.4.2, the reference's RateLimitedTimedQueue with a burst of one.
  */
 
-interface Line {
+interface ZoneQueue {
   /** In the order in which they came. */
   readonly waiting: Set<string>
   /** Nodes a second. */
@@ -18,8 +18,8 @@ interface Line {
 /** Sums of fractions miss a whole one by less. */
 const whole = 1 - 1e-9
 
-export class Lines {
-  private readonly lines = new Map<string, Line>()
+export class RateLimitedQueue {
+  private readonly queues = new Map<string, ZoneQueue>()
   /** Of everybody who waits. A node waits in one line. */
   private readonly zones = new Map<string, string>()
   /** Of a zone that nobody has said anything of. */
@@ -34,7 +34,7 @@ export class Lines {
     if (this.zones.get(node) === zone) return false
     this.remove(node)
     this.zones.set(node, zone)
-    this.lineOf(zone, now).waiting.add(node)
+    this.queueOf(zone, now).waiting.add(node)
     return true
   }
 
@@ -43,32 +43,32 @@ export class Lines {
     const zone = this.zones.get(node)
     if (zone === undefined) return
     this.zones.delete(node)
-    this.lines.get(zone)?.waiting.delete(node)
+    this.queues.get(zone)?.waiting.delete(node)
   }
 
   /** A token that was earned at the old rate stays; part of one is lost. */
   setRate(zone: string, rate: number, now: number): void {
-    const line = this.lineOf(zone, now)
-    if (line.rate === rate) return
-    line.token = this.earned(line, now) >= whole && line.rate > 0 ? 1 : 0
-    line.at = now
-    line.rate = rate
+    const queue = this.queueOf(zone, now)
+    if (queue.rate === rate) return
+    queue.token = this.earned(queue, now) >= whole && queue.rate > 0 ? 1 : 0
+    queue.at = now
+    queue.rate = rate
   }
 
   /** A zone that is no more; its nodes have gone with it. */
   drop(zone: string): void {
-    for (const node of this.lines.get(zone)?.waiting ?? []) this.zones.delete(node)
-    this.lines.delete(zone)
+    for (const node of this.queues.get(zone)?.waiting ?? []) this.zones.delete(node)
+    this.queues.delete(zone)
   }
 
   /** The first of each zone that may let one through now, each paid for; they keep their places until they are removed. */
   take(now: number): ReadonlyArray<string> {
     const taken: Array<string> = []
-    for (const line of this.lines.values()) {
-      const [first] = line.waiting
-      if (first === undefined || line.rate <= 0 || this.earned(line, now) < whole) continue
-      line.token = 0
-      line.at = now
+    for (const queue of this.queues.values()) {
+      const [first] = queue.waiting
+      if (first === undefined || queue.rate <= 0 || this.earned(queue, now) < whole) continue
+      queue.token = 0
+      queue.at = now
       taken.push(first)
     }
     return taken
@@ -77,23 +77,23 @@ export class Lines {
   /** Milliseconds until somebody may be let through; undefined if time alone does not bring that about. */
   next(now: number): number | undefined {
     let next: number | undefined
-    for (const line of this.lines.values()) {
-      if (line.waiting.size === 0 || line.rate <= 0) continue
-      const left = Math.max(0, Math.ceil(((1 - this.earned(line, now)) / line.rate) * 1000 - 1e-6))
+    for (const queue of this.queues.values()) {
+      if (queue.waiting.size === 0 || queue.rate <= 0) continue
+      const left = Math.max(0, Math.ceil(((1 - this.earned(queue, now)) / queue.rate) * 1000 - 1e-6))
       if (next === undefined || left < next) next = left
     }
     return next
   }
 
-  private earned({ at, rate, token }: Line, now: number): number {
+  private earned({ at, rate, token }: ZoneQueue, now: number): number {
     return Math.min(1, token + (Math.max(0, now - at) * rate) / 1000)
   }
 
-  private lineOf(zone: string, now: number): Line {
-    const known = this.lines.get(zone)
+  private queueOf(zone: string, now: number): ZoneQueue {
+    const known = this.queues.get(zone)
     if (known !== undefined) return known
-    const line = { waiting: new Set<string>(), rate: this.rate, token: 1, at: now }
-    this.lines.set(zone, line)
-    return line
+    const queue = { waiting: new Set<string>(), rate: this.rate, token: 1, at: now }
+    this.queues.set(zone, queue)
+    return queue
   }
 }

@@ -7,10 +7,10 @@ import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type { Readable } from "../../streams/store/Store.ts"
 import * as Nodes from "../shared/nodes/node.ts"
 import * as Health from "./health.ts"
-import { Lines } from "./RateLimitedQueue.ts"
+import { RateLimitedQueue } from "./RateLimitedQueue.ts"
 import type * as Zones from "./zones.ts"
 
-export interface Ports extends Nodes.Calls {
+export interface Deps extends Nodes.Calls {
   readonly nodes: Readable<Node>
   readonly leases: Readable<Lease>
   /** With the index `Nodes.byNode`. */
@@ -22,7 +22,7 @@ export interface Ports extends Nodes.Calls {
 }
 
 /** All times in milliseconds. */
-export interface Settings extends Health.Patience, Zones.Rates {
+export interface Settings extends Health.GracePeriods, Zones.Rates {
   /** Between two looks. `--node-monitor-period`. */
   readonly period: number
 }
@@ -31,37 +31,37 @@ export interface Settings extends Health.Patience, Zones.Rates {
  * What the loop keeps between two looks, for one term of leadership. A new term starts with nothing: every node has its whole grace period again, and
  * taints that exist stay.
  */
-export interface Books {
+export interface State {
   /** From monotonic time to observed time, in milliseconds. */
   readonly time: (now: number) => number
-  readonly seen: Map<string, Health.Seen>
+  readonly heartbeats: Map<string, Health.Heartbeat>
   /** The nodes as the last look left them, by name: newer than the cache where it wrote. */
-  readonly judged: Map<string, Node>
+  readonly checked: Map<string, Node>
   /** Nodes of which a pod may be marked as ready that is not. */
-  readonly owed: Set<string>
-  readonly lines: Lines
+  readonly podsToMark: Set<string>
+  readonly noExecuteQueue: RateLimitedQueue
   states: Zones.States
 }
 
-export const makeBooks = (settings: Settings): Books => ({
+export const makeState = (settings: Settings): State => ({
   time: Health.observedTime(2 * settings.period),
-  seen: new Map(),
-  judged: new Map(),
-  owed: new Set(),
-  lines: new Lines(settings.normal),
+  heartbeats: new Map(),
+  checked: new Map(),
+  podsToMark: new Set(),
+  noExecuteQueue: new RateLimitedQueue(settings.normal),
   states: new Map()
 })
 
 /** Whether the last look found a node that reports that it is not ready, or that has stopped to report. */
-export const isDown = ({ judged }: Books, name: string): boolean => {
-  const node = judged.get(name)
+export const isDown = ({ checked }: State, name: string): boolean => {
+  const node = checked.get(name)
   const status = node === undefined ? undefined : Nodes.readyCondition(node)?.status
   return status === "False" || status === "Unknown"
 }
 
 /** The node in its newest known form. */
-export const latest = ({ judged }: Books, { nodes }: Pick<Ports, "nodes">, name: string): Node | undefined => {
+export const latest = ({ checked }: State, { nodes }: Pick<Deps, "nodes">, name: string): Node | undefined => {
   const cached = nodes.get(name)
-  const known = judged.get(name)
+  const known = checked.get(name)
   return cached === undefined || known?.metadata.uid !== cached.metadata.uid ? cached : known
 }

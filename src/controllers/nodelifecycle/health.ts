@@ -7,7 +7,7 @@ import * as Time from "../../kube/time.ts"
 import * as Nodes from "../shared/nodes/node.ts"
 
 /** What was seen of a node. Both texts are only compared for being the same. */
-export interface Seen {
+export interface Heartbeat {
   readonly uid: string | undefined
   /** Of the condition Ready; undefined while nobody has posted one. */
   readonly heartbeat: string | undefined
@@ -17,7 +17,7 @@ export interface Seen {
 }
 
 /** Milliseconds. */
-export interface Patience {
+export interface GracePeriods {
   /** For a node that has reported. `--node-monitor-grace-period`. */
   readonly grace: number
   /** For one that never has. `--node-startup-grace-period`. */
@@ -25,7 +25,12 @@ export interface Patience {
 }
 
 /** What a look at the node and its lease adds to what was seen. */
-export const observe = (before: Seen | undefined, node: Node, lease: Lease | undefined, now: number): Seen => {
+export const observe = (
+  before: Heartbeat | undefined,
+  node: Node,
+  lease: Lease | undefined,
+  now: number
+): Heartbeat => {
   const { uid } = node.metadata
   const ready = Nodes.readyCondition(node)
   const heartbeat = ready === undefined ? undefined : (ready.lastHeartbeatTime ?? "")
@@ -38,8 +43,8 @@ export const observe = (before: Seen | undefined, node: Node, lease: Lease | und
 }
 
 /** True once nothing new was seen for longer than the node is given. */
-export const isSilent = (node: Node, seen: Seen, patience: Patience, now: number): boolean =>
-  now - seen.at > (Nodes.readyCondition(node) === undefined ? patience.startupGrace : patience.grace)
+export const isOverdue = (node: Node, heartbeat: Heartbeat, grace: GracePeriods, now: number): boolean =>
+  now - heartbeat.at > (Nodes.readyCondition(node) === undefined ? grace.startupGrace : grace.grace)
 
 /** What a kubelet reports of itself, Ready first. */
 const reported = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"] as const
@@ -48,14 +53,14 @@ const reported = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"] as c
  * The conditions of a node that nobody hears of; undefined if that changes nothing of Ready, which is the one that counts. `wallclock`:
  * milliseconds since 1970, for people.
  */
-export const unheard = (node: Node, wallclock: number): ReadonlyArray<Nodes.Condition> | undefined => {
+export const unknownConditions = (node: Node, wallclock: number): ReadonlyArray<Nodes.Condition> | undefined => {
   const ready = Nodes.readyCondition(node)
   if (ready?.status === "Unknown") return undefined
   const before = node.status?.conditions ?? []
   const now = Time.format(wallclock)
-  const told = before.map((one) => (isReported(one) && one.status !== "Unknown" ? silenced(one, now) : one))
+  const unknown = before.map((one) => (isReported(one) && one.status !== "Unknown" ? silenced(one, now) : one))
   const missing = reported.filter((type) => !before.some((one) => one.type === type))
-  return [...told, ...missing.map((type) => neverTold(type, node, now))]
+  return [...unknown, ...missing.map((type) => neverTold(type, node, now))]
 }
 
 const isReported = ({ type }: Nodes.Condition): boolean => reported.some((one) => one === type)

@@ -31,7 +31,7 @@ export const families = [sizes, unhealthy, health, evictions, ofOne, ofAll]
 export const known = (zone: string): Effect.Effect<void> => evictions.add(0, { zone })
 
 /** What a look has found. A zone that has no nodes any more is as well as one can be. */
-export const looked = (zone: string, { notReady, ready }: Count): Effect.Effect<void> => {
+export const observed = (zone: string, { notReady, ready }: Count): Effect.Effect<void> => {
   const size = ready + notReady
   return Effect.all(
     [
@@ -43,7 +43,7 @@ export const looked = (zone: string, { notReady, ready }: Count): Effect.Effect<
   )
 }
 
-export const gaveUp = (zone: string): Effect.Effect<void> => evictions.add(1, { zone })
+export const evicted = (zone: string): Effect.Effect<void> => evictions.add(1, { zone })
 
 /** One look: at each of the nodes, and at all of them, in milliseconds. */
 export const took = (each: Iterable<number>, all: number): Effect.Effect<void> =>

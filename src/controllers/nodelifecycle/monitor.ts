@@ -13,42 +13,42 @@ import * as Nodes from "../shared/nodes/node.ts"
 import * as Health from "./health.ts"
 import * as Metrics from "./metrics.ts"
 import * as Pods from "./pods.ts"
-import type { Books, Ports, Settings } from "./deps.ts"
+import type { State, Deps, Settings } from "./deps.ts"
 import * as Taints from "./taints.ts"
 import * as Zones from "./zones.ts"
 
 /** Asked for when nodes stand in a line: no node can have that name. */
-export const linesKey = "*lines"
+export const queueKey = "*queue"
 
 /** Nodes worked on at once. */
 const atOnce = 8
 const tries = 5
 const pause = "20 millis"
 
-interface Judged {
+interface Checked {
   readonly node: Node
   /** It was ready until this look. */
   readonly isLost: boolean
 }
 
-export const look = (ports: Ports, books: Books, settings: Settings) => {
-  const judge = judging(ports, books, settings)
-  const follow = following(ports, books)
+export const monitorNodeHealth = (deps: Deps, state: State, settings: Settings) => {
+  const check = checking(deps, state, settings)
+  const apply = applying(deps, state)
   return Effect.gen(function* () {
     const now = Monotonic.millis(yield* Clock.Clock)
     const begun = now()
-    const observed = books.time(begun)
-    const nodes = ports.nodes.list()
-    yield* greet(ports, books, nodes)
+    const observed = state.time(begun)
+    const nodes = deps.nodes.list()
+    yield* recordMembership(deps, state, nodes)
     for (const zone of new Set(nodes.map(Zones.zoneOf))) yield* Metrics.known(zone)
     const { millis, timed } = stopwatch(now)
-    const judged = (yield* Effect.forEach(nodes, (node) => timed(node, judge(node, observed)), {
+    const checked = (yield* Effect.forEach(nodes, (node) => timed(node, check(node, observed)), {
       concurrency: atOnce
     })).filter((one) => one !== undefined)
-    yield* assess(books, settings, judged, { now: now(), observed })
-    yield* Effect.forEach(judged, (one) => timed(one.node, follow(one, now)), { concurrency: atOnce, discard: true })
+    yield* assess(state, settings, checked, { now: now(), observed })
+    yield* Effect.forEach(checked, (one) => timed(one.node, apply(one, now)), { concurrency: atOnce, discard: true })
     yield* Metrics.took(millis.values(), now() - begun)
-    if (books.lines.next(now()) !== undefined) ports.queue.addUnsafe(linesKey)
+    if (state.noExecuteQueue.next(now()) !== undefined) deps.queue.addUnsafe(queueKey)
   })
 }
 
@@ -65,52 +65,52 @@ const stopwatch = (now: () => number) => {
 }
 
 /** Tells of nodes that have come and gone since the last look. */
-const greet = Effect.fnUntraced(function* ({ events }: Ports, books: Books, nodes: ReadonlyArray<Node>) {
+const recordMembership = Effect.fnUntraced(function* ({ events }: Deps, state: State, nodes: ReadonlyArray<Node>) {
   const uids = new Map(nodes.map(({ metadata }) => [metadata.name, metadata.uid]))
-  for (const [name, node] of books.judged) {
+  for (const [name, node] of state.checked) {
     if (uids.get(name) === node.metadata.uid) continue
-    for (const book of [books.judged, books.seen, books.owed]) book.delete(name)
-    books.lines.remove(name)
+    for (const known of [state.checked, state.heartbeats, state.podsToMark]) known.delete(name)
+    state.noExecuteQueue.remove(name)
     const message = `Node ${name} event: Removing Node ${name} from Controller`
     yield* events.normal(node, "RemovingNode", message)
   }
   for (const node of nodes) {
     const { name } = node.metadata
-    if (books.judged.has(name)) continue
-    books.judged.set(name, node)
+    if (state.checked.has(name)) continue
+    state.checked.set(name, node)
     // Whoever looked before may not have come to an end.
-    if (isUnheard(node)) books.owed.add(name)
+    if (isUnreachable(node)) state.podsToMark.add(name)
     yield* events.normal(node, "RegisteredNode", `Node ${name} event: Registered Node ${name} in Controller`)
   }
 })
 
-const judging = (ports: Ports, books: Books, settings: Settings) =>
-  Effect.fnUntraced(function* (node: Node, observed: number): Effect.fn.Return<Judged | undefined> {
+const checking = (deps: Deps, state: State, settings: Settings) =>
+  Effect.fnUntraced(function* (node: Node, observed: number): Effect.fn.Return<Checked | undefined> {
     const { name } = node.metadata
-    const lease = ports.leases.get(Key.make("kube-node-lease", name))
+    const lease = deps.leases.get(Key.make("kube-node-lease", name))
     // By the last look and not by this one: a write whose answer was lost is found done.
-    const wasReady = isReady(books.judged.get(name))
+    const wasReady = isReady(state.checked.get(name))
     const see = (one: Node): boolean => {
-      const seen = Health.observe(books.seen.get(name), one, lease, observed)
-      books.seen.set(name, seen)
-      books.judged.set(name, one)
-      return Health.isSilent(one, seen, settings, observed)
+      const heartbeats = Health.observe(state.heartbeats.get(name), one, lease, observed)
+      state.heartbeats.set(name, heartbeats)
+      state.checked.set(name, one)
+      return Health.isOverdue(one, heartbeats, settings, observed)
     }
     let current = node
     for (let left = tries; ; left--) {
-      const conditions = see(current) ? Health.unheard(current, yield* Clock.currentTimeMillis) : undefined
-      if (conditions === undefined) return { node: current, isLost: wasReady && isUnheard(current) }
+      const conditions = see(current) ? Health.unknownConditions(current, yield* Clock.currentTimeMillis) : undefined
+      if (conditions === undefined) return { node: current, isLost: wasReady && isUnreachable(current) }
       const after = { ...current, status: { ...current.status, conditions } }
-      const written = yield* Effect.result(ports.updateStatus(after))
+      const written = yield* Effect.result(deps.updateStatus(after))
       if (written._tag === "Success") {
-        remember(books, written.success)
+        recordWrite(state, written.success)
         return { node: written.success, isLost: wasReady }
       }
       // Rights do not come within milliseconds.
       const isHopeless = left === 1 || ApiError.hasReason(written.failure, "Forbidden", "LeaderFenced")
       if (isHopeless) return yield* undecided(node, written.failure)
       yield* Effect.sleep(pause)
-      const found = yield* Effect.result(ports.live(name))
+      const found = yield* Effect.result(deps.live(name))
       if (found._tag === "Failure") return yield* undecided(node, found.failure)
       if (found.success.metadata.uid !== node.metadata.uid) return undefined
       current = found.success
@@ -119,15 +119,15 @@ const judging = (ports: Ports, books: Books, settings: Settings) =>
 
 const isReady = (node: Node | undefined): boolean => node !== undefined && Nodes.readyCondition(node)?.status === "True"
 
-const isUnheard = (node: Node): boolean => Nodes.readyCondition(node)?.status === "Unknown"
+const isUnreachable = (node: Node): boolean => Nodes.readyCondition(node)?.status === "Unknown"
 
 /** What this loop says of a node is no sign of life. */
-const remember = ({ judged, seen }: Books, node: Node): void => {
+const recordWrite = ({ checked, heartbeats }: State, node: Node): void => {
   const { name } = node.metadata
-  const before = seen.get(name)
+  const before = heartbeats.get(name)
   const heartbeat = Nodes.readyCondition(node)?.lastHeartbeatTime ?? ""
-  if (before !== undefined) seen.set(name, { ...before, heartbeat })
-  judged.set(name, node)
+  if (before !== undefined) heartbeats.set(name, { ...before, heartbeat })
+  checked.set(name, node)
 }
 
 const undecided = (node: Node, error: ApiError.ApiError): Effect.Effect<undefined> =>
@@ -142,33 +142,34 @@ const undecided = (node: Node, error: ApiError.ApiError): Effect.Effect<undefine
 
 /** What the zones are now, and what follows for all of them. */
 const assess = Effect.fnUntraced(function* (
-  books: Books,
+  state: State,
   settings: Settings,
-  judged: ReadonlyArray<Judged>,
+  checked: ReadonlyArray<Checked>,
   { now, observed }: { readonly now: number; readonly observed: number }
 ) {
   const zones = new Map<string, Zones.Count>()
-  for (const { node } of judged) {
+  for (const { node } of checked) {
     if (!Zones.counts(node)) continue
     const zone = Zones.zoneOf(node)
     const { notReady, ready } = zones.get(zone) ?? { ready: 0, notReady: 0 }
     zones.set(zone, isReady(node) ? { ready: ready + 1, notReady } : { ready, notReady: notReady + 1 })
   }
-  const before = books.states
-  const turn = Zones.turn(before, zones, settings)
-  books.states = turn.states
+  const before = state.states
+  const transition = Zones.transition(before, zones, settings)
+  state.states = transition.states
   for (const zone of before.keys()) {
-    if (turn.states.has(zone)) continue
-    books.lines.drop(zone)
-    yield* Metrics.looked(zone, { ready: 0, notReady: 0 })
+    if (transition.states.has(zone)) continue
+    state.noExecuteQueue.drop(zone)
+    yield* Metrics.observed(zone, { ready: 0, notReady: 0 })
   }
-  for (const [zone, rate] of turn.rates) books.lines.setRate(zone, rate, now)
-  if (turn.mode === "Left") for (const [name, seen] of books.seen) books.seen.set(name, { ...seen, at: observed })
-  for (const [zone, count] of zones) yield* Metrics.looked(zone, count)
-  yield* tell(before, turn)
+  for (const [zone, rate] of transition.rates) state.noExecuteQueue.setRate(zone, rate, now)
+  if (transition.mode === "Left")
+    for (const [name, heartbeats] of state.heartbeats) state.heartbeats.set(name, { ...heartbeats, at: observed })
+  for (const [zone, count] of zones) yield* Metrics.observed(zone, count)
+  yield* logTransitions(before, transition)
 })
 
-const tell = Effect.fnUntraced(function* (before: Zones.States, { mode, rates, states }: Zones.Turn) {
+const logTransitions = Effect.fnUntraced(function* (before: Zones.States, { mode, rates, states }: Zones.Transition) {
   if (mode === "Entered") yield* Effect.logWarning("No node is ready: nobody is evicted until one is")
   if (mode === "Left") yield* Effect.logInfo("Some nodes are ready again: the others get their whole time anew")
   for (const [zone, state] of states) {
@@ -178,28 +179,32 @@ const tell = Effect.fnUntraced(function* (before: Zones.States, { mode, rates, s
   }
 })
 
-const following = (ports: Ports, books: Books) =>
+const applying = (deps: Deps, state: State) =>
   Effect.fnUntraced(
-    function* ({ isLost, node }: Judged, now: () => number) {
+    function* ({ isLost, node }: Checked, now: () => number) {
       const { name } = node.metadata
-      const fate = Taints.fateOf(node, Zones.isDisrupted(books.states))
-      if (fate === "Wait") books.lines.add(Zones.zoneOf(node), name, now())
-      else books.lines.remove(name)
+      const action = Taints.taintActionOf(node, Zones.isDisrupted(state.states))
+      if (action === "Enqueue") state.noExecuteQueue.add(Zones.zoneOf(node), name, now())
+      else state.noExecuteQueue.remove(name)
       if (isLost) {
-        books.owed.add(name)
-        yield* ports.events.normal(node, "NodeNotReady", `Node ${name} status is now: NodeNotReady`)
+        state.podsToMark.add(name)
+        yield* deps.events.normal(node, "NodeNotReady", `Node ${name} status is now: NodeNotReady`)
         yield* Effect.annotateLogs(Effect.logInfo("A node was not heard of for too long"), { node: name })
       }
-      if (isReady(node)) books.owed.delete(name)
-      if (books.owed.has(name)) yield* mark(ports, books, name)
-      if (fate !== "Spare" && fate !== "Swap") return
+      if (isReady(node)) state.podsToMark.delete(name)
+      if (state.podsToMark.has(name)) yield* markNotReady(deps, state, name)
+      if (action !== "Remove" && action !== "Swap") return
       const wallclock = yield* Clock.currentTimeMillis
-      const isDisrupted = Zones.isDisrupted(books.states)
-      const wrote = yield* Nodes.write(ports, node, (one) => {
-        const still = Taints.fateOf(one, isDisrupted)
-        return still === "Spare" ? Taints.spared(one) : still === "Swap" ? Taints.givenUp(one, wallclock) : undefined
+      const isDisrupted = Zones.isDisrupted(state.states)
+      const wrote = yield* Nodes.write(deps, node, (one) => {
+        const still = Taints.taintActionOf(one, isDisrupted)
+        return still === "Remove"
+          ? Taints.withoutNoExecuteTaint(one)
+          : still === "Swap"
+            ? Taints.withNoExecuteTaint(one, wallclock)
+            : undefined
       })
-      if (wrote && fate === "Spare") {
+      if (wrote && action === "Remove") {
         const why = isDisrupted ? "A node keeps its pods, because no node is ready" : "A node is well again"
         yield* Effect.annotateLogs(Effect.logInfo(why), { node: name })
       }
@@ -212,8 +217,8 @@ const following = (ports: Ports, books: Books) =>
       )
   )
 
-const mark = Effect.fnUntraced(function* (ports: Ports, books: Books, name: string) {
-  const pods = ports.pods.byIndex(Nodes.byNode.name, name)
-  const said = yield* Effect.forEach(pods, (pod) => Pods.mark(ports, pod))
-  if (said.every((one) => one)) books.owed.delete(name)
+const markNotReady = Effect.fnUntraced(function* (deps: Deps, state: State, name: string) {
+  const pods = deps.pods.byIndex(Nodes.byNode.name, name)
+  const said = yield* Effect.forEach(pods, (pod) => Pods.markNotReady(deps, pod))
+  if (said.every((one) => one)) state.podsToMark.delete(name)
 })

@@ -8,36 +8,38 @@ import * as Monotonic from "../../streams/monotonic.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import * as Nodes from "../shared/nodes/node.ts"
 import * as Metrics from "./metrics.ts"
-import { type Books, latest, type Ports } from "./deps.ts"
+import { type State, latest, type Deps } from "./deps.ts"
 import * as Taints from "./taints.ts"
 import * as Zones from "./zones.ts"
 
-export const giveUp = (ports: Ports, books: Books) =>
+export const taintNoExecute = (deps: Deps, state: State) =>
   Effect.gen(function* () {
     const now = Monotonic.millis(yield* Clock.Clock)
-    if (Zones.isDisrupted(books.states)) return Reconcile.done
-    yield* Effect.forEach(books.lines.take(now()), (name) => one(ports, books, name), { discard: true })
-    const next = books.lines.next(now())
+    if (Zones.isDisrupted(state.states)) return Reconcile.done
+    yield* Effect.forEach(state.noExecuteQueue.take(now()), (name) => one(deps, state, name), { discard: true })
+    const next = state.noExecuteQueue.next(now())
     return next === undefined ? Reconcile.done : Reconcile.after(Math.max(next, grid))
   })
 
 /** Milliseconds: the reference looks at its lines ten times a second. */
 const grid = 100
 
-const one = Effect.fnUntraced(function* (ports: Ports, books: Books, name: string) {
-  const node = latest(books, ports, name)
-  if (node === undefined) return books.lines.remove(name)
+const one = Effect.fnUntraced(function* (deps: Deps, state: State, name: string) {
+  const node = latest(state, deps, name)
+  if (node === undefined) return state.noExecuteQueue.remove(name)
   const wallclock = yield* Clock.currentTimeMillis
-  const wrote = yield* Effect.result(Nodes.write(ports, node, (current) => Taints.givenUp(current, wallclock)))
+  const wrote = yield* Effect.result(
+    Nodes.write(deps, node, (current) => Taints.withNoExecuteTaint(current, wallclock))
+  )
   if (wrote._tag === "Failure") {
     return yield* Effect.annotateLogs(Effect.logWarning(`Cannot taint a node: ${wrote.failure.message}`), {
       node: name
     })
   }
-  books.lines.remove(name)
+  state.noExecuteQueue.remove(name)
   if (!wrote.success) return
   const zone = Zones.zoneOf(node)
-  yield* Metrics.gaveUp(zone)
+  yield* Metrics.evicted(zone)
   yield* Effect.annotateLogs(Effect.logInfo("A node is given up: its pods are to leave"), {
     node: name,
     zone: Zones.shown(zone)

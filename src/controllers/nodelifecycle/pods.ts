@@ -8,7 +8,7 @@ import * as ApiError from "../../kube/ApiError.ts"
 import * as PodStatus from "../../kube/pod.ts"
 import type { Pod } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
-import type { Ports } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 
 /** The pod as it is to be; undefined if it is not ready anyway. `now`: milliseconds since 1970. */
 export const notReady = (pod: Pod, now: number): Pod | undefined => {
@@ -28,12 +28,12 @@ export const notReady = (pod: Pod, now: number): Pod | undefined => {
 }
 
 /** Says it, and tells the user. Answers false if it has to be said again. */
-export const mark = Effect.fnUntraced(function* (ports: Pick<Ports, "events" | "updatePodStatus">, pod: Pod) {
+export const markNotReady = Effect.fnUntraced(function* (deps: Pick<Deps, "events" | "updatePodStatus">, pod: Pod) {
   const after = notReady(pod, yield* Clock.currentTimeMillis)
   if (after === undefined) return true
-  const written = yield* Effect.result(ports.updatePodStatus(after))
+  const written = yield* Effect.result(deps.updatePodStatus(after))
   if (written._tag === "Success") {
-    yield* ports.events.warning(pod, "NodeNotReady", "Node is not ready")
+    yield* deps.events.warning(pod, "NodeNotReady", "Node is not ready")
     return true
   }
   if (ApiError.hasReason(written.failure, "NotFound")) return true

@@ -42,14 +42,15 @@ const notReady = { key: notReadyKey, effect: "NoExecute" } as const
 const unreachable = { key: unreachableKey, effect: "NoExecute" } as const
 
 /** Whether the node drives pods away because of us. */
-export const isGivenUp = (node: Node): boolean => Nodes.hasTaint(node, notReady) || Nodes.hasTaint(node, unreachable)
+export const hasNoExecuteTaint = (node: Node): boolean =>
+  Nodes.hasTaint(node, notReady) || Nodes.hasTaint(node, unreachable)
 
 /** The taints without those that drive pods away; undefined if there are none of ours. */
-export const spared = (node: Node): ReadonlyArray<Nodes.Taint> | undefined =>
+export const withoutNoExecuteTaint = (node: Node): ReadonlyArray<Nodes.Taint> | undefined =>
   Nodes.changed(node, { remove: [notReady, unreachable] })
 
 /** The taints with the one that drives pods away for what the node is now; undefined if it is ready, or has that one alone. */
-export const givenUp = (node: Node, now: number): ReadonlyArray<Nodes.Taint> | undefined => {
+export const withNoExecuteTaint = (node: Node, now: number): ReadonlyArray<Nodes.Taint> | undefined => {
   const status = Nodes.readyCondition(node)?.status
   if (status !== "False" && status !== "Unknown") return undefined
   const [right, wrong] = status === "False" ? [notReady, unreachable] : [unreachable, notReady]
@@ -60,14 +61,14 @@ export const givenUp = (node: Node, now: number): ReadonlyArray<Nodes.Taint> | u
  * What is to become of a node: `Spare`: it keeps none of the taints. `Swap`: it has been given up already, for the other reason. `Wait`: it stands
  * in its zone's line. `Keep`: it is as it should be.
  */
-export type Fate = "Spare" | "Swap" | "Wait" | "Keep"
+export type TaintAction = "Remove" | "Swap" | "Enqueue" | "Keep"
 
-export const fateOf = (node: Node, isDisrupted: boolean): Fate => {
+export const taintActionOf = (node: Node, isDisrupted: boolean): TaintAction => {
   const status = Nodes.readyCondition(node)?.status
-  if (isGivenUp(node) && (isDisrupted || status === "True")) return "Spare"
+  if (hasNoExecuteTaint(node) && (isDisrupted || status === "True")) return "Remove"
   if (status !== "False" && status !== "Unknown") return "Keep"
-  if (!isGivenUp(node)) return "Wait"
-  return givenUp(node, 0) === undefined ? "Keep" : "Swap"
+  if (!hasNoExecuteTaint(node)) return "Enqueue"
+  return withNoExecuteTaint(node, 0) === undefined ? "Keep" : "Swap"
 }
 
 /** Old names of labels, and the new ones whose values they have. Source: the reference's labelReconcileInfo. */

@@ -27,7 +27,7 @@ export interface Rates {
 export type States = ReadonlyMap<string, State>
 
 /** What follows from a look at all zones. */
-export interface Turn {
+export interface Transition {
   readonly states: States
   /** Nodes a second, of each zone that there is. */
   readonly rates: ReadonlyMap<string, number>
@@ -61,7 +61,7 @@ export const stateOf = ({ notReady, ready }: Count, unhealthy: number): State =>
 export const isDisrupted = (states: States): boolean =>
   states.size > 0 && [...states.values()].every((state) => state === "Full")
 
-export const turn = (before: States, zones: ReadonlyMap<string, Count>, rates: Rates): Turn => {
+export const transition = (before: States, zones: ReadonlyMap<string, Count>, rates: Rates): Transition => {
   const states = new Map([...zones].map(([zone, count]) => [zone, stateOf(count, rates.unhealthy)] as const))
   const known = new Map([...zones.keys()].map((zone) => [zone, before.get(zone) ?? "Initial"] as const))
   const was = isDisrupted(known)

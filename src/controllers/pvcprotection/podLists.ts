@@ -5,7 +5,7 @@
 import type { Key } from "../../kube/Key.ts"
 import type { Pod } from "../../kube/resources.ts"
 
-export interface Answers {
+export interface PodLists {
   /** Something has happened that concerns the claim. */
   readonly note: (claim: Key) => void
   readonly forget: (claim: Key) => void
@@ -19,30 +19,30 @@ export interface Answers {
 /** Namespaces whose last answer is kept. */
 const kept = 16
 
-interface Answer {
+interface PodList {
   readonly begun: number
   readonly pods: ReadonlyArray<Pod>
 }
 
-export const make = (): Answers => {
+export const make = (): PodLists => {
   let time = 0
   /** When something last happened, for claims that are being deleted. */
   const noted = new Map<Key, number>()
   /** Oldest first. */
-  const answers = new Map<string, Answer>()
+  const podLists = new Map<string, PodList>()
   return {
     note: (claim) => void noted.set(claim, time++),
     forget: (claim) => void noted.delete(claim),
     find: (claim, namespace) => {
-      const answer = answers.get(namespace)
+      const podList = podLists.get(namespace)
       const since = noted.get(claim)
-      return answer !== undefined && since !== undefined && since < answer.begun ? answer.pods : undefined
+      return podList !== undefined && since !== undefined && since < podList.begun ? podList.pods : undefined
     },
     begin: () => time,
     keep: (namespace, begun, pods) => {
-      answers.delete(namespace)
-      answers.set(namespace, { begun, pods })
-      if (answers.size > kept) for (const oldest of answers.keys()) return void answers.delete(oldest)
+      podLists.delete(namespace)
+      podLists.set(namespace, { begun, pods })
+      if (podLists.size > kept) for (const oldest of podLists.keys()) return void podLists.delete(oldest)
     }
   }
 }

@@ -17,7 +17,7 @@ import * as KeyedQueue from "../../streams/queue/KeyedQueue.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import type * as Store from "../../streams/store/Store.ts"
 import type { Trigger } from "../../streams/store/trigger.ts"
-import * as Books from "./state.ts"
+import * as State from "./state.ts"
 import type { Moved } from "./ledger.ts"
 import * as Plan from "./plan.ts"
 
@@ -33,7 +33,7 @@ const written = (reasons: ReadonlyArray<Plan.Reason>): Effect.Effect<void> =>
   Effect.forEach(reasons, (reason) => updates.add(1, { reason }), { discard: true })
 
 /** What the loop reads and writes. */
-interface Ports {
+interface Deps {
   readonly quotas: Store.Readable<ResourceQuota>
   readonly updateStatus: (quota: ResourceQuota) => Effect.Effect<ResourceQuota, ApiError.ApiError>
   readonly queue: Pick<KeyedQueue.KeyedQueue, "addUnsafe" | "addWithUnsafe">
@@ -45,7 +45,7 @@ export interface Loop {
   /** Runs after the store has changed. */
   readonly onQuota: Trigger<ResourceQuota>
   /** A kind is watched from now on; what is told of its objects. */
-  readonly watch: (resource: Resource.Any, objects: Store.Readable<KubeObject>) => Listen
+  readonly watch: (resource: Resource.Any, objects: Store.Readable<KubeObject>) => Listener
   /** A kind has been read: what depends on it can be told now. */
   readonly onSynced: (resource: Resource.Any) => void
   readonly onStopped: (resource: Resource.Any) => void
@@ -56,41 +56,41 @@ export interface Loop {
   readonly reconcile: (request: { readonly key: Key.Key }) => Effect.Effect<Reconcile.Outcome, ApiError.ApiError>
 }
 
-type Listen = (deltas: ReadonlyArray<Delta<KubeObject>>) => void
+type Listener = (deltas: ReadonlyArray<Delta<KubeObject>>) => void
 
 /** Quotas under which nothing can be created yet come first. Source: the second queue of the reference, missingUsageQueue. */
 export const urgent = 10
 
 /** Milliseconds in which the charge for a new object shows up beside the object. */
-export const patience = 1000
+export const chargeDelay = 1000
 
 const none: ReadonlyArray<Key.Key> = []
 
-export const make = (ports: Ports): Loop => {
-  const { now, queue, quotas } = ports
-  const books = Books.make()
+export const make = (deps: Deps): Loop => {
+  const { now, queue, quotas } = deps
+  const state = State.make()
   /** Of which something may have gone since they were last looked at. */
   const freeing = new Set<Key.Key>()
   /** Namespaces to be counted anew at the next look. */
   const stale = new Set<string>()
   let hasBegun = false
 
-  const ask = (key: Key.Key, priority = 0): void => {
+  const enqueue = (key: Key.Key, priority = 0): void => {
     freeing.add(key)
     if (hasBegun) queue.addUnsafe(key, priority)
   }
-  const askLater = (key: Key.Key): void => {
-    if (hasBegun) queue.addWithUnsafe(key, { after: patience })
+  const enqueueLater = (key: Key.Key): void => {
+    if (hasBegun) queue.addWithUnsafe(key, { after: chargeDelay })
   }
-  const askFor = (quota: ResourceQuota): void => ask(Key.of(quota), Plan.isIncomplete(quota) ? urgent : 0)
+  const enqueueQuota = (quota: ResourceQuota): void => enqueue(Key.of(quota), Plan.isIncomplete(quota) ? urgent : 0)
 
   const follow = ({ less, more }: Moved): void => {
-    for (const key of less) ask(key)
-    for (const key of more) askLater(key)
+    for (const key of less) enqueue(key)
+    for (const key of more) enqueueLater(key)
   }
   /** Time alone frees what is left of pods that should be gone. */
   const wake = (namespace: string, keys: ReadonlyArray<Key.Key>): void => {
-    const due = books.ledgers.get(namespace)?.nextExpiry
+    const due = state.ledgers.get(namespace)?.nextExpiry
     if (due === undefined || !hasBegun) return
     for (const key of keys) queue.addWithUnsafe(key, { after: Math.max(0, due - now()) })
   }
@@ -98,7 +98,7 @@ export const make = (ports: Ports): Loop => {
   const onObject = (kind: Names.Counted, delta: Delta<KubeObject>): void => {
     const { object } = delta
     const namespace = object.metadata.namespace ?? ""
-    const ledger = books.ledgers.get(namespace)
+    const ledger = state.ledgers.get(namespace)
     const concerned = ledger?.interested(kind) ?? none
     if (ledger === undefined || concerned.length === 0) return
     const isGone = delta._tag === "Deleted"
@@ -111,41 +111,41 @@ export const make = (ports: Ports): Loop => {
 
   /** Devices of a class are, or are not any more, an extended resource. */
   const reclassify = (): void => {
-    for (const ledger of books.ledgers.values()) follow(ledger.reclassify())
+    for (const ledger of state.ledgers.values()) follow(ledger.reclassify())
   }
 
   return {
     onQuota: (delta) => {
       const { object } = delta
-      if (delta._tag === "Deleted") books.close(object)
+      if (delta._tag === "Deleted") state.close(object)
       // Statuses are written by this loop and by whoever charges them: only other limits are news.
       else if (delta._tag === "Created" || !hasSameLimits(delta.previous, object)) {
-        books.open(object, now())
-        askFor(object)
+        state.open(object, now())
+        enqueueQuota(object)
       }
       return none
     },
     watch: (resource, objects) => {
-      books.watched(resource, objects)
+      state.watched(resource, objects)
       if (isOfClasses(resource)) return (deltas) => (deltas.some(isReclassified) ? reclassify() : undefined)
       return (deltas) => {
         for (const delta of deltas) onObject(resource, delta)
       }
     },
     onSynced: (resource) => {
-      for (const ledger of books.ledgers.values()) for (const key of ledger.interested(resource)) ask(key)
+      for (const ledger of state.ledgers.values()) for (const key of ledger.interested(resource)) enqueue(key)
     },
     onStopped: (resource) => {
-      books.unwatched(resource)
+      state.unwatched(resource)
       if (isOfClasses(resource)) reclassify()
     },
     begin: () => {
       hasBegun = true
-      for (const quota of quotas.list()) askFor(quota)
+      for (const quota of quotas.list()) enqueueQuota(quota)
     },
     recountAll: () => {
-      for (const namespace of books.ledgers.keys()) stale.add(namespace)
-      for (const key of quotas.keys()) ask(key, KeyedQueue.LOW)
+      for (const namespace of state.ledgers.keys()) stale.add(namespace)
+      for (const key of quotas.keys()) enqueue(key, KeyedQueue.LOW)
     },
     reconcile: ({ key }) =>
       Effect.suspend(() => {
@@ -153,16 +153,16 @@ export const make = (ports: Ports): Loop => {
         if (quota === undefined) freeing.delete(key)
         if (quota === undefined || !hasBegun) return Effect.succeed(Reconcile.done)
         const { namespace = "" } = quota.metadata
-        if (stale.delete(namespace)) books.recount(namespace, now())
-        const ledger = books.ledgers.get(namespace)
+        if (stale.delete(namespace)) state.recount(namespace, now())
+        const ledger = state.ledgers.get(namespace)
         for (const freed of ledger?.expire(now()) ?? none) {
           if (freed === key) freeing.add(key)
-          else ask(freed)
+          else enqueue(freed)
         }
         const mayFree = freeing.delete(key)
         const due = ledger?.nextExpiry
         return Effect.as(
-          Effect.onError(carryOut(ports, Plan.plan({ quota, usedOf: books.usedOf(quota), mayFree })), () =>
+          Effect.onError(carryOut(deps, Plan.plan({ quota, usedOf: state.usedOf(quota), mayFree })), () =>
             // It was asked for to free something, and that is still to be done.
             Effect.sync(() => (mayFree ? freeing.add(key) : undefined))
           ),
@@ -175,15 +175,15 @@ export const make = (ports: Ports): Loop => {
 const isOfClasses = (resource: Resource.Any): boolean => Names.isSame(resource, Names.deviceClasses)
 
 const isReclassified = (delta: Delta<KubeObject>): boolean => {
-  const before = delta._tag === "Updated" ? Books.extendedResourceOf(delta.previous) : undefined
-  const now = Books.extendedResourceOf(delta.object)
+  const before = delta._tag === "Updated" ? State.extendedResourceOf(delta.previous) : undefined
+  const now = State.extendedResourceOf(delta.object)
   return delta._tag === "Updated" ? before !== now : now !== undefined
 }
 
 const hasSameLimits = (a: ResourceQuota, b: ResourceQuota): boolean =>
   Equality.equal({ hard: a.spec?.hard }, { hard: b.spec?.hard })
 
-const carryOut = Effect.fnUntraced(function* ({ updateStatus }: Ports, plan: Plan.Plan) {
+const carryOut = Effect.fnUntraced(function* ({ updateStatus }: Deps, plan: Plan.Plan) {
   if (plan._tag === "Done") return
   const { quota, reasons } = plan
   yield* Effect.catchIf(

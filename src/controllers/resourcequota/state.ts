@@ -15,7 +15,7 @@ import * as Ledger from "./ledger.ts"
 
 type Objects = Store.Readable<KubeObject>
 
-export interface Books {
+export interface State {
   /** Of exactly the namespaces that have a quota. */
   readonly ledgers: ReadonlyMap<string, Ledger.Ledger>
   /** A kind is watched: in this version, from now on. */
@@ -40,7 +40,7 @@ interface DeviceClass extends KubeObject {
 
 export const extendedResourceOf = ({ spec }: DeviceClass): string | undefined => spec?.extendedResourceName
 
-export const make = (): Books => {
+export const make = (): State => {
   const ledgers = new Map<string, Ledger.Ledger>()
   /** By id of the kind, whatever the version. */
   const kinds = new Map<string, { readonly version: string; readonly objects: Objects }>()

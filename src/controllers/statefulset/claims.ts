@@ -8,7 +8,7 @@ import type { StatefulSet } from "../../kube/resources.ts"
 import * as Failed from "./failed.ts"
 import * as Identity from "./identity.ts"
 import type { Storage } from "./plan/storage.ts"
-import type { Ports } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 
 /** Whose claims. */
 export interface Replica {
@@ -17,8 +17,8 @@ export interface Replica {
 }
 
 /** Every claim is tried before it fails. One that is being deleted cannot be used, and fails too. */
-export const provide = Effect.fnUntraced(function* (
-  { createClaim, events }: Ports,
+export const createMissingClaims = Effect.fnUntraced(function* (
+  { createClaim, events }: Deps,
   { ordinal, set }: Replica,
   { going, missing }: Pick<Storage, "going" | "missing">
 ): Effect.fn.Return<void, Failed.Failed> {
@@ -46,13 +46,13 @@ export const provide = Effect.fnUntraced(function* (
 })
 
 /** Gives claims their owners, and tells of those that somebody else manages. */
-export const own = Effect.fnUntraced(function* (
-  { events, updateClaim }: Ports,
+export const updateClaimOwners = Effect.fnUntraced(function* (
+  { events, updateClaim }: Deps,
   { set }: Replica,
-  { conflicting, disowned }: Pick<Storage, "conflicting" | "disowned">
+  { conflicting, ownerUpdates }: Pick<Storage, "conflicting" | "ownerUpdates">
 ): Effect.fn.Return<void, Failed.Failed> {
   for (const name of conflicting) yield* events.warning(set, "ConflictingController", conflict(name))
-  for (const claim of disowned) {
+  for (const claim of ownerUpdates) {
     const { name } = claim.metadata
     yield* Effect.mapError(updateClaim(claim), (cause) =>
       Failed.because(`could not update claim ${name} for delete policy ownerRefs: ${cause.detail}`, cause)

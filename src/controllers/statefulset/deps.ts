@@ -10,7 +10,7 @@ import type * as Store from "../../streams/store/Store.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 
-export interface Ports {
+export interface Deps {
   readonly sets: Store.Readable<StatefulSet>
   readonly pods: Store.Readable<Pod>
   readonly claims: Store.Readable<PersistentVolumeClaim>

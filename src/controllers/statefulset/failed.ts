@@ -28,8 +28,8 @@ export const from = (problems: ReadonlyArray<Problem>): Effect.Effect<void, Fail
  * Tells of a failure, unless it is nothing that the set's user could mend: when this process no longer leads, the next leader does the work,
  * and what a namespace that is being terminated refuses goes with it.
  */
-export const quietly = (error: ApiError.ApiError | undefined, told: Effect.Effect<void>): Effect.Effect<void> => {
+export const quietly = (error: ApiError.ApiError | undefined, event: Effect.Effect<void>): Effect.Effect<void> => {
   const isQuiet =
     error !== undefined && (ApiError.hasReason(error, "LeaderFenced") || ApiError.isNamespaceTerminating(error))
-  return isQuiet ? Effect.void : told
+  return isQuiet ? Effect.void : event
 }

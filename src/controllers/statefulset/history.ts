@@ -11,7 +11,7 @@ import * as Adopt from "../shared/workload/adopt.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
 import type { Revision } from "./plan/snapshot.ts"
 import * as Revisions from "./plan/revisions.ts"
-import type { Ports } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
 /** On revisions; on pods the name of the revision has a label of its own. Source: history ControllerRevisionHashLabel. */
@@ -32,11 +32,11 @@ export interface Present {
 }
 
 /** Brings the history up to date; that of a set that is being deleted is only looked at. */
-export const bring = Effect.fnUntraced(function* (ports: Ports, set: StatefulSet): Effect.fn.Return<Present, Failure> {
-  const all = yield* claim(ports, set)
+export const bring = Effect.fnUntraced(function* (deps: Deps, set: StatefulSet): Effect.fn.Return<Present, Failure> {
+  const all = yield* claim(deps, set)
   const collisions = set.status?.collisionCount ?? 0
-  if (set.metadata.deletionTimestamp !== undefined) return { ...asTold(set), all, collisions }
-  const made = yield* follow(ports, set, Revisions.update(set, all), collisions)
+  if (set.metadata.deletionTimestamp !== undefined) return { ...fromStatus(set), all, collisions }
+  const made = yield* follow(deps, set, Revisions.update(set, all), collisions)
   const update = revisionOf(set, made.revision)
   const current = Revisions.current(set, all)
   return {
@@ -48,7 +48,7 @@ export const bring = Effect.fnUntraced(function* (ports: Ports, set: StatefulSet
 })
 
 /** Nothing is made of a set that is being deleted, so the names are enough. */
-const asTold = (set: StatefulSet): Pick<Present, "current" | "update"> => {
+const fromStatus = (set: StatefulSet): Pick<Present, "current" | "update"> => {
   const { currentRevision = "", updateRevision = "" } = set.status ?? {}
   const template = Spec.templateOf(set)
   return { current: { name: currentRevision, template }, update: { name: updateRevision, template } }
@@ -61,14 +61,14 @@ const revisionOf = (set: StatefulSet, revision: ControllerRevision): Revision =>
 })
 
 /** Those that match are taken in; what was ours once and does not match is left alone. */
-const claim = (ports: Ports, set: StatefulSet): Effect.Effect<ReadonlyArray<ControllerRevision>, Adopt.ClaimError> => {
+const claim = (deps: Deps, set: StatefulSet): Effect.Effect<ReadonlyArray<ControllerRevision>, Adopt.ClaimError> => {
   const matches = ({ metadata }: ControllerRevision): boolean => Spec.selects(set, metadata.labels)
   const found = [
-    ...ports.revisions.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
-    ...ports.revisions.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
+    ...deps.revisions.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
+    ...deps.revisions.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
   ]
   return Adopt.claim(
-    { owner: set, resource: StatefulSet, matches, live: ports.live(set), patch: ports.patchRevision },
+    { owner: set, resource: StatefulSet, matches, live: deps.live(set), patch: deps.patchRevision },
     found.filter(matches)
   )
 }
@@ -79,7 +79,7 @@ interface Made {
 }
 
 const follow = (
-  ports: Ports,
+  deps: Deps,
   set: StatefulSet,
   update: Revisions.Update,
   collisions: number
@@ -88,17 +88,17 @@ const follow = (
     case "Known":
       return Effect.succeed({ revision: update.revision, collisions })
     case "Again":
-      return Effect.map(ports.updateRevision({ ...update.revision, revision: update.number }), (revision) => ({
+      return Effect.map(deps.updateRevision({ ...update.revision, revision: update.number }), (revision) => ({
         revision,
         collisions
       }))
     case "New":
-      return make(ports, set, update.number, collisions)
+      return make(deps, set, update.number, collisions)
   }
 }
 
 const make = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   set: StatefulSet,
   number: number,
   before: number
@@ -109,26 +109,26 @@ const make = Effect.fnUntraced(function* (
     const hash = Hash.template(template, collisions)
     const making = { resource: StatefulSet, owner: set, template, hash, number, label: hashLabel, prefix }
     const draft = History.draft(making)
-    const made = yield* Effect.result(ports.createRevision(draft))
+    const made = yield* Effect.result(deps.createRevision(draft))
     if (made._tag === "Success") return { revision: made.success, collisions }
     if (!ApiError.hasReason(made.failure, "AlreadyExists")) return yield* made.failure
-    const holder = yield* ports.liveRevision(set, draft.metadata.name)
+    const holder = yield* deps.liveRevision(set, draft.metadata.name)
     if (History.isOf(holder, template)) return { revision: holder, collisions }
   }
 })
 
 /** Deletes the lowest revisions above the limit that no pod is of. */
 export const cleanUp = (
-  ports: Ports,
+  deps: Deps,
   set: StatefulSet,
   { all, current, update }: Present
 ): Effect.Effect<void, ApiError.ApiError> => {
   if (all.length <= Spec.historyLimit(set)) return Effect.void
-  const pods = ports.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? "")
+  const pods = deps.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? "")
   const used = new Set([current.name, update.name, ...pods.map(History.hashOf)])
   return Effect.forEach(
     Revisions.excess(set, all, (name) => used.has(name)),
-    (revision) => unlessGone(ports.removeRevision(revision)),
+    (revision) => unlessGone(deps.removeRevision(revision)),
     { discard: true }
   )
 }

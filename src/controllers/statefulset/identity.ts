@@ -61,7 +61,7 @@ export const hasStorage = (set: StatefulSet, ordinal: number, { spec }: Pod): bo
     )
   )
 
-export const isGoing = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
+export const isTerminating = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
 
 /** Whether it runs and is ready. */
 export const isReady = (pod: Pod): boolean => pod.status?.phase === "Running" && PodFacts.isReady(pod)

@@ -4,7 +4,7 @@ import * as Key from "../../kube/Key.ts"
 import type { StatefulSet } from "../../kube/resources.ts"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
 import * as Metrics from "../shared/workload/metrics.ts"
-import { type Deed, deeds, type Step } from "./plan/step.ts"
+import { type Action, actions, type Step } from "./plan/step.ts"
 import * as Spec from "./spec.ts"
 
 const pods = Family.counter(
@@ -66,27 +66,27 @@ export const gone = (key: Key.Key): Effect.Effect<void> => {
 }
 
 /** What is done, and why. */
-const kindOf = (deed: Deed): readonly [action: string, reason: string] => {
-  switch (deed._tag) {
+const kindOf = (action: Action): readonly [action: string, reason: string] => {
+  switch (action._tag) {
     case "Create":
       return ["create", "missing"]
     case "Delete":
-      return ["delete", deed.why]
-    case "Mend":
+      return ["delete", action.why]
+    case "Update":
       return ["update", "drifted"]
-    case "Provide":
-    case "Disown":
+    case "CreateClaims":
+    case "UpdateClaims":
       return ["update", "claims"]
   }
 }
 
 export const asked = (step: Step): Effect.Effect<void> => {
   const counts = new Map<string, number>()
-  for (const deed of deeds(step)) {
-    const kind = kindOf(deed).join(" ")
+  for (const action of actions(step)) {
+    const kind = kindOf(action).join(" ")
     counts.set(kind, (counts.get(kind) ?? 0) + 1)
   }
-  const told = Effect.forEach(
+  const counted = Effect.forEach(
     counts,
     ([kind, count]) => {
       const [action = "", reason = ""] = kind.split(" ")
@@ -94,6 +94,6 @@ export const asked = (step: Step): Effect.Effect<void> => {
     },
     { discard: true }
   )
-  if (step.waiting === undefined) return told
-  return Effect.andThen(told, waits.add(1, { for: step.waiting.for }))
+  if (step.waiting === undefined) return counted
+  return Effect.andThen(counted, waits.add(1, { for: step.waiting.for }))
 }

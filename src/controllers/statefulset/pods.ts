@@ -13,22 +13,26 @@ import * as Claims from "./claims.ts"
 import * as Failed from "./failed.ts"
 import * as Identity from "./identity.ts"
 import type { Revision } from "./plan/snapshot.ts"
-import type { Deed } from "./plan/step.ts"
-import type { Ports } from "./deps.ts"
+import type { Action } from "./plan/step.ts"
+import type { Deps } from "./deps.ts"
 
 type Verb = "Create" | "Update" | "Delete"
 
-interface Told {
+interface PodEvent {
   readonly verb: Verb
   readonly set: StatefulSet
   /** The name of the pod. */
   readonly pod: string
 }
 
-const succeeded = ({ events }: Ports, { pod, set, verb }: Told): Effect.Effect<void> =>
+const succeeded = ({ events }: Deps, { pod, set, verb }: PodEvent): Effect.Effect<void> =>
   events.normal(set, `Successful${verb}`, `${verb} Pod ${pod} in StatefulSet ${set.metadata.name} successful`)
 
-const failed = ({ events }: Ports, { pod, set, verb }: Told, { cause, message }: Failed.Problem): Effect.Effect<void> =>
+const failed = (
+  { events }: Deps,
+  { pod, set, verb }: PodEvent,
+  { cause, message }: Failed.Problem
+): Effect.Effect<void> =>
   Failed.quietly(
     cause,
     events.warning(
@@ -39,38 +43,38 @@ const failed = ({ events }: Ports, { pod, set, verb }: Told, { cause, message }:
   )
 
 /** Tells of a failure, and fails. */
-const fail = (ports: Ports, told: Told, problem: Failed.Failed): Effect.Effect<never, Failed.Failed> =>
-  Effect.andThen(failed(ports, told, problem), problem)
+const fail = (deps: Deps, event: PodEvent, problem: Failed.Failed): Effect.Effect<never, Failed.Failed> =>
+  Effect.andThen(failed(deps, event, problem), problem)
 
-type Of<Tag extends Deed["_tag"]> = Extract<Deed, { readonly _tag: Tag }>
+type Of<Tag extends Action["_tag"]> = Extract<Action, { readonly _tag: Tag }>
 
 /**
  * The claims first, then the pod. A name that is taken is told to nobody: the pod may be our own, which the cache has not shown yet. A
  * namespace that is being terminated takes nothing new, and its end removes the set too.
  */
-export const create = (ports: Ports, set: StatefulSet, deed: Of<"Create">): Effect.Effect<void, Failed.Failed> =>
+export const create = (deps: Deps, set: StatefulSet, action: Of<"Create">): Effect.Effect<void, Failed.Failed> =>
   Effect.catchIf(
-    make(ports, set, deed),
+    make(deps, set, action),
     ({ cause }) => cause !== undefined && ApiError.isNamespaceTerminating(cause),
     () => Effect.void
   )
 
 const make = Effect.fnUntraced(function* (
-  ports: Ports,
+  deps: Deps,
   set: StatefulSet,
   { ordinal, revision, storage }: Of<"Create">
 ): Effect.fn.Return<void, Failed.Failed> {
-  const told: Told = { verb: "Create", set, pod: Identity.podName(set, ordinal) }
+  const event: PodEvent = { verb: "Create", set, pod: Identity.podName(set, ordinal) }
   const replica = { set, ordinal }
-  yield* Effect.catch(Claims.provide(ports, replica, storage), (problem) => fail(ports, told, problem))
-  yield* Effect.catch(ports.create(draft(set, ordinal, revision), set.metadata.namespace), (error) => {
+  yield* Effect.catch(Claims.createMissingClaims(deps, replica, storage), (problem) => fail(deps, event, problem))
+  yield* Effect.catch(deps.create(draft(set, ordinal, revision), set.metadata.namespace), (error) => {
     const problem = Failed.because(error.detail, error)
-    return ApiError.hasReason(error, "AlreadyExists") ? problem : fail(ports, told, problem)
+    return ApiError.hasReason(error, "AlreadyExists") ? problem : fail(deps, event, problem)
   })
-  yield* Effect.catch(Claims.own(ports, replica, storage), (problem) =>
-    fail(ports, { ...told, verb: "Update" }, problem)
+  yield* Effect.catch(Claims.updateClaimOwners(deps, replica, storage), (problem) =>
+    fail(deps, { ...event, verb: "Update" }, problem)
   )
-  yield* succeeded(ports, told)
+  yield* succeeded(deps, event)
 })
 
 /**
@@ -78,36 +82,36 @@ const make = Effect.fnUntraced(function* (
  * cannot be written are a failed update of the pod.
  * Source: pkg/controller/statefulset createMissingPersistentVolumeClaims.
  */
-export const provide = (
-  ports: Ports,
+export const createMissingClaims = (
+  deps: Deps,
   set: StatefulSet,
-  { ordinal, pod, storage }: Of<"Provide">
+  { ordinal, pod, storage }: Of<"CreateClaims">
 ): Effect.Effect<void, Failed.Failed> => {
-  const told: Told = { verb: "Update", set, pod: pod.metadata.name }
+  const event: PodEvent = { verb: "Update", set, pod: pod.metadata.name }
   const replica = { set, ordinal }
   return Effect.andThen(
-    Claims.provide(ports, replica, { ...storage, going: [] }),
-    Effect.catch(Claims.own(ports, replica, storage), (problem) => fail(ports, told, problem))
+    Claims.createMissingClaims(deps, replica, { ...storage, going: [] }),
+    Effect.catch(Claims.updateClaimOwners(deps, replica, storage), (problem) => fail(deps, event, problem))
   )
 }
 
 /** What the pod lacks is filled in by a patch, so that whatever else has changed meanwhile stays. */
-export const mend = Effect.fnUntraced(function* (
-  ports: Ports,
+export const update = Effect.fnUntraced(function* (
+  deps: Deps,
   set: StatefulSet,
-  { ordinal, pod, storage }: Of<"Mend">
+  { ordinal, pod, storage }: Of<"Update">
 ): Effect.fn.Return<void, Failed.Failed> {
-  const told: Told = { verb: "Update", set, pod: pod.metadata.name }
+  const event: PodEvent = { verb: "Update", set, pod: pod.metadata.name }
   const replica = { set, ordinal }
   const patch = difference(set, ordinal, pod)
   const mended = Effect.gen(function* () {
-    yield* Claims.provide(ports, replica, storage)
-    yield* Claims.own(ports, replica, storage)
+    yield* Claims.createMissingClaims(deps, replica, storage)
+    yield* Claims.updateClaimOwners(deps, replica, storage)
     if (patch !== undefined)
-      yield* Effect.mapError(ports.patch(pod, patch), (error) => Failed.because(error.detail, error))
+      yield* Effect.mapError(deps.patch(pod, patch), (error) => Failed.because(error.detail, error))
   })
-  yield* Effect.catch(mended, (problem) => fail(ports, told, problem))
-  yield* succeeded(ports, told)
+  yield* Effect.catch(mended, (problem) => fail(deps, event, problem))
+  yield* succeeded(deps, event)
 })
 
 /** Undefined if the pod itself is what it should be. */
@@ -122,14 +126,14 @@ const difference = (set: StatefulSet, ordinal: number, pod: Pod): Patch.Patch | 
 }
 
 /** One that is gone already, or has given its name to another one, is told to nobody. */
-export const remove = (ports: Ports, set: StatefulSet, { pod }: Of<"Delete">): Effect.Effect<void, Failed.Failed> => {
-  const told: Told = { verb: "Delete", set, pod: pod.metadata.name }
-  return Effect.matchEffect(ports.remove(pod), {
-    onSuccess: () => succeeded(ports, told),
+export const remove = (deps: Deps, set: StatefulSet, { pod }: Of<"Delete">): Effect.Effect<void, Failed.Failed> => {
+  const event: PodEvent = { verb: "Delete", set, pod: pod.metadata.name }
+  return Effect.matchEffect(deps.remove(pod), {
+    onSuccess: () => succeeded(deps, event),
     onFailure: (error) =>
       ApiError.hasReason(error, "NotFound", "Conflict")
         ? Effect.void
-        : fail(ports, told, Failed.because(error.detail, error))
+        : fail(deps, event, Failed.because(error.detail, error))
   })
 }
 

@@ -16,77 +16,77 @@ import * as History from "./history.ts"
 import * as Identity from "./identity.ts"
 import * as Metrics from "./metrics.ts"
 import * as Decide from "./plan/decide.ts"
-import * as Look from "./plan/snapshot.ts"
+import * as Snapshot from "./plan/snapshot.ts"
 import * as Status from "./plan/status.ts"
 import * as Step from "./plan/step.ts"
-import type { Ports } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
-import * as Work from "./apply.ts"
+import * as Apply from "./apply.ts"
 
 export type Failure = History.Failure | Failed.Failed
 
-export const sync = (work: Work.Work) => {
-  const tell = teller(work.ports)
+export const sync = (context: Apply.Apply) => {
+  const writeStatus = statusWriter(context.deps)
   return Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome | void, Failure> {
-    const { ports } = work
-    const set = ports.sets.get(key)
+    const { deps } = context
+    const set = deps.sets.get(key)
     if (set === undefined) return yield* Metrics.gone(key)
     if (Spec.selectorOf(set) === undefined) return
-    const history = yield* History.bring(ports, set)
-    const pods = yield* claim(ports, set)
+    const history = yield* History.bring(deps, set)
+    const pods = yield* claim(deps, set)
     const now = yield* Clock.currentTimeMillis
     const { current, update } = history
     const { namespace } = set.metadata
-    const find = (name: string) => ports.claims.get(Key.make(namespace, name))
-    const look = Look.take({ set, current, update, pods, claim: find, now })
-    const step = Decide.decide(look, work.severalAtOnce ? Spec.maxUnavailable(set) : 1)
-    if (work.severalAtOnce) yield* Metrics.measured(set, step)
-    const failure = yield* Work.carryOut(work, set, step)
+    const find = (name: string) => deps.claims.get(Key.make(namespace, name))
+    const snapshot = Snapshot.take({ set, current, update, pods, claim: find, now })
+    const step = Decide.decide(snapshot, context.severalAtOnce ? Spec.maxUnavailable(set) : 1)
+    if (context.severalAtOnce) yield* Metrics.measured(set, step)
+    const failure = yield* Apply.carryOut(context, set, step)
     const done = failure === undefined ? Step.outcome(step) : Step.nothing
-    const written = yield* Effect.result(tell(look, Status.count(look, done, history.collisions)))
-    const cleaned = yield* Effect.result(isLeaving(set) ? Effect.void : History.cleanUp(ports, set, history))
+    const written = yield* Effect.result(writeStatus(snapshot, Status.count(snapshot, done, history.collisions)))
+    const cleaned = yield* Effect.result(isTerminating(set) ? Effect.void : History.cleanUp(deps, set, history))
     if (failure !== undefined) return yield* failure
     if (written._tag === "Failure") return yield* written.failure
     if (cleaned._tag === "Failure") return yield* cleaned.failure
-    const delay = Status.recheck(look)
+    const delay = Status.recheck(snapshot)
     return delay === undefined ? Reconcile.done : Reconcile.after(delay)
   })
 }
 
-const isLeaving = ({ metadata }: StatefulSet): boolean => metadata.deletionTimestamp !== undefined
+const isTerminating = ({ metadata }: StatefulSet): boolean => metadata.deletionTimestamp !== undefined
 
 /** Selector and name must say that a pod is the set's. */
-const claim = (ports: Ports, set: StatefulSet): Effect.Effect<ReadonlyArray<Pod>, Adopt.ClaimError> =>
+const claim = (deps: Deps, set: StatefulSet): Effect.Effect<ReadonlyArray<Pod>, Adopt.ClaimError> =>
   Adopt.claim(
     {
       owner: set,
       resource: StatefulSet,
       matches: ({ metadata }: Pod) =>
         Spec.selects(set, metadata.labels) && Identity.parse(metadata.name)?.parent === set.metadata.name,
-      live: ports.live(set),
-      patch: ports.patch
+      live: deps.live(set),
+      patch: deps.patch
     },
     [
-      ...ports.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
-      ...ports.pods.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
+      ...deps.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
+      ...deps.pods.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
     ]
   )
 
 /** Writes the counts if they are news; a refused write is repeated once on what the server has now. */
-const teller = (ports: Ports) => {
+const statusWriter = (deps: Deps) => {
   const availableReplicas = KeptField.make()
   const write = (onto: StatefulSet, counts: Status.Counts): Effect.Effect<void, ApiError> => {
     const status = Status.withCounts(onto.status, counts, availableReplicas.isKept())
     if (status === onto.status) return Effect.void
-    return Effect.map(ports.updateStatus({ ...onto, status }), (answer) => {
+    return Effect.map(deps.updateStatus({ ...onto, status }), (answer) => {
       // A server leaves out zero.
       if (counts.availableReplicas > 0)
         availableReplicas.answered(counts.availableReplicas, answer.status?.availableReplicas)
     })
   }
-  return ({ set }: Look.Look, counts: Status.Counts): Effect.Effect<void, ApiError> =>
+  return ({ set }: Snapshot.Snapshot, counts: Status.Counts): Effect.Effect<void, ApiError> =>
     Effect.catch(write(set, counts), (error) =>
-      Effect.flatMap(ports.live(set), (fresh) =>
+      Effect.flatMap(deps.live(set), (fresh) =>
         fresh.metadata.uid === set.metadata.uid ? write(fresh, counts) : Effect.fail(error)
       )
     )

@@ -10,10 +10,10 @@ import type { Trigger } from "../../streams/store/trigger.ts"
 import * as Owners from "../shared/workload/owners.ts"
 import * as PodTrigger from "../shared/workload/podTrigger.ts"
 import * as Identity from "./identity.ts"
-import type { Ports } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
-type Watching = Pick<Ports, "sets" | "queue">
+type Watching = Pick<Deps, "sets" | "queue">
 
 const owners = ({ sets }: Watching): Owners.Owners<StatefulSet> => ({
   resource: StatefulSet,

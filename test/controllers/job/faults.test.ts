@@ -10,7 +10,7 @@ import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type { Rule } from "../../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const template = (command: ReadonlyArray<string>) => ({
   spec: { restartPolicy: "Never", containers: [{ name: "main", image: "work:1", command }] }
@@ -18,25 +18,25 @@ const template = (command: ReadonlyArray<string>) => ({
 
 /** Six times two seconds of work, three at once. */
 const work = (spec: object = {}) =>
-  Stand.job({ completions: 6, parallelism: 3, template: template(["sleep", "2"]), ...spec })
+  Harness.job({ completions: 6, parallelism: 3, template: template(["sleep", "2"]), ...spec })
 
 const until = (limit: number) =>
   Effect.gen(function* () {
     for (let minute = 0; minute < limit; minute++) {
-      if ((yield* Stand.conditions).length > 1) return
-      yield* Stand.advance("1 minute")
+      if ((yield* Harness.conditions).length > 1) return
+      yield* Harness.advance("1 minute")
     }
   })
 
 /** Complete, with exactly as many as were asked for, and nobody held. */
 const isDone = Effect.gen(function* () {
   yield* until(30)
-  assert.deepStrictEqual(yield* Stand.conditions, ["SuccessCriteriaMet", "Complete"])
-  const status = yield* Stand.statusOf()
+  assert.deepStrictEqual(yield* Harness.conditions, ["SuccessCriteriaMet", "Complete"])
+  const status = yield* Harness.statusOf()
   assert.deepInclude(status, { succeeded: 6, terminating: 0, uncountedTerminatedPods: {} })
   assert.isUndefined(status?.failed)
-  assert.deepStrictEqual((yield* Stand.pods).filter(Stand.isHeld).map(Stand.nameOf), [])
-  assert.lengthOf(yield* Stand.pods, 6)
+  assert.deepStrictEqual((yield* Harness.pods).filter(Harness.isHeld).map(Harness.nameOf), [])
+  assert.lengthOf(yield* Harness.pods, 6)
 })
 
 /** What the loop writes: of Jobs that is the status alone. */
@@ -77,8 +77,8 @@ describe("six times two seconds of work, done", () => {
       it.effect(`although ${title} (${mode})`, () =>
         Effect.gen(function* () {
           yield* (yield* ApiServer).setFaults(rules)
-          yield* Stand.start
-          yield* Stand.apply(work({ completionMode: mode }))
+          yield* Harness.start
+          yield* Harness.apply(work({ completionMode: mode }))
           yield* isDone
         }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
       )
@@ -89,13 +89,13 @@ describe("six times two seconds of work, done", () => {
     it.effect(`although the loop dies every ${millis} ms`, () =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
-        yield* Stand.apply(work())
+        yield* Harness.apply(work())
         for (let dies = 0; dies < 20; dies++) {
           const running = yield* cluster.run(JobController.make())
           yield* cluster.advance(millis)
           yield* running.stop(Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" })))
         }
-        yield* Stand.start
+        yield* Harness.start
         yield* isDone
       }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
     )
@@ -105,15 +105,15 @@ describe("six times two seconds of work, done", () => {
 describe("on simulated machines", () => {
   it.effect("a pod that is deleted has failed, and is replaced when it has stopped, if the Job wants it so", () =>
     Effect.gen(function* () {
-      yield* Stand.start
-      yield* Stand.apply(Stand.job({ podReplacementPolicy: "Failed", template: template(["sleep", "60"]) }))
-      yield* Stand.advance("10 seconds")
-      const [pod] = yield* Stand.activePods
-      yield* Stand.remove(Pod, Stand.nameOf(pod))
-      yield* Stand.advance("20 seconds")
-      assert.deepInclude(yield* Stand.statusOf(), { active: 1, failed: 1, terminating: 0 })
+      yield* Harness.start
+      yield* Harness.apply(Harness.job({ podReplacementPolicy: "Failed", template: template(["sleep", "60"]) }))
+      yield* Harness.advance("10 seconds")
+      const [pod] = yield* Harness.activePods
+      yield* Harness.remove(Pod, Harness.nameOf(pod))
+      yield* Harness.advance("20 seconds")
+      assert.deepInclude(yield* Harness.statusOf(), { active: 1, failed: 1, terminating: 0 })
       yield* until(3)
-      assert.deepInclude(yield* Stand.statusOf(), { succeeded: 1, failed: 1 })
+      assert.deepInclude(yield* Harness.statusOf(), { succeeded: 1, failed: 1 })
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
   )
 
@@ -121,14 +121,14 @@ describe("on simulated machines", () => {
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(PodGC.make())
-      yield* Stand.start
+      yield* Harness.start
       const selector = { nodeSelector: { nowhere: "yes" } }
       const spec = { ...template(["true"]).spec, ...selector }
-      yield* Stand.apply(Stand.job({ podReplacementPolicy: "Failed", template: { spec } }))
-      const [pod] = yield* Stand.activePods
-      yield* Stand.remove(Pod, Stand.nameOf(pod))
-      yield* Stand.advance("1 minute")
-      assert.deepInclude(yield* Stand.statusOf(), { failed: 1, active: 1, terminating: 0 })
+      yield* Harness.apply(Harness.job({ podReplacementPolicy: "Failed", template: { spec } }))
+      const [pod] = yield* Harness.activePods
+      yield* Harness.remove(Pod, Harness.nameOf(pod))
+      yield* Harness.advance("1 minute")
+      assert.deepInclude(yield* Harness.statusOf(), { failed: 1, active: 1, terminating: 0 })
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 1 })))
   )
 
@@ -137,15 +137,15 @@ describe("on simulated machines", () => {
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
         yield* cluster.run(GarbageCollector.make())
-        yield* Stand.start
-        yield* Stand.apply(work({ template: template(["sleep", "infinity"]) }))
-        yield* Stand.advance("10 seconds")
-        yield* Stand.remove(Job, "work", { propagationPolicy })
-        yield* Stand.advance("2 minutes")
+        yield* Harness.start
+        yield* Harness.apply(work({ template: template(["sleep", "infinity"]) }))
+        yield* Harness.advance("10 seconds")
+        yield* Harness.remove(Job, "work", { propagationPolicy })
+        yield* Harness.advance("2 minutes")
         assert.lengthOf(yield* cluster.snapshot(Job), 0)
-        const left = yield* Stand.pods
+        const left = yield* Harness.pods
         assert.lengthOf(left, propagationPolicy === "Orphan" ? 3 : 0)
-        assert.deepStrictEqual(left.filter(Stand.isHeld), [])
+        assert.deepStrictEqual(left.filter(Harness.isHeld), [])
       }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
     )
   }

@@ -157,7 +157,7 @@ export const events = (name = "work") =>
   })
 
 /** Those that are not about one pod. */
-export const news = Effect.map(events(), (all) =>
+export const jobEvents = Effect.map(events(), (all) =>
   all.map(({ text }) => text).filter((text) => !text.includes("SuccessfulCreate") && !text.includes("SuccessfulDelete"))
 )
 
@@ -204,7 +204,7 @@ export const apply = (...objects: ReadonlyArray<object>) =>
 export const start = Effect.flatMap(ClusterTest.ClusterTest, (cluster) => cluster.run(JobController.make()))
 
 /** The loop on a cluster without nodes, for as long as the test runs. */
-export const world = <A, E>(
+export const withLoop = <A, E>(
   test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: ClusterTest.Options = {}
 ) => Effect.andThen(start, test).pipe(Effect.scoped, Effect.provide(ClusterTest.ClusterTest.layer(options)))

@@ -2,36 +2,36 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Pod } from "../../../src/kube/resources.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const indexed = (spec: object = {}, metadata: object = {}) =>
-  Stand.job({ completionMode: "Indexed", completions: 4, parallelism: 4, ...spec }, metadata)
+  Harness.job({ completionMode: "Indexed", completions: 4, parallelism: 4, ...spec }, metadata)
 
-const activeIndexes = Effect.map(Stand.activePods, (all) => all.map((pod) => Stand.indexOf(pod) ?? "").toSorted())
+const activeIndexes = Effect.map(Harness.activePods, (all) => all.map((pod) => Harness.indexOf(pod) ?? "").toSorted())
 
 describe("an indexed Job", () => {
   it.effect("gives each pod its index in every form", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         const containers = [
           { name: "main", image: "work:1" },
           { name: "own", image: "work:1", env: [{ name: "JOB_COMPLETION_INDEX", value: "mine" }] }
         ]
         const initContainers = [{ name: "init", image: "work:1" }]
-        yield* Stand.apply(
+        yield* Harness.apply(
           indexed({
             template: { spec: { restartPolicy: "Never", containers, initContainers } },
             completions: 2,
             parallelism: 2
           })
         )
-        const pod = (yield* Stand.pods).find((one) => Stand.indexOf(one) === "1")
+        const pod = (yield* Harness.pods).find((one) => Harness.indexOf(one) === "1")
         assert.strictEqual(pod?.metadata.generateName, "work-1-")
         assert.strictEqual(pod?.spec?.hostname, "work-1")
-        assert.strictEqual(pod?.metadata.labels?.[Stand.indexKey], "1")
+        assert.strictEqual(pod?.metadata.labels?.[Harness.indexKey], "1")
         const told = {
           name: "JOB_COMPLETION_INDEX",
-          valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: `metadata.labels['${Stand.indexKey}']` } }
+          valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: `metadata.labels['${Harness.indexKey}']` } }
         }
         assert.deepStrictEqual(
           [...(pod?.spec?.initContainers ?? []), ...(pod?.spec?.containers ?? [])].map(({ env }) => env),
@@ -43,11 +43,11 @@ describe("an indexed Job", () => {
   )
 
   it.effect("leaves room for what the server adds to a long name", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         const name = "a".repeat(60)
-        yield* Stand.apply(indexed({ completions: 11, parallelism: 11 }, { name }))
-        const prefixes = (yield* Stand.pods).map(({ metadata }) => metadata.generateName ?? "")
+        yield* Harness.apply(indexed({ completions: 11, parallelism: 11 }, { name }))
+        const prefixes = (yield* Harness.pods).map(({ metadata }) => metadata.generateName ?? "")
         assert.include(prefixes, `${"a".repeat(55)}-0-`)
         assert.include(prefixes, `${"a".repeat(54)}-10-`)
       })
@@ -55,46 +55,46 @@ describe("an indexed Job", () => {
   )
 
   it.effect("is complete when each index has succeeded, and says which have", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(indexed({ completions: 8, parallelism: 8 }))
-        for (const index of [0, 3, 4, 6]) yield* Stand.endIndex(index, 0)
-        yield* Stand.rounds
-        assert.deepInclude(yield* Stand.statusOf(), { completedIndexes: "0,3,4,6", succeeded: 4, active: 4 })
-        yield* Stand.endIndex(2, 0)
-        yield* Stand.rounds
-        assert.deepInclude(yield* Stand.statusOf(), { completedIndexes: "0,2-4,6", succeeded: 5 })
-        for (const index of [1, 5, 7]) yield* Stand.endIndex(index, 0)
-        yield* Stand.rounds
-        const status = yield* Stand.statusOf()
+        yield* Harness.apply(indexed({ completions: 8, parallelism: 8 }))
+        for (const index of [0, 3, 4, 6]) yield* Harness.endIndex(index, 0)
+        yield* Harness.rounds
+        assert.deepInclude(yield* Harness.statusOf(), { completedIndexes: "0,3,4,6", succeeded: 4, active: 4 })
+        yield* Harness.endIndex(2, 0)
+        yield* Harness.rounds
+        assert.deepInclude(yield* Harness.statusOf(), { completedIndexes: "0,2-4,6", succeeded: 5 })
+        for (const index of [1, 5, 7]) yield* Harness.endIndex(index, 0)
+        yield* Harness.rounds
+        const status = yield* Harness.statusOf()
         assert.deepInclude(status, { completedIndexes: "0-7", succeeded: 8 })
         assert.isUndefined(status?.failedIndexes)
-        assert.deepStrictEqual(yield* Stand.conditions, ["SuccessCriteriaMet", "Complete"])
+        assert.deepStrictEqual(yield* Harness.conditions, ["SuccessCriteriaMet", "Complete"])
       })
     )
   )
 
   it.effect("works on the first indexes first, and again on those that fail", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(indexed({ parallelism: 2 }))
+        yield* Harness.apply(indexed({ parallelism: 2 }))
         assert.deepStrictEqual(yield* activeIndexes, ["0", "1"])
-        yield* Stand.endIndex(1, 0)
-        yield* Stand.rounds
+        yield* Harness.endIndex(1, 0)
+        yield* Harness.rounds
         assert.deepStrictEqual(yield* activeIndexes, ["0", "2"])
-        yield* Stand.endIndex(0, 1)
-        yield* Stand.advance("12 seconds")
+        yield* Harness.endIndex(0, 1)
+        yield* Harness.advance("12 seconds")
         assert.deepStrictEqual(yield* activeIndexes, ["0", "2"])
-        assert.deepInclude(yield* Stand.statusOf(), { failed: 1, completedIndexes: "1" })
+        assert.deepInclude(yield* Harness.statusOf(), { failed: 1, completedIndexes: "1" })
       })
     )
   )
 
   it.effect("calls back who works on what another works on, or on nothing", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(indexed({ completions: 2, parallelism: 2 }))
-        const { spec } = yield* Stand.get()
+        yield* Harness.apply(indexed({ completions: 2, parallelism: 2 }))
+        const { spec } = yield* Harness.get()
         const stray = (name: string, index?: string) => ({
           apiVersion: "v1",
           kind: "Pod",
@@ -102,32 +102,32 @@ describe("an indexed Job", () => {
             name,
             namespace: "default",
             labels: spec?.template.metadata?.labels,
-            ...(index === undefined ? {} : { annotations: { [Stand.indexKey]: index } })
+            ...(index === undefined ? {} : { annotations: { [Harness.indexKey]: index } })
           },
           spec: { containers: [{ name: "main", image: "work:1" }] }
         })
-        yield* Stand.advance("1 second")
-        yield* Stand.apply(stray("none"), stray("twice", "1"), stray("beyond", "7"))
-        yield* Stand.rounds
+        yield* Harness.advance("1 second")
+        yield* Harness.apply(stray("none"), stray("twice", "1"), stray("beyond", "7"))
+        yield* Harness.rounds
         assert.deepStrictEqual(yield* activeIndexes, ["0", "1"])
-        assert.notIncludeMembers((yield* Stand.activePods).map(Stand.nameOf), ["none", "twice", "beyond"])
-        assert.isUndefined((yield* Stand.statusOf())?.failed)
+        assert.notIncludeMembers((yield* Harness.activePods).map(Harness.nameOf), ["none", "twice", "beyond"])
+        assert.isUndefined((yield* Harness.statusOf())?.failed)
       })
     )
   )
 
   it.effect("may be given more indexes and fewer", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(indexed({ completions: 3, parallelism: 3 }))
-        yield* Stand.endIndex(2, 0)
-        yield* Stand.rounds
-        yield* Stand.change({ completions: 5, parallelism: 5 })
+        yield* Harness.apply(indexed({ completions: 3, parallelism: 3 }))
+        yield* Harness.endIndex(2, 0)
+        yield* Harness.rounds
+        yield* Harness.change({ completions: 5, parallelism: 5 })
         assert.deepStrictEqual(yield* activeIndexes, ["0", "1", "3", "4"])
-        yield* Stand.change({ completions: 2, parallelism: 2 })
-        yield* Stand.rounds
+        yield* Harness.change({ completions: 2, parallelism: 2 })
+        yield* Harness.rounds
         assert.deepStrictEqual(yield* activeIndexes, ["0", "1"])
-        const status = yield* Stand.statusOf()
+        const status = yield* Harness.statusOf()
         assert.isUndefined(status?.completedIndexes)
         assert.isUndefined(status?.succeeded)
       })
@@ -139,72 +139,73 @@ const failures = (pod: Pod | undefined) => pod?.metadata.annotations?.["batch.ku
 
 describe("with a limit per index", () => {
   it.effect("each index fails for itself, and the others go on", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(indexed({ completions: 3, parallelism: 3, backoffLimitPerIndex: 1 }))
-        assert.deepStrictEqual((yield* Stand.pods).map(failures), ["0", "0", "0"])
-        yield* Stand.endIndex(0, 1)
-        yield* Stand.rounds
+        yield* Harness.apply(indexed({ completions: 3, parallelism: 3, backoffLimitPerIndex: 1 }))
+        assert.deepStrictEqual((yield* Harness.pods).map(failures), ["0", "0", "0"])
+        yield* Harness.endIndex(0, 1)
+        yield* Harness.rounds
         // The failed pod is kept for what is written on it, until another takes that over.
-        const failed = (yield* Stand.pods).find(({ status }) => status?.phase === "Failed")
-        assert.isTrue(failed !== undefined && Stand.isHeld(failed))
-        assert.deepInclude(yield* Stand.statusOf(), { failedIndexes: "" })
-        yield* Stand.advance("8 seconds")
-        const again = (yield* Stand.activePods).find((pod) => Stand.indexOf(pod) === "0")
+        const failed = (yield* Harness.pods).find(({ status }) => status?.phase === "Failed")
+        assert.isTrue(failed !== undefined && Harness.isHeld(failed))
+        assert.deepInclude(yield* Harness.statusOf(), { failedIndexes: "" })
+        yield* Harness.advance("8 seconds")
+        const again = (yield* Harness.activePods).find((pod) => Harness.indexOf(pod) === "0")
         assert.strictEqual(failures(again), "1")
-        yield* Stand.rounds
-        assert.deepStrictEqual((yield* Stand.pods).filter((pod) => pod.status?.phase === "Failed").map(Stand.isHeld), [
-          false
-        ])
-        yield* Stand.endIndex(0, 1)
-        yield* Stand.rounds
-        assert.deepInclude(yield* Stand.statusOf(), { failedIndexes: "0", failed: 2, active: 2 })
-        assert.deepStrictEqual(yield* Stand.conditions, [])
-        yield* Stand.endIndex(1, 0)
-        yield* Stand.endIndex(2, 0)
-        yield* Stand.rounds
-        assert.deepStrictEqual(yield* Stand.conditions, ["FailureTarget", "Failed"])
-        assert.deepInclude(yield* Stand.statusOf(), {
+        yield* Harness.rounds
+        assert.deepStrictEqual(
+          (yield* Harness.pods).filter((pod) => pod.status?.phase === "Failed").map(Harness.isHeld),
+          [false]
+        )
+        yield* Harness.endIndex(0, 1)
+        yield* Harness.rounds
+        assert.deepInclude(yield* Harness.statusOf(), { failedIndexes: "0", failed: 2, active: 2 })
+        assert.deepStrictEqual(yield* Harness.conditions, [])
+        yield* Harness.endIndex(1, 0)
+        yield* Harness.endIndex(2, 0)
+        yield* Harness.rounds
+        assert.deepStrictEqual(yield* Harness.conditions, ["FailureTarget", "Failed"])
+        assert.deepInclude(yield* Harness.statusOf(), {
           failedIndexes: "0",
           completedIndexes: "1,2",
           succeeded: 2,
           failed: 2
         })
-        assert.deepStrictEqual(yield* Stand.news, ["Warning FailedIndexes Job has failed indexes"])
+        assert.deepStrictEqual(yield* Harness.jobEvents, ["Warning FailedIndexes Job has failed indexes"])
       })
     )
   )
 
   it.effect("each index waits for itself", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(indexed({ completions: 2, parallelism: 2, backoffLimitPerIndex: 5 }))
-        yield* Stand.endIndex(0, 1)
-        yield* Stand.advance("6 seconds")
-        yield* Stand.endIndex(1, 1)
-        yield* Stand.advance("4 seconds")
+        yield* Harness.apply(indexed({ completions: 2, parallelism: 2, backoffLimitPerIndex: 5 }))
+        yield* Harness.endIndex(0, 1)
+        yield* Harness.advance("6 seconds")
+        yield* Harness.endIndex(1, 1)
+        yield* Harness.advance("4 seconds")
         assert.deepStrictEqual(yield* activeIndexes, ["0"])
-        yield* Stand.advance("6 seconds")
+        yield* Harness.advance("6 seconds")
         assert.deepStrictEqual(yield* activeIndexes, ["0", "1"])
-        yield* Stand.endIndex(0, 1)
-        yield* Stand.advance("19 seconds")
+        yield* Harness.endIndex(0, 1)
+        yield* Harness.advance("19 seconds")
         assert.deepStrictEqual(yield* activeIndexes, ["1"])
-        yield* Stand.advance("1 second")
+        yield* Harness.advance("1 second")
         assert.deepStrictEqual(yield* activeIndexes, ["0", "1"])
       })
     )
   )
 
   it.effect("fails at once when more indexes have failed than may", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(indexed({ backoffLimitPerIndex: 0, maxFailedIndexes: 1 }))
-        yield* Stand.endIndex(0, 1)
-        yield* Stand.endIndex(2, 1)
-        yield* Stand.rounds
-        assert.deepStrictEqual(yield* Stand.conditions, ["FailureTarget", "Failed"])
-        assert.deepInclude(yield* Stand.statusOf(), { failedIndexes: "0,2", failed: 4 })
-        assert.deepStrictEqual(yield* Stand.news, [
+        yield* Harness.apply(indexed({ backoffLimitPerIndex: 0, maxFailedIndexes: 1 }))
+        yield* Harness.endIndex(0, 1)
+        yield* Harness.endIndex(2, 1)
+        yield* Harness.rounds
+        assert.deepStrictEqual(yield* Harness.conditions, ["FailureTarget", "Failed"])
+        assert.deepInclude(yield* Harness.statusOf(), { failedIndexes: "0,2", failed: 4 })
+        assert.deepStrictEqual(yield* Harness.jobEvents, [
           "Warning MaxFailedIndexesExceeded Job has exceeded the specified maximal number of failed indexes"
         ])
       })
@@ -212,7 +213,7 @@ describe("with a limit per index", () => {
   )
 
   it.effect("a rule may fail an index at once, and leave failures out of account", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         const podFailurePolicy = {
           rules: [
@@ -220,12 +221,12 @@ describe("with a limit per index", () => {
             { action: "Ignore", onExitCodes: { operator: "In", values: [7] } }
           ]
         }
-        yield* Stand.apply(indexed({ completions: 2, parallelism: 2, backoffLimitPerIndex: 3, podFailurePolicy }))
-        yield* Stand.endIndex(0, 42)
-        yield* Stand.endIndex(1, 7)
-        yield* Stand.advance("12 seconds")
-        assert.deepInclude(yield* Stand.statusOf(), { failedIndexes: "0", failed: 1 })
-        const [pod] = yield* Stand.activePods
+        yield* Harness.apply(indexed({ completions: 2, parallelism: 2, backoffLimitPerIndex: 3, podFailurePolicy }))
+        yield* Harness.endIndex(0, 42)
+        yield* Harness.endIndex(1, 7)
+        yield* Harness.advance("12 seconds")
+        assert.deepInclude(yield* Harness.statusOf(), { failedIndexes: "0", failed: 1 })
+        const [pod] = yield* Harness.activePods
         assert.strictEqual(failures(pod), "0")
         assert.strictEqual(pod?.metadata.annotations?.["batch.kubernetes.io/job-index-ignored-failure-count"], "1")
       })
@@ -235,44 +236,44 @@ describe("with a limit per index", () => {
 
 describe("with a policy of success", () => {
   it.effect("is complete when the rule is met, and the others are taken away uncounted", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         const successPolicy = { rules: [{ succeededIndexes: "0" }, { succeededCount: 2 }] }
-        yield* Stand.apply(indexed({ successPolicy }))
-        yield* Stand.bindAll
-        yield* Stand.endIndex(1, 0)
-        yield* Stand.rounds
-        assert.deepStrictEqual(yield* Stand.conditions, [])
-        yield* Stand.endIndex(3, 0)
-        yield* Stand.rounds
-        assert.deepStrictEqual(yield* Stand.conditions, ["SuccessCriteriaMet"])
-        const met = (yield* Stand.statusOf())?.conditions?.[0]
+        yield* Harness.apply(indexed({ successPolicy }))
+        yield* Harness.bindAll
+        yield* Harness.endIndex(1, 0)
+        yield* Harness.rounds
+        assert.deepStrictEqual(yield* Harness.conditions, [])
+        yield* Harness.endIndex(3, 0)
+        yield* Harness.rounds
+        assert.deepStrictEqual(yield* Harness.conditions, ["SuccessCriteriaMet"])
+        const met = (yield* Harness.statusOf())?.conditions?.[0]
         assert.strictEqual(`${met?.reason} ${met?.message}`, "SuccessPolicy Matched rules at index 1")
-        const leaving = (yield* Stand.pods).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+        const leaving = (yield* Harness.pods).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
         assert.lengthOf(leaving, 2)
-        for (const pod of leaving) yield* Stand.takeAway(Stand.nameOf(pod))
-        yield* Stand.rounds
-        assert.deepStrictEqual(yield* Stand.conditions, ["SuccessCriteriaMet", "Complete"])
-        const status = yield* Stand.statusOf()
+        for (const pod of leaving) yield* Harness.takeAway(Harness.nameOf(pod))
+        yield* Harness.rounds
+        assert.deepStrictEqual(yield* Harness.conditions, ["SuccessCriteriaMet", "Complete"])
+        const status = yield* Harness.statusOf()
         assert.deepInclude(status, { completedIndexes: "1,3", succeeded: 2, terminating: 0 })
         assert.isUndefined(status?.failed)
-        assert.deepStrictEqual(yield* Stand.news, ["Normal Completed Job completed"])
+        assert.deepStrictEqual(yield* Harness.jobEvents, ["Normal Completed Job completed"])
       })
     )
   )
 
   it.effect("some of certain indexes may be enough", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         const successPolicy = { rules: [{ succeededIndexes: "1-3", succeededCount: 2 }] }
-        yield* Stand.apply(indexed({ successPolicy }))
-        yield* Stand.endIndex(0, 0)
-        yield* Stand.endIndex(2, 0)
-        yield* Stand.rounds
-        assert.deepStrictEqual(yield* Stand.conditions, [])
-        yield* Stand.endIndex(3, 0)
-        yield* Stand.rounds
-        assert.deepStrictEqual(yield* Stand.conditions, ["SuccessCriteriaMet", "Complete"])
+        yield* Harness.apply(indexed({ successPolicy }))
+        yield* Harness.endIndex(0, 0)
+        yield* Harness.endIndex(2, 0)
+        yield* Harness.rounds
+        assert.deepStrictEqual(yield* Harness.conditions, [])
+        yield* Harness.endIndex(3, 0)
+        yield* Harness.rounds
+        assert.deepStrictEqual(yield* Harness.conditions, ["SuccessCriteriaMet", "Complete"])
       })
     )
   )

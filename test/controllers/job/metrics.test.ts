@@ -3,24 +3,24 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { Job, Pod } from "../../../src/kube/resources.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
-const world = (test: Parameters<typeof Stand.world>[0]) =>
-  Stand.world(test).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+const withLoop = (test: Parameters<typeof Harness.withLoop>[0]) =>
+  Harness.withLoop(test).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 
 /** By action and result, of Jobs without indexes: `success tracking 2`. */
-const syncs = Effect.map(Stand.counters, (all) =>
+const syncs = Effect.map(Harness.counters, (all) =>
   all.flatMap((line) => /^job_controller_job_syncs_total NonIndexed (.*) \d+$/.exec(line)?.[1] ?? []).toSorted()
 )
 
 describe("job_syncs_total", () => {
   it.effect("calls a sync that ends a Job reconciling, whatever it deletes", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ parallelism: 2, completions: 2, backoffLimit: 0 }))
-        yield* Stand.endSome(1, 1)
-        yield* Stand.rounds
-        assert.deepStrictEqual(yield* Stand.conditions, ["FailureTarget", "Failed"])
+        yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2, backoffLimit: 0 }))
+        yield* Harness.endSome(1, 1)
+        yield* Harness.rounds
+        assert.deepStrictEqual(yield* Harness.conditions, ["FailureTarget", "Failed"])
         assert.notInclude(yield* syncs, "success pods_deleted")
         assert.include(yield* syncs, "success reconciling")
       })
@@ -28,25 +28,25 @@ describe("job_syncs_total", () => {
   )
 
   it.effect("calls a sync of a suspended Job pods_deleted, even if there is none to delete", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ suspend: true }))
-        yield* Stand.rounds
+        yield* Harness.apply(Harness.job({ suspend: true }))
+        yield* Harness.rounds
         assert.deepStrictEqual(yield* syncs, ["success pods_deleted"])
       })
     )
   )
 
   it.effect("calls a sync that waits for the backoff of failed pods pods_created", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job())
-        yield* Stand.rounds
-        yield* Stand.endSome(1, 1)
-        yield* Stand.advance("1 second")
-        const before = yield* Stand.counters
-        yield* Stand.advance("1 second")
-        const after = yield* Stand.counters
+        yield* Harness.apply(Harness.job())
+        yield* Harness.rounds
+        yield* Harness.endSome(1, 1)
+        yield* Harness.advance("1 second")
+        const before = yield* Harness.counters
+        yield* Harness.advance("1 second")
+        const after = yield* Harness.counters
         const changed = after.filter((line) => line.includes("job_syncs_total") && !before.includes(line))
         assert.lengthOf(changed, 1)
         assert.match(changed[0] ?? "", /success pods_created/)
@@ -55,14 +55,14 @@ describe("job_syncs_total", () => {
   )
 
   it.effect("calls a sync that may not manage pods reconciling", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({}, { finalizers: ["example.com/hold"] }))
-        yield* Stand.rounds
-        const before = yield* Stand.counters
-        yield* Stand.remove(Job, "work", { propagationPolicy: "Background" })
-        yield* Stand.rounds
-        const after = yield* Stand.counters
+        yield* Harness.apply(Harness.job({}, { finalizers: ["example.com/hold"] }))
+        yield* Harness.rounds
+        const before = yield* Harness.counters
+        yield* Harness.remove(Job, "work", { propagationPolicy: "Background" })
+        yield* Harness.rounds
+        const after = yield* Harness.counters
         const changed = after.filter((line) => line.includes("job_syncs_total") && !before.includes(line))
         assert.deepStrictEqual(
           changed.map((line) => line.replace(/ \d+$/, "")),
@@ -73,15 +73,15 @@ describe("job_syncs_total", () => {
   )
 
   it.effect("counts a sync whose pods could not be claimed", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job())
-        const [pod] = yield* Stand.pods
-        yield* Stand.patch(Pod, pod?.metadata.name ?? "", { metadata: { labels: null } })
-        yield* Stand.recording([
+        yield* Harness.apply(Harness.job())
+        const [pod] = yield* Harness.pods
+        yield* Harness.patch(Pod, pod?.metadata.name ?? "", { metadata: { labels: null } })
+        yield* Harness.recording([
           { match: { verb: "patch", resource: "pods" }, fault: { _tag: "Status", code: 403 }, times: 1 }
         ])
-        yield* Stand.rounds
+        yield* Harness.rounds
         assert.include(yield* syncs, "error reconciling")
       })
     )
@@ -90,28 +90,28 @@ describe("job_syncs_total", () => {
 
 describe("job_pods_finished_total", () => {
   it.effect("of an indexed Job counts indexes that it still has", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ completionMode: "Indexed", completions: 4, parallelism: 4 }))
-        yield* Stand.endIndex(0, 0)
-        yield* Stand.endIndex(3, 0)
-        yield* Stand.rounds
-        assert.deepInclude(yield* Stand.statusOf(), { succeeded: 2, completedIndexes: "0,3" })
+        yield* Harness.apply(Harness.job({ completionMode: "Indexed", completions: 4, parallelism: 4 }))
+        yield* Harness.endIndex(0, 0)
+        yield* Harness.endIndex(3, 0)
+        yield* Harness.rounds
+        assert.deepInclude(yield* Harness.statusOf(), { succeeded: 2, completedIndexes: "0,3" })
         // Index 1 succeeds in the sync in which index 3 leaves the Job: as many as before, and one more.
-        yield* Stand.endIndex(1, 0)
-        yield* Stand.change({ completions: 2, parallelism: 2 })
-        yield* Stand.rounds
-        assert.deepInclude(yield* Stand.statusOf(), { succeeded: 2, completedIndexes: "0,1" })
-        assert.include(yield* Stand.counters, "job_controller_job_pods_finished_total Indexed succeeded 3")
+        yield* Harness.endIndex(1, 0)
+        yield* Harness.change({ completions: 2, parallelism: 2 })
+        yield* Harness.rounds
+        assert.deepInclude(yield* Harness.statusOf(), { succeeded: 2, completedIndexes: "0,1" })
+        assert.include(yield* Harness.counters, "job_controller_job_pods_finished_total Indexed succeeded 3")
       })
     )
   )
 
   it.effect("is there with zero as soon as a status was written", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job())
-        assert.includeMembers(yield* Stand.counters, [
+        yield* Harness.apply(Harness.job())
+        assert.includeMembers(yield* Harness.counters, [
           "job_controller_job_pods_finished_total NonIndexed succeeded 0",
           "job_controller_job_pods_finished_total NonIndexed failed 0"
         ])
@@ -122,18 +122,18 @@ describe("job_pods_finished_total", () => {
 
 /** The lines of one counter, without its name. */
 const of = (name: string) =>
-  Effect.map(Stand.counters, (all) =>
+  Effect.map(Harness.counters, (all) =>
     all.flatMap((line) => new RegExp(`^job_controller_${name} (.*)$`).exec(line)?.[1] ?? []).toSorted()
   )
 
 describe("job_sync_duration_seconds", () => {
   it.effect("measures each sync that is counted, with the same labels", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job())
-        yield* Stand.rounds
-        yield* Stand.endSome(1, 0)
-        yield* Stand.rounds
+        yield* Harness.apply(Harness.job())
+        yield* Harness.rounds
+        yield* Harness.endSome(1, 0)
+        yield* Harness.rounds
         const counted = yield* of("job_syncs_total")
         assert.isNotEmpty(counted)
         assert.deepStrictEqual(yield* of("job_sync_duration_seconds"), counted)
@@ -144,38 +144,38 @@ describe("job_sync_duration_seconds", () => {
 
 describe("job_finished_indexes_total", () => {
   it.effect("counts indexes that succeeded, with failures counted for all together", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ completionMode: "Indexed", completions: 3, parallelism: 3 }))
-        yield* Stand.endIndex(0, 0)
-        yield* Stand.endIndex(2, 0)
-        yield* Stand.rounds
+        yield* Harness.apply(Harness.job({ completionMode: "Indexed", completions: 3, parallelism: 3 }))
+        yield* Harness.endIndex(0, 0)
+        yield* Harness.endIndex(2, 0)
+        yield* Harness.rounds
         assert.deepStrictEqual(yield* of("job_finished_indexes_total"), ["succeeded global 2"])
       })
     )
   )
 
   it.effect("counts indexes that failed where each has failures of its own", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(
-          Stand.job({ completionMode: "Indexed", completions: 3, parallelism: 3, backoffLimitPerIndex: 0 })
+        yield* Harness.apply(
+          Harness.job({ completionMode: "Indexed", completions: 3, parallelism: 3, backoffLimitPerIndex: 0 })
         )
-        yield* Stand.endIndex(0, 0)
-        yield* Stand.endIndex(1, 1)
-        yield* Stand.rounds
-        assert.deepInclude(yield* Stand.statusOf(), { failedIndexes: "1" })
+        yield* Harness.endIndex(0, 0)
+        yield* Harness.endIndex(1, 1)
+        yield* Harness.rounds
+        assert.deepInclude(yield* Harness.statusOf(), { failedIndexes: "1" })
         assert.deepStrictEqual(yield* of("job_finished_indexes_total"), ["failed perIndex 1", "succeeded perIndex 1"])
       })
     )
   )
 
   it.effect("is not there for a Job without indexes", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job())
-        yield* Stand.endSome(1, 0)
-        yield* Stand.rounds
+        yield* Harness.apply(Harness.job())
+        yield* Harness.endSome(1, 0)
+        yield* Harness.rounds
         assert.deepStrictEqual(yield* of("job_finished_indexes_total"), [])
       })
     )
@@ -184,13 +184,13 @@ describe("job_finished_indexes_total", () => {
 
 describe("job_pods_creation_total", () => {
   it.effect("tells first pods from those that take the place of failed ones", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ parallelism: 2, completions: 2 }))
-        yield* Stand.rounds
+        yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2 }))
+        yield* Harness.rounds
         assert.deepStrictEqual(yield* of("job_pods_creation_total"), ["new succeeded 2"])
-        yield* Stand.endSome(1, 1)
-        yield* Stand.advance("1 minute")
+        yield* Harness.endSome(1, 1)
+        yield* Harness.advance("1 minute")
         assert.deepStrictEqual(yield* of("job_pods_creation_total"), [
           "new succeeded 2",
           "recreate_terminating_or_failed succeeded 1"
@@ -200,24 +200,24 @@ describe("job_pods_creation_total", () => {
   )
 
   it.effect("knows a Job that replaces only pods that have failed", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ podReplacementPolicy: "Failed" }))
-        yield* Stand.endSome(1, 1)
-        yield* Stand.advance("1 minute")
+        yield* Harness.apply(Harness.job({ podReplacementPolicy: "Failed" }))
+        yield* Harness.endSome(1, 1)
+        yield* Harness.advance("1 minute")
         assert.deepStrictEqual(yield* of("job_pods_creation_total"), ["new succeeded 1", "recreate_failed succeeded 1"])
       })
     )
   )
 
   it.effect("counts what could not be made, and that not as made", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.recording([
+        yield* Harness.recording([
           { match: { verb: "create", resource: "pods" }, fault: { _tag: "Status", code: 403 }, times: 1 }
         ])
-        yield* Stand.apply(Stand.job({ parallelism: 3, completions: 3 }))
-        yield* Stand.settle
+        yield* Harness.apply(Harness.job({ parallelism: 3, completions: 3 }))
+        yield* Harness.settle
         assert.deepStrictEqual(yield* of("job_pods_creation_total"), ["new failed 1"])
       })
     )
@@ -226,12 +226,12 @@ describe("job_pods_creation_total", () => {
 
 describe("jobs_by_external_controller_total", () => {
   it.effect("counts a Job that somebody else manages when it is made, and not again when it changes", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ managedBy: "example.com/queue" }))
-        yield* Stand.change({ parallelism: 2 })
-        yield* Stand.apply(Stand.job({ managedBy: "kubernetes.io/job-controller" }, { name: "own" }))
-        yield* Stand.settle
+        yield* Harness.apply(Harness.job({ managedBy: "example.com/queue" }))
+        yield* Harness.change({ parallelism: 2 })
+        yield* Harness.apply(Harness.job({ managedBy: "kubernetes.io/job-controller" }, { name: "own" }))
+        yield* Harness.settle
         assert.deepStrictEqual(yield* of("jobs_by_external_controller_total"), ["example.com/queue 1"])
       })
     )
@@ -240,13 +240,13 @@ describe("jobs_by_external_controller_total", () => {
 
 describe("terminated_pods_tracking_finalizer_total", () => {
   it.effect("counts pods that ended with the finalizer, and those of them that lost it", () =>
-    world(
+    withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ parallelism: 2, completions: 2 }))
-        yield* Stand.endSome(2, 0)
-        yield* Stand.settle
+        yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2 }))
+        yield* Harness.endSome(2, 0)
+        yield* Harness.settle
         assert.deepStrictEqual(yield* of("terminated_pods_tracking_finalizer_total"), ["add 2"])
-        yield* Stand.rounds
+        yield* Harness.rounds
         assert.deepStrictEqual(yield* of("terminated_pods_tracking_finalizer_total"), ["add 2", "delete 2"])
       })
     )

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Job, Pod } from "../../../src/kube/resources.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const noRule: ReadonlyArray<string> = []
 
@@ -19,77 +19,77 @@ describe("a policy of failure", () => {
   }
 
   it.effect("fails the Job at once for an exit code, and tells which pod it was", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ parallelism: 2, completions: 2, ...policy }))
-        const [pod] = yield* Stand.activePods
-        yield* Stand.end(pod, 42)
-        yield* Stand.rounds
-        assert.deepStrictEqual(yield* Stand.conditions, ["FailureTarget", "Failed"])
-        const message = `Container main for pod default/${Stand.nameOf(pod)} failed with exit code 42 matching FailJob rule at index 1`
-        assert.deepStrictEqual(yield* Stand.news, [`Warning PodFailurePolicy ${message}`])
+        yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2, ...policy }))
+        const [pod] = yield* Harness.activePods
+        yield* Harness.end(pod, 42)
+        yield* Harness.rounds
+        assert.deepStrictEqual(yield* Harness.conditions, ["FailureTarget", "Failed"])
+        const message = `Container main for pod default/${Harness.nameOf(pod)} failed with exit code 42 matching FailJob rule at index 1`
+        assert.deepStrictEqual(yield* Harness.jobEvents, [`Warning PodFailurePolicy ${message}`])
         assert.deepStrictEqual(
-          (yield* Stand.statusOf())?.conditions?.map((condition) => condition.message),
+          (yield* Harness.statusOf())?.conditions?.map((condition) => condition.message),
           [message, message]
         )
-        assert.deepInclude(yield* Stand.statusOf(), { failed: 2 })
+        assert.deepInclude(yield* Harness.statusOf(), { failed: 2 })
       })
     )
   )
 
   it.effect("fails the Job at once for a condition", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job(policy))
-        const [pod] = yield* Stand.activePods
-        yield* Stand.end(pod, 1, { conditions: [{ type: "Broken", status: "True" }] })
-        yield* Stand.rounds
-        assert.deepStrictEqual(yield* Stand.news, [
-          `Warning PodFailurePolicy Pod default/${Stand.nameOf(pod)} has condition Broken matching FailJob rule at index 2`
+        yield* Harness.apply(Harness.job(policy))
+        const [pod] = yield* Harness.activePods
+        yield* Harness.end(pod, 1, { conditions: [{ type: "Broken", status: "True" }] })
+        yield* Harness.rounds
+        assert.deepStrictEqual(yield* Harness.jobEvents, [
+          `Warning PodFailurePolicy Pod default/${Harness.nameOf(pod)} has condition Broken matching FailJob rule at index 2`
         ])
       })
     )
   )
 
   it.effect("leaves a failure out of account, and has the pod replaced", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ ...policy, backoffLimit: 0 }))
-        const [pod] = yield* Stand.activePods
-        yield* Stand.end(pod, 42, { conditions: [{ type: "DisruptionTarget", status: "True" }] })
-        yield* Stand.advance("12 seconds")
-        assert.deepStrictEqual(yield* Stand.conditions, noRule)
-        const status = yield* Stand.statusOf()
+        yield* Harness.apply(Harness.job({ ...policy, backoffLimit: 0 }))
+        const [pod] = yield* Harness.activePods
+        yield* Harness.end(pod, 42, { conditions: [{ type: "DisruptionTarget", status: "True" }] })
+        yield* Harness.advance("12 seconds")
+        assert.deepStrictEqual(yield* Harness.conditions, noRule)
+        const status = yield* Harness.statusOf()
         assert.deepInclude(status, { active: 1 })
         assert.isUndefined(status?.failed)
-        assert.isFalse((yield* Stand.pods).filter((one) => one.status?.phase === "Failed").some(Stand.isHeld))
+        assert.isFalse((yield* Harness.pods).filter((one) => one.status?.phase === "Failed").some(Harness.isHeld))
       })
     )
   )
 
   it.effect("counts what a rule says counts, and what no rule speaks of", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ ...policy, parallelism: 2, completions: 2 }))
-        yield* Stand.endSome(1, 3)
-        yield* Stand.rounds
-        assert.deepInclude(yield* Stand.statusOf(), { failed: 1 })
+        yield* Harness.apply(Harness.job({ ...policy, parallelism: 2, completions: 2 }))
+        yield* Harness.endSome(1, 3)
+        yield* Harness.rounds
+        assert.deepInclude(yield* Harness.statusOf(), { failed: 1 })
       })
     )
   )
 
   it.effect("judges only pods that have ended", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job(policy))
-        yield* Stand.bindAll
-        const [pod] = yield* Stand.activePods
-        yield* Stand.remove(Pod, Stand.nameOf(pod))
-        yield* Stand.advance("20 seconds")
-        assert.deepInclude(yield* Stand.statusOf(), { terminating: 1 })
-        yield* Stand.end(pod, 42)
-        yield* Stand.rounds
-        assert.deepStrictEqual(yield* Stand.conditions, ["FailureTarget", "Failed"])
+        yield* Harness.apply(Harness.job(policy))
+        yield* Harness.bindAll
+        const [pod] = yield* Harness.activePods
+        yield* Harness.remove(Pod, Harness.nameOf(pod))
+        yield* Harness.advance("20 seconds")
+        assert.deepInclude(yield* Harness.statusOf(), { terminating: 1 })
+        yield* Harness.end(pod, 42)
+        yield* Harness.rounds
+        assert.deepStrictEqual(yield* Harness.conditions, ["FailureTarget", "Failed"])
       })
     )
   )
@@ -97,11 +97,11 @@ describe("a policy of failure", () => {
 
 describe("a suspended Job", () => {
   it.effect("has no pods and no start until it is resumed", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ suspend: true, activeDeadlineSeconds: 60 }))
-        yield* Stand.advance("2 minutes")
-        const { startTime, ...status } = (yield* Stand.statusOf()) ?? {}
+        yield* Harness.apply(Harness.job({ suspend: true, activeDeadlineSeconds: 60 }))
+        yield* Harness.advance("2 minutes")
+        const { startTime, ...status } = (yield* Harness.statusOf()) ?? {}
         assert.isUndefined(startTime)
         const at = "1970-01-01T00:00:00Z"
         assert.deepStrictEqual(status, {
@@ -119,45 +119,48 @@ describe("a suspended Job", () => {
             }
           ]
         })
-        assert.lengthOf(yield* Stand.pods, 0)
-        yield* Stand.change({ suspend: false })
-        yield* Stand.advance("59 seconds")
-        assert.deepInclude(yield* Stand.statusOf(), { active: 1, startTime: "1970-01-01T00:02:00Z" })
-        assert.deepStrictEqual(yield* Stand.conditions, ["not Suspended"])
-        assert.deepStrictEqual(yield* Stand.news, ["Normal Suspended Job suspended", "Normal Resumed Job resumed"])
-        yield* Stand.advance("5 seconds")
-        assert.deepStrictEqual(yield* Stand.conditions, ["not Suspended", "FailureTarget", "Failed"])
+        assert.lengthOf(yield* Harness.pods, 0)
+        yield* Harness.change({ suspend: false })
+        yield* Harness.advance("59 seconds")
+        assert.deepInclude(yield* Harness.statusOf(), { active: 1, startTime: "1970-01-01T00:02:00Z" })
+        assert.deepStrictEqual(yield* Harness.conditions, ["not Suspended"])
+        assert.deepStrictEqual(yield* Harness.jobEvents, [
+          "Normal Suspended Job suspended",
+          "Normal Resumed Job resumed"
+        ])
+        yield* Harness.advance("5 seconds")
+        assert.deepStrictEqual(yield* Harness.conditions, ["not Suspended", "FailureTarget", "Failed"])
       })
     )
   )
 
   it.effect("loses its pods, which do not count, and keeps what it has done", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ parallelism: 3, completions: 5 }))
-        yield* Stand.endSome(1, 0)
-        yield* Stand.rounds
-        yield* Stand.change({ suspend: true })
-        yield* Stand.rounds
-        assert.lengthOf(yield* Stand.activePods, 0)
-        const status = yield* Stand.statusOf()
+        yield* Harness.apply(Harness.job({ parallelism: 3, completions: 5 }))
+        yield* Harness.endSome(1, 0)
+        yield* Harness.rounds
+        yield* Harness.change({ suspend: true })
+        yield* Harness.rounds
+        assert.lengthOf(yield* Harness.activePods, 0)
+        const status = yield* Harness.statusOf()
         assert.deepInclude(status, { succeeded: 1, terminating: 0 })
         assert.isUndefined(status?.active)
         assert.isUndefined(status?.failed)
         assert.isUndefined(status?.startTime)
-        yield* Stand.change({ suspend: false })
-        yield* Stand.rounds
-        assert.deepInclude(yield* Stand.statusOf(), { active: 3, succeeded: 1 })
+        yield* Harness.change({ suspend: false })
+        yield* Harness.rounds
+        assert.deepInclude(yield* Harness.statusOf(), { active: 3, succeeded: 1 })
       })
     )
   )
 
   it.effect("that was never suspended says nothing of it", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ suspend: false }))
-        yield* Stand.rounds
-        assert.deepStrictEqual(yield* Stand.conditions, noRule)
+        yield* Harness.apply(Harness.job({ suspend: false }))
+        yield* Harness.rounds
+        assert.deepStrictEqual(yield* Harness.conditions, noRule)
       })
     )
   )
@@ -167,20 +170,20 @@ describe("pods that are held for nobody", () => {
   const orphan = (name: string, metadata: object = {}) => ({
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name, namespace: "default", finalizers: [Stand.finalizer], ...metadata },
+    metadata: { name, namespace: "default", finalizers: [Harness.finalizer], ...metadata },
     spec: { containers: [{ name: "main", image: "work:1" }] }
   })
   const owner = (kind: string, name: string, uid: string, apiVersion = "batch/v1") => ({
     ownerReferences: [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }]
   })
-  const held = Effect.map(Stand.pods, (all) => all.filter(Stand.isHeld).map(Stand.nameOf).toSorted())
+  const held = Effect.map(Harness.pods, (all) => all.filter(Harness.isHeld).map(Harness.nameOf).toSorted())
 
   it.effect("are let go: without a controller, or of a Job that is gone", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job())
-        const { metadata } = yield* Stand.get()
-        yield* Stand.apply(
+        yield* Harness.apply(Harness.job())
+        const { metadata } = yield* Harness.get()
+        yield* Harness.apply(
           orphan("nobody"),
           orphan("gone", owner("Job", "gone", "1")),
           orphan("former", owner("Job", "work", "2")),
@@ -188,12 +191,12 @@ describe("pods that are held for nobody", () => {
           orphan("elsewhere", owner("Job", "work", "4", "example.com/v1")),
           orphan("mine", { ...owner("Job", "work", metadata.uid ?? ""), labels: { job: "no" } })
         )
-        yield* Stand.settle
+        yield* Harness.settle
         const names = yield* held
         assert.include(names, "other")
         assert.include(names, "elsewhere")
         assert.notIncludeMembers(names, ["nobody", "gone", "former"])
-        yield* Stand.rounds
+        yield* Harness.rounds
         // Not of its selector: it is released, and with that let go.
         assert.notInclude(yield* held, "mine")
       })
@@ -201,17 +204,17 @@ describe("pods that are held for nobody", () => {
   )
 
   it.effect("of a Job that is deleted are let go, with and without their owner", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ parallelism: 2, completions: 2 }))
+        yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2 }))
         assert.lengthOf(yield* held, 2)
-        const calls = yield* Stand.recording()
-        yield* Stand.remove(Job, "work", { propagationPolicy: "Background" })
-        yield* Stand.rounds
+        const calls = yield* Harness.recording()
+        yield* Harness.remove(Job, "work", { propagationPolicy: "Background" })
+        yield* Harness.rounds
         assert.deepStrictEqual(yield* held, [])
         // Nobody is asked for a Job whose end was seen.
         assert.deepStrictEqual(
-          calls.map(Stand.line).filter((line) => line.startsWith("get")),
+          calls.map(Harness.line).filter((line) => line.startsWith("get")),
           []
         )
       })
@@ -219,60 +222,60 @@ describe("pods that are held for nobody", () => {
   )
 
   it.effect("stay held while their Job is managed by somebody else", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job({ managedBy: "example.com/other" }))
-        const { metadata } = yield* Stand.get()
-        yield* Stand.apply(orphan("theirs", owner("Job", "work", metadata.uid ?? "")))
-        yield* Stand.rounds
+        yield* Harness.apply(Harness.job({ managedBy: "example.com/other" }))
+        const { metadata } = yield* Harness.get()
+        yield* Harness.apply(orphan("theirs", owner("Job", "work", metadata.uid ?? "")))
+        yield* Harness.rounds
         assert.deepStrictEqual(yield* held, ["theirs"])
       })
     )
   )
 
   it.effect("of a Job that has ended are let go when they come late", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job())
-        yield* Stand.endSome(1, 0)
-        yield* Stand.rounds
-        const { metadata } = yield* Stand.get()
-        yield* Stand.apply(orphan("late", owner("Job", "work", metadata.uid ?? "")))
-        yield* Stand.rounds
+        yield* Harness.apply(Harness.job())
+        yield* Harness.endSome(1, 0)
+        yield* Harness.rounds
+        const { metadata } = yield* Harness.get()
+        yield* Harness.apply(orphan("late", owner("Job", "work", metadata.uid ?? "")))
+        yield* Harness.rounds
         assert.deepStrictEqual(yield* held, [])
       })
     )
   )
 
   it.effect("that somebody takes away from a Job are taken back, and counted", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job())
-        const [pod] = yield* Stand.activePods
-        yield* Stand.patch(Pod, Stand.nameOf(pod), { metadata: { ownerReferences: null } })
-        yield* Stand.settle
+        yield* Harness.apply(Harness.job())
+        const [pod] = yield* Harness.activePods
+        yield* Harness.patch(Pod, Harness.nameOf(pod), { metadata: { ownerReferences: null } })
+        yield* Harness.settle
         assert.deepStrictEqual(yield* held, [])
-        yield* Stand.rounds
-        assert.deepStrictEqual(yield* held, [Stand.nameOf(pod)])
-        yield* Stand.endSome(1, 0)
-        yield* Stand.rounds
-        assert.deepInclude(yield* Stand.statusOf(), { succeeded: 1 })
-        assert.lengthOf(yield* Stand.pods, 1)
+        yield* Harness.rounds
+        assert.deepStrictEqual(yield* held, [Harness.nameOf(pod)])
+        yield* Harness.endSome(1, 0)
+        yield* Harness.rounds
+        assert.deepInclude(yield* Harness.statusOf(), { succeeded: 1 })
+        assert.lengthOf(yield* Harness.pods, 1)
       })
     )
   )
 
   it.effect("whose labels are changed are released, and replaced", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.apply(Stand.job())
-        const [pod] = yield* Stand.activePods
-        yield* Stand.patch(Pod, Stand.nameOf(pod), { metadata: { labels: null } })
-        yield* Stand.rounds
-        const released = (yield* Stand.pods).find((one) => Stand.nameOf(one) === Stand.nameOf(pod))
+        yield* Harness.apply(Harness.job())
+        const [pod] = yield* Harness.activePods
+        yield* Harness.patch(Pod, Harness.nameOf(pod), { metadata: { labels: null } })
+        yield* Harness.rounds
+        const released = (yield* Harness.pods).find((one) => Harness.nameOf(one) === Harness.nameOf(pod))
         assert.isUndefined(released?.metadata.ownerReferences)
-        assert.notInclude(yield* held, Stand.nameOf(pod))
-        assert.lengthOf(yield* Stand.activePods, 2)
+        assert.notInclude(yield* held, Harness.nameOf(pod))
+        assert.lengthOf(yield* Harness.activePods, 2)
       })
     )
   )

@@ -1,6 +1,6 @@
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Lines from "../../../src/controllers/nodelifecycle/RateLimitedQueue.ts"
+import * as RateLimitedQueue from "../../../src/controllers/nodelifecycle/RateLimitedQueue.ts"
 import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
 const actions = Arbitrary.array(
   Arbitrary.all({
@@ -18,7 +18,7 @@ type Actions = ValueOf<typeof actions>
 /** Plays the script; at the end whoever waits is let through as time allows. Each visit is told to `seen`. */
 const play = (
   script: Actions,
-  seen: (visit: {
+  observe: (visit: {
     readonly now: number
     readonly taken: ReadonlyArray<string>
     readonly zones: ReadonlyMap<string, string>
@@ -26,7 +26,7 @@ const play = (
     readonly next: number | undefined
   }) => boolean
 ): boolean => {
-  const lines = new Lines.Lines(0.1)
+  const queue = new RateLimitedQueue.RateLimitedQueue(0.1)
   const zones = new Map<string, string>()
   const rates = new Map<string, number>()
   let now = 1_000
@@ -36,7 +36,7 @@ const play = (
     let taken: ReadonlyArray<string> = []
     switch (what) {
       case "add":
-        if (lines.add(zone, node, now) === (zones.get(node) === zone)) return false
+        if (queue.add(zone, node, now) === (zones.get(node) === zone)) return false
         if (zones.get(node) !== zone) {
           zones.delete(node)
           zones.set(node, zone)
@@ -44,24 +44,24 @@ const play = (
         if (!rates.has(zone)) rates.set(zone, 0.1)
         break
       case "remove":
-        lines.remove(node)
+        queue.remove(node)
         zones.delete(node)
         break
       case "take":
       case "through":
-        taken = lines.take(now)
-        if (what === "through") for (const one of taken) lines.remove(one)
+        taken = queue.take(now)
+        if (what === "through") for (const one of taken) queue.remove(one)
         break
       case "rate":
-        lines.setRate(zone, rate, now)
+        queue.setRate(zone, rate, now)
         rates.set(zone, rate)
         break
       case "drop":
-        lines.drop(zone)
+        queue.drop(zone)
         for (const [one, its] of zones) if (its === zone) zones.delete(one)
         rates.delete(zone)
     }
-    const isFine = seen({ now, taken, zones, rates, next: lines.next(now) })
+    const isFine = observe({ now, taken, zones, rates, next: queue.next(now) })
     if (what === "through") for (const one of taken) zones.delete(one)
     return isFine
   })
@@ -98,39 +98,39 @@ describe("Lines", () => {
   })
 
   checkProperty("whoever is let through was announced, and whoever is announced is", actions, (all) => {
-    const lines = new Lines.Lines(0.1)
+    const queue = new RateLimitedQueue.RateLimitedQueue(0.1)
     let now = 0
     for (const { after, node, rate, what, zone } of all) {
       now += after
-      if (what === "rate") lines.setRate(zone, rate, now)
-      else if (what === "add") lines.add(zone, `node-${node}`, now)
-      else if (what === "drop") lines.drop(zone)
+      if (what === "rate") queue.setRate(zone, rate, now)
+      else if (what === "add") queue.add(zone, `node-${node}`, now)
+      else if (what === "drop") queue.drop(zone)
       else {
-        const next = lines.next(now)
+        const next = queue.next(now)
         if (next === undefined || next > 1) {
-          if (lines.take(now).length > 0) return false
+          if (queue.take(now).length > 0) return false
         }
         if (next === undefined) continue
         now += next
-        const taken = lines.take(now)
+        const taken = queue.take(now)
         if (taken.length === 0) return false
-        for (const one of taken) lines.remove(one)
+        for (const one of taken) queue.remove(one)
       }
     }
     return true
   })
 
   checkProperty("a rate that changes earns no more than the highest one", changes, (all) => {
-    const lines = new Lines.Lines(0.1)
+    const queue = new RateLimitedQueue.RateLimitedQueue(0.1)
     let now = 0
     let through = 0
-    for (let i = 0; i < 20; i++) lines.add("a", `node-${i}`, now)
+    for (let i = 0; i < 20; i++) queue.add("a", `node-${i}`, now)
     return all.every(({ after, rate }) => {
       now += after
-      lines.setRate("a", rate, now)
-      for (const one of lines.take(now)) {
+      queue.setRate("a", rate, now)
+      for (const one of queue.take(now)) {
         through++
-        lines.remove(one)
+        queue.remove(one)
       }
       return through <= 1 + (now * 0.1) / 1000 + 1e-6
     })

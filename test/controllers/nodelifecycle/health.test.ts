@@ -6,7 +6,7 @@ import * as Health from "../../../src/controllers/nodelifecycle/health.ts"
 import type { Lease, Node } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
 import { checkProperty, int, oneOf } from "../../support/property.ts"
-const patience = { grace: 50_000, startupGrace: 60_000 }
+const grace = { grace: 50_000, startupGrace: 60_000 }
 
 /** What a look finds: so many seconds after the one before, on a node whose clock says anything. */
 const looks = Arbitrary.array(
@@ -46,23 +46,32 @@ describe("Health", () => {
     "a node is silent when nothing new was seen of it for longer than it is given, whatever its clock says",
     looks,
     (history) => {
-      let seen: Health.Seen | undefined
+      let last: Health.Heartbeat | undefined
       let now = 0
       let at = 0
       let known: { uid: string; heartbeat: string | undefined; renewal: string | undefined } | undefined
-      return history.every((look) => {
-        now += look.after * 1000
+      return history.every((monitorNodeHealth) => {
+        now += monitorNodeHealth.after * 1000
         const heartbeat =
-          look.heartbeat === "same" ? known?.heartbeat : look.heartbeat === "none" ? undefined : look.heartbeat
-        const renewal = look.renewal === "same" ? known?.renewal : look.renewal === "none" ? undefined : look.renewal
-        const isNew = known === undefined || known.uid !== look.uid
+          monitorNodeHealth.heartbeat === "same"
+            ? known?.heartbeat
+            : monitorNodeHealth.heartbeat === "none"
+              ? undefined
+              : monitorNodeHealth.heartbeat
+        const renewal =
+          monitorNodeHealth.renewal === "same"
+            ? known?.renewal
+            : monitorNodeHealth.renewal === "none"
+              ? undefined
+              : monitorNodeHealth.renewal
+        const isNew = known === undefined || known.uid !== monitorNodeHealth.uid
         if (isNew || heartbeat !== known?.heartbeat || (renewal !== undefined && renewal !== known?.renewal)) at = now
         // A lease that is not there for a moment is no news when it is back.
-        known = { uid: look.uid, heartbeat, renewal: renewal ?? (isNew ? undefined : known?.renewal) }
-        const node = nodeOf(look.uid, heartbeat)
-        seen = Health.observe(seen, node, leaseOf(renewal), now)
+        known = { uid: monitorNodeHealth.uid, heartbeat, renewal: renewal ?? (isNew ? undefined : known?.renewal) }
+        const node = nodeOf(monitorNodeHealth.uid, heartbeat)
+        last = Health.observe(last, node, leaseOf(renewal), now)
         const given = heartbeat === undefined ? 60_000 : 50_000
-        return Health.isSilent(node, seen, patience, now) === now - at > given
+        return Health.isOverdue(node, last, grace, now) === now - at > given
       })
     }
   )
@@ -82,7 +91,7 @@ describe("Health", () => {
           lastTransitionTime: "2003-01-01T00:00:00Z"
         }))
       const node: Node = { ...nodeOf("a", undefined), status: { conditions: before } }
-      const after = Health.unheard(node, 9_000)
+      const after = Health.unknownConditions(node, 9_000)
       const ready = before.find(({ type }) => type === "Ready")
       if (ready?.status === "Unknown") return after === undefined
       if (after === undefined) return false
@@ -109,7 +118,7 @@ describe("Health", () => {
         }))
       return (
         isDeepStrictEqual(after, [...old, ...added]) &&
-        Health.unheard({ ...node, status: { conditions: [...after] } }, 20_000) === undefined
+        Health.unknownConditions({ ...node, status: { conditions: [...after] } }, 20_000) === undefined
       )
     }
   )

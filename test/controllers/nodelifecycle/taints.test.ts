@@ -112,22 +112,22 @@ describe("Taints", () => {
     nodes,
     (facts) => {
       const node = nodeOf(facts)
-      const fate = Taints.fateOf(node, facts.isDisrupted)
+      const action = Taints.taintActionOf(node, facts.isDisrupted)
       const has = driving.filter((one) => named(node).includes(one))
       const isIll = facts.ready === "False" || facts.ready === "Unknown"
       if (facts.ready === "True" || facts.isDisrupted) {
         if (has.length > 0) {
-          if (fate !== "Spare") return false
-          const after = withTaints(node, [...(Taints.spared(node) ?? [])])
+          if (action !== "Remove") return false
+          const after = withTaints(node, [...(Taints.withoutNoExecuteTaint(node) ?? [])])
           const kept = named(node).filter((one) => !driving.includes(one))
-          return sorted(named(after)) === sorted(kept) && Taints.fateOf(after, facts.isDisrupted) !== "Spare"
+          return sorted(named(after)) === sorted(kept) && Taints.taintActionOf(after, facts.isDisrupted) !== "Remove"
         }
-        return Taints.spared(node) === undefined && fate === (isIll ? "Wait" : "Keep")
+        return Taints.withoutNoExecuteTaint(node) === undefined && action === (isIll ? "Enqueue" : "Keep")
       }
-      if (!isIll) return fate === "Keep"
+      if (!isIll) return action === "Keep"
       const right = facts.ready === "False" ? driving[0] : driving[1]
-      if (has.length === 0) return fate === "Wait"
-      return fate === (has.length === 1 && has[0] === right ? "Keep" : "Swap")
+      if (has.length === 0) return action === "Enqueue"
+      return action === (has.length === 1 && has[0] === right ? "Keep" : "Swap")
     }
   )
 
@@ -136,7 +136,7 @@ describe("Taints", () => {
     nodes,
     (facts) => {
       const node = nodeOf(facts)
-      const taints = Taints.givenUp(node, 7_000)
+      const taints = Taints.withNoExecuteTaint(node, 7_000)
       if (facts.ready !== "False" && facts.ready !== "Unknown") return taints === undefined
       const right = facts.ready === "False" ? "not-ready" : "unreachable"
       const after = taints === undefined ? node : withTaints(node, [...taints])
@@ -146,7 +146,7 @@ describe("Taints", () => {
       return (
         sorted(named(after)) === sorted([...others, `${prefix}${right}:NoExecute`]) &&
         added?.timeAdded === (before ? undefined : Time.format(7_000)) &&
-        Taints.givenUp(after, 9_000) === undefined
+        Taints.withNoExecuteTaint(after, 9_000) === undefined
       )
     }
   )

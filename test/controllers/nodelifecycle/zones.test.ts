@@ -15,8 +15,8 @@ const histories = Arbitrary.array(
 
 type History = ValueOf<typeof histories>
 
-const zonesOf = (look: History[number]): ReadonlyMap<string, Zones.Count> =>
-  new Map(Object.entries(look).filter(([, { notReady, ready }]) => ready + notReady > 0))
+const zonesOf = (monitorNodeHealth: History[number]): ReadonlyMap<string, Zones.Count> =>
+  new Map(Object.entries(monitorNodeHealth).filter(([, { notReady, ready }]) => ready + notReady > 0))
 
 const stateOf = ({ notReady, ready }: Zones.Count) =>
   ready === 0 ? "Full" : notReady > 2 && notReady / (ready + notReady) >= 0.55 ? "Partial" : "Normal"
@@ -48,21 +48,21 @@ const nodeOf = ({ excluded, oldRegion, oldZone, region, zone }: ValueOf<typeof l
 describe("Zones", () => {
   checkProperty("a zone is as ill as its nodes say", histories, (history) => {
     let before: Zones.States = new Map()
-    return history.every((look) => {
-      const zones = zonesOf(look)
-      before = Zones.turn(before, zones, rates).states
+    return history.every((monitorNodeHealth) => {
+      const zones = zonesOf(monitorNodeHealth)
+      before = Zones.transition(before, zones, rates).states
       return before.size === zones.size && [...zones].every(([zone, one]) => before.get(zone) === stateOf(one))
     })
   })
 
   checkProperty("nobody is given up exactly while no zone has a node that is ready", histories, (history) => {
     let before: Zones.States = new Map()
-    return history.every((look) => {
-      const zones = zonesOf(look)
-      const turn = Zones.turn(before, zones, rates)
-      before = turn.states
+    return history.every((monitorNodeHealth) => {
+      const zones = zonesOf(monitorNodeHealth)
+      const transition = Zones.transition(before, zones, rates)
+      before = transition.states
       return [...zones].every(([zone, one]) => {
-        const rate = turn.rates.get(zone)
+        const rate = transition.rates.get(zone)
         if (allFull(zones)) return rate === 0
         if (stateOf(one) !== "Partial") return rate === 0.1
         return rate === (one.ready + one.notReady > 10 ? 0.01 : 0)
@@ -75,13 +75,13 @@ describe("Zones", () => {
     histories,
     (history) => {
       let before: Zones.States = new Map()
-      return history.every((look) => {
-        const zones = zonesOf(look)
+      return history.every((monitorNodeHealth) => {
+        const zones = zonesOf(monitorNodeHealth)
         const was = zones.size > 0 && [...zones.keys()].every((zone) => before.get(zone) === "Full")
-        const turn = Zones.turn(before, zones, rates)
-        before = turn.states
+        const transition = Zones.transition(before, zones, rates)
+        before = transition.states
         const is = allFull(zones)
-        return turn.mode === (is && !was ? "Entered" : was && !is ? "Left" : "Same")
+        return transition.mode === (is && !was ? "Entered" : was && !is ? "Left" : "Same")
       })
     }
   )

@@ -18,7 +18,7 @@ import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import { int, oneOf } from "../../support/property.ts"
 import { runs, seed } from "../../support/runs.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const step = Arbitrary.all({
   what: oneOf("pod", "pod", "end", "gone", "secret", "free", "service", "type", "limit", "quota", "meddle", "wait"),
@@ -69,36 +69,38 @@ const act = ({ what, which }: Step, i: number) => {
   const name = `a${which}`
   switch (what) {
     case "pod":
-      return quietly(Stand.pod(name, { cpu: "200m" }))
+      return quietly(Harness.pod(name, { cpu: "200m" }))
     case "end":
-      return quietly(Stand.patch(Pod, name, { status: { phase: "Succeeded" } }, "status"))
+      return quietly(Harness.patch(Pod, name, { status: { phase: "Succeeded" } }, "status"))
     case "gone":
-      return quietly(Stand.remove(Pod, name))
+      return quietly(Harness.remove(Pod, name))
     case "secret":
-      return quietly(Stand.create(Secret, name))
+      return quietly(Harness.create(Secret, name))
     case "free":
-      return quietly(Stand.remove(Secret, name))
+      return quietly(Harness.remove(Secret, name))
     case "service":
-      return quietly(Stand.create(Service, name, { spec: { type: "NodePort", ports: [{ port: 80 }] } }))
+      return quietly(Harness.create(Service, name, { spec: { type: "NodePort", ports: [{ port: 80 }] } }))
     case "type":
-      return quietly(Stand.patch(Service, name, { spec: { type: "ClusterIP", ports: [{ port: 80, nodePort: null }] } }))
+      return quietly(
+        Harness.patch(Service, name, { spec: { type: "ClusterIP", ports: [{ port: 80, nodePort: null }] } })
+      )
     case "limit":
-      return quietly(Stand.patch(ResourceQuota, "q", { spec: { hard: { secrets: String(3 + (i % 2)) } } }))
+      return quietly(Harness.patch(ResourceQuota, "q", { spec: { hard: { secrets: String(3 + (i % 2)) } } }))
     case "quota":
-      return Effect.andThen(quietly(Stand.remove(ResourceQuota, "q")), () => quietly(Stand.quota("q", hard)))
+      return Effect.andThen(quietly(Harness.remove(ResourceQuota, "q")), () => quietly(Harness.quota("q", hard)))
     case "meddle":
-      return quietly(Stand.patch(ResourceQuota, "q", { status: { used: { secrets: "0" } } }, "status"))
+      return quietly(Harness.patch(ResourceQuota, "q", { status: { used: { secrets: "0" } } }, "status"))
     case "wait":
-      return Stand.advance("3 seconds")
+      return Harness.advance("3 seconds")
   }
 }
 
 /** What is there. */
 const expected = Effect.gen(function* () {
   const client = yield* KubeClient
-  const { items: pods } = yield* client.list(Pod, { namespace: Stand.namespace })
-  const { items: secrets } = yield* client.list(Secret, { namespace: Stand.namespace })
-  const { items: services } = yield* client.list(Service, { namespace: Stand.namespace })
+  const { items: pods } = yield* client.list(Pod, { namespace: Harness.namespace })
+  const { items: secrets } = yield* client.list(Secret, { namespace: Harness.namespace })
+  const { items: services } = yield* client.list(Service, { namespace: Harness.namespace })
   const live = pods.filter(({ status }) => status?.phase !== "Succeeded").length
   return {
     pods: String(live),
@@ -117,7 +119,7 @@ const play = (steps: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const server = yield* ApiServer
-    yield* Stand.quota("q", hard)
+    yield* Harness.quota("q", hard)
     let running = yield* cluster.run(ResourceQuotaController.make())
     for (const [i, one] of steps.entries()) {
       yield* server.setFaults(rulesOf(one))
@@ -128,11 +130,11 @@ const play = (steps: ReadonlyArray<Step>) =>
       running = yield* cluster.run(ResourceQuotaController.make())
     }
     yield* server.setFaults([])
-    yield* Stand.advance("10 minutes")
-    const calls = yield* Stand.recording
-    yield* Stand.advance("1 hour")
+    yield* Harness.advance("10 minutes")
+    const calls = yield* Harness.recording
+    yield* Harness.advance("1 hour")
     const found = yield* Effect.flatMap(KubeClient, (client) =>
-      client.get(ResourceQuota, { namespace: Stand.namespace, name: "q" })
+      client.get(ResourceQuota, { namespace: Harness.namespace, name: "q" })
     )
     const [told, there] = [found.status?.used ?? {}, yield* expected]
     return [
@@ -142,7 +144,7 @@ const play = (steps: ReadonlyArray<Step>) =>
       ...(JSON.stringify(found.status?.hard) === JSON.stringify(found.spec?.hard) ? [] : ["the limits differ"]),
       ...calls.map(({ path }) => `${path} is written for nothing`)
     ]
-  }).pipe(Effect.scoped, Effect.provide(Stand.layer))
+  }).pipe(Effect.scoped, Effect.provide(Harness.layer))
 
 const check = (steps: ReadonlyArray<Step>) =>
   Effect.map(Effect.provide(play(steps), TestClock.layer()), (wrong) => {
@@ -176,20 +178,20 @@ const promptly = (steps: ReadonlyArray<Partial<Step>>) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const server = yield* ApiServer
-    yield* Stand.quota("q", hard)
+    yield* Harness.quota("q", hard)
     yield* cluster.run(ResourceQuotaController.make({ syncPeriod: "1 day" }))
-    yield* Stand.settle
+    yield* Harness.settle
     for (const [i, one] of steps.entries()) {
       const whole: Step = { what: "wait", which: 0, fault: "none", times: 1, ...one }
       yield* server.setFaults(rulesOf(whole))
       yield* act(whole, i)
     }
-    yield* Stand.advance("1 minute")
+    yield* Harness.advance("1 minute")
     const { spec, status } = yield* Effect.flatMap(KubeClient, (client) =>
-      client.get(ResourceQuota, { namespace: Stand.namespace, name: "q" })
+      client.get(ResourceQuota, { namespace: Harness.namespace, name: "q" })
     )
     return [status?.used, status?.hard, yield* expected, spec?.hard] as const
-  }).pipe(Effect.scoped, Effect.provide(Stand.layer))
+  }).pipe(Effect.scoped, Effect.provide(Harness.layer))
 
 const isRight = ([used, limits, there, spec]: Effect.Success<ReturnType<typeof promptly>>): boolean =>
   JSON.stringify(limits) === JSON.stringify(spec) &&

@@ -94,5 +94,5 @@ export const start = (options?: ResourceQuotaController.Options) =>
 export const layer = ClusterTest.ClusterTest.layer({ admission: { resourceQuota: true } })
 
 /** The loop on a cluster that charges quotas, whose pods do what a test says. */
-export const world = <A, E>(test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>) =>
+export const withLoop = <A, E>(test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>) =>
   Effect.andThen(Effect.andThen(start(), settle), test).pipe(Effect.scoped, Effect.provide(layer))

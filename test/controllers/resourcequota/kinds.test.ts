@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { Pod, ResourceQuota, Secret } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import * as Kinds from "./kinds.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const same = assert.deepStrictEqual
 
@@ -12,56 +12,56 @@ const widgets = Kinds.custom("shop.example.com", "widgets", "Widget")
 const count = "count/widgets.shop.example.com"
 
 const installed = ({ definition }: ReturnType<typeof Kinds.custom>) =>
-  Stand.create(Kinds.Definition, definition.metadata.name, definition)
+  Harness.create(Kinds.Definition, definition.metadata.name, definition)
 
 describe("a quota on a kind that was not there", () => {
   it.effect("knows what is used within half a minute, without anybody's asking, and follows its objects", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.quota("q", { [count]: "1", secrets: "1" })
-        same(yield* Stand.used(), { secrets: "0" })
+        yield* Harness.quota("q", { [count]: "1", secrets: "1" })
+        same(yield* Harness.used(), { secrets: "0" })
         yield* installed(widgets)
-        yield* Stand.advance("31 seconds")
-        same(yield* Stand.used(), { [count]: "0", secrets: "0" })
-        yield* Stand.create(widgets.resource, "a", { spec: { size: 1 } })
-        same((yield* Stand.used())?.[count], "1")
-        assert.include(yield* Stand.refused(Stand.create(widgets.resource, "b")), "exceeded quota: q")
-        yield* Stand.remove(widgets.resource, "a")
-        same((yield* Stand.used())?.[count], "0")
+        yield* Harness.advance("31 seconds")
+        same(yield* Harness.used(), { [count]: "0", secrets: "0" })
+        yield* Harness.create(widgets.resource, "a", { spec: { size: 1 } })
+        same((yield* Harness.used())?.[count], "1")
+        assert.include(yield* Harness.refused(Harness.create(widgets.resource, "b")), "exceeded quota: q")
+        yield* Harness.remove(widgets.resource, "a")
+        same((yield* Harness.used())?.[count], "0")
       })
     )
   )
 
   it.effect("keeps what it knew when the kind is gone again", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* installed(widgets)
-        yield* Stand.advance("31 seconds")
-        yield* Stand.quota("q", { [count]: "2", secrets: "1" })
-        yield* Stand.create(widgets.resource, "a")
-        yield* Stand.remove(Kinds.Definition, widgets.definition.metadata.name)
-        yield* Stand.advance("1 minute")
-        yield* Stand.create(Secret, "a")
-        yield* Stand.advance("6 minutes")
-        same(yield* Stand.used(), { [count]: "0", secrets: "1" })
+        yield* Harness.advance("31 seconds")
+        yield* Harness.quota("q", { [count]: "2", secrets: "1" })
+        yield* Harness.create(widgets.resource, "a")
+        yield* Harness.remove(Kinds.Definition, widgets.definition.metadata.name)
+        yield* Harness.advance("1 minute")
+        yield* Harness.create(Secret, "a")
+        yield* Harness.advance("6 minutes")
+        same(yield* Harness.used(), { [count]: "0", secrets: "1" })
       })
     )
   )
 
   it.effect("counts devices by their class where claims for them are served", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         const claims = Kinds.custom("resource.k8s.io", "resourceclaims", "ResourceClaim")
         yield* installed(claims)
-        yield* Stand.advance("31 seconds")
+        yield* Harness.advance("31 seconds")
         const devices = "gold.deviceclass.resource.k8s.io/devices"
-        yield* Stand.quota("q", { "count/resourceclaims.resource.k8s.io": "1", [devices]: "1" })
-        same(yield* Stand.used(), { "count/resourceclaims.resource.k8s.io": "0", [devices]: "0" })
+        yield* Harness.quota("q", { "count/resourceclaims.resource.k8s.io": "1", [devices]: "1" })
+        same(yield* Harness.used(), { "count/resourceclaims.resource.k8s.io": "0", [devices]: "0" })
         const requests = [{ name: "req-0", exactly: { deviceClassName: "gold" } }]
-        yield* Stand.create(claims.resource, "a", { spec: { devices: { requests } } })
-        same(yield* Stand.used(), { "count/resourceclaims.resource.k8s.io": "1", [devices]: "1" })
-        yield* Stand.remove(claims.resource, "a")
-        same(yield* Stand.used(), { "count/resourceclaims.resource.k8s.io": "0", [devices]: "0" })
+        yield* Harness.create(claims.resource, "a", { spec: { devices: { requests } } })
+        same(yield* Harness.used(), { "count/resourceclaims.resource.k8s.io": "1", [devices]: "1" })
+        yield* Harness.remove(claims.resource, "a")
+        same(yield* Harness.used(), { "count/resourceclaims.resource.k8s.io": "0", [devices]: "0" })
       })
     )
   )
@@ -74,7 +74,7 @@ describe("extended resources", () => {
   const implicit = "requests.deviceclass.resource.kubernetes.io/gold"
 
   const claim = (name: string, count: number, metadata: object = {}) =>
-    Stand.create(claims.resource, name, {
+    Harness.create(claims.resource, name, {
       metadata,
       spec: { devices: { requests: [{ name: "req-0", exactly: { deviceClassName: "gold", count } }] } }
     })
@@ -82,14 +82,14 @@ describe("extended resources", () => {
   const gold = { "example.com/gold": "1" }
 
   /** Half a minute after the kinds are there, with a quota of both names. */
-  const served = (test: Parameters<typeof Stand.world>[0]) =>
-    Stand.world(
+  const served = (test: Parameters<typeof Harness.withLoop>[0]) =>
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* installed(claims)
         yield* installed(classes)
-        yield* Stand.create(classes.resource, "gold", { spec: { extendedResourceName: "example.com/gold" } })
-        yield* Stand.advance("31 seconds")
-        yield* Stand.quota("q", { [own]: "3", [implicit]: "3" })
+        yield* Harness.create(classes.resource, "gold", { spec: { extendedResourceName: "example.com/gold" } })
+        yield* Harness.advance("31 seconds")
+        yield* Harness.quota("q", { [own]: "3", [implicit]: "3" })
         yield* test
       })
     )
@@ -97,15 +97,15 @@ describe("extended resources", () => {
   it.effect("are counted from what pods request and from what their class is claimed with, and charged for both", () =>
     served(
       Effect.gen(function* () {
-        same(yield* Stand.used(), { [own]: "0", [implicit]: "0" })
+        same(yield* Harness.used(), { [own]: "0", [implicit]: "0" })
         yield* claim("a", 2)
-        same(yield* Stand.used(), { [own]: "2", [implicit]: "2" })
-        yield* Stand.pod("p", gold, {}, gold)
-        same(yield* Stand.used(), { [own]: "3", [implicit]: "2" })
-        const why = yield* Stand.refused(claim("b", 1))
+        same(yield* Harness.used(), { [own]: "2", [implicit]: "2" })
+        yield* Harness.pod("p", gold, {}, gold)
+        same(yield* Harness.used(), { [own]: "3", [implicit]: "2" })
+        const why = yield* Harness.refused(claim("b", 1))
         assert.include(why, `exceeded quota: q, requested: ${own}=1, used: ${own}=3, limited: ${own}=3`)
-        yield* Stand.remove(claims.resource, "a")
-        same(yield* Stand.used(), { [own]: "1", [implicit]: "0" })
+        yield* Harness.remove(claims.resource, "a")
+        same(yield* Harness.used(), { [own]: "1", [implicit]: "0" })
       })
     )
   )
@@ -113,20 +113,20 @@ describe("extended resources", () => {
   it.effect("that a pod requests are not counted again in the claim that is made for it", () =>
     served(
       Effect.gen(function* () {
-        const { metadata } = yield* Stand.pod("p", gold, {}, gold)
+        const { metadata } = yield* Harness.pod("p", gold, {}, gold)
         const made = {
           annotations: { "resource.kubernetes.io/extended-resource-claim": "true" },
           ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p", uid: metadata.uid ?? "", controller: true }]
         }
         yield* claim("p-claim", 1, made)
-        same(yield* Stand.used(), { [own]: "1", [implicit]: "1" })
+        same(yield* Harness.used(), { [own]: "1", [implicit]: "1" })
         // The pod has ended; its claim is still there, and has the device.
-        yield* Stand.patch(Pod, "p", { status: { phase: "Succeeded" } }, "status")
-        yield* Stand.advance("2 seconds")
-        same(yield* Stand.used(), { [own]: "1", [implicit]: "1" })
-        yield* Stand.remove(Pod, "p")
-        yield* Stand.remove(claims.resource, "p-claim")
-        same(yield* Stand.used(), { [own]: "0", [implicit]: "0" })
+        yield* Harness.patch(Pod, "p", { status: { phase: "Succeeded" } }, "status")
+        yield* Harness.advance("2 seconds")
+        same(yield* Harness.used(), { [own]: "1", [implicit]: "1" })
+        yield* Harness.remove(Pod, "p")
+        yield* Harness.remove(claims.resource, "p-claim")
+        same(yield* Harness.used(), { [own]: "0", [implicit]: "0" })
       })
     )
   )
@@ -135,21 +135,21 @@ describe("extended resources", () => {
     served(
       Effect.gen(function* () {
         yield* claim("a", 2)
-        yield* Stand.patch(classes.resource, "gold", { spec: { extendedResourceName: null } })
-        same(yield* Stand.used(), { [own]: "0", [implicit]: "2" })
-        yield* Stand.patch(classes.resource, "gold", { spec: { extendedResourceName: "example.com/gold" } })
-        yield* Stand.advance("2 seconds")
-        same(yield* Stand.used(), { [own]: "2", [implicit]: "2" })
+        yield* Harness.patch(classes.resource, "gold", { spec: { extendedResourceName: null } })
+        same(yield* Harness.used(), { [own]: "0", [implicit]: "2" })
+        yield* Harness.patch(classes.resource, "gold", { spec: { extendedResourceName: "example.com/gold" } })
+        yield* Harness.advance("2 seconds")
+        same(yield* Harness.used(), { [own]: "2", [implicit]: "2" })
       })
     )
   )
 
   it.effect("are counted from pods alone where nobody serves claims", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.quota("q", { [own]: "3", [implicit]: "3" })
-        yield* Stand.pod("p", gold, {}, gold)
-        same(yield* Stand.used(), { [own]: "1", [implicit]: "0" })
+        yield* Harness.quota("q", { [own]: "3", [implicit]: "3" })
+        yield* Harness.pod("p", gold, {}, gold)
+        same(yield* Harness.used(), { [own]: "1", [implicit]: "0" })
       })
     )
   )
@@ -164,28 +164,28 @@ describe("a kind that cannot be read", () => {
         { match: ({ context, method }) => context.resource === "secrets" && method === "GET", fault: forbidden },
         { match: { verb: "watch", resource: "secrets" }, fault: forbidden }
       ])
-      yield* Stand.start()
-      yield* Stand.quota("q", { secrets: "3", configmaps: "3" })
+      yield* Harness.start()
+      yield* Harness.quota("q", { secrets: "3", configmaps: "3" })
       // So long it waits for all kinds before it counts any.
-      yield* Stand.advance("31 seconds")
-      same(yield* Stand.used(), { configmaps: "0" })
+      yield* Harness.advance("31 seconds")
+      same(yield* Harness.used(), { configmaps: "0" })
       yield* server.setFaults([])
-      yield* Stand.advance("2 minutes")
-      same(yield* Stand.used(), { secrets: "0", configmaps: "0" })
-    }).pipe(Effect.scoped, Effect.provide(Stand.layer))
+      yield* Harness.advance("2 minutes")
+      same(yield* Harness.used(), { secrets: "0", configmaps: "0" })
+    }).pipe(Effect.scoped, Effect.provide(Harness.layer))
   )
 
   it.effect("of a group that cannot be described leaves what is used of it as it is", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.quota("q", { "count/deployments.apps": "1", secrets: "2" })
+        yield* Harness.quota("q", { "count/deployments.apps": "1", secrets: "2" })
         const match = ({ path }: { readonly path: string }) => path.startsWith("/apis")
         yield* (yield* ApiServer).setFaults([{ match, fault: { _tag: "Status", code: 503 } }])
-        yield* Stand.advance("1 minute")
-        yield* Stand.create(Secret, "a")
-        yield* Stand.remove(Secret, "a")
-        same(yield* Stand.used(), { "count/deployments.apps": "0", secrets: "0" })
-        yield* Stand.remove(ResourceQuota, "q")
+        yield* Harness.advance("1 minute")
+        yield* Harness.create(Secret, "a")
+        yield* Harness.remove(Secret, "a")
+        same(yield* Harness.used(), { "count/deployments.apps": "0", secrets: "0" })
+        yield* Harness.remove(ResourceQuota, "q")
       })
     )
   )

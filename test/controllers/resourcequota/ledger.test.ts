@@ -221,7 +221,7 @@ class World {
 
 describe("Original", () => {
   checkProperty("what it says is what is there, whatever happens", history, (steps) => {
-    const world = new World(Original)
-    return steps.every((one) => world.step(one))
+    const withLoop = new World(Original)
+    return steps.every((one) => withLoop.step(one))
   })
 })

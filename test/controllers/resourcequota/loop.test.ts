@@ -72,13 +72,16 @@ describe("the loop of quotas", () => {
     take()
     const [a, b] = [object("a"), object("b")]
     secrets([{ _tag: "Created", object: a, initial: false }])
-    assert.deepStrictEqual(take(), [`default/known after ${Loop.patience}`])
+    assert.deepStrictEqual(take(), [`default/known after ${Loop.chargeDelay}`])
     secrets([{ _tag: "Updated", object: object("a", { data: {} }), previous: a }])
     assert.deepStrictEqual(take(), [])
     secrets([{ _tag: "Deleted", object: a, stateUnknown: false }])
     assert.deepStrictEqual(take(), ["default/known 0"])
     pods([{ _tag: "Created", object: b, initial: false }])
-    assert.deepStrictEqual(take(), [`default/fresh after ${Loop.patience}`, `default/known after ${Loop.patience}`])
+    assert.deepStrictEqual(take(), [
+      `default/fresh after ${Loop.chargeDelay}`,
+      `default/known after ${Loop.chargeDelay}`
+    ])
     const running = object("b", { status: { phase: "Running" } })
     pods([{ _tag: "Updated", object: running, previous: b }])
     assert.deepStrictEqual(take(), [])

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { PersistentVolumeClaim, Pod } from "../../../src/kube/resources.ts"
 import { PriorityClass } from "./kinds.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const same = assert.deepStrictEqual
 
@@ -25,39 +25,39 @@ const one = {
   "limits.memory": "400Mi"
 }
 
-const pods = (name: string) => Effect.map(Stand.used(name), (told) => told?.["pods"])
+const pods = (name: string) => Effect.map(Harness.used(name), (told) => told?.["pods"])
 
 describe("a quota on pods that end, or do not", () => {
   it.effect("counts those that it is about", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.quota("ending", hard, { scopes: ["Terminating"] })
-        yield* Stand.quota("lasting", hard, { scopes: ["NotTerminating"] })
-        const told = Effect.all([Stand.used("ending"), Stand.used("lasting")])
-        yield* Stand.pod("a", amounts, {}, limits)
+        yield* Harness.quota("ending", hard, { scopes: ["Terminating"] })
+        yield* Harness.quota("lasting", hard, { scopes: ["NotTerminating"] })
+        const told = Effect.all([Harness.used("ending"), Harness.used("lasting")])
+        yield* Harness.pod("a", amounts, {}, limits)
         same(yield* told, [none, one])
-        yield* Stand.remove(Pod, "a")
-        yield* Stand.pod("b", amounts, { activeDeadlineSeconds: 3600 }, limits)
+        yield* Harness.remove(Pod, "a")
+        yield* Harness.pod("b", amounts, { activeDeadlineSeconds: 3600 }, limits)
         same(yield* told, [one, none])
-        yield* Stand.remove(Pod, "b")
+        yield* Harness.remove(Pod, "b")
         same(yield* told, [none, none])
       })
     )
   )
 
   it.effect("follows a pod that is given a deadline", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.quota("ending", { ...hard, pods: "1" }, Stand.scoped("Terminating"))
-        yield* Stand.quota("lasting", { ...hard, pods: "1" }, Stand.scoped("NotTerminating"))
-        const told = Effect.all([Stand.used("ending"), Stand.used("lasting")])
-        yield* Stand.pod("a", amounts, {}, limits)
+        yield* Harness.quota("ending", { ...hard, pods: "1" }, Harness.scoped("Terminating"))
+        yield* Harness.quota("lasting", { ...hard, pods: "1" }, Harness.scoped("NotTerminating"))
+        const told = Effect.all([Harness.used("ending"), Harness.used("lasting")])
+        yield* Harness.pod("a", amounts, {}, limits)
         same(yield* told, [none, one])
-        yield* Stand.patch(Pod, "a", { spec: { activeDeadlineSeconds: 3600 } })
+        yield* Harness.patch(Pod, "a", { spec: { activeDeadlineSeconds: 3600 } })
         same(yield* told, [one, none])
-        const second = Stand.pod("b", amounts, { activeDeadlineSeconds: 3600 }, limits)
-        assert.include(yield* Stand.refused(second), "exceeded quota: ending")
-        yield* Stand.remove(Pod, "a")
+        const second = Harness.pod("b", amounts, { activeDeadlineSeconds: 3600 }, limits)
+        assert.include(yield* Harness.refused(second), "exceeded quota: ending")
+        yield* Harness.remove(Pod, "a")
         yield* second
         same(yield* told, [one, none])
       })
@@ -68,18 +68,18 @@ describe("a quota on pods that end, or do not", () => {
 describe("a quota on pods by how they ask", () => {
   for (const said of ["scopes", "a selector"])
     it.effect(`counts those that ask for something, or for nothing (${said})`, () =>
-      Stand.world(
+      Harness.withLoop(
         Effect.gen(function* () {
-          const scope = (name: string) => (said === "scopes" ? { scopes: [name] } : Stand.scoped(name))
-          yield* Stand.quota("idle", { pods: "5" }, scope("BestEffort"))
-          yield* Stand.quota("busy", { pods: "5" }, scope("NotBestEffort"))
+          const scope = (name: string) => (said === "scopes" ? { scopes: [name] } : Harness.scoped(name))
+          yield* Harness.quota("idle", { pods: "5" }, scope("BestEffort"))
+          yield* Harness.quota("busy", { pods: "5" }, scope("NotBestEffort"))
           const told = Effect.all([pods("idle"), pods("busy")])
-          yield* Stand.pod("a")
+          yield* Harness.pod("a")
           same(yield* told, ["1", "0"])
-          yield* Stand.remove(Pod, "a")
-          yield* Stand.pod("b", amounts)
+          yield* Harness.remove(Pod, "a")
+          yield* Harness.pod("b", amounts)
           same(yield* told, ["0", "1"])
-          yield* Stand.remove(Pod, "b")
+          yield* Harness.remove(Pod, "b")
           same(yield* told, ["0", "0"])
         })
       )
@@ -88,9 +88,9 @@ describe("a quota on pods by how they ask", () => {
 
 describe("a quota on pods by their class of priority", () => {
   it.effect("counts those that its operator selects", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        for (const name of ["high", "low"]) yield* Stand.create(PriorityClass, name, { value: 1000 })
+        for (const name of ["high", "low"]) yield* Harness.create(PriorityClass, name, { value: 1000 })
         const quotas = {
           in: ["In", ["high"]],
           notIn: ["NotIn", ["high"]],
@@ -98,30 +98,30 @@ describe("a quota on pods by their class of priority", () => {
           none: ["DoesNotExist"]
         } as const
         for (const [name, [operator, values]] of Object.entries(quotas))
-          yield* Stand.quota(name.toLowerCase(), { pods: "5" }, Stand.scoped("PriorityClass", operator, values))
+          yield* Harness.quota(name.toLowerCase(), { pods: "5" }, Harness.scoped("PriorityClass", operator, values))
         const told = Effect.all(Object.keys(quotas).map((name) => pods(name.toLowerCase())))
-        yield* Stand.pod("a", {}, { priorityClassName: "high" })
+        yield* Harness.pod("a", {}, { priorityClassName: "high" })
         same(yield* told, ["1", "0", "1", "0"])
-        yield* Stand.pod("b", {}, { priorityClassName: "low" })
-        yield* Stand.pod("c")
+        yield* Harness.pod("b", {}, { priorityClassName: "low" })
+        yield* Harness.pod("c")
         same(yield* told, ["1", "2", "2", "1"])
-        for (const name of ["a", "b", "c"]) yield* Stand.remove(Pod, name)
+        for (const name of ["a", "b", "c"]) yield* Harness.remove(Pod, name)
         same(yield* told, ["0", "0", "0", "0"])
       })
     )
   )
 
   it.effect("refuses a second one where there is room for one, and counts what they ask for", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.create(PriorityClass, "high", { value: 1000 })
-        yield* Stand.quota("q", { ...hard, pods: "1" }, Stand.scoped("PriorityClass", "In", ["high"]))
+        yield* Harness.create(PriorityClass, "high", { value: 1000 })
+        yield* Harness.quota("q", { ...hard, pods: "1" }, Harness.scoped("PriorityClass", "In", ["high"]))
         const high = { priorityClassName: "high" }
-        yield* Stand.pod("a", amounts, high, limits)
-        same(yield* Stand.used(), one)
-        assert.include(yield* Stand.refused(Stand.pod("b", amounts, high, limits)), "exceeded quota: q")
-        yield* Stand.remove(Pod, "a")
-        same(yield* Stand.used(), none)
+        yield* Harness.pod("a", amounts, high, limits)
+        same(yield* Harness.used(), one)
+        assert.include(yield* Harness.refused(Harness.pod("b", amounts, high, limits)), "exceeded quota: q")
+        yield* Harness.remove(Pod, "a")
+        same(yield* Harness.used(), none)
       })
     )
   )
@@ -129,11 +129,11 @@ describe("a quota on pods by their class of priority", () => {
 
 describe("a quota on pods whose affinity looks into other namespaces", () => {
   it.effect("counts those that name some, or select some", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.quota("q", { pods: "5" }, Stand.scoped("CrossNamespacePodAffinity"))
+        yield* Harness.quota("q", { pods: "5" }, Harness.scoped("CrossNamespacePodAffinity"))
         const affine = (name: string, more: object) =>
-          Stand.pod(
+          Harness.pod(
             name,
             {},
             {
@@ -148,7 +148,7 @@ describe("a quota on pods whose affinity looks into other namespaces", () => {
         yield* affine("named", { namespaces: ["other"] })
         yield* affine("selected", { namespaceSelector: { matchLabels: { team: "ads" } } })
         same(yield* pods("q"), "2")
-        for (const name of ["near", "named", "selected"]) yield* Stand.remove(Pod, name)
+        for (const name of ["near", "named", "selected"]) yield* Harness.remove(Pod, name)
         same(yield* pods("q"), "0")
       })
     )
@@ -157,26 +157,26 @@ describe("a quota on pods whose affinity looks into other namespaces", () => {
 
 describe("a quota on claims of a class of attributes", () => {
   it.effect("counts a claim on the way from one to another under both", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         const room = { persistentvolumeclaims: "1", "requests.storage": "5Gi" }
         for (const name of ["gold", "silver"])
-          yield* Stand.quota(name, room, Stand.scoped("VolumeAttributesClass", "In", [name]))
-        const told = Effect.map(Effect.all([Stand.used("gold"), Stand.used("silver")]), (all) =>
+          yield* Harness.quota(name, room, Harness.scoped("VolumeAttributesClass", "In", [name]))
+        const told = Effect.map(Effect.all([Harness.used("gold"), Harness.used("silver")]), (all) =>
           all.map((used) => `${used?.["persistentvolumeclaims"]} ${used?.["requests.storage"]}`)
         )
         const gold = { storageClassName: "", volumeAttributesClassName: "gold" }
-        yield* Stand.claim("a", gold)
+        yield* Harness.claim("a", gold)
         same(yield* told, ["1 1Gi", "0 0"])
-        assert.include(yield* Stand.refused(Stand.claim("b", gold)), "exceeded quota: gold")
+        assert.include(yield* Harness.refused(Harness.claim("b", gold)), "exceeded quota: gold")
         const status = { phase: "Bound", currentVolumeAttributesClassName: "gold" }
-        yield* Stand.patch(PersistentVolumeClaim, "a", { status }, "status")
-        yield* Stand.patch(PersistentVolumeClaim, "a", { spec: { volumeAttributesClassName: "silver" } })
+        yield* Harness.patch(PersistentVolumeClaim, "a", { status }, "status")
+        yield* Harness.patch(PersistentVolumeClaim, "a", { spec: { volumeAttributesClassName: "silver" } })
         same(yield* told, ["1 1Gi", "1 1Gi"])
         const moved = { currentVolumeAttributesClassName: "silver" }
-        yield* Stand.patch(PersistentVolumeClaim, "a", { status: moved }, "status")
+        yield* Harness.patch(PersistentVolumeClaim, "a", { status: moved }, "status")
         same(yield* told, ["0 0", "1 1Gi"])
-        yield* Stand.remove(PersistentVolumeClaim, "a")
+        yield* Harness.remove(PersistentVolumeClaim, "a")
         same(yield* told, ["0 0", "0 0"])
       })
     )

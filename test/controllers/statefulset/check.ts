@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { World } from "./model.ts"
+import { StatefulSetModel } from "./model.ts"
 import * as Truth from "./truth.ts"
 
 const few = Schema.Literals([0, 1, 2, 3])
@@ -57,75 +57,75 @@ export const check = Effect.fnUntraced(function* ({
   actions,
   setup
 }: typeof Script.Type): Effect.fn.Return<string | undefined> {
-  const world = new World(setup)
-  yield* TestClock.setTime(world.now)
+  const model = new StatefulSetModel(setup)
+  yield* TestClock.setTime(model.now)
   for (const action of actions) {
-    yield* act(world, action)
-    if (world.wrong !== undefined) return world.wrong
+    yield* act(model, action)
+    if (model.wrong !== undefined) return model.wrong
   }
-  return yield* end(world)
+  return yield* end(model)
 })
 
-const act = Effect.fnUntraced(function* (world: World, action: Action) {
+const act = Effect.fnUntraced(function* (model: StatefulSetModel, action: Action) {
   switch (action._tag) {
     case "Sync":
-      world.meanwhile = action.meanwhile
-      return yield* world.sync
+      model.meanwhile = action.meanwhile
+      return yield* model.sync
     case "Rounds":
-      return yield* rounds(world, action.count)
+      return yield* rounds(model, action.count)
     case "Disturb":
-      yield* rounds(world, 8)
-      if (action.how === "FailAll") failAll(world)
-      else if (action.how !== "Nothing") happen(world, { _tag: action.how, pod: action.pod })
-      specify(world, Truth.asked(action.wish))
-      if (action.refused !== "none") world.refusing[action.refused] = 4
+      yield* rounds(model, 8)
+      if (action.how === "FailAll") failAll(model)
+      else if (action.how !== "Nothing") happen(model, { _tag: action.how, pod: action.pod })
+      specify(model, Truth.asked(action.wish))
+      if (action.refused !== "none") model.refusing[action.refused] = 4
       for (let i = 0; i < 2; i++) {
-        world.showAll()
-        yield* world.sync
+        model.showAll()
+        yield* model.sync
       }
       return
     case "Bounce":
-      specify(world, { replicas: 1 })
-      yield* rounds(world, 8)
-      specify(world, { replicas: 0 })
-      world.showAll()
-      yield* world.sync
-      world.live()
-      specify(world, { replicas: 1 })
-      world.showAll()
-      return yield* world.sync
+      specify(model, { replicas: 1 })
+      yield* rounds(model, 8)
+      specify(model, { replicas: 0 })
+      model.showAll()
+      yield* model.sync
+      model.live()
+      specify(model, { replicas: 1 })
+      model.showAll()
+      return yield* model.sync
     case "Crash":
-      world.badWrite = action.write
-      world.badLuck = action.done ? "after" : "before"
-      yield* world.sync
-      return world.takeOver(action.fresh)
+      model.badWrite = action.write
+      model.badLuck = action.done ? "after" : "before"
+      yield* model.sync
+      return model.takeOver(action.fresh)
     case "Lose":
-      world.badWrite = action.write
-      world.badLuck = "lost"
-      return yield* world.sync
+      model.badWrite = action.write
+      model.badLuck = "lost"
+      return yield* model.sync
     case "Wait":
-      return yield* pass(world, action.seconds * 1000)
+      return yield* pass(model, action.seconds * 1000)
     default:
-      return happen(world, action)
+      return happen(model, action)
   }
 })
 
-const failAll = ({ pods }: World): void => {
+const failAll = ({ pods }: StatefulSetModel): void => {
   for (const pod of pods.all()) pods.put({ ...pod, status: { phase: "Failed" } })
 }
 
-const rounds = Effect.fnUntraced(function* (world: World, count: number) {
+const rounds = Effect.fnUntraced(function* (model: StatefulSetModel, count: number) {
   for (let i = 0; i < count; i++) {
-    world.collect()
-    world.live()
-    world.showAll()
-    yield* world.sync
+    model.collect()
+    model.live()
+    model.showAll()
+    yield* model.sync
   }
 })
 
-const pass = (world: World, millis: number) => {
-  world.now += millis
-  return TestClock.setTime(world.now)
+const pass = (model: StatefulSetModel, millis: number) => {
+  model.now += millis
+  return TestClock.setTime(model.now)
 }
 
 type Happening = Exclude<
@@ -133,72 +133,72 @@ type Happening = Exclude<
   { readonly _tag: "Sync" | "Rounds" | "Disturb" | "Bounce" | "Crash" | "Lose" | "Wait" }
 >
 
-const happen = (world: World, action: Happening): void => {
+const happen = (model: StatefulSetModel, action: Happening): void => {
   switch (action._tag) {
     case "Live":
-      return world.live()
+      return model.live()
     case "Fail": {
-      const pod = world.pods.all().filter((one) => !Truth.hasEnded(one))[action.pod]
-      return void (pod && world.pods.put({ ...pod, status: { phase: action.how } }))
+      const pod = model.pods.all().filter((one) => !Truth.hasEnded(one))[action.pod]
+      return void (pod && model.pods.put({ ...pod, status: { phase: action.how } }))
     }
     case "Unready": {
-      const pod = world.pods.all().filter(Truth.isReady)[action.pod]
-      return void (pod && world.pods.put(Truth.ready(pod, false, world.now)))
+      const pod = model.pods.all().filter(Truth.isReady)[action.pod]
+      return void (pod && model.pods.put(Truth.ready(pod, false, model.now)))
     }
     case "Delete": {
-      const pod = world.pods.all()[action.pod]
-      return void (pod && world.leave(pod))
+      const pod = model.pods.all()[action.pod]
+      return void (pod && model.leave(pod))
     }
     case "Strip": {
-      const pod = world.pods.all()[action.pod]
+      const pod = model.pods.all()[action.pod]
       const labels = { ...pod?.metadata.labels }
       delete labels["statefulset.kubernetes.io/pod-name"]
-      return void (pod && world.pods.put({ ...pod, metadata: { ...pod.metadata, labels } }))
+      return void (pod && model.pods.put({ ...pod, metadata: { ...pod.metadata, labels } }))
     }
     case "Wish":
-      return specify(world, Truth.asked(action.wish))
+      return specify(model, Truth.asked(action.wish))
     case "Template":
-      return specify(world, { template: Truth.templateOf(action.image) })
+      return specify(model, { template: Truth.templateOf(action.image) })
     case "ShowPods":
-      return world.showPods(action.events)
+      return model.showPods(action.events)
     case "ShowClaims":
-      return world.showClaims()
+      return model.showClaims()
     case "ShowSet":
-      return world.showSet()
+      return model.showSet()
     case "Refuse":
-      world.refusing[action.verb] = action.times
+      model.refusing[action.verb] = action.times
   }
 }
 
-const specify = (world: World, part: object): void => {
-  const { set, sets } = world
+const specify = (model: StatefulSetModel, part: object): void => {
+  const { set, sets } = model
   const metadata = { ...set.metadata, generation: (set.metadata.generation ?? 0) + 1 }
   const now = sets.put({ ...set, metadata, spec: { ...set.spec, ...part } as never })
-  if (Truth.goesWithPods(set) && !Truth.goesWithPods(now)) world.isTooLate = true
+  if (Truth.goesWithPods(set) && !Truth.goesWithPods(now)) model.isTooLate = true
 }
 
 /** Everybody is well again and hears of everything, and somebody takes away what can never be. Syncs are only those that somebody asks for. */
-const end = Effect.fnUntraced(function* (world: World) {
-  for (const verb of ["create", "delete", "patch", "update"] as const) world.refusing[verb] = 0
-  if (Truth.image(world.set.spec?.template ?? {}) === Truth.bad) specify(world, { template: Truth.templateOf("v4") })
+const end = Effect.fnUntraced(function* (model: StatefulSetModel) {
+  for (const verb of ["create", "delete", "patch", "update"] as const) model.refusing[verb] = 0
+  if (Truth.image(model.set.spec?.template ?? {}) === Truth.bad) specify(model, { template: Truth.templateOf("v4") })
   for (let round = 0; round < 150; round++) {
-    world.live()
-    for (const pod of world.pods.all()) if (Truth.image(pod) === Truth.bad && isNotKept(world)) world.leave(pod)
-    world.showAll()
-    if (world.due === Infinity) world.collect()
-    world.showAll()
-    if (world.due === Infinity) return yield* rest(world)
-    if (world.due - world.now > longest) return "waits for what will never come"
-    yield* pass(world, Math.max(1, world.due - world.now))
-    world.meanwhile = 0
-    yield* world.sync
-    if (world.wrong !== undefined) return world.wrong
+    model.live()
+    for (const pod of model.pods.all()) if (Truth.image(pod) === Truth.bad && isNotKept(model)) model.leave(pod)
+    model.showAll()
+    if (model.due === Infinity) model.collect()
+    model.showAll()
+    if (model.due === Infinity) return yield* rest(model)
+    if (model.due - model.now > longest) return "waits for what will never come"
+    yield* pass(model, Math.max(1, model.due - model.now))
+    model.meanwhile = 0
+    yield* model.sync
+    if (model.wrong !== undefined) return model.wrong
   }
-  return `no end after many syncs: ${JSON.stringify(world.set.status)}`
+  return `no end after many syncs: ${JSON.stringify(model.set.status)}`
 })
 
 /** A set whose last whole revision never worked makes bad pods for ever below its partition. */
-const isNotKept = ({ set, revisions }: World): boolean => {
+const isNotKept = ({ set, revisions }: StatefulSetModel): boolean => {
   const current = revisions.get(`ns/${set.status?.currentRevision}`)
   return Truth.partition(set) === 0 || !JSON.stringify(current?.data ?? "").includes(`"${Truth.bad}"`)
 }
@@ -206,24 +206,24 @@ const isNotKept = ({ set, revisions }: World): boolean => {
 /** Milliseconds: longer than a replica has to be ready. */
 const longest = 20_000
 
-const rest = Effect.fnUntraced(function* (world: World) {
-  const { pods, set } = world
+const rest = Effect.fnUntraced(function* (model: StatefulSetModel) {
+  const { pods, set } = model
   const all = [...pods.all()].sort((a, b) => Truth.ordinal(a) - Truth.ordinal(b))
-  const isStuck = all.some((pod) => Truth.image(pod) === Truth.bad) && !isNotKept(world)
-  const wrong = isStuck ? undefined : (replicas(world, all) ?? claims(world, all))
+  const isStuck = all.some((pod) => Truth.image(pod) === Truth.bad) && !isNotKept(model)
+  const wrong = isStuck ? undefined : (replicas(model, all) ?? claims(model, all))
   if (wrong !== undefined) return wrong
-  const told = status(world, all) ?? history(world)
+  const told = status(model, all) ?? history(model)
   if (told !== undefined) return told
   const now = JSON.stringify(set.status)
-  world.wrote = false
-  yield* world.sync
-  if (world.wrote) return `writes at rest: ${now}, ${JSON.stringify(world.set.status)}`
-  return world.wrong
+  model.wrote = false
+  yield* model.sync
+  if (model.wrote) return `writes at rest: ${now}, ${JSON.stringify(model.set.status)}`
+  return model.wrong
 })
 
 const replicas = (
-  { now, set }: World,
-  all: World["pods"] extends { all(): infer A } ? A : never
+  { now, set }: StatefulSetModel,
+  all: StatefulSetModel["pods"] extends { all(): infer A } ? A : never
 ): string | undefined => {
   const image = Truth.image(set.spec?.template ?? {})
   const ordinals = String(all.map(Truth.ordinal))
@@ -239,7 +239,7 @@ const replicas = (
 }
 
 const claims = (
-  { claims, isTooLate, set }: World,
+  { claims, isTooLate, set }: StatefulSetModel,
   all: ReadonlyArray<{ readonly metadata: { readonly name: string } }>
 ) => {
   if ((set.spec?.volumeClaimTemplates ?? []).length === 0 || isTooLate) return undefined
@@ -253,7 +253,10 @@ const claims = (
   return undefined
 }
 
-const status = ({ now, set }: World, all: ReadonlyArray<Parameters<typeof Truth.isReady>[0]>): string | undefined => {
+const status = (
+  { now, set }: StatefulSetModel,
+  all: ReadonlyArray<Parameters<typeof Truth.isReady>[0]>
+): string | undefined => {
   const { status } = set
   if (status === undefined) return "no status"
   if (status.observedGeneration !== set.metadata.generation) return "an old generation is observed"
@@ -276,7 +279,7 @@ const status = ({ now, set }: World, all: ReadonlyArray<Parameters<typeof Truth.
   return undefined
 }
 
-const history = ({ pods, revisions, set }: World): string | undefined => {
+const history = ({ pods, revisions, set }: StatefulSetModel): string | undefined => {
   const image = Truth.image(set.spec?.template ?? {})
   const all = [...revisions.all()].sort((a, b) => a.revision - b.revision)
   const last = all.at(-1)

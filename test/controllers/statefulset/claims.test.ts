@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const collecting = Effect.flatMap(ClusterTest, (cluster) => cluster.run(GarbageCollector.make()))
 
@@ -11,47 +11,47 @@ const retention = (whenDeleted: "Retain" | "Delete", whenScaled: "Retain" | "Del
   persistentVolumeClaimRetentionPolicy: { whenDeleted, whenScaled }
 })
 
-const names = Effect.map(Stand.claims, (all) => all.map(({ metadata }) => metadata.name))
+const names = Effect.map(Harness.claims, (all) => all.map(({ metadata }) => metadata.name))
 
-Stand.scenario(
+Harness.scenario(
   "makes claims before their pod, labelled as its pods are, and keeps them",
   Effect.gen(function* () {
     yield* collecting
     const templates = [
-      Stand.claimTemplate("data", { labels: { disk: "fast", app: "other" }, annotations: { a: "b" } }),
-      Stand.claimTemplate("log-files")
+      Harness.claimTemplate("data", { labels: { disk: "fast", app: "other" }, annotations: { a: "b" } }),
+      Harness.claimTemplate("log-files")
     ]
-    yield* Stand.running(Stand.withClaims({ replicas: 2, volumeClaimTemplates: templates }))
+    yield* Harness.running(Harness.withClaims({ replicas: 2, volumeClaimTemplates: templates }))
     assert.deepStrictEqual(yield* names, ["data-web-0", "data-web-1", "log-files-web-0", "log-files-web-1"])
-    const [claim] = yield* Stand.claims
+    const [claim] = yield* Harness.claims
     assert.deepStrictEqual(claim?.metadata.labels, { disk: "fast", app: "web" })
     assert.deepStrictEqual(claim?.metadata.annotations, { a: "b" })
     assert.deepInclude(claim?.spec, { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } })
-    assert.deepStrictEqual((yield* Stand.events).slice(0, 3), [
+    assert.deepStrictEqual((yield* Harness.events).slice(0, 3), [
       "Normal SuccessfulCreate Create Claim data-web-0 Pod web-0 in StatefulSet web success",
       "Normal SuccessfulCreate Create Claim log-files-web-0 Pod web-0 in StatefulSet web success",
       "Normal SuccessfulCreate Create Pod web-0 in StatefulSet web successful"
     ])
-    const uids = (yield* Stand.claims).map(({ metadata }) => metadata.uid)
-    yield* Stand.scale(0)
-    yield* Stand.advance("1 minute")
-    yield* Stand.remove(Stand.StatefulSet, "web")
-    yield* Stand.advance("1 minute")
-    yield* Stand.running(Stand.withClaims({ replicas: 2, volumeClaimTemplates: templates }))
+    const uids = (yield* Harness.claims).map(({ metadata }) => metadata.uid)
+    yield* Harness.scale(0)
+    yield* Harness.advance("1 minute")
+    yield* Harness.remove(Harness.StatefulSet, "web")
+    yield* Harness.advance("1 minute")
+    yield* Harness.running(Harness.withClaims({ replicas: 2, volumeClaimTemplates: templates }))
     assert.deepStrictEqual(
-      (yield* Stand.claims).map(({ metadata }) => metadata.uid),
+      (yield* Harness.claims).map(({ metadata }) => metadata.uid),
       uids
     )
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "tells why a claim cannot be made, and makes no pod without it",
   Effect.gen(function* () {
-    const refuse = Stand.refusing("create", "persistentvolumeclaims", 1)
-    yield* Stand.recording([refuse])
-    yield* Stand.create(Stand.StatefulSet, Stand.withClaims({ replicas: 1 }))
-    const [ofClaim = "", ofPod = ""] = yield* Stand.events
+    const refuse = Harness.refusing("create", "persistentvolumeclaims", 1)
+    yield* Harness.recording([refuse])
+    yield* Harness.create(Harness.StatefulSet, Harness.withClaims({ replicas: 1 }))
+    const [ofClaim = "", ofPod = ""] = yield* Harness.events
     assert.match(
       ofClaim,
       /^Warning FailedCreate Create Claim data-web-0 for Pod web-0 in StatefulSet web failed error: ./
@@ -60,170 +60,177 @@ Stand.scenario(
       ofPod,
       /^Warning FailedCreate Create Pod web-0 in StatefulSet web failed error: failed to create PVC data-web-0: ./
     )
-    yield* Stand.advance("1 minute")
-    assert.deepInclude(yield* Stand.status, { readyReplicas: 1 })
+    yield* Harness.advance("1 minute")
+    assert.deepInclude(yield* Harness.status, { readyReplicas: 1 })
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "makes no pod whose claim is being deleted, and both when it is gone",
   Effect.gen(function* () {
-    yield* Stand.running(Stand.withClaims({ replicas: 1 }))
-    yield* Stand.patch(Stand.PersistentVolumeClaim, "data-web-0", { metadata: { finalizers: ["example.test/held"] } })
-    yield* Stand.remove(Stand.PersistentVolumeClaim, "data-web-0")
-    yield* Stand.remove(Stand.Pod, "web-0")
-    yield* Stand.advance("10 minutes")
-    assert.deepStrictEqual(yield* Stand.names, [])
+    yield* Harness.running(Harness.withClaims({ replicas: 1 }))
+    yield* Harness.patch(Harness.PersistentVolumeClaim, "data-web-0", {
+      metadata: { finalizers: ["example.test/held"] }
+    })
+    yield* Harness.remove(Harness.PersistentVolumeClaim, "data-web-0")
+    yield* Harness.remove(Harness.Pod, "web-0")
+    yield* Harness.advance("10 minutes")
+    assert.deepStrictEqual(yield* Harness.names, [])
     const text = "Create Pod web-0 in StatefulSet web failed error: pvc data-web-0 is being deleted"
-    assert.include(yield* Stand.events, `Warning FailedCreate ${text}`)
-    yield* Stand.patch(Stand.PersistentVolumeClaim, "data-web-0", { metadata: { finalizers: null } })
-    yield* Stand.advance("2 seconds")
-    assert.deepStrictEqual([yield* names, yield* Stand.names], [["data-web-0"], ["web-0"]])
+    assert.include(yield* Harness.events, `Warning FailedCreate ${text}`)
+    yield* Harness.patch(Harness.PersistentVolumeClaim, "data-web-0", { metadata: { finalizers: null } })
+    yield* Harness.advance("2 seconds")
+    assert.deepStrictEqual([yield* names, yield* Harness.names], [["data-web-0"], ["web-0"]])
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "makes the claim of a pending pod again",
   Effect.gen(function* () {
-    const nowhere = { ...Stand.podSpec(), nodeSelector: { nowhere: "yes" } }
-    yield* Stand.running(
-      Stand.withClaims({ replicas: 1, template: { metadata: { labels: Stand.labels }, spec: nowhere } })
+    const nowhere = { ...Harness.podSpec(), nodeSelector: { nowhere: "yes" } }
+    yield* Harness.running(
+      Harness.withClaims({ replicas: 1, template: { metadata: { labels: Harness.labels }, spec: nowhere } })
     )
-    const [{ metadata } = { metadata: { uid: "" } }] = yield* Stand.claims
-    yield* Stand.patch(Stand.PersistentVolumeClaim, "data-web-0", { metadata: { finalizers: null } })
-    yield* Stand.remove(Stand.PersistentVolumeClaim, "data-web-0")
-    yield* Stand.advance("1 second")
-    const [again] = yield* Stand.claims
+    const [{ metadata } = { metadata: { uid: "" } }] = yield* Harness.claims
+    yield* Harness.patch(Harness.PersistentVolumeClaim, "data-web-0", { metadata: { finalizers: null } })
+    yield* Harness.remove(Harness.PersistentVolumeClaim, "data-web-0")
+    yield* Harness.advance("1 second")
+    const [again] = yield* Harness.claims
     assert.strictEqual(again?.metadata.name, "data-web-0")
     assert.notStrictEqual(again?.metadata.uid, metadata.uid)
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "records FailedUpdate when the owners of a pending pod's claim cannot be written",
   Effect.gen(function* () {
-    const spec = { ...Stand.podSpec(), nodeSelector: { nowhere: "yes" } }
-    yield* Stand.running(Stand.withClaims({ replicas: 1, template: { metadata: { labels: Stand.labels }, spec } }))
-    yield* Stand.recording([Stand.refusing("update", "persistentvolumeclaims", 1)])
-    yield* Stand.change(retention("Delete", "Retain"))
+    const spec = { ...Harness.podSpec(), nodeSelector: { nowhere: "yes" } }
+    yield* Harness.running(
+      Harness.withClaims({ replicas: 1, template: { metadata: { labels: Harness.labels }, spec } })
+    )
+    yield* Harness.recording([Harness.refusing("update", "persistentvolumeclaims", 1)])
+    yield* Harness.change(retention("Delete", "Retain"))
     assert.match(
-      (yield* Stand.events).find((event) => event.startsWith("Warning")) ?? "",
+      (yield* Harness.events).find((event) => event.startsWith("Warning")) ?? "",
       /^Warning FailedUpdate Update Pod web-0 in StatefulSet web failed error: could not update claim data-web-0 for delete policy ownerRefs: ./
     )
-    yield* Stand.advance("1 minute")
-    assert.deepStrictEqual(yield* Stand.ownersOfClaims, ["data-web-0: StatefulSet web"])
+    yield* Harness.advance("1 minute")
+    assert.deepStrictEqual(yield* Harness.ownersOfClaims, ["data-web-0: StatefulSet web"])
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "claims go with the set, if it is told so",
   Effect.gen(function* () {
     yield* collecting
-    yield* Stand.running(Stand.withClaims(retention("Delete", "Retain")))
+    yield* Harness.running(Harness.withClaims(retention("Delete", "Retain")))
     const owned = ["data-web-0: StatefulSet web", "data-web-1: StatefulSet web", "data-web-2: StatefulSet web"]
-    assert.deepStrictEqual(yield* Stand.ownersOfClaims, owned)
-    yield* Stand.scale(1)
-    yield* Stand.advance("1 minute")
-    assert.deepStrictEqual(yield* Stand.ownersOfClaims, owned)
+    assert.deepStrictEqual(yield* Harness.ownersOfClaims, owned)
+    yield* Harness.scale(1)
+    yield* Harness.advance("1 minute")
+    assert.deepStrictEqual(yield* Harness.ownersOfClaims, owned)
     for (const name of yield* names)
-      yield* Stand.patch(Stand.PersistentVolumeClaim, name, { metadata: { finalizers: null } })
-    yield* Stand.remove(Stand.StatefulSet, "web")
-    yield* Stand.advance("2 minutes")
+      yield* Harness.patch(Harness.PersistentVolumeClaim, name, { metadata: { finalizers: null } })
+    yield* Harness.remove(Harness.StatefulSet, "web")
+    yield* Harness.advance("2 minutes")
     assert.deepStrictEqual(yield* names, [])
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "claims go with the pods that are too many, if it is told so",
   Effect.gen(function* () {
     yield* collecting
-    yield* Stand.running(Stand.withClaims(retention("Retain", "Delete")))
-    assert.deepStrictEqual(yield* Stand.ownersOfClaims, ["data-web-0:", "data-web-1:", "data-web-2:"])
+    yield* Harness.running(Harness.withClaims(retention("Retain", "Delete")))
+    assert.deepStrictEqual(yield* Harness.ownersOfClaims, ["data-web-0:", "data-web-1:", "data-web-2:"])
     for (const name of yield* names)
-      yield* Stand.patch(Stand.PersistentVolumeClaim, name, { metadata: { finalizers: null } })
-    yield* Stand.patch(Stand.Pod, "web-2", { metadata: { finalizers: ["example.test/held"] } })
-    yield* Stand.scale(1)
-    yield* Stand.advance("1 minute")
+      yield* Harness.patch(Harness.PersistentVolumeClaim, name, { metadata: { finalizers: null } })
+    yield* Harness.patch(Harness.Pod, "web-2", { metadata: { finalizers: ["example.test/held"] } })
+    yield* Harness.scale(1)
+    yield* Harness.advance("1 minute")
     // The pods are told of in their turn; what goes with them is known before.
-    assert.deepStrictEqual(yield* Stand.ownersOfClaims, [
+    assert.deepStrictEqual(yield* Harness.ownersOfClaims, [
       "data-web-0:",
       "data-web-1: Pod web-1",
       "data-web-2: Pod web-2"
     ])
-    yield* Stand.patch(Stand.Pod, "web-2", { metadata: { finalizers: null } })
-    yield* Stand.advance("2 minutes")
-    assert.deepStrictEqual(yield* Stand.ownersOfClaims, ["data-web-0:"])
-    yield* Stand.remove(Stand.StatefulSet, "web")
-    yield* Stand.advance("2 minutes")
+    yield* Harness.patch(Harness.Pod, "web-2", { metadata: { finalizers: null } })
+    yield* Harness.advance("2 minutes")
+    assert.deepStrictEqual(yield* Harness.ownersOfClaims, ["data-web-0:"])
+    yield* Harness.remove(Harness.StatefulSet, "web")
+    yield* Harness.advance("2 minutes")
     assert.deepStrictEqual(yield* names, ["data-web-0"])
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "claims that go with both change hands when their pod is too many, and back",
   Effect.gen(function* () {
-    yield* Stand.running(Stand.withClaims({ replicas: 2, ...retention("Delete", "Delete") }))
-    yield* Stand.unready("web-1")
-    yield* Stand.patch(Stand.Pod, "web-0", { metadata: { annotations: { note: "x" } } })
-    yield* Stand.patch(Stand.Pod, "web-1", { metadata: { finalizers: ["example.test/held"] } })
-    yield* Stand.scale(1)
-    assert.deepStrictEqual(yield* Stand.ownersOfClaims, ["data-web-0: StatefulSet web", "data-web-1: Pod web-1"])
-    yield* Stand.change(retention("Retain", "Retain"))
-    yield* Stand.advance("1 minute")
-    assert.deepStrictEqual(yield* Stand.ownersOfClaims, ["data-web-0:", "data-web-1:"])
-    const events = yield* Stand.events
+    yield* Harness.running(Harness.withClaims({ replicas: 2, ...retention("Delete", "Delete") }))
+    yield* Harness.unready("web-1")
+    yield* Harness.patch(Harness.Pod, "web-0", { metadata: { annotations: { note: "x" } } })
+    yield* Harness.patch(Harness.Pod, "web-1", { metadata: { finalizers: ["example.test/held"] } })
+    yield* Harness.scale(1)
+    assert.deepStrictEqual(yield* Harness.ownersOfClaims, ["data-web-0: StatefulSet web", "data-web-1: Pod web-1"])
+    yield* Harness.change(retention("Retain", "Retain"))
+    yield* Harness.advance("1 minute")
+    assert.deepStrictEqual(yield* Harness.ownersOfClaims, ["data-web-0:", "data-web-1:"])
+    const events = yield* Harness.events
     assert.include(events, "Normal SuccessfulUpdate Update Pod web-0 in StatefulSet web successful")
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "makes no pod while a claim of its name goes with a former one",
   Effect.gen(function* () {
-    yield* Stand.running(Stand.withClaims({ replicas: 2, ...retention("Retain", "Delete") }))
-    const before = (yield* Stand.claims).map(({ metadata }) => metadata.uid)
-    yield* Stand.scale(1)
-    yield* Stand.advance("1 minute")
-    yield* Stand.scale(2)
-    yield* Stand.advance("10 minutes")
+    yield* Harness.running(Harness.withClaims({ replicas: 2, ...retention("Retain", "Delete") }))
+    const before = (yield* Harness.claims).map(({ metadata }) => metadata.uid)
+    yield* Harness.scale(1)
+    yield* Harness.advance("1 minute")
+    yield* Harness.scale(2)
+    yield* Harness.advance("10 minutes")
     // Nobody collects, and the claim that the last web-1 took with it is still there.
-    assert.deepStrictEqual(yield* Stand.names, ["web-0"])
-    yield* Stand.patch(Stand.PersistentVolumeClaim, "data-web-1", { metadata: { finalizers: null } })
-    yield* Stand.remove(Stand.PersistentVolumeClaim, "data-web-1")
-    yield* Stand.advance("1 minute")
-    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1"])
-    const after = (yield* Stand.claims).map(({ metadata }) => metadata.uid)
+    assert.deepStrictEqual(yield* Harness.names, ["web-0"])
+    yield* Harness.patch(Harness.PersistentVolumeClaim, "data-web-1", { metadata: { finalizers: null } })
+    yield* Harness.remove(Harness.PersistentVolumeClaim, "data-web-1")
+    yield* Harness.advance("1 minute")
+    assert.deepStrictEqual(yield* Harness.names, ["web-0", "web-1"])
+    const after = (yield* Harness.claims).map(({ metadata }) => metadata.uid)
     assert.strictEqual(after[0], before[0])
     assert.notStrictEqual(after[1], before[1])
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "leaves claims alone that somebody else manages, and says so",
   Effect.gen(function* () {
     const other = { apiVersion: "v1", kind: "ConfigMap", name: "other", uid: "u-other", controller: true }
-    yield* Stand.create(Stand.PersistentVolumeClaim, {
-      ...Stand.claimTemplate(),
+    yield* Harness.create(Harness.PersistentVolumeClaim, {
+      ...Harness.claimTemplate(),
       metadata: { name: "data-web-0", namespace: "default", ownerReferences: [other] }
     })
-    yield* Stand.running(Stand.withClaims({ replicas: 2, ...retention("Delete", "Retain") }))
-    assert.deepStrictEqual(yield* Stand.ownersOfClaims, ["data-web-0: ConfigMap other", "data-web-1: StatefulSet web"])
+    yield* Harness.running(Harness.withClaims({ replicas: 2, ...retention("Delete", "Retain") }))
+    assert.deepStrictEqual(yield* Harness.ownersOfClaims, [
+      "data-web-0: ConfigMap other",
+      "data-web-1: StatefulSet web"
+    ])
     const text =
       "PersistentVolumeClaim data-web-0 has a conflicting OwnerReference that acts as a manging controller, the retention policy is ignored for this claim"
-    assert.include(yield* Stand.events, `Warning ConflictingController ${text}`)
-    assert.deepInclude(yield* Stand.status, { readyReplicas: 2 })
+    assert.include(yield* Harness.events, `Warning ConflictingController ${text}`)
+    assert.deepInclude(yield* Harness.status, { readyReplicas: 2 })
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "a claim of a former set of the same name is left as it is",
   Effect.gen(function* () {
     const former = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "u-former", controller: true }
-    yield* Stand.create(Stand.PersistentVolumeClaim, {
-      ...Stand.claimTemplate(),
+    yield* Harness.create(Harness.PersistentVolumeClaim, {
+      ...Harness.claimTemplate(),
       metadata: { name: "data-web-0", namespace: "default", ownerReferences: [former] }
     })
-    yield* Stand.running(Stand.withClaims({ replicas: 1, ...retention("Delete", "Delete") }))
-    const [claim] = yield* Stand.claims
+    yield* Harness.running(Harness.withClaims({ replicas: 1, ...retention("Delete", "Delete") }))
+    const [claim] = yield* Harness.claims
     assert.deepStrictEqual(
       claim?.metadata.ownerReferences?.map(({ uid }) => uid),
       ["u-former"]
@@ -231,17 +238,17 @@ Stand.scenario(
   })
 )
 
-Stand.scenario(
+Harness.scenario(
   "tells that a pod that is taken in has not the volumes that it should have",
   Effect.gen(function* () {
-    yield* Stand.create(Stand.Pod, {
-      metadata: { name: "web-0", namespace: "default", labels: Stand.labels },
-      spec: Stand.podSpec()
+    yield* Harness.create(Harness.Pod, {
+      metadata: { name: "web-0", namespace: "default", labels: Harness.labels },
+      spec: Harness.podSpec()
     })
-    yield* Stand.advance("10 seconds")
-    yield* Stand.create(Stand.StatefulSet, Stand.withClaims({ replicas: 1 }))
+    yield* Harness.advance("10 seconds")
+    yield* Harness.create(Harness.StatefulSet, Harness.withClaims({ replicas: 1 }))
     assert.match(
-      (yield* Stand.events).join("\n"),
+      (yield* Harness.events).join("\n"),
       /Warning FailedUpdate Update Pod web-0 in StatefulSet web failed error: ./
     )
     assert.deepStrictEqual(yield* names, ["data-web-0"])

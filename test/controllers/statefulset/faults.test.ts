@@ -7,7 +7,7 @@ import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type { Rule } from "../../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const writes = ["create", "update", "patch", "delete"]
 
@@ -44,8 +44,8 @@ const retention = { persistentVolumeClaimRetentionPolicy: { whenDeleted: "Delete
 
 /** Three replicas, then the new template, all of it once. */
 const isDone = Effect.gen(function* () {
-  const { currentRevision, updateRevision } = yield* Stand.status
-  assert.deepInclude(yield* Stand.status, {
+  const { currentRevision, updateRevision } = yield* Harness.status
+  assert.deepInclude(yield* Harness.status, {
     replicas: 3,
     readyReplicas: 3,
     updatedReplicas: 3,
@@ -53,14 +53,14 @@ const isDone = Effect.gen(function* () {
     collisionCount: 0
   })
   assert.strictEqual(currentRevision, updateRevision)
-  assert.deepStrictEqual(yield* Stand.images, ["web:2", "web:2", "web:2"])
-  assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1", "web-2"])
+  assert.deepStrictEqual(yield* Harness.images, ["web:2", "web:2", "web:2"])
+  assert.deepStrictEqual(yield* Harness.names, ["web-0", "web-1", "web-2"])
   assert.deepStrictEqual(
-    yield* Stand.ownersOfClaims,
+    yield* Harness.ownersOfClaims,
     [0, 1, 2].map((ordinal) => `data-web-${ordinal}: StatefulSet web`)
   )
   assert.deepStrictEqual(
-    (yield* Stand.revisions).map(({ revision }) => revision),
+    (yield* Harness.revisions).map(({ revision }) => revision),
     [1, 2]
   )
 })
@@ -72,12 +72,12 @@ describe("three replicas, updated", () => {
         Effect.gen(function* () {
           const server = yield* ApiServer
           yield* server.setFaults(rules)
-          yield* Stand.start
-          yield* Stand.running(Stand.withClaims({ podManagementPolicy, ...retention }))
-          yield* Stand.advance("6 minutes")
+          yield* Harness.start
+          yield* Harness.running(Harness.withClaims({ podManagementPolicy, ...retention }))
+          yield* Harness.advance("6 minutes")
           yield* server.setFaults(rules)
-          yield* Stand.useImage("web:2")
-          yield* Stand.advance("10 minutes")
+          yield* Harness.useImage("web:2")
+          yield* Harness.advance("10 minutes")
           yield* isDone
         }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
       )
@@ -88,15 +88,15 @@ describe("three replicas, updated", () => {
     it.effect(`although the loop dies every ${millis} ms`, () =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
-        yield* Stand.create(Stand.StatefulSet, Stand.withClaims(retention))
+        yield* Harness.create(Harness.StatefulSet, Harness.withClaims(retention))
         for (let dies = 0; dies < 30; dies++) {
           const running = yield* cluster.run(StatefulSetController.make())
           yield* cluster.advance(millis)
-          if (dies === 10) yield* Stand.useImage("web:2")
+          if (dies === 10) yield* Harness.useImage("web:2")
           yield* running.stop(Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" })))
         }
-        yield* Stand.start
-        yield* Stand.advance("2 minutes")
+        yield* Harness.start
+        yield* Harness.advance("2 minutes")
         yield* isDone
       }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
     )

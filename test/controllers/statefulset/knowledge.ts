@@ -57,7 +57,7 @@ export const ofDeletion = (known: Knowledge, pod: Pod): string | undefined => {
   const { name } = pod.metadata
   if (Truth.isOrdered(set) && deleted.length > 0) return `${name} is deleted, and ${deleted[0]?.metadata.name} too`
   deleted.push(pod)
-  if (Truth.isGoing(pod)) return `${name} is deleted twice`
+  if (Truth.isTerminating(pod)) return `${name} is deleted twice`
   if (Truth.hasEnded(pod)) return undefined
   return Truth.range(set).includes(Truth.ordinal(pod)) ? ofUpdate(known, pod) : ofScaling(known, pod)
 }
@@ -103,7 +103,7 @@ const ofUpdate = (known: Knowledge, pod: Pod): string | undefined => {
 export const ofStatus = ({ deleted, made, pods, revisions, set }: Knowledge, told: StatefulSet): string | undefined => {
   const before = set.status?.currentRevision ?? ""
   const { currentReplicas, currentRevision, updatedReplicas, updateRevision } = told.status ?? {}
-  const staying = pods.filter((pod) => !Truth.isGoing(pod))
+  const staying = pods.filter((pod) => !Truth.isTerminating(pod))
   const of = (those: ReadonlyArray<Pod>) =>
     [currentRevision, updateRevision].map((name) => those.filter((pod) => Truth.revision(pod) === name).length)
   const said = String([currentReplicas, updatedReplicas])

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as StatefulSetController from "../../../src/controllers/StatefulSet.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 /** `max_unavailable web`: 2. */
 const gauges = Effect.map(Metric.snapshot, (all) =>
@@ -25,47 +25,49 @@ const rolling = { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "50%" 
 
 const alone = <E, R>(body: Effect.Effect<void, E, R>) => Effect.provideService(body, Metric.MetricRegistry, new Map())
 
-Stand.without(
+Harness.without(
   "its gauges say how many replicas may be unavailable and are, and go with it",
   alone(
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(StatefulSetController.make({ maxUnavailable: true }))
-      yield* Stand.running(Stand.statefulSet({ replicas: 5, podManagementPolicy: "Parallel", updateStrategy: rolling }))
+      yield* Harness.running(
+        Harness.statefulSet({ replicas: 5, podManagementPolicy: "Parallel", updateStrategy: rolling })
+      )
       const name = "default/web Parallel"
       assert.deepStrictEqual(yield* gauges, { [`max_unavailable ${name}`]: 2, [`unavailable_replicas ${name}`]: 0 })
-      yield* Stand.unready("web-1")
+      yield* Harness.unready("web-1")
       assert.deepInclude(yield* gauges, { [`unavailable_replicas ${name}`]: 1 })
-      yield* Stand.scale(8)
+      yield* Harness.scale(8)
       assert.deepInclude(yield* gauges, { [`max_unavailable ${name}`]: 4 })
-      yield* Stand.remove(Stand.StatefulSet, "web")
-      yield* Stand.settle
+      yield* Harness.remove(Harness.StatefulSet, "web")
+      yield* Harness.settle
       assert.deepStrictEqual(yield* gauges, {})
     })
   )
 )
 
-Stand.without(
+Harness.without(
   "an ordered set that waits for a replica does not say how many are unavailable",
   alone(
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(StatefulSetController.make({ maxUnavailable: true }))
-      yield* Stand.create(Stand.StatefulSet, Stand.statefulSet())
-      yield* Stand.settle
+      yield* Harness.create(Harness.StatefulSet, Harness.statefulSet())
+      yield* Harness.settle
       assert.deepStrictEqual(yield* gauges, { "max_unavailable default/web OrderedReady": 1 })
-      yield* Stand.advance("1 minute")
+      yield* Harness.advance("1 minute")
       assert.deepInclude(yield* gauges, { "unavailable_replicas default/web OrderedReady": 0 })
     })
   )
 )
 
-Stand.without(
+Harness.without(
   "it has no gauges where the gate is off",
   alone(
     Effect.gen(function* () {
       yield* (yield* ClusterTest).run(StatefulSetController.make())
-      yield* Stand.running()
+      yield* Harness.running()
       assert.deepStrictEqual(yield* gauges, {})
     })
   )

@@ -33,7 +33,7 @@ const refusal = (code: number, verb: string, reason = "") =>
 /** The process is gone in the middle of a write. */
 const crashed = "the process ended"
 
-export class World {
+export class StatefulSetModel {
   private number = 0
   now = 1_000_000
   readonly sets = new Table<StatefulSet>([])
@@ -69,7 +69,7 @@ export class World {
   }
 
   private start(): StatefulLoop.Loop {
-    const ports: Parameters<typeof StatefulLoop.loopOf>[0] = {
+    const deps: Parameters<typeof StatefulLoop.loopOf>[0] = {
       sets: this.sets.store,
       pods: this.pods.store,
       claims: this.claims.store,
@@ -93,7 +93,7 @@ export class World {
       events: { event: () => Effect.void, normal: () => Effect.void, warning: () => Effect.void },
       queue: { addWithUnsafe: (_, options) => this.ask(Duration.toMillis(options?.after ?? 0)) }
     }
-    return StatefulLoop.loopOf(ports, false)
+    return StatefulLoop.loopOf(deps, false)
   }
 
   /** Pods are looked at after the history has been brought up to date. */
@@ -160,7 +160,7 @@ export class World {
   }
 
   leave(pod: Pod): Pod {
-    if (Truth.isGoing(pod)) return pod
+    if (Truth.isTerminating(pod)) return pod
     return this.pods.put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: Truth.time(this.now) } })
   }
 
@@ -237,7 +237,7 @@ export class World {
   /** What kubelets do. */
   live(): void {
     for (const pod of this.pods.all()) {
-      if (Truth.isGoing(pod)) this.pods.remove(pod)
+      if (Truth.isTerminating(pod)) this.pods.remove(pod)
       else if (!Truth.hasEnded(pod) && !Truth.isReady(pod) && Truth.image(pod) !== Truth.bad)
         this.pods.put(Truth.ready(pod, true, this.now))
     }

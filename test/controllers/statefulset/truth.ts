@@ -84,7 +84,7 @@ export const image = ({ spec }: Pick<Pod, "spec">): string => spec?.containers[0
 
 export const time = (millis: number): string => Time.format(millis)
 
-export const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
+export const isTerminating = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
 
 export const hasEnded = ({ status }: Pod): boolean => status?.phase === "Failed" || status?.phase === "Succeeded"
 
@@ -94,7 +94,7 @@ export const isReady = (pod: Pod): boolean => pod.status?.phase === "Running" &&
 
 /** It is there, and has been ready for as long as the set wants. */
 export const isAvailable = (set: StatefulSet, pod: Pod | undefined, now: number): boolean => {
-  if (pod === undefined || isGoing(pod) || !isReady(pod)) return false
+  if (pod === undefined || isTerminating(pod) || !isReady(pod)) return false
   const since = Date.parse(String(readyCondition(pod)?.lastTransitionTime))
   return since + (set.spec?.minReadySeconds ?? 0) * 1000 <= now
 }

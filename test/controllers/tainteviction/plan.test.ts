@@ -65,56 +65,56 @@ const stays = ({ taints, tolerations }: World): number => {
   return Math.min(Infinity, ...times)
 }
 
-const expected = (world: World): Plan.Decision => {
-  const scheduled = scheduledOf(world)
+const expected = (harness: World): Plan.Decision => {
+  const scheduled = scheduledOf(harness)
   const isPending = scheduled?.isDone === false
-  if (!world.isKnown) {
+  if (!harness.isKnown) {
     if (scheduled === undefined || !isPending) return { _tag: "Leave" }
     if (scheduled.due > now) return { _tag: "Keep", due: scheduled.due }
-    return { _tag: world.isDeleted ? "Leave" : "Evict" }
+    return { _tag: harness.isDeleted ? "Leave" : "Evict" }
   }
-  const time = stays(world)
+  const time = stays(harness)
   if (time === Infinity) return { _tag: scheduled === undefined ? "Leave" : "Cancel" }
   if (scheduled !== undefined && !isPending) return { _tag: "Leave" }
   if (time === 0 || (scheduled !== undefined && scheduled.due <= now)) {
-    return { _tag: world.isDeleted ? "Leave" : "Evict" }
+    return { _tag: harness.isDeleted ? "Leave" : "Evict" }
   }
   if (scheduled !== undefined) return { _tag: "Keep", due: scheduled.due }
-  return world.isDeleted ? { _tag: "Leave" } : { _tag: "Schedule", since: now, due: now + time }
+  return harness.isDeleted ? { _tag: "Leave" } : { _tag: "Schedule", since: now, due: now + time }
 }
 
-const decide = (world: World, given: Partial<Plan.Given> = {}): Plan.Decision =>
+const decide = (harness: World, given: Partial<Plan.Given> = {}): Plan.Decision =>
   Plan.decide({
-    pod: podOf(world),
-    taints: world.isKnown ? Plan.driving(nodeOf(world)) : undefined,
-    scheduled: scheduledOf(world),
+    pod: podOf(harness),
+    taints: harness.isKnown ? Plan.driving(nodeOf(harness)) : undefined,
+    scheduled: scheduledOf(harness),
     now,
     ...given
   })
 const tolerated = Arbitrary.array(oneOf(-1, 0, 1, 5, 60, 300, 999_999), { maxLength: 4 })
 describe("Plan", () => {
-  checkProperty("what the contract says of any pod on any node", worlds, (world) => {
-    const [is, should] = [decide(world), expected(world)]
+  checkProperty("what the contract says of any pod on any node", worlds, (harness) => {
+    const [is, should] = [decide(harness), expected(harness)]
     return JSON.stringify(is) === JSON.stringify(should)
   })
 
-  checkProperty("an eviction that was decided on is never put off", worlds, (world) => {
-    const scheduled = scheduledOf(world)
-    const decision = decide(world)
+  checkProperty("an eviction that was decided on is never put off", worlds, (harness) => {
+    const scheduled = scheduledOf(harness)
+    const decision = decide(harness)
     if (scheduled?.isDone !== false) return true
     if (decision._tag === "Keep") return decision.due <= scheduled.due
     return decision._tag !== "Schedule"
   })
 
-  checkProperty("what was decided is decided, until time or the world changes", worlds, (world) => {
-    const decision = decide(world)
+  checkProperty("what was decided is decided, until time or the world changes", worlds, (harness) => {
+    const decision = decide(harness)
     if (decision._tag === "Schedule") {
       const scheduled = { since: decision.since, due: decision.due, isDone: false }
-      return decide(world, { scheduled })._tag === "Keep"
+      return decide(harness, { scheduled })._tag === "Keep"
     }
-    if (decision._tag === "Cancel") return decide(world, { scheduled: undefined })._tag === "Leave"
+    if (decision._tag === "Cancel") return decide(harness, { scheduled: undefined })._tag === "Leave"
     if (decision._tag === "Evict") {
-      return decide(world, { scheduled: { since: now, due: now, isDone: true } })._tag === "Leave"
+      return decide(harness, { scheduled: { since: now, due: now, isDone: true } })._tag === "Leave"
     }
     return true
   })

@@ -20,7 +20,7 @@ import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
 import { runs, seed } from "../../support/runs.ts"
-import * as Stand from "../job/harness.ts"
+import * as Harness from "../job/harness.ts"
 
 const Name = Schema.Literals(["a", "b"])
 
@@ -108,7 +108,7 @@ type Living = Map<string, string | undefined>
 const make = (living: Living, name: string, ttl: number | undefined) =>
   Effect.flatMap(KubeClient, (client) =>
     Effect.map(
-      client.create(Job, Stand.job(ttl === undefined ? {} : { ttlSecondsAfterFinished: ttl }, { name }) as never),
+      client.create(Job, Harness.job(ttl === undefined ? {} : { ttlSecondsAfterFinished: ttl }, { name }) as never),
       ({ metadata }) => living.set(name, metadata.uid)
     )
   )

@@ -67,8 +67,9 @@ export const wrong = (entries: ReadonlyArray<Entry>, knows: Knows): ReadonlyArra
       const ledger = ledgers.get(ownerOf(pod))
       ledger?.pod(pod)
       if (before === undefined) ledger?.created(job, live.length, job.spec?.parallelism ?? 1)
-      const isLetGo = before !== undefined && isHeld(before) && !isHeld(pod)
-      if (knows.uncounted && isLetGo && job.metadata.deletionTimestamp === undefined) ledger?.letGo(job, pod, before)
+      const losesFinalizer = before !== undefined && isHeld(before) && !isHeld(pod)
+      if (knows.uncounted && losesFinalizer && job.metadata.deletionTimestamp === undefined)
+        ledger?.removeFinalizer(job, pod, before)
     }
     if (isGone) pods.delete(uid)
   }

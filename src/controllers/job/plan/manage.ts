@@ -8,7 +8,7 @@ import * as Pods from "../pods.ts"
 import * as Spec from "../spec.ts"
 import * as Backoff from "./backoff.ts"
 import * as Indexes from "./indexes.ts"
-import type { Look } from "./snapshot.ts"
+import type { Snapshot } from "./snapshot.ts"
 import * as Verdict from "./verdict.ts"
 
 export type Step =
@@ -35,28 +35,32 @@ export interface Decision {
   readonly wasManaged: boolean
 }
 
-export const decide = (look: Look): Decision => {
-  const verdict = Verdict.of(look)
-  const wasManaged = verdict === undefined && look.isSettled && !Spec.isLeaving(look.job)
+export const decide = (snapshot: Snapshot): Decision => {
+  const verdict = Verdict.of(snapshot)
+  const wasManaged = verdict === undefined && snapshot.isSettled && !Spec.isLeaving(snapshot.job)
   if (!wasManaged) return { action: "reconciling", verdict, wasManaged, step: nothing }
-  const wants = step(look)
-  return { action: actionOf(look, wants), verdict, wasManaged, step: wants }
+  const wants = step(snapshot)
+  return { action: actionOf(snapshot, wants), verdict, wasManaged, step: wants }
 }
 
 /** Pods that may not be made yet are being made; a suspended Job deletes pods even if it has none. */
-const actionOf = (look: Look, { _tag }: Step): Action =>
-  Spec.isSuspended(look.job) || _tag === "Delete" ? "pods_deleted" : missing(look) > 0 ? "pods_created" : "tracking"
+const actionOf = (snapshot: Snapshot, { _tag }: Step): Action =>
+  Spec.isSuspended(snapshot.job) || _tag === "Delete"
+    ? "pods_deleted"
+    : missing(snapshot) > 0
+      ? "pods_created"
+      : "tracking"
 
-export const step = (look: Look): Step => {
-  if (Spec.isSuspended(look.job)) return deletion(look.active)
-  const victims = surplus(look)
-  return victims.length > 0 ? deletion(victims.slice(0, Spec.limit)) : creation(look)
+export const step = (snapshot: Snapshot): Step => {
+  if (Spec.isSuspended(snapshot.job)) return deletion(snapshot.active)
+  const victims = surplus(snapshot)
+  return victims.length > 0 ? deletion(victims.slice(0, Spec.limit)) : creation(snapshot)
 }
 
 const deletion = (pods: ReadonlyArray<Pod>): Step => (pods.length === 0 ? nothing : { _tag: "Delete", pods })
 
 /** So many pods should be active. */
-const wanted = ({ active, job, succeeded }: Look): number => {
+const wanted = ({ active, job, succeeded }: Snapshot): number => {
   const completions = job.spec?.completions
   // After a success nobody new is sent, and nobody is called back.
   if (completions === undefined) return succeeded > 0 ? active.length : Spec.parallelism(job)
@@ -64,16 +68,16 @@ const wanted = ({ active, job, succeeded }: Look): number => {
 }
 
 /** First those that work on no index, or on one that another works on; then as many as are too many. */
-const surplus = (look: Look): ReadonlyArray<Pod> => {
-  const { active, job } = look
-  const tooMany = Math.max(0, active.length - wanted(look))
-  const useless = Spec.isIndexed(job) ? duplicates(look) : []
+const surplus = (snapshot: Snapshot): ReadonlyArray<Pod> => {
+  const { active, job } = snapshot
+  const tooMany = Math.max(0, active.length - wanted(snapshot))
+  const useless = Spec.isIndexed(job) ? duplicates(snapshot) : []
   if (useless.length >= tooMany) return useless
   const left = active.filter((pod) => !useless.includes(pod))
-  return [...useless, ...Ranking.byMerit(left).slice(0, tooMany - useless.length)]
+  return [...useless, ...Ranking.byDeletionOrder(left).slice(0, tooMany - useless.length)]
 }
 
-const duplicates = ({ active, job }: Look): ReadonlyArray<Pod> => {
+const duplicates = ({ active, job }: Snapshot): ReadonlyArray<Pod> => {
   const useless: Array<Pod> = []
   const workers = new Map<number, Array<Pod>>()
   for (const pod of active) {
@@ -81,28 +85,28 @@ const duplicates = ({ active, job }: Look): ReadonlyArray<Pod> => {
     if (index === undefined) useless.push(pod)
     else if (workers.get(index)?.push(pod) === undefined) workers.set(index, [pod])
   }
-  for (const pods of workers.values()) if (pods.length > 1) useless.push(...Ranking.byMerit(pods).slice(0, -1))
+  for (const pods of workers.values()) if (pods.length > 1) useless.push(...Ranking.byDeletionOrder(pods).slice(0, -1))
   return useless
 }
 
 /** So many pods are to be made; not above zero: none. */
-const missing = (look: Look): number =>
-  wanted(look) - look.active.length - (Spec.replacesOnlyFailed(look.job) ? look.terminating.length : 0)
+const missing = (snapshot: Snapshot): number =>
+  wanted(snapshot) - snapshot.active.length - (Spec.replacesOnlyFailed(snapshot.job) ? snapshot.terminating.length : 0)
 
-const creation = (look: Look): Step => {
-  const { job, now, record } = look
-  const count = Math.min(missing(look), Spec.limit)
+const creation = (snapshot: Snapshot): Step => {
+  const { job, now, record } = snapshot
+  const count = Math.min(missing(snapshot), Spec.limit)
   if (count <= 0) return nothing
-  if (Spec.backoffLimitPerIndex(job) !== undefined) return perIndex(look, count)
+  if (Spec.backoffLimitPerIndex(job) !== undefined) return perIndex(snapshot, count)
   const millis = Backoff.remaining(record, now)
   if (millis > 0) return { _tag: "Wait", millis }
-  return Spec.isIndexed(job) ? forIndexes(pending(look, count)) : { _tag: "Create", count, indexes: undefined }
+  return Spec.isIndexed(job) ? forIndexes(pending(snapshot, count)) : { _tag: "Create", count, indexes: undefined }
 }
 
 /** Each index waits for itself. */
-const perIndex = (look: Look, count: number): Step => {
-  const indexes = pending(look, count)
-  const waits = indexes.map((index) => Backoff.remainingOf(look.retained.get(index), look.now))
+const perIndex = (snapshot: Snapshot, count: number): Step => {
+  const indexes = pending(snapshot, count)
+  const waits = indexes.map((index) => Backoff.remainingOf(snapshot.retained.get(index), snapshot.now))
   const due = indexes.filter((_, i) => waits[i] === 0)
   return due.length === 0 && indexes.length > 0 ? { _tag: "Wait", millis: Math.min(...waits) } : forIndexes(due)
 }
@@ -111,7 +115,7 @@ const forIndexes = (indexes: ReadonlyArray<number>): Step =>
   indexes.length === 0 ? nothing : { _tag: "Create", count: indexes.length, indexes }
 
 /** The first indexes that nobody works on and that are not done with. */
-const pending = ({ active, job, progress, terminating }: Look, most: number): ReadonlyArray<number> => {
+const pending = ({ active, job, progress, terminating }: Snapshot, most: number): ReadonlyArray<number> => {
   const busy = Spec.replacesOnlyFailed(job) ? [...active, ...terminating] : active
   const taken = Indexes.of(busy.flatMap((pod) => Pods.indexOf(pod) ?? []))
   const done = Indexes.union(progress?.succeeded ?? Indexes.empty, progress?.failed ?? Indexes.empty)

@@ -35,7 +35,7 @@ export interface Progress {
   readonly failed: Indexes.Indexes | undefined
 }
 
-export interface Look extends Gathered {
+export interface Snapshot extends Gathered {
   /** As it is stored, with a start if the Job has just started. */
   readonly status: Spec.Status
   readonly active: ReadonlyArray<Pod>
@@ -61,7 +61,7 @@ export interface Uncounted {
   readonly failed: ReadonlySet<string>
 }
 
-export const take = (gathered: Gathered): Look => {
+export const take = (gathered: Gathered): Snapshot => {
   const { job, now, pods, released } = gathered
   const uncounted = uncountedOf(job)
   const active = pods.filter(PodFacts.isActive)

@@ -11,7 +11,7 @@ import * as Pods from "../pods.ts"
 import * as Spec from "../spec.ts"
 import * as Policies from "./policies.ts"
 import * as Indexes from "./indexes.ts"
-import type { Look } from "./snapshot.ts"
+import type { Snapshot } from "./snapshot.ts"
 import * as Verdict from "./verdict.ts"
 
 /** What a sync has come to before it counts. */
@@ -26,7 +26,7 @@ export interface Outcome {
 }
 
 /** The outcome of a sync that did nothing to pods. */
-export const untouched = ({ active, ready, terminating }: Look): Outcome => ({
+export const unchanged = ({ active, ready, terminating }: Snapshot): Outcome => ({
   verdict: undefined,
   wasManaged: false,
   active: active.length,
@@ -37,48 +37,55 @@ export const untouched = ({ active, ready, terminating }: Look): Outcome => ({
 export interface Round {
   readonly status: Spec.Status
   /** The status says something new. */
-  readonly isNews: boolean
+  readonly hasChanged: boolean
   /** To be let go once the status is written. */
   readonly removable: ReadonlyArray<Pod>
   /** More pods wait to be counted: the Job cannot end yet. */
   readonly isFull: boolean
   /** The Job was suspended or resumed in this round. */
-  readonly turned: "Suspended" | "Resumed" | undefined
+  readonly suspension: "Suspended" | "Resumed" | undefined
   /** What the policy made of the pods that were found to have failed. */
   readonly actions: ReadonlyArray<Policies.Action>
 }
 
-export const count = (look: Look, outcome: Outcome): Round => {
+export const count = (snapshot: Snapshot, outcome: Outcome): Round => {
   const { active, ready, terminating, verdict } = outcome
-  const turn = turnOf(look, outcome)
-  const known = settle(turn.status, new Set(look.tracked.map(Pods.uidOf)))
-  const { actions, isFull, removable, status: taken } = takeDown(look, verdict, known)
+  const transition = suspensionOf(snapshot, outcome)
+  const known = settle(transition.status, new Set(snapshot.tracked.map(Pods.uidOf)))
+  const { actions, isFull, removable, status: taken } = countEnded(snapshot, verdict, known)
   const claim = verdict === undefined || verdict.isStored ? undefined : Verdict.interim(verdict)
   const status = withConditions(
     { ...taken, active, ready, terminating },
-    claim === undefined ? taken.conditions : Verdict.ensure(taken.conditions, claim, "True", look.now)
+    claim === undefined ? taken.conditions : Verdict.ensure(taken.conditions, claim, "True", snapshot.now)
   )
-  return { status, isNews: isNews(look.job.status ?? {}, status), removable, isFull, turned: turn.turned, actions }
+  return {
+    status,
+    hasChanged: hasChanged(snapshot.job.status ?? {}, status),
+    removable,
+    isFull,
+    suspension: transition.suspension,
+    actions
+  }
 }
 
 const withConditions = (status: Spec.Status, conditions: Spec.Status["conditions"]): Spec.Status =>
   conditions === undefined || conditions === status.conditions ? status : { ...status, conditions }
 
 /** Suspension is told when it begins and when it ends; the time of the Job runs from the last time it began to work. */
-const turnOf = (
-  { job, now, status }: Look,
+const suspensionOf = (
+  { job, now, status }: Snapshot,
   { verdict, wasManaged }: Outcome
-): { readonly status: Spec.Status; readonly turned: Round["turned"] } => {
-  if (verdict !== undefined || !wasManaged) return { status, turned: undefined }
+): { readonly status: Spec.Status; readonly suspension: Round["suspension"] } => {
+  if (verdict !== undefined || !wasManaged) return { status, suspension: undefined }
   const isSuspended = Spec.isSuspended(job)
   const conditions = isSuspended
     ? Verdict.ensure(status.conditions, suspended, "True", now)
     : Verdict.ensure(status.conditions, resumed, "False", now)
-  if (conditions === status.conditions) return { status, turned: undefined }
+  if (conditions === status.conditions) return { status, suspension: undefined }
   const { startTime: _, ...rest } = withConditions(status, conditions)
   return isSuspended
-    ? { status: rest, turned: "Suspended" }
-    : { status: { ...rest, startTime: Time.format(now) }, turned: "Resumed" }
+    ? { status: rest, suspension: "Suspended" }
+    : { status: { ...rest, startTime: Time.format(now) }, suspension: "Resumed" }
 }
 
 const suspended: Verdict.Claim = { type: "Suspended", reason: "JobSuspended", message: "Job suspended" }
@@ -107,8 +114,8 @@ const uncountedFrom = (succeeded: ReadonlyArray<string>, failed: ReadonlyArray<s
 type Taken = Pick<Round, "status" | "removable" | "isFull" | "actions">
 
 /** Writes down how the pods ended that nothing keeps any more. */
-const takeDown = (look: Look, verdict: Verdict.Verdict | undefined, known: Spec.Status): Taken => {
-  const { job, progress, tracked, uncounted } = look
+const countEnded = (snapshot: Snapshot, verdict: Verdict.Verdict | undefined, known: Spec.Status): Taken => {
+  const { job, progress, tracked, uncounted } = snapshot
   const succeeded = [...(known.uncountedTerminatedPods?.succeeded ?? [])]
   const failed = [...(known.uncountedTerminatedPods?.failed ?? [])]
   const indexes: Array<number> = []
@@ -116,7 +123,7 @@ const takeDown = (look: Look, verdict: Verdict.Verdict | undefined, known: Spec.
   const actions: Array<Policies.Action> = []
   let isFull = false
   for (const pod of progress === undefined ? tracked : byIndex(tracked)) {
-    if (!isRemovable(look, verdict, pod)) continue
+    if (!isRemovable(snapshot, verdict, pod)) continue
     removable.push(pod)
     const uid = Pods.uidOf(pod)
     const index = Pods.validIndexOf(pod, job)
@@ -135,14 +142,14 @@ const takeDown = (look: Look, verdict: Verdict.Verdict | undefined, known: Spec.
     if (isFull) break
   }
   const uncountedTerminatedPods = uncountedFrom(succeeded, failed)
-  return { status: { ...withIndexes(known, look, indexes), uncountedTerminatedPods }, removable, isFull, actions }
+  return { status: { ...withIndexes(known, snapshot, indexes), uncountedTerminatedPods }, removable, isFull, actions }
 }
 
-const isNewIn = ({ counted, succeeded }: NonNullable<Look["progress"]>, index: number): boolean =>
+const isNewIn = ({ counted, succeeded }: NonNullable<Snapshot["progress"]>, index: number): boolean =>
   Indexes.has(succeeded, index) && !Indexes.has(counted, index)
 
 /** A pod that nothing more is expected of: the Job ends or goes, or the pod has ended and its failures are on its successor. */
-const isRemovable = ({ job, retained }: Look, verdict: Verdict.Verdict | undefined, pod: Pod): boolean => {
+const isRemovable = ({ job, retained }: Snapshot, verdict: Verdict.Verdict | undefined, pod: Pod): boolean => {
   if (Spec.isLeaving(job) || verdict !== undefined || Pods.hasSucceeded(pod)) return true
   return Pods.hasFailed(pod, job) && retained.get(Pods.indexOf(pod) ?? -1) !== pod
 }
@@ -151,7 +158,7 @@ const byIndex = (pods: ReadonlyArray<Pod>): ReadonlyArray<Pod> =>
   pods.toSorted((a, b) => (Pods.indexOf(a) ?? -1) - (Pods.indexOf(b) ?? -1))
 
 /** The index texts of an indexed Job; it may have fewer indexes than it had. */
-const withIndexes = (known: Spec.Status, { progress }: Look, indexes: ReadonlyArray<number>): Spec.Status => {
+const withIndexes = (known: Spec.Status, { progress }: Snapshot, indexes: ReadonlyArray<number>): Spec.Status => {
   if (progress === undefined) return known
   const completed = Indexes.union(progress.counted, Indexes.of(indexes))
   const { completedIndexes: _, ...rest } = known
@@ -184,7 +191,7 @@ export const conclude = (
 }
 
 /** More pods than asked for have succeeded. */
-export const isTooMuch = ({ spec }: Job, { succeeded = 0 }: Spec.Status): boolean =>
+export const hasExcessSuccesses = ({ spec }: Job, { succeeded = 0 }: Spec.Status): boolean =>
   spec?.completions !== undefined && succeeded > spec.completions
 
 /** Counts of which zero is worth saying once, and texts. */
@@ -192,7 +199,7 @@ const told = ["ready", "terminating", "failedIndexes"] as const
 /** Zero and nothing are the same. */
 const silent = ["active", "succeeded", "failed", "startTime", "completedIndexes"] as const
 
-const isNews = (before: Spec.Status, after: Spec.Status): boolean =>
+const hasChanged = (before: Spec.Status, after: Spec.Status): boolean =>
   told.some((field) => before[field] !== after[field]) ||
   silent.some((field) => (before[field] || undefined) !== (after[field] || undefined)) ||
   before.conditions !== after.conditions ||

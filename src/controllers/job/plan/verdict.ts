@@ -8,7 +8,7 @@ import * as Time from "../../../kube/time.ts"
 import * as Spec from "../spec.ts"
 import * as Policies from "./policies.ts"
 import * as Indexes from "./indexes.ts"
-import type { Look } from "./snapshot.ts"
+import type { Snapshot } from "./snapshot.ts"
 
 export interface Verdict {
   readonly ends: "Complete" | "Failed"
@@ -30,8 +30,8 @@ export const terminal = ({ ends, message, reason }: Verdict): Claim => ({ type: 
 
 const fails = (reason: string, message: string): Verdict => ({ ends: "Failed", reason, message, isStored: false })
 
-export const of = (look: Look): Verdict | undefined =>
-  stored(look.job) ?? failure(look) ?? indexFailure(look) ?? success(look)
+export const of = (snapshot: Snapshot): Verdict | undefined =>
+  stored(snapshot.job) ?? failure(snapshot) ?? indexFailure(snapshot) ?? success(snapshot)
 
 const stored = (job: Job): Verdict | undefined => {
   const met = Spec.trueCondition(job, "SuccessCriteriaMet")
@@ -41,13 +41,13 @@ const stored = (job: Job): Verdict | undefined => {
   return { ends: met === undefined ? "Failed" : "Complete", reason, message, isStored: true }
 }
 
-const failure = (look: Look): Verdict | undefined => {
-  const { failed, job, pods } = look
+const failure = (snapshot: Snapshot): Verdict | undefined => {
+  const { failed, job, pods } = snapshot
   const message = Policies.failJobMessage(job, pods)
   if (message !== undefined) return fails("PodFailurePolicy", message)
   if (failed > Spec.backoffLimit(job) || restartsTooOften(job, pods))
     return fails("BackoffLimitExceeded", "Job has reached the specified backoff limit")
-  return untilDeadline(look) === 0
+  return untilDeadline(snapshot) === 0
     ? fails("DeadlineExceeded", "Job was active longer than specified deadline")
     : undefined
 }
@@ -65,14 +65,14 @@ const restartsTooOften = (job: Job, pods: ReadonlyArray<Pod>): boolean => {
 }
 
 /** Milliseconds until the Job has been active for too long: zero if it has. Undefined if that is not watched. */
-export const untilDeadline = ({ job, now, status }: Look): number | undefined => {
+export const untilDeadline = ({ job, now, status }: Snapshot): number | undefined => {
   const seconds = job.spec?.activeDeadlineSeconds
   const start = Time.parse(status.startTime)
   if (seconds === undefined || start === undefined || Spec.isSuspended(job)) return undefined
   return Math.max(0, start + seconds * 1000 - now)
 }
 
-const indexFailure = ({ job, progress }: Look): Verdict | undefined => {
+const indexFailure = ({ job, progress }: Snapshot): Verdict | undefined => {
   if (progress?.failed === undefined) return undefined
   const failed = Indexes.size(progress.failed)
   const most = job.spec?.maxFailedIndexes
@@ -83,7 +83,7 @@ const indexFailure = ({ job, progress }: Look): Verdict | undefined => {
     : undefined
 }
 
-const success = ({ job, progress }: Look): Verdict | undefined => {
+const success = ({ job, progress }: Snapshot): Verdict | undefined => {
   const rule = progress === undefined ? undefined : Policies.matchedSuccess(job, progress.succeeded)
   return rule === undefined
     ? undefined
@@ -94,7 +94,7 @@ const success = ({ job, progress }: Look): Verdict | undefined => {
  * The verdict once enough pods have succeeded and none is active. Without a number of completions the first success is enough: the others
  * are let run out.
  */
-export const completion = ({ job, succeeded }: Look, active: number): Verdict | undefined =>
+export const completion = ({ job, succeeded }: Snapshot, active: number): Verdict | undefined =>
   active === 0 && succeeded >= Math.max(0, job.spec?.completions ?? 1)
     ? {
         ends: "Complete",

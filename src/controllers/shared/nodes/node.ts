@@ -89,11 +89,11 @@ export const write = Effect.fnUntraced(function* (
  * do not grant the node loops that right.
  */
 export const marker = (): (<A, R>(
-  mark: Effect.Effect<A, ApiError.ApiError, R>
+  markNotReady: Effect.Effect<A, ApiError.ApiError, R>
 ) => Effect.Effect<void, ApiError.ApiError, R>) => {
   let isTold = false
-  return (mark) =>
-    Effect.asVoid(mark).pipe(
+  return (markNotReady) =>
+    Effect.asVoid(markNotReady).pipe(
       Effect.catchIf(
         (error) => ApiError.hasReason(error, "Forbidden"),
         (error) => {

@@ -53,15 +53,15 @@ export const plan = <A extends KubeObject>(claiming: Claiming<A>, candidates: Re
 export class OwnerGone extends Data.TaggedError("OwnerGone")<{ readonly message: string }> {}
 
 /** Why one object could not be claimed or released. `cause` is undefined when the owner was gone. */
-export interface Refusal {
+export interface ClaimFailure {
   readonly message: string
   readonly cause: ApiError.ApiError | undefined
 }
 
 /** Everything that went wrong in one claim; the objects without a refusal were dealt with. */
-export class ClaimError extends Data.TaggedError("ClaimError")<{ readonly refusals: ReadonlyArray<Refusal> }> {
+export class ClaimError extends Data.TaggedError("ClaimError")<{ readonly failures: ReadonlyArray<ClaimFailure> }> {
   override get message(): string {
-    return aggregate(this.refusals.map((refusal) => refusal.message))
+    return aggregate(this.failures.map((refusal) => refusal.message))
   }
 }
 
@@ -93,27 +93,27 @@ const carryOut = Effect.fnUntraced(function* <A extends KubeObject>(
 ): Effect.fn.Return<ReadonlyArray<A>, ClaimError> {
   let asked: Result.Result<void, ApiError.ApiError | OwnerGone> | undefined
   const claimed: Array<A> = []
-  const refusals: Array<Refusal> = []
+  const failures: Array<ClaimFailure> = []
   for (const object of candidates) {
     const decided = verdict(claiming, object)
     if (decided === "claimed") claimed.push(object)
     else if (decided === "release") {
       const released = yield* Effect.result(claiming.patch(object, releasing(claiming, object)))
       if (Result.isFailure(released) && !ApiError.hasReason(released.failure, "NotFound", "Invalid"))
-        refusals.push({ message: released.failure.message, cause: released.failure })
+        failures.push({ message: released.failure.message, cause: released.failure })
     } else if (decided === "adopt") {
       asked ??= yield* Effect.result(mayAdopt(claiming))
       if (Result.isFailure(asked)) {
-        refusals.push(refusalOf(object, asked.failure))
+        failures.push(claimFailure(object, asked.failure))
         continue
       }
       const adopted = yield* Effect.result(claiming.patch(object, adopting(claiming, object)))
       if (Result.isSuccess(adopted)) claimed.push(adopted.success)
       else if (!ApiError.hasReason(adopted.failure, "NotFound"))
-        refusals.push({ message: adopted.failure.message, cause: adopted.failure })
+        failures.push({ message: adopted.failure.message, cause: adopted.failure })
     }
   }
-  return refusals.length === 0 ? claimed : yield* new ClaimError({ refusals })
+  return failures.length === 0 ? claimed : yield* new ClaimError({ failures })
 })
 
 /** What of a claim does not depend on the kind of the dependents. */
@@ -132,7 +132,7 @@ const mayAdopt = ({ live, owner, resource }: Owning): Effect.Effect<void, ApiErr
       : Effect.fail(new OwnerGone({ message: `${name} has just been deleted at ${metadata.deletionTimestamp}` }))
   })
 
-const refusalOf = (object: KubeObject, failure: ApiError.ApiError | OwnerGone): Refusal => {
+const claimFailure = (object: KubeObject, failure: ApiError.ApiError | OwnerGone): ClaimFailure => {
   const { name, namespace = "", uid } = object.metadata
   return {
     message: `can't adopt ${object.kind ?? "object"} ${namespace}/${name} (${uid}): ${failure.message}`,

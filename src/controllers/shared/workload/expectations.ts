@@ -27,7 +27,7 @@ export interface Expectations {
 }
 
 /** Never without something missing: what is complete is not kept. */
-interface Book {
+interface Expected {
   readonly since: number
   /** Not seen yet; below zero, harmlessly, when something nobody expected was seen while deletions were awaited. */
   creations: number
@@ -36,15 +36,15 @@ interface Book {
 }
 
 export const make = (): Expectations => {
-  const books = new Map<Key, Book>()
+  const expectations = new Map<Key, Expected>()
 
-  const open = (owner: Key, book: Book): void => {
-    books.set(owner, book)
-    settle(owner, book)
+  const open = (owner: Key, expected: Expected): void => {
+    expectations.set(owner, expected)
+    settle(owner, expected)
   }
 
-  const settle = (owner: Key, book: Book): void => {
-    if (book.creations <= 0 && book.deletions.size === 0) books.delete(owner)
+  const settle = (owner: Key, expected: Expected): void => {
+    if (expected.creations <= 0 && expected.deletions.size === 0) expectations.delete(owner)
   }
 
   return {
@@ -53,21 +53,21 @@ export const make = (): Expectations => {
     expectBoth: (owner, creations, dependents, since) =>
       open(owner, { since, creations, deletions: new Set(dependents) }),
     creationObserved: (owner) => {
-      const book = books.get(owner)
-      if (book === undefined) return
-      book.creations--
-      settle(owner, book)
+      const expected = expectations.get(owner)
+      if (expected === undefined) return
+      expected.creations--
+      settle(owner, expected)
     },
     deletionObserved: (owner, dependent) => {
-      const book = books.get(owner)
-      if (book === undefined) return
-      book.deletions.delete(dependent)
-      settle(owner, book)
+      const expected = expectations.get(owner)
+      if (expected === undefined) return
+      expected.deletions.delete(dependent)
+      settle(owner, expected)
     },
     wait: (owner, now) => {
-      const book = books.get(owner)
-      return book === undefined ? 0 : Math.max(0, book.since + expiry - now)
+      const expected = expectations.get(owner)
+      return expected === undefined ? 0 : Math.max(0, expected.since + expiry - now)
     },
-    forget: (owner) => void books.delete(owner)
+    forget: (owner) => void expectations.delete(owner)
   }
 }

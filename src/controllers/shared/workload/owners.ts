@@ -45,18 +45,18 @@ export const concerned = <O extends KubeObject>(owners: Owners<O>, delta: Delta<
   const previous = delta._tag === "Updated" ? delta.previous : undefined
   // A resync: nothing has changed.
   if (previous === object) return []
-  const changedHands = previous !== undefined && !sameController(previous, object)
-  const former = changedHands ? resolve(owners, previous) : undefined
+  const controllerChanged = previous !== undefined && !sameController(previous, object)
+  const former = controllerChanged ? resolve(owners, previous) : undefined
   const out = former === undefined ? [] : [former]
   if (Owner.controllerOf(object) !== undefined) {
     const owner = resolve(owners, object)
     if (owner !== undefined && owner !== former) out.push(owner)
     return out
   }
-  const isNews =
+  const mayBeAdopted =
     (delta._tag === "Created" && object.metadata.deletionTimestamp === undefined) ||
-    (previous !== undefined && (changedHands || !sameLabels(previous.metadata.labels, object.metadata.labels)))
-  if (isNews) for (const owner of matching(owners, object)) if (owner !== former) out.push(owner)
+    (previous !== undefined && (controllerChanged || !sameLabels(previous.metadata.labels, object.metadata.labels)))
+  if (mayBeAdopted) for (const owner of matching(owners, object)) if (owner !== former) out.push(owner)
   return out
 }
 

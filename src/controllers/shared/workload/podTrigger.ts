@@ -16,7 +16,7 @@ import * as Owners from "./owners.ts"
 export interface Watching<O extends KubeObject> {
   readonly owners: Owners.Owners<O>
   /** None where names say what there is. */
-  readonly books?: Expectations | undefined
+  readonly expectations?: Expectations | undefined
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">
   /** Seconds after a pod has become ready at which the owner is looked at again; zero for not at all. */
   readonly availableAfter: (owner: O) => number
@@ -24,24 +24,24 @@ export interface Watching<O extends KubeObject> {
 
 /** A pod that is being deleted is as good as gone: its owner is told now, and needs no second telling of the rest. */
 export const make = <O extends KubeObject>(watching: Watching<O>): Trigger<Pod> => {
-  const { books, owners } = watching
+  const { expectations, owners } = watching
   const gone = (pod: Pod): ReadonlyArray<Key.Key> => {
     const owner = Owners.resolve(owners, pod)
     if (owner === undefined) return []
     const key = Key.of(owner)
-    books?.deletionObserved(key, Key.of(pod))
+    expectations?.deletionObserved(key, Key.of(pod))
     return [key]
   }
   return (delta) => {
     const pod = delta.object
     if (delta._tag === "Updated" && delta.previous === pod) return []
     if (delta._tag === "Deleted" || pod.metadata.deletionTimestamp !== undefined) {
-      const changedHands = delta._tag === "Updated" && !Owners.sameController(delta.previous, pod)
-      return changedHands ? [...gone(pod), ...gone(delta.previous)] : gone(pod)
+      const controllerChanged = delta._tag === "Updated" && !Owners.sameController(delta.previous, pod)
+      return controllerChanged ? [...gone(pod), ...gone(delta.previous)] : gone(pod)
     }
     const concerned = Owners.concerned(owners, delta)
     if (delta._tag === "Created" && Owner.controllerOf(pod) !== undefined) {
-      for (const owner of concerned) books?.creationObserved(Key.of(owner))
+      for (const owner of concerned) expectations?.creationObserved(Key.of(owner))
     }
     wakeWhenAvailable(watching, concerned, delta)
     return concerned.map(Key.of)

@@ -11,7 +11,7 @@ import * as Time from "../../../kube/time.ts"
 export const deletionCost = "controller.kubernetes.io/pod-deletion-cost"
 
 /** What the rules look at, read from the pod once for all comparisons. */
-interface Standing {
+interface Rank {
   readonly pod: Pod
   readonly uid: string
   readonly assigned: boolean
@@ -19,7 +19,7 @@ interface Standing {
   readonly ready: boolean
   readonly cost: number
   /** Active pods of the same family on the same node. */
-  readonly crowd: number
+  readonly colocated: number
   /** Milliseconds since 1970; undefined where the pod does not say. */
   readonly readySince: number | undefined
   readonly created: number | undefined
@@ -38,25 +38,25 @@ export const victims = (
   now: number
 ): ReadonlyArray<Pod> => {
   if (count >= pods.length) return pods
-  const crowds = crowdOf(related())
+  const colocatedByNode = colocatedByNodeOf(related())
   return pods
-    .map((pod) => standingOf(pod, crowds))
+    .map((pod) => rankOf(pod, colocatedByNode))
     .sort((a, b) => compare(a, b, now))
     .slice(0, Math.max(0, count))
-    .map((standing) => standing.pod)
+    .map((rank) => rank.pod)
 }
 
 /**
  * The pods of a Job, first those that should go first: neither cost nor company counts, and ages are compared as they are. Source:
  * spec A.6, the rules 1, 2, 3, 6, 7 and 8.
  */
-export const byMerit = (pods: ReadonlyArray<Pod>): ReadonlyArray<Pod> =>
+export const byDeletionOrder = (pods: ReadonlyArray<Pod>): ReadonlyArray<Pod> =>
   pods
-    .map((pod) => standingOf(pod, new Map()))
+    .map((pod) => rankOf(pod, new Map()))
     .sort(compareExactly)
-    .map((standing) => standing.pod)
+    .map((rank) => rank.pod)
 
-const compareExactly = (a: Standing, b: Standing): number =>
+const compareExactly = (a: Rank, b: Rank): number =>
   byProgress(a, b) ||
   (a.ready ? youngerFirst(a.readySince, b.readySince) : 0) ||
   byRestarts(a, b) ||
@@ -66,11 +66,11 @@ const compareExactly = (a: Standing, b: Standing): number =>
 const youngerFirst = (x: number | undefined, y: number | undefined): number =>
   x === y ? 0 : x === undefined ? -1 : y === undefined ? 1 : y - x
 
-const compare = (a: Standing, b: Standing, now: number): number => {
+const compare = (a: Rank, b: Rank, now: number): number => {
   const difference = byProgress(a, b)
   if (difference !== 0) return difference
   if (a.cost !== b.cost) return a.cost - b.cost
-  if (a.crowd !== b.crowd) return b.crowd - a.crowd
+  if (a.colocated !== b.colocated) return b.colocated - a.colocated
   return (
     (a.ready ? byAge(a, b, a.readySince, b.readySince, now) : 0) ||
     byRestarts(a, b) ||
@@ -79,18 +79,17 @@ const compare = (a: Standing, b: Standing, now: number): number => {
 }
 
 /** Who has come less far goes first. */
-const byProgress = (a: Standing, b: Standing): number => {
+const byProgress = (a: Rank, b: Rank): number => {
   if (a.assigned !== b.assigned) return a.assigned ? 1 : -1
   if (a.phase !== b.phase) return a.phase - b.phase
   if (a.ready !== b.ready) return a.ready ? 1 : -1
   return 0
 }
 
-const byRestarts = (a: Standing, b: Standing): number =>
-  b.restarts - a.restarts || b.sidecarRestarts - a.sidecarRestarts
+const byRestarts = (a: Rank, b: Rank): number => b.restarts - a.restarts || b.sidecarRestarts - a.sidecarRestarts
 
 /** The younger first; no time counts as younger than any. Equal times are no difference. */
-const byAge = (a: Standing, b: Standing, x: number | undefined, y: number | undefined, now: number): number => {
+const byAge = (a: Rank, b: Rank, x: number | undefined, y: number | undefined, now: number): number => {
   if (x === y) return 0
   if (x === undefined || y === undefined) return x === undefined ? -1 : 1
   return magnitude(now - x) - magnitude(now - y) || (a.uid < b.uid ? -1 : 1)
@@ -100,24 +99,24 @@ const byAge = (a: Standing, b: Standing, x: number | undefined, y: number | unde
 const magnitude = (millis: number): number => (millis > 0 ? Math.floor(Math.log2(millis * 1e6)) : -1)
 
 /** Active pods by node; those without a node share the empty name. */
-const crowdOf = (related: Iterable<Pod>): ReadonlyMap<string, number> => {
-  const crowds = new Map<string, number>()
+const colocatedByNodeOf = (related: Iterable<Pod>): ReadonlyMap<string, number> => {
+  const colocatedByNode = new Map<string, number>()
   for (const pod of related) {
     if (!PodFacts.isActive(pod)) continue
     const node = pod.spec?.nodeName ?? ""
-    crowds.set(node, (crowds.get(node) ?? 0) + 1)
+    colocatedByNode.set(node, (colocatedByNode.get(node) ?? 0) + 1)
   }
-  return crowds
+  return colocatedByNode
 }
 
-const standingOf = (pod: Pod, crowds: ReadonlyMap<string, number>): Standing => ({
+const rankOf = (pod: Pod, colocatedByNode: ReadonlyMap<string, number>): Rank => ({
   pod,
   uid: pod.metadata.uid ?? "",
   assigned: (pod.spec?.nodeName ?? "") !== "",
   phase: phases[pod.status?.phase ?? ""] ?? 0,
   ready: PodFacts.isReady(pod),
   cost: costOf(pod.metadata.annotations?.[deletionCost]),
-  crowd: crowds.get(pod.spec?.nodeName ?? "") ?? 0,
+  colocated: colocatedByNode.get(pod.spec?.nodeName ?? "") ?? 0,
   readySince: PodFacts.readySince(pod),
   created: Time.parse(pod.metadata.creationTimestamp),
   restarts: mostRestarts(pod.status?.containerStatuses),

@@ -41,7 +41,7 @@ export interface Kind<O extends Replicas.ReplicaOwner> {
 }
 
 /** What the loop reads and does. */
-export interface Ports<O> extends PodControl.Calls {
+export interface Deps<O> extends PodControl.Calls {
   readonly owners: Store.Readable<O & Replicas.ReplicaOwner>
   readonly pods: Store.Readable<Pod>
   /** The owner of that name, read from the server. */
@@ -61,9 +61,9 @@ const atOnce = 64
 
 interface State<O extends Replicas.ReplicaOwner> {
   readonly kind: Kind<O>
-  readonly ports: Ports<O>
+  readonly deps: Deps<O>
   readonly permits: Semaphore.Semaphore
-  readonly books: Expectations.Expectations
+  readonly expectations: Expectations.Expectations
   readonly owners: Owners.Owners<O>
   readonly terminatingReplicas: KeptField.KeptField
 }
@@ -75,31 +75,31 @@ export interface Loop<in O> {
   readonly sync: (request: Pick<Controller.Request, "key">) => Effect.Effect<Reconcile.Outcome | void, Failure>
 }
 
-export const make = <O extends Replicas.ReplicaOwner>(kind: Kind<O>, ports: Ports<O>): Loop<O> => {
+export const make = <O extends Replicas.ReplicaOwner>(kind: Kind<O>, deps: Deps<O>): Loop<O> => {
   const selects: Owners.Owners<O>["selects"] = (owner, labels) => {
     const selector = kind.selector(owner)
     return selector !== undefined && Selector.matchesLabels(selector, labels)
   }
-  const owners = { resource: kind.resource, store: ports.owners, selects }
+  const owners = { resource: kind.resource, store: deps.owners, selects }
   const state: State<O> = {
     kind,
-    ports,
+    deps,
     owners,
-    books: Expectations.make(),
+    expectations: Expectations.make(),
     permits: Semaphore.makeUnsafe(atOnce),
     terminatingReplicas: KeptField.make()
   }
   const availableAfter = (owner: O): number => Replicas.minReadySeconds(owner)
-  const onPod = PodTrigger.make({ owners, books: state.books, queue: ports.queue, availableAfter })
+  const onPod = PodTrigger.make({ owners, expectations: state.expectations, queue: deps.queue, availableAfter })
   return { onOwner: ownerTrigger(state), onPod, sync: sync(state) }
 }
 
 /** One term of the loop as a controller runs it. */
 export const body = <O extends Replicas.ReplicaOwner>(
   kind: Kind<O>,
-  ports: Ports<O>
+  deps: Deps<O>
 ): Controller.Body<Failure, never> => {
-  const { onOwner, onPod, sync } = make(kind, ports)
+  const { onOwner, onPod, sync } = make(kind, deps)
   return {
     sources: [
       Controller.watch(kind.resource, onOwner, { indexes: [Indexes.byController] }),
@@ -111,10 +111,10 @@ export const body = <O extends Replicas.ReplicaOwner>(
 
 /** A deleted owner takes its books along, so that a namesake starts clean. */
 const ownerTrigger =
-  <O extends Replicas.ReplicaOwner>({ books }: State<O>): Trigger.Trigger<O> =>
+  <O extends Replicas.ReplicaOwner>({ expectations }: State<O>): Trigger.Trigger<O> =>
   (delta) => {
     const key = Key.of(delta.object)
-    if (delta._tag === "Deleted") books.forget(key)
+    if (delta._tag === "Deleted") expectations.forget(key)
     return [key]
   }
 
@@ -122,9 +122,9 @@ const sync = <O extends Replicas.ReplicaOwner>(state: State<O>) =>
   Effect.fnUntraced(function* ({
     key
   }: Pick<Controller.Request, "key">): Effect.fn.Return<Reconcile.Outcome | void, Failure> {
-    const { books, kind, ports } = state
-    const owner = ports.owners.get(key)
-    if (owner === undefined) return books.forget(key)
+    const { expectations, kind, deps } = state
+    const owner = deps.owners.get(key)
+    if (owner === undefined) return expectations.forget(key)
     const selector = kind.selector(owner)
     if (selector === undefined) {
       return yield* Effect.logError(
@@ -134,7 +134,7 @@ const sync = <O extends Replicas.ReplicaOwner>(state: State<O>) =>
     const clock = yield* Clock.Clock
     const monotonic = Monotonic.millis(clock)
     // Before the pods are read: what the cache shows after this counts as seen.
-    const mayManage = books.wait(key, monotonic()) === 0 && owner.metadata.deletionTimestamp === undefined
+    const mayManage = expectations.wait(key, monotonic()) === 0 && owner.metadata.deletionTimestamp === undefined
     const { active, terminating } = yield* gather(state, owner, selector)
     const step = mayManage ? plan(state, owner, active, clock.currentTimeMillisUnsafe()) : Replicas.nothing
     if (step._tag === "Delete") yield* Metrics.chosen(active, step.pods, clock.currentTimeMillisUnsafe())
@@ -148,27 +148,27 @@ const sync = <O extends Replicas.ReplicaOwner>(state: State<O>) =>
       now
     })
     if (!Replicas.isCurrent(owner, next, state.terminatingReplicas.isKept())) {
-      const { status } = yield* writeStatus(ports, owner, next)
+      const { status } = yield* writeStatus(deps, owner, next)
       state.terminatingReplicas.answered(next.terminatingReplicas, status?.terminatingReplicas)
     }
     if (failure !== undefined) return yield* failure
     const recheck = Replicas.recheck({ owner, active, now }, next)
     const left = recheck === undefined ? Infinity : Math.max(0, recheck - (clock.currentTimeMillisUnsafe() - now))
-    const delay = Math.min(left, books.wait(key, monotonic()) || Infinity)
+    const delay = Math.min(left, expectations.wait(key, monotonic()) || Infinity)
     return delay === Infinity ? Reconcile.done : Reconcile.after(delay)
   })
 
 /** The owner's active pods, after adoptions and releases, and how many of its pods are on their way out. */
 const gather = <O extends Replicas.ReplicaOwner>(
-  { kind, ports }: State<O>,
+  { kind, deps }: State<O>,
   owner: O,
   selector: Selector.LabelSelector
 ): Effect.Effect<{ readonly active: ReadonlyArray<Pod>; readonly terminating: number }, Failure> => {
   const matches = (pod: Pod): boolean => Selector.matchesLabels(selector, pod.metadata.labels)
-  const own = ports.pods.byIndex(Indexes.byController.name, owner.metadata.uid ?? "")
-  const orphans = ports.pods.byIndex(Indexes.orphans.name, owner.metadata.namespace ?? "")
+  const own = deps.pods.byIndex(Indexes.byController.name, owner.metadata.uid ?? "")
+  const orphans = deps.pods.byIndex(Indexes.orphans.name, owner.metadata.namespace ?? "")
   const terminating = own.reduce((sum, pod) => (PodFacts.isTerminating(pod) && matches(pod) ? sum + 1 : sum), 0)
-  const claim = Adopt.claim({ owner, resource: kind.resource, matches, live: ports.live(owner), patch: ports.patch }, [
+  const claim = Adopt.claim({ owner, resource: kind.resource, matches, live: deps.live(owner), patch: deps.patch }, [
     ...own.filter(PodFacts.isActive),
     ...orphans.filter(PodFacts.isActive)
   ])
@@ -193,37 +193,37 @@ const carryOut = <O extends Replicas.ReplicaOwner>(
   step._tag === "Create" ? create(state, key, owner, step.count, now) : remove(state, key, owner, step.pods, now)
 
 const create = Effect.fnUntraced(function* <O extends Replicas.ReplicaOwner>(
-  { books, kind, permits, ports }: State<O>,
+  { expectations, kind, permits, deps }: State<O>,
   key: Key.Key,
   owner: O,
   count: number,
   now: number
 ) {
-  books.expectCreations(key, count, now)
+  expectations.expectCreations(key, count, now)
   const pod = PodControl.draft(kind.resource, owner, owner.spec?.template ?? {})
-  const { failure, succeeded } = yield* SlowStart.run(count, permits.withPermit(PodControl.create(ports, owner, pod)))
-  for (let i = succeeded; i < count; i++) books.creationObserved(key)
+  const { failure, succeeded } = yield* SlowStart.run(count, permits.withPermit(PodControl.create(deps, owner, pod)))
+  for (let i = succeeded; i < count; i++) expectations.creationObserved(key)
   return failure?.error
 })
 
 const remove = Effect.fnUntraced(function* <O extends Replicas.ReplicaOwner>(
-  { books, permits, ports }: State<O>,
+  { expectations, permits, deps }: State<O>,
   key: Key.Key,
   owner: O,
   pods: ReadonlyArray<Pod>,
   now: number
 ) {
-  books.expectDeletions(key, pods.map(Key.of), now)
+  expectations.expectDeletions(key, pods.map(Key.of), now)
   const failures: Array<PodControl.PodControlError> = []
   yield* Effect.forEach(
     pods,
     (pod) =>
-      Effect.matchEager(permits.withPermit(PodControl.remove(ports, owner, pod)), {
+      Effect.matchEager(permits.withPermit(PodControl.remove(deps, owner, pod)), {
         onSuccess: (answer) => {
-          if (answer === "NotFound") books.deletionObserved(key, Key.of(pod))
+          if (answer === "NotFound") expectations.deletionObserved(key, Key.of(pod))
         },
         onFailure: (error) => {
-          books.deletionObserved(key, Key.of(pod))
+          expectations.deletionObserved(key, Key.of(pod))
           failures.push(error)
         }
       }),
@@ -233,23 +233,23 @@ const remove = Effect.fnUntraced(function* <O extends Replicas.ReplicaOwner>(
 })
 
 /** The pods that any owner of the same family selects: they are company on a node. An owner without an owner has no family. */
-const relatives = <O extends Replicas.ReplicaOwner>({ owners, ports }: State<O>, owner: O): ReadonlyArray<Pod> => {
+const relatives = <O extends Replicas.ReplicaOwner>({ owners, deps }: State<O>, owner: O): ReadonlyArray<Pod> => {
   const parent = Owner.controllerOf(owner)
   if (parent === undefined) return []
   const family = owners.store.byIndex(Indexes.byController.name, parent.uid)
-  return ports.pods
+  return deps.pods
     .byIndex(Store.namespaceIndex, owner.metadata.namespace ?? "")
     .filter((pod) => family.some((relative) => owners.selects(relative, pod.metadata.labels)))
 }
 
 /** A refused write is repeated once on what the server has now; the generation stays the one the counts are about. */
 const writeStatus = <O extends Replicas.ReplicaOwner>(
-  ports: Ports<O>,
+  deps: Deps<O>,
   owner: O,
   status: Replicas.Status
 ): Effect.Effect<O, ApiError> =>
-  Effect.catch(ports.updateStatus({ ...owner, status }), (error) =>
-    Effect.flatMap(ports.live(owner), (fresh) =>
-      fresh.metadata.uid === owner.metadata.uid ? ports.updateStatus({ ...fresh, status }) : Effect.fail(error)
+  Effect.catch(deps.updateStatus({ ...owner, status }), (error) =>
+    Effect.flatMap(deps.live(owner), (fresh) =>
+      fresh.metadata.uid === owner.metadata.uid ? deps.updateStatus({ ...fresh, status }) : Effect.fail(error)
     )
   )

@@ -6,105 +6,114 @@
 import * as PodFacts from "../../../kube/pod.ts"
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"
-import * as Look from "./snapshot.ts"
+import * as Snapshot from "./snapshot.ts"
 import * as Outdated from "./outdated.ts"
 import type * as Step from "./step.ts"
 import * as Storage from "./storage.ts"
 
 /** What is to be done for one replica, and whether those after it have to wait. */
-interface Turn {
-  readonly deeds: ReadonlyArray<Step.Deed>
+interface ReplicaStep {
+  readonly actions: ReadonlyArray<Step.Action>
   readonly waiting: Step.Wait | undefined
   /** A pod is made or deleted: in an ordered set that is all for now. */
   readonly isMove: boolean
 }
 
-const goOn: Turn = { deeds: [], waiting: undefined, isMove: false }
+const proceed: ReplicaStep = { actions: [], waiting: undefined, isMove: false }
 
-const wait = (waiting: Step.Wait, deeds: Turn["deeds"] = []): Turn => ({ deeds, waiting, isMove: false })
+const wait = (waiting: Step.Wait, actions: ReplicaStep["actions"] = []): ReplicaStep => ({
+  actions,
+  waiting,
+  isMove: false
+})
 
-const move = (deed: Step.Deed): Turn => ({ deeds: [deed], waiting: undefined, isMove: true })
+const move = (action: Step.Action): ReplicaStep => ({ actions: [action], waiting: undefined, isMove: true })
 
 /** `atOnce`: how many old replicas may be unavailable while they are replaced. */
-export const decide = (look: Look.Look, atOnce: number): Step.Step => {
-  const { set } = look
+export const decide = (snapshot: Snapshot.Snapshot, atOnce: number): Step.Step => {
+  const { set } = snapshot
   if (set.metadata.deletionTimestamp !== undefined) return { phases: [], waiting: undefined }
   const isOrdered = Spec.isOrdered(set)
   const walk = isOrdered ? walkInOrder : walkAll
-  const kept = walk(look.places, (place) => replica(look, place))
-  if (kept.isHalted) return { phases: [kept.deeds], waiting: kept.waiting }
-  const disowned = look.condemned.flatMap((member) => disown(look, member))
-  const last = isOrdered ? look.condemned.findLast(({ pod }) => Look.isUnavailable(look, pod)) : undefined
-  const condemned = walk(look.condemned, (member) => surplus(look, member, last))
-  const phases = [kept.deeds, disowned, condemned.deeds]
+  const kept = walk(snapshot.places, (place) => replica(snapshot, place))
+  if (kept.isHalted) return { phases: [kept.actions], waiting: kept.waiting }
+  const ownerUpdates = snapshot.condemned.flatMap((member) => claimUpdate(snapshot, member))
+  const last = isOrdered ? snapshot.condemned.findLast(({ pod }) => Snapshot.isUnavailable(snapshot, pod)) : undefined
+  const condemned = walk(snapshot.condemned, (member) => surplus(snapshot, member, last))
+  const phases = [kept.actions, ownerUpdates, condemned.actions]
   if (condemned.isHalted) return { phases, waiting: condemned.waiting }
-  const updating = Spec.isRolling(set) ? { unavailable: Look.unavailable(look) } : {}
-  return { phases: [...phases, Outdated.choose(look, atOnce)], waiting: undefined, ...updating }
+  const updating = Spec.isRolling(set) ? { unavailable: Snapshot.unavailable(snapshot) } : {}
+  return { phases: [...phases, Outdated.choose(snapshot, atOnce)], waiting: undefined, ...updating }
 }
 
 interface Walk {
-  readonly deeds: ReadonlyArray<Step.Deed>
+  readonly actions: ReadonlyArray<Step.Action>
   /** Nothing after it may be done. */
   readonly isHalted: boolean
   readonly waiting: Step.Waiting | undefined
 }
 
-type Walker = <A extends Look.Place>(members: ReadonlyArray<A>, turn: (member: A) => Turn) => Walk
+type Walker = <A extends Snapshot.Place>(members: ReadonlyArray<A>, turn: (member: A) => ReplicaStep) => Walk
 
 const walkInOrder: Walker = (members, turn) => {
-  const deeds: Array<Step.Deed> = []
+  const actions: Array<Step.Action> = []
   for (const member of members) {
-    const { deeds: own, isMove, waiting } = turn(member)
-    deeds.push(...own)
-    if (waiting !== undefined) return { deeds, isHalted: true, waiting: { for: waiting, ordinal: member.ordinal } }
-    if (isMove) return { deeds, isHalted: true, waiting: undefined }
+    const { actions: own, isMove, waiting } = turn(member)
+    actions.push(...own)
+    if (waiting !== undefined) return { actions, isHalted: true, waiting: { for: waiting, ordinal: member.ordinal } }
+    if (isMove) return { actions, isHalted: true, waiting: undefined }
   }
-  return { deeds, isHalted: false, waiting: undefined }
+  return { actions, isHalted: false, waiting: undefined }
 }
 
 const walkAll: Walker = (members, turn) => ({
-  deeds: members.flatMap((member) => turn(member).deeds),
+  actions: members.flatMap((member) => turn(member).actions),
   isHalted: false,
   waiting: undefined
 })
 
-const replica = (look: Look.Look, { ordinal, pod }: Look.Place): Turn => {
-  const { set } = look
-  const storage = Storage.of(look, ordinal, pod)
+const replica = (snapshot: Snapshot.Snapshot, { ordinal, pod }: Snapshot.Place): ReplicaStep => {
+  const { set } = snapshot
+  const storage = Storage.of(snapshot, ordinal, pod)
   if (pod === undefined) {
     // Until the garbage collector has taken them: a new pod would lose its volumes.
     if (storage.isStale) return wait("claims")
-    return move({ _tag: "Create", ordinal, revision: Look.revisionFor(look, ordinal), storage })
+    return move({ _tag: "Create", ordinal, revision: Snapshot.revisionFor(snapshot, ordinal), storage })
   }
   if (PodFacts.isTerminal(pod)) {
     // The name is free only when it is gone.
-    return wait("ended", Identity.isGoing(pod) ? [] : [{ _tag: "Delete", ordinal, pod, why: "ended" }])
+    return wait("ended", Identity.isTerminating(pod) ? [] : [{ _tag: "Delete", ordinal, pod, why: "ended" }])
   }
-  const isProvided = pod.status?.phase !== "Pending" || isInPlace(storage)
-  const provided: Turn["deeds"] = isProvided ? [] : [{ _tag: "Provide", ordinal, pod, storage }]
+  const isProvided = pod.status?.phase !== "Pending" || hasAllClaims(storage)
+  const provided: ReplicaStep["actions"] = isProvided ? [] : [{ _tag: "CreateClaims", ordinal, pod, storage }]
   if (Spec.isOrdered(set)) {
-    if (Identity.isGoing(pod)) return wait("terminating", provided)
+    if (Identity.isTerminating(pod)) return wait("terminating", provided)
     if (!Identity.isReady(pod)) return wait("unready", provided)
-    if (!Identity.isAvailable(set, pod, look.now)) return wait("unavailable", provided)
+    if (!Identity.isAvailable(set, pod, snapshot.now)) return wait("unavailable", provided)
   }
-  return mended(look, { ordinal, pod }, storage) ?? { ...goOn, deeds: provided }
+  return updateOf(snapshot, { ordinal, pod }, storage) ?? { ...proceed, actions: provided }
 }
 
 /** Whether every claim is there and has the owners it should have. One that is going is made anew when it is gone, which will be told. */
-const isInPlace = ({ disowned, missing }: Storage.Storage): boolean => missing.length === 0 && disowned.length === 0
+const hasAllClaims = ({ ownerUpdates, missing }: Storage.Storage): boolean =>
+  missing.length === 0 && ownerUpdates.length === 0
 
-const mended = ({ set }: Look.Look, { ordinal, pod }: Look.Member, storage: Storage.Storage): Turn | undefined => {
+const updateOf = (
+  { set }: Snapshot.Snapshot,
+  { ordinal, pod }: Snapshot.Member,
+  storage: Storage.Storage
+): ReplicaStep | undefined => {
   const hasStorage = Identity.hasStorage(set, ordinal, pod)
-  if (Identity.isSelf(set, ordinal, pod) && hasStorage && storage.disowned.length === 0) return undefined
+  if (Identity.isSelf(set, ordinal, pod) && hasStorage && storage.ownerUpdates.length === 0) return undefined
   // A pod that has started has had its claims.
   const claims = hasStorage && pod.status?.phase !== "Pending" ? { ...storage, missing: [], going: [] } : storage
-  return { ...goOn, deeds: [{ _tag: "Mend", ordinal, pod, storage: claims }] }
+  return { ...proceed, actions: [{ _tag: "Update", ordinal, pod, storage: claims }] }
 }
 
 /** What goes with a replica is known as its own before the replica goes. */
-const disown = (look: Look.Look, { ordinal, pod }: Look.Member): ReadonlyArray<Step.Deed> => {
-  const storage = Storage.of(look, ordinal, pod)
-  return storage.disowned.length === 0 ? [] : [{ _tag: "Disown", ordinal, pod, storage }]
+const claimUpdate = (snapshot: Snapshot.Snapshot, { ordinal, pod }: Snapshot.Member): ReadonlyArray<Step.Action> => {
+  const storage = Storage.of(snapshot, ordinal, pod)
+  return storage.ownerUpdates.length === 0 ? [] : [{ _tag: "UpdateClaims", ordinal, pod, storage }]
 }
 
 /**
@@ -112,12 +121,16 @@ const disown = (look: Look.Look, { ordinal, pod }: Look.Member): ReadonlyArray<S
  * will never be available, so nobody waits for it.
  * `last`: of the condemned ones that are not available the one with the lowest ordinal.
  */
-const surplus = (look: Look.Look, member: Look.Member, last: Look.Member | undefined): Turn => {
+const surplus = (
+  snapshot: Snapshot.Snapshot,
+  member: Snapshot.Member,
+  last: Snapshot.Member | undefined
+): ReplicaStep => {
   const { ordinal, pod } = member
-  if (Identity.isGoing(pod)) return Spec.isOrdered(look.set) ? wait("terminating") : goOn
-  if (Spec.isOrdered(look.set) && member !== last && !PodFacts.isTerminal(pod)) {
+  if (Identity.isTerminating(pod)) return Spec.isOrdered(snapshot.set) ? wait("terminating") : proceed
+  if (Spec.isOrdered(snapshot.set) && member !== last && !PodFacts.isTerminal(pod)) {
     if (!Identity.isReady(pod)) return wait("unready")
-    if (!Identity.isAvailable(look.set, pod, look.now)) return wait("unavailable")
+    if (!Identity.isAvailable(snapshot.set, pod, snapshot.now)) return wait("unavailable")
   }
   return move({ _tag: "Delete", ordinal, pod, why: "surplus" })
 }

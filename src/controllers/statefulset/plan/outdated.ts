@@ -4,42 +4,42 @@
  */
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"
-import * as Look from "./snapshot.ts"
+import * as Snapshot from "./snapshot.ts"
 import type * as Step from "./step.ts"
 
-type Replaced = Extract<Step.Deed, { readonly _tag: "Delete" }>
+type Replaced = Extract<Step.Action, { readonly _tag: "Delete" }>
 
-export const choose = (look: Look.Look, atOnce: number): ReadonlyArray<Replaced> => {
-  if (!Spec.isRolling(look.set)) return []
-  return atOnce === 1 ? next(look) : several(look, atOnce)
+export const choose = (snapshot: Snapshot.Snapshot, atOnce: number): ReadonlyArray<Replaced> => {
+  if (!Spec.isRolling(snapshot.set)) return []
+  return atOnce === 1 ? next(snapshot) : several(snapshot, atOnce)
 }
 
 /** Those that an update reaches, highest place first. */
-const reached = ({ places, set }: Look.Look): ReadonlyArray<Look.Place> =>
+const reached = ({ places, set }: Snapshot.Snapshot): ReadonlyArray<Snapshot.Place> =>
   places.slice(Spec.partition(set) ?? 0).toReversed()
 
-const isOutdated = ({ update }: Look.Look, { pod }: Look.Place): boolean =>
-  pod !== undefined && !Identity.isGoing(pod) && Identity.revisionOf(pod) !== update.name
+const isOutdated = ({ update }: Snapshot.Snapshot, { pod }: Snapshot.Place): boolean =>
+  pod !== undefined && !Identity.isTerminating(pod) && Identity.revisionOf(pod) !== update.name
 
-const replaced = ({ ordinal, pod }: Look.Place): ReadonlyArray<Replaced> =>
+const replaced = ({ ordinal, pod }: Snapshot.Place): ReadonlyArray<Replaced> =>
   pod === undefined ? [] : [{ _tag: "Delete", ordinal, pod, why: "outdated" }]
 
 /** The first old one, well or not, unless one before it is not available yet. */
-const next = (look: Look.Look): ReadonlyArray<Replaced> => {
-  for (const place of reached(look)) {
-    if (isOutdated(look, place)) return replaced(place)
-    if (Look.isUnavailable(look, place.pod)) return []
+const next = (snapshot: Snapshot.Snapshot): ReadonlyArray<Replaced> => {
+  for (const place of reached(snapshot)) {
+    if (isOutdated(snapshot, place)) return replaced(place)
+    if (Snapshot.isUnavailable(snapshot, place.pod)) return []
   }
   return []
 }
 
 /** Of those that can be used so many that no more than allowed cannot; on the way down to them those that cannot be used anyway. */
-const several = (look: Look.Look, atOnce: number): ReadonlyArray<Replaced> => {
-  let left = atOnce - Look.unavailable(look)
+const several = (snapshot: Snapshot.Snapshot, atOnce: number): ReadonlyArray<Replaced> => {
+  let left = atOnce - Snapshot.unavailable(snapshot)
   const chosen: Array<Replaced> = []
-  for (const place of reached(look)) {
-    if (!isOutdated(look, place)) continue
-    if (!Look.isUnavailable(look, place.pod) && left-- <= 0) break
+  for (const place of reached(snapshot)) {
+    if (!isOutdated(snapshot, place)) continue
+    if (!Snapshot.isUnavailable(snapshot, place.pod) && left-- <= 0) break
     chosen.push(...replaced(place))
   }
   return chosen

@@ -39,7 +39,7 @@ export interface Seen {
   readonly now: number
 }
 
-export interface Look extends Omit<Seen, "pods"> {
+export interface Snapshot extends Omit<Seen, "pods"> {
   /** One for each replica that should be, lowest ordinal first; the index is what a partition counts. */
   readonly places: ReadonlyArray<Place>
   /** Pods of other ordinals, highest first. */
@@ -47,7 +47,7 @@ export interface Look extends Omit<Seen, "pods"> {
 }
 
 /** Pods whose names tell no ordinal are nobody's replica, and left alone. */
-export const take = ({ pods, ...seen }: Seen): Look => {
+export const take = ({ pods, ...seen }: Seen): Snapshot => {
   const { set } = seen
   const present = new Map<number, Pod>()
   const condemned: Array<Member> = []
@@ -66,14 +66,15 @@ export const take = ({ pods, ...seen }: Seen): Look => {
 }
 
 /** A replica that nobody can use now: not there, not ready for long enough, or on its way out. */
-export const isUnavailable = ({ now, set }: Look, pod: Pod | undefined): boolean =>
-  pod === undefined || Identity.isGoing(pod) || !Identity.isAvailable(set, pod, now)
+export const isUnavailable = ({ now, set }: Snapshot, pod: Pod | undefined): boolean =>
+  pod === undefined || Identity.isTerminating(pod) || !Identity.isAvailable(set, pod, now)
 
 /** How many of the replicas that should be nobody can use now. */
-export const unavailable = (look: Look): number => look.places.filter(({ pod }) => isUnavailable(look, pod)).length
+export const unavailable = (snapshot: Snapshot): number =>
+  snapshot.places.filter(({ pod }) => isUnavailable(snapshot, pod)).length
 
 /** Of which revision a missing replica is made: below the partition the one that was there before the update. */
-export const revisionFor = ({ current, set, update }: Look, ordinal: number): Revision => {
+export const revisionFor = ({ current, set, update }: Snapshot, ordinal: number): Revision => {
   if (!Spec.isRolling(set)) return update
   const kept = Spec.partition(set) ?? set.status?.currentReplicas ?? 0
   return ordinal < Spec.start(set) + kept ? current : update

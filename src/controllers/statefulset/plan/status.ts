@@ -6,7 +6,7 @@ import * as PodFacts from "../../../kube/pod.ts"
 import type { Pod, StatefulSet } from "../../../kube/resources.ts"
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"
-import type * as Look from "./snapshot.ts"
+import type * as Snapshot from "./snapshot.ts"
 import type * as Step from "./step.ts"
 
 export type Status = NonNullable<StatefulSet["status"]>
@@ -28,15 +28,15 @@ export interface Counts {
  * `done`: what the sync has changed after it looked; new pods count at once, which saves a write for each. `collisions`: names of revisions that
  * were taken.
  */
-export const count = (look: Look.Look, { gone, made }: Step.Done, collisions: number): Counts => {
-  const { current, now, set, update } = look
-  const pods = membersOf(look)
+export const count = (snapshot: Snapshot.Snapshot, { gone, made }: Step.Done, collisions: number): Counts => {
+  const { current, now, set, update } = snapshot
+  const pods = membersOf(snapshot)
   const number = (holds: (pod: Pod) => boolean): number => pods.reduce((sum, pod) => (holds(pod) ? sum + 1 : sum), 0)
-  const stays = (pod: Pod): boolean => !Identity.isGoing(pod) && !gone.has(pod)
-  const of = ({ name }: Look.Revision): number =>
+  const stays = (pod: Pod): boolean => !Identity.isTerminating(pod) && !gone.has(pod)
+  const of = ({ name }: Snapshot.Revision): number =>
     number((pod) => stays(pod) && Identity.revisionOf(pod) === name) + made.filter((one) => one.name === name).length
   const { generation } = set.metadata
-  return finished(look, {
+  return finished(snapshot, {
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     replicas: pods.length + made.length,
     readyReplicas: number(Identity.isReady),
@@ -49,13 +49,13 @@ export const count = (look: Look.Look, { gone, made }: Step.Done, collisions: nu
   })
 }
 
-const membersOf = ({ condemned, places }: Look.Look): ReadonlyArray<Pod> => [
+const membersOf = ({ condemned, places }: Snapshot.Snapshot): ReadonlyArray<Pod> => [
   ...places.flatMap(({ pod }) => (pod === undefined ? [] : [pod])),
   ...condemned.map(({ pod }) => pod)
 ]
 
 /** An update is done when all replicas are of the new revision and ready, and there are no others. */
-const finished = ({ set }: Look.Look, counts: Counts): Counts => {
+const finished = ({ set }: Snapshot.Snapshot, counts: Counts): Counts => {
   const desired = Spec.replicas(set)
   const isDone =
     Spec.isRolling(set) &&
@@ -92,9 +92,9 @@ const numbers = [
 ] as const
 
 /** Milliseconds until time alone makes a replica available; undefined if it does not. */
-export const recheck = (look: Look.Look): number | undefined => {
-  const seconds = Spec.minReadySeconds(look.set)
+export const recheck = (snapshot: Snapshot.Snapshot): number | undefined => {
+  const seconds = Spec.minReadySeconds(snapshot.set)
   return seconds <= 0
     ? undefined
-    : PodFacts.nextAvailability(membersOf(look).filter(Identity.isReady), seconds, look.now)
+    : PodFacts.nextAvailability(membersOf(snapshot).filter(Identity.isReady), seconds, snapshot.now)
 }

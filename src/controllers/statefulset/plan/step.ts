@@ -13,15 +13,15 @@ export type Fault =
   | "outdated"
 
 /** One thing to do, for one replica. */
-export type Deed =
+export type Action =
   | { readonly _tag: "Create"; readonly ordinal: number; readonly revision: Revision; readonly storage: Storage }
   | { readonly _tag: "Delete"; readonly ordinal: number; readonly pod: Pod; readonly why: Fault }
   /** The claims of a pod that nothing has started yet. */
-  | { readonly _tag: "Provide"; readonly ordinal: number; readonly pod: Pod; readonly storage: Storage }
+  | { readonly _tag: "CreateClaims"; readonly ordinal: number; readonly pod: Pod; readonly storage: Storage }
   /** Name, volumes or the owners of claims are not what they should be. */
-  | { readonly _tag: "Mend"; readonly ordinal: number; readonly pod: Pod; readonly storage: Storage }
+  | { readonly _tag: "Update"; readonly ordinal: number; readonly pod: Pod; readonly storage: Storage }
   /** The claims of a replica that is one too many, before it goes. */
-  | { readonly _tag: "Disown"; readonly ordinal: number; readonly pod: Pod; readonly storage: Storage }
+  | { readonly _tag: "UpdateClaims"; readonly ordinal: number; readonly pod: Pod; readonly storage: Storage }
 
 /** Why there is nothing more to do for now; each ends with an event. */
 export type Wait = "ended" | "claims" | "terminating" | "unready" | "unavailable"
@@ -34,14 +34,14 @@ export interface Waiting {
 
 export interface Step {
   /** No pod is in two deeds of one phase; one deed that fails ends its phase, and those after it. */
-  readonly phases: ReadonlyArray<ReadonlyArray<Deed>>
+  readonly phases: ReadonlyArray<ReadonlyArray<Action>>
   /** What holds up an ordered set; undefined when everything was looked at. */
   readonly waiting: Waiting | undefined
   /** Where replicas may be replaced by an update: how many nobody can use as it is. */
   readonly unavailable?: number
 }
 
-export const deeds = ({ phases }: Step): ReadonlyArray<Deed> => phases.flat()
+export const actions = ({ phases }: Step): ReadonlyArray<Action> => phases.flat()
 
 /** What a step that was carried out has changed, before a cache shows it. */
 export interface Done {
@@ -53,9 +53,9 @@ export interface Done {
 export const nothing: Done = { gone: new Set(), made: [] }
 
 export const outcome = (step: Step): Done => {
-  const all = deeds(step)
+  const all = actions(step)
   return {
-    gone: new Set(all.flatMap((deed) => (deed._tag === "Delete" ? [deed.pod] : []))),
-    made: all.flatMap((deed) => (deed._tag === "Create" ? [deed.revision] : []))
+    gone: new Set(all.flatMap((action) => (action._tag === "Delete" ? [action.pod] : []))),
+    made: all.flatMap((action) => (action._tag === "Create" ? [action.revision] : []))
   }
 }

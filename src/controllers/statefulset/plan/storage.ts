@@ -6,7 +6,7 @@ import type { Draft } from "../../../kube/Meta.ts"
 import type { PersistentVolumeClaim } from "../../../kube/resources.ts"
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"
-import type { Look } from "./snapshot.ts"
+import type { Snapshot } from "./snapshot.ts"
 import * as Retention from "./retention.ts"
 
 /** A draft that says its name: events name it. */
@@ -16,7 +16,7 @@ export type ClaimDraft = Draft<PersistentVolumeClaim> & { readonly metadata: { r
 export interface Storage {
   readonly missing: ReadonlyArray<ClaimDraft>
   /** Claims with the owners that they should have. */
-  readonly disowned: ReadonlyArray<PersistentVolumeClaim>
+  readonly ownerUpdates: ReadonlyArray<PersistentVolumeClaim>
   /** Names of claims that somebody else manages, so that the policy does not count for them. */
   readonly conflicting: ReadonlyArray<string>
   /** Names of claims that are being deleted: a new pod must not use them. */
@@ -25,15 +25,15 @@ export interface Storage {
   readonly isStale: boolean
 }
 
-const nothing: Storage = { missing: [], disowned: [], conflicting: [], going: [], isStale: false }
+const nothing: Storage = { missing: [], ownerUpdates: [], conflicting: [], going: [], isStale: false }
 
-export const of = (look: Look, ordinal: number, pod: Retention.Holder["pod"]): Storage => {
-  const { claim: find, set } = look
+export const of = (snapshot: Snapshot, ordinal: number, pod: Retention.Holder["pod"]): Storage => {
+  const { claim: find, set } = snapshot
   const templates = Spec.claimTemplates(set)
   if (templates.length === 0) return nothing
   const holder: Retention.Holder = { set, ordinal, pod }
   const missing: Array<ClaimDraft> = []
-  const disowned: Array<PersistentVolumeClaim> = []
+  const ownerUpdates: Array<PersistentVolumeClaim> = []
   const conflicting: Array<string> = []
   const going: Array<string> = []
   let isStale = false
@@ -45,12 +45,12 @@ export const of = (look: Look, ordinal: number, pod: Retention.Holder["pod"]): S
       continue
     }
     const ownerReferences = Retention.owners(holder, claim)
-    if (ownerReferences !== undefined) disowned.push({ ...claim, metadata: { ...claim.metadata, ownerReferences } })
+    if (ownerReferences !== undefined) ownerUpdates.push({ ...claim, metadata: { ...claim.metadata, ownerReferences } })
     if (Retention.isConflicting(holder, claim)) conflicting.push(name)
     if (claim.metadata.deletionTimestamp !== undefined) going.push(name)
     if (Retention.isStale(holder, claim)) isStale = true
   }
-  return { missing, disowned, conflicting, going, isStale }
+  return { missing, ownerUpdates, conflicting, going, isStale }
 }
 
 /** It has its owners from the beginning, so that it is at no time kept by mistake. */

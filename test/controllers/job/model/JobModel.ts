@@ -32,7 +32,7 @@ interface Body {
   }
 }
 
-export class World {
+export class JobModel {
   private version = 1
   private number = 0
   now = 1_000_000
@@ -175,7 +175,7 @@ export class World {
     if (resourceVersion !== found.metadata.resourceVersion) return status(409, "patch")
     const finalizers = (found.metadata.finalizers ?? []).filter((one) => !gone.includes(one))
     if (finalizers.length === (found.metadata.finalizers ?? []).length) return found
-    this.ledger.letGo(this.job, found, pod)
+    this.ledger.removeFinalizer(this.job, found, pod)
     const { finalizers: _, ...metadata } = found.metadata
     const let_ = this.put({ ...found, metadata })
     const isOver = let_.metadata.deletionTimestamp !== undefined && (PodFacts.isTerminal(let_) || !this.isPlaced(let_))

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as PodFacts from "../../../../src/kube/pod.ts"
 import type { Action, Setup } from "./script.ts"
-import { World } from "./JobModel.ts"
+import { JobModel } from "./JobModel.ts"
 
 export interface Script {
   readonly setup: Setup
@@ -17,45 +17,45 @@ const beginning: ReadonlyArray<Action> = [
 ]
 
 export const check = Effect.fnUntraced(function* ({ actions, setup }: Script) {
-  const world = new World(setup)
-  yield* TestClock.setTime(world.now)
+  const model = new JobModel(setup)
+  yield* TestClock.setTime(model.now)
   const act = (action: Action) =>
     action._tag === "Wait"
       ? Effect.andThen(
-          world.act(action),
-          Effect.suspend(() => TestClock.setTime(world.now))
+          model.act(action),
+          Effect.suspend(() => TestClock.setTime(model.now))
         )
-      : world.act(action)
+      : model.act(action)
   for (const action of [...beginning, ...actions]) {
     yield* act(action)
-    if (world.ledger.wrong() !== undefined) return world.ledger.wrong()
+    if (model.ledger.wrong() !== undefined) return model.ledger.wrong()
   }
-  return yield* end(world)
+  return yield* end(model)
 })
 
 /** Everybody is well again, and pods succeed as soon as they are made. */
-const end = Effect.fnUntraced(function* (world: World) {
-  for (const verb of ["create", "delete", "patch", "update"] as const) world.refusing[verb] = 0
-  yield* world.act({ _tag: "Suspend", suspend: false, shown: true })
-  yield* world.act({ _tag: "Parallelism", parallelism: 3, shown: true })
+const end = Effect.fnUntraced(function* (model: JobModel) {
+  for (const verb of ["create", "delete", "patch", "update"] as const) model.refusing[verb] = 0
+  yield* model.act({ _tag: "Suspend", suspend: false, shown: true })
+  yield* model.act({ _tag: "Parallelism", parallelism: 3, shown: true })
   for (let round = 0; round < 40; round++) {
-    world.stop()
-    for (const pod of world.pods.values()) if (PodFacts.isActive(pod)) world.finish(pod, "Succeeded")
-    world.now += 700_000
-    yield* TestClock.setTime(world.now)
-    world.showAll()
-    world.wrote = false
-    yield* world.sync
-    if (world.ledger.wrong() !== undefined) return world.ledger.wrong()
-    if (!world.wrote && isOver(world)) return rest(world)
+    model.stop()
+    for (const pod of model.pods.values()) if (PodFacts.isActive(pod)) model.finish(pod, "Succeeded")
+    model.now += 700_000
+    yield* TestClock.setTime(model.now)
+    model.showAll()
+    model.wrote = false
+    yield* model.sync
+    if (model.ledger.wrong() !== undefined) return model.ledger.wrong()
+    if (!model.wrote && isOver(model)) return rest(model)
   }
-  return `no end after forty syncs: ${JSON.stringify(world.job.status)}`
+  return `no end after forty syncs: ${JSON.stringify(model.job.status)}`
 })
 
-const isOver = ({ job }: World): boolean =>
+const isOver = ({ job }: JobModel): boolean =>
   job.status?.conditions?.some(({ type }) => type === "Complete" || type === "Failed") === true
 
-const rest = ({ job, ledger, pods }: World): string | undefined => {
+const rest = ({ job, ledger, pods }: JobModel): string | undefined => {
   const { completions = 0 } = job.spec ?? {}
   const { conditions = [], succeeded = 0 } = job.status ?? {}
   const held = [...pods.values()].filter(({ metadata }) => metadata.finalizers !== undefined)
@@ -73,7 +73,7 @@ const rest = ({ job, ledger, pods }: World): string | undefined => {
 /** By its uid, or its index is complete or given up. */
 const isCounted = (
   counted: ReadonlySet<string>,
-  { spec, status }: World["job"],
+  { spec, status }: JobModel["job"],
   { metadata, status: ended }: Parameters<typeof PodFacts.isActive>[0]
 ): boolean =>
   counted.has(metadata.uid ?? "") ||

@@ -15,7 +15,7 @@ export interface Ledger {
   /** The loop has made a pod; so many are active now. */
   readonly created: (job: Job, active: number, believed: number) => void
   /** The loop takes the finalizer off a pod, as it is and as the loop knew it. */
-  readonly letGo: (job: Job, pod: Pod, known: Pod) => void
+  readonly removeFinalizer: (job: Job, pod: Pod, known: Pod) => void
   readonly status: (before: Job, after: Job) => void
   /** Uids that were counted. */
   readonly counted: () => ReadonlySet<string>
@@ -91,7 +91,7 @@ export const make = (): Ledger => {
       if (active > believed) say(`made pod ${active} of ${believed}`)
       if (isOver(status)) say("made a pod for a Job that is over")
     },
-    letGo: ({ status }, pod, known) => {
+    removeFinalizer: ({ status }, pod, known) => {
       const { uid = "" } = pod.metadata
       const index = pod.metadata.annotations?.["batch.kubernetes.io/job-completion-index"]
       const isIn = (text: string | undefined): boolean => index !== undefined && indexesOf(text).has(Number(index))

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"
-import * as Look from "../../../../src/controllers/job/plan/snapshot.ts"
+import * as Snapshot from "../../../../src/controllers/job/plan/snapshot.ts"
 import * as Manage from "../../../../src/controllers/job/plan/manage.ts"
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
@@ -92,8 +92,8 @@ const podOf = (one: PodFacts, i: number): Pod => ({
   }
 })
 
-const lookOf = (one: Facts): Look.Look =>
-  Look.take({
+const lookOf = (one: Facts): Snapshot.Snapshot =>
+  Snapshot.take({
     job: jobOf(one),
     pods: one.pods.map(podOf),
     released: new Set(),
@@ -260,10 +260,10 @@ describe("Manage", () => {
   })
 
   checkProperty("with a limit per index each waits for its own last failure", facts, (one) => {
-    const look = lookOf(one)
-    const { step } = Manage.decide(look)
+    const snapshot = lookOf(one)
+    const { step } = Manage.decide(snapshot)
     if (one.mode !== "perIndex" || (step._tag !== "Create" && step._tag !== "Wait")) return true
-    const waitOf = (index: number): number => Backoff.remainingOf(look.retained.get(index), now * 1000)
+    const waitOf = (index: number): number => Backoff.remainingOf(snapshot.retained.get(index), now * 1000)
     return step._tag === "Create" ? (step.indexes ?? []).every((index) => waitOf(index) === 0) : step.millis > 0
   })
 })

@@ -1,12 +1,12 @@
 /** Edges of the counting that random lives seldom reach: spec D.4, D.8. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"
-import * as Look from "../../../../src/controllers/job/plan/snapshot.ts"
+import * as Snapshot from "../../../../src/controllers/job/plan/snapshot.ts"
 import * as Manage from "../../../../src/controllers/job/plan/manage.ts"
 import * as Tracking from "../../../../src/controllers/job/plan/tracking.ts"
 import * as Verdict from "../../../../src/controllers/job/plan/verdict.ts"
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
-import * as Stand from "../harness.ts"
+import * as Harness from "../harness.ts"
 
 const job = (spec: Partial<NonNullable<Job["spec"]>>, status: Job["status"] = {}): Job => ({
   metadata: { name: "work", namespace: "default", uid: "job" },
@@ -19,14 +19,14 @@ const pod = (name: string, phase: string, index?: number): Pod => ({
     name,
     namespace: "default",
     uid: name,
-    finalizers: [Stand.finalizer],
-    ...(index === undefined ? {} : { annotations: { [Stand.indexKey]: `${index}` } })
+    finalizers: [Harness.finalizer],
+    ...(index === undefined ? {} : { annotations: { [Harness.indexKey]: `${index}` } })
   },
   status: { phase }
 })
 
-const look = (of: Job, pods: ReadonlyArray<Pod>, more: Partial<Look.Gathered> = {}) =>
-  Look.take({ job: of, pods, released: new Set(), record: Backoff.none, isSettled: true, now: 0, ...more })
+const snapshot = (of: Job, pods: ReadonlyArray<Pod>, more: Partial<Snapshot.Gathered> = {}) =>
+  Snapshot.take({ job: of, pods, released: new Set(), record: Backoff.none, isSettled: true, now: 0, ...more })
 
 const many = (count: number, phase: string) => Array.from({ length: count }, (_, i) => pod(`pod-${i}`, phase))
 
@@ -34,10 +34,10 @@ const condition = (type: string) => ({ type, status: "True", reason: "Because", 
 
 describe("so many uids at a time", () => {
   it("wait in the status, and the Job does not end before the rest", () => {
-    const seen = look(job({ completions: 600 }), many(600, "Succeeded"))
+    const seen = snapshot(job({ completions: 600 }), many(600, "Succeeded"))
     const verdict = Verdict.completion(seen, 0)
     assert.strictEqual(verdict?.reason, "CompletionsReached")
-    const round = Tracking.count(seen, { ...Tracking.untouched(seen), verdict })
+    const round = Tracking.count(seen, { ...Tracking.unchanged(seen), verdict })
     assert.lengthOf(round.removable, 500)
     assert.lengthOf(round.status.uncountedTerminatedPods?.succeeded ?? [], 500)
     assert.isTrue(round.isFull)
@@ -47,9 +47,9 @@ describe("so many uids at a time", () => {
   })
 
   it("as many pods are made and deleted at most", () => {
-    const made = Manage.step(look(job({ completions: 900, parallelism: 900 }), []))
+    const made = Manage.step(snapshot(job({ completions: 900, parallelism: 900 }), []))
     assert.deepStrictEqual(made, { _tag: "Create", count: 500, indexes: undefined })
-    const step = Manage.step(look(job({ completions: 900, parallelism: 0 }), many(700, "Running")))
+    const step = Manage.step(snapshot(job({ completions: 900, parallelism: 0 }), many(700, "Running")))
     assert.strictEqual(step._tag === "Delete" ? step.pods.length : 0, 500)
   })
 })
@@ -58,15 +58,15 @@ describe("a verdict that was told", () => {
   it("is not thought over", () => {
     const failed = [pod("a", "Failed"), pod("b", "Failed")]
     const met = job({ backoffLimit: 0 }, { conditions: [condition("SuccessCriteriaMet")] })
-    assert.deepInclude(Verdict.of(look(met, failed)), { ends: "Complete", reason: "Because", isStored: true })
+    assert.deepInclude(Verdict.of(snapshot(met, failed)), { ends: "Complete", reason: "Because", isStored: true })
     const target = job({ completions: 1 }, { conditions: [condition("FailureTarget")] })
-    assert.deepInclude(Verdict.of(look(target, [pod("a", "Succeeded")])), { ends: "Failed", message: "so" })
+    assert.deepInclude(Verdict.of(snapshot(target, [pod("a", "Succeeded")])), { ends: "Failed", message: "so" })
   })
 
   it("is not told again", () => {
-    const seen = look(job({}, { conditions: [condition("FailureTarget")] }), [])
+    const seen = snapshot(job({}, { conditions: [condition("FailureTarget")] }), [])
     const verdict = Verdict.of(seen)
-    const { status } = Tracking.count(seen, { ...Tracking.untouched(seen), verdict })
+    const { status } = Tracking.count(seen, { ...Tracking.unchanged(seen), verdict })
     assert.lengthOf(status.conditions ?? [], 1)
     const types = Tracking.conclude(status, { verdict }, false, 0).conditions?.map(({ type }) => type)
     assert.deepStrictEqual(types, ["FailureTarget", "Failed"])
@@ -77,17 +77,17 @@ describe("a pod that was counted as failed", () => {
   const status = { uncountedTerminatedPods: { failed: ["a"] } }
 
   it("has not succeeded, however it ended", () => {
-    const seen = look(job({ completions: 1 }, status), [pod("a", "Succeeded")])
+    const seen = snapshot(job({ completions: 1 }, status), [pod("a", "Succeeded")])
     assert.deepInclude(seen, { succeeded: 0, failed: 1 })
-    const round = Tracking.count(seen, Tracking.untouched(seen))
+    const round = Tracking.count(seen, Tracking.unchanged(seen))
     assert.deepStrictEqual(round.status.uncountedTerminatedPods, { failed: ["a"] })
   })
 
   it("has not completed its index", () => {
     const indexed = job({ completions: 2, completionMode: "Indexed" }, status)
-    const seen = look(indexed, [pod("a", "Succeeded", 0)])
+    const seen = snapshot(indexed, [pod("a", "Succeeded", 0)])
     assert.strictEqual(seen.succeeded, 0)
-    assert.isUndefined(Tracking.count(seen, Tracking.untouched(seen)).status.completedIndexes)
+    assert.isUndefined(Tracking.count(seen, Tracking.unchanged(seen)).status.completedIndexes)
   })
 })
 
@@ -95,20 +95,20 @@ describe("an index has one end", () => {
   const spec = { completions: 3, completionMode: "Indexed", backoffLimitPerIndex: 0 } as const
 
   it("given up, it is not completed by a straggler", () => {
-    const seen = look(job(spec, { failedIndexes: "0" }), [pod("a", "Succeeded", 0)])
-    const { removable, status } = Tracking.count(seen, Tracking.untouched(seen))
+    const seen = snapshot(job(spec, { failedIndexes: "0" }), [pod("a", "Succeeded", 0)])
+    const { removable, status } = Tracking.count(seen, Tracking.unchanged(seen))
     assert.deepInclude(status, { failedIndexes: "0", succeeded: 0 })
     assert.isUndefined(status.completedIndexes)
     assert.lengthOf(removable, 1)
   })
 
   it("completed, it does not fail with another pod", () => {
-    const seen = look(job(spec), [pod("a", "Succeeded", 1), pod("b", "Failed", 1)])
-    const { status } = Tracking.count(seen, Tracking.untouched(seen))
+    const seen = snapshot(job(spec), [pod("a", "Succeeded", 1), pod("b", "Failed", 1)])
+    const { status } = Tracking.count(seen, Tracking.unchanged(seen))
     assert.deepInclude(status, { failedIndexes: "", completedIndexes: "1" })
   })
 })
 
 describe("a mode that nobody knows", () => {
-  it("is not indexed", () => assert.isUndefined(look(job({ completionMode: "Other" }), []).progress))
+  it("is not indexed", () => assert.isUndefined(snapshot(job({ completionMode: "Other" }), []).progress))
 })

@@ -3,11 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Books from "../../../../src/controllers/job/state.ts"
+import * as State from "../../../../src/controllers/job/state.ts"
 import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"
-import * as Look from "../../../../src/controllers/job/plan/snapshot.ts"
+import * as Snapshot from "../../../../src/controllers/job/plan/snapshot.ts"
 import * as Verdict from "../../../../src/controllers/job/plan/verdict.ts"
-import type { Ports } from "../../../../src/controllers/job/deps.ts"
+import type { Deps } from "../../../../src/controllers/job/deps.ts"
 import * as Sync from "../../../../src/controllers/job/sync.ts"
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
@@ -107,8 +107,8 @@ const podOf = (pod: Facts["pods"][number], i: number): Pod => ({
   }
 })
 
-const lookOf = (one: Facts): Look.Look =>
-  Look.take({
+const lookOf = (one: Facts): Snapshot.Snapshot =>
+  Snapshot.take({
     job: jobOf(one),
     pods: one.pods.map(podOf),
     released: new Set(),
@@ -237,7 +237,7 @@ describe("a Job of a mode that nobody knows", () => {
         spec: { template: {}, completionMode: "Odd", selector: { matchLabels: { app: "work" } } }
       } as Job
       // Whatever else is asked of it fails.
-      const ports = {
+      const deps = {
         jobs: { get: () => job },
         events: {
           warning: (_: Job, reason: string, message: string) =>
@@ -245,8 +245,8 @@ describe("a Job of a mode that nobody knows", () => {
               told.push(`${reason} ${message}`)
             })
         }
-      } as unknown as Ports
-      assert.deepInclude(yield* Sync.sync(ports, Books.make())("ns/work"), { _tag: "Done" })
+      } as unknown as Deps
+      assert.deepInclude(yield* Sync.sync(deps, State.make())("ns/work"), { _tag: "Done" })
       assert.deepStrictEqual(told, ["UnknownCompletionMode Skipped Job sync because completion mode is unknown"])
     })
   )

@@ -106,9 +106,9 @@ describe("a machine that falls silent", () => {
       const { status } = yield* (yield* KubeClient).get(Deployment, { namespace: "default", name: "web" })
       assert.strictEqual(status?.availableReplicas, 4)
       assert.lengthOf(yield* podsOn("worker-2"), 4)
-      const told = (yield* reasons("taint-eviction-controller")).map(({ message }) => message)
+      const recorded = (yield* reasons("taint-eviction-controller")).map(({ message }) => message)
       assert.sameMembers(
-        told,
+        recorded,
         lost.map(({ metadata }) => `Marking for deletion Pod default/${metadata.name}`)
       )
       const before = (yield* node("worker-1")).metadata.resourceVersion
@@ -129,9 +129,11 @@ describe("a machine that falls silent", () => {
       yield* nodes.start("worker-1")
       yield* cluster.advance("20 seconds")
       assert.deepStrictEqual(yield* taints("worker-1"), [])
-      const told = (yield* reasons("taint-eviction-controller")).map(({ message, reason }) => `${reason} ${message}`)
+      const recorded = (yield* reasons("taint-eviction-controller")).map(
+        ({ message, reason }) => `${reason} ${message}`
+      )
       assert.deepStrictEqual(
-        told.toSorted(),
+        recorded.toSorted(),
         (yield* podsOn("worker-1"))
           .map(({ metadata }) => `TaintManagerEviction Cancelling deletion of Pod default/${metadata.name}`)
           .sort()

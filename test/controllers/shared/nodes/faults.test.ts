@@ -24,7 +24,7 @@ import * as Nodes from "../../../../src/simulation/Nodes.ts"
 import type { Request } from "../../../../src/layers/Transport.ts"
 import { int, oneOf, type ValueOf } from "../../../support/property.ts"
 import { runs, seed } from "../../../support/runs.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const machines = ["control-plane", "worker-1", "worker-2", "worker-3"] as const
 
@@ -117,7 +117,7 @@ const play = (history: History) =>
     yield* server.setFaults(always)
     const start = Effect.forEach([NodeLifecycle.make(), TaintEviction.make()], (one) => cluster.run(one))
     let loops: ReadonlyArray<Running> = yield* start
-    for (const name of machines) yield* Stand.createPod(`on-${name}`, { nodeName: name })
+    for (const name of machines) yield* Harness.createPod(`on-${name}`, { nodeName: name })
     yield* cluster.advance("1 minute")
     let pods = 0
     for (const one of history.steps) {
@@ -137,12 +137,12 @@ const play = (history: History) =>
           yield* change(name, (spec) => ({ ...spec, taints: [...(spec.taints ?? []).filter(isNotMine), mine] }))
           break
         case "pod":
-          yield* Stand.createPod(`pod-${pods++}`, { nodeName: name })
+          yield* Harness.createPod(`pod-${pods++}`, { nodeName: name })
           break
         case "bind": {
           const pod = `pod-${pods++}`
-          yield* Stand.runningPod(pod, "")
-          yield* Stand.bind(pod, name)
+          yield* Harness.runningPod(pod, "")
+          yield* Harness.bind(pod, name)
           break
         }
         case "wait":
@@ -168,7 +168,7 @@ const play = (history: History) =>
     yield* server.setFaults([record])
     // So long does a cache that lost its watch take, and a kubelet that has just come back.
     yield* cluster.advance("90 seconds")
-    const wrong = yield* untold
+    const wrong = yield* unreportedChanges
     if (wrong !== undefined) return wrong
     for (const name of machines) {
       yield* nodes.start(name)
@@ -179,7 +179,7 @@ const play = (history: History) =>
       }))
     }
     yield* cluster.advance("6 minutes")
-    const left = yield* Effect.forEach(machines, Stand.taintsOf)
+    const left = yield* Effect.forEach(machines, Harness.taintsOf)
     const wanted = machines.map((name) =>
       name === "control-plane" ? ["node-role.kubernetes.io/control-plane:NoSchedule"] : []
     )
@@ -198,7 +198,7 @@ const play = (history: History) =>
   )
 
 /** What is wrong although nothing has happened for a while; undefined if nothing is. */
-const untold = Effect.gen(function* () {
+const unreportedChanges = Effect.gen(function* () {
   const cluster = yield* ClusterTest
   const nodes = yield* cluster.snapshot(Node)
   const untidy = nodes.find((node) => Taints.scheduling(node, 0) !== undefined)

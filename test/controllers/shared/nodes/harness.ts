@@ -62,7 +62,7 @@ export const taintsOf = (name: string) =>
   )
 
 /** Those of the nodes that drive pods away. */
-export const givenUp = (names: ReadonlyArray<string>) =>
+export const withNoExecuteTaint = (names: ReadonlyArray<string>) =>
   Effect.filter(names, (name) => Effect.map(taintsOf(name), (all) => all.some((one) => one.endsWith(":NoExecute"))))
 
 export const createPod = (name: string, spec: object = {}) =>
@@ -104,7 +104,7 @@ export const podNames = Effect.flatMap(ClusterTest, (cluster) =>
 )
 
 /** What a component told of an object, once for each time. */
-export const told = Effect.fnUntraced(function* (component: string, name?: string) {
+export const recordedEvents = Effect.fnUntraced(function* (component: string, name?: string) {
   yield* (yield* Recorder).drained
   const events = yield* (yield* ClusterTest).snapshot(Event)
   return events

@@ -6,7 +6,7 @@ import * as Schedule from "effect/Schedule"
 import { roster } from "../../../../src/controllers/registry.ts"
 import { EndpointSlice, Pod, Service } from "../../../../src/kube/resources.ts"
 import type { Descriptor } from "../../../../src/layers/Controller.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const period = Duration.seconds(5)
 
@@ -22,7 +22,7 @@ const loop = (name: string): Descriptor => {
   return entry!.controller as Descriptor
 }
 
-const addresses = Effect.map(Stand.endpoints(), (one) =>
+const addresses = Effect.map(Harness.endpoints(), (one) =>
   (one?.subsets ?? []).flatMap(({ addresses = [] }) => addresses.map(({ ip }) => ip))
 )
 
@@ -31,27 +31,27 @@ for (const [title, controller, shown, resource] of [
   [
     "EndpointSlices",
     loop("endpointslice"),
-    Effect.map(Stand.behind, (all) => all.map((line) => line.split(" ")[1] ?? "")),
+    Effect.map(Harness.behind, (all) => all.map((line) => line.split(" ")[1] ?? "")),
     "endpointslices.discovery.k8s.io"
   ]
 ] as const) {
   describe(`${title} with a batch period`, () => {
     it.effect("show the changes of several pods in one write, one period after the first", () =>
-      Stand.world(
+      Harness.withLoop(
         Effect.gen(function* () {
-          yield* Stand.expose()
-          const calls = yield* Stand.recording()
-          yield* Stand.running("web-0", "10.1.0.1")
-          yield* Stand.advance("3 seconds")
-          yield* Stand.running("web-1", "10.1.0.2")
-          yield* Stand.advance("1999 millis")
+          yield* Harness.expose()
+          const calls = yield* Harness.recording()
+          yield* Harness.running("web-0", "10.1.0.1")
+          yield* Harness.advance("3 seconds")
+          yield* Harness.running("web-1", "10.1.0.2")
+          yield* Harness.advance("1999 millis")
           assert.deepStrictEqual([yield* shown, calls.length], [[], 0])
-          yield* Stand.advance("1 millis")
+          yield* Harness.advance("1 millis")
           assert.deepStrictEqual(yield* shown, ["10.1.0.1", "10.1.0.2"])
-          assert.deepStrictEqual(calls.map(Stand.line), [`update ${resource}`])
-          yield* Stand.remove(Pod, "web-0", { gracePeriodSeconds: 0 })
+          assert.deepStrictEqual(calls.map(Harness.line), [`update ${resource}`])
+          yield* Harness.remove(Pod, "web-0", { gracePeriodSeconds: 0 })
           assert.deepStrictEqual(yield* shown, ["10.1.0.1", "10.1.0.2"])
-          yield* Stand.advance("5 seconds")
+          yield* Harness.advance("5 seconds")
           assert.deepStrictEqual(yield* shown, ["10.1.0.2"])
         }),
         { controllers: [controller] }
@@ -59,12 +59,12 @@ for (const [title, controller, shown, resource] of [
     )
 
     it.effect("follow a change of the Service at once", () =>
-      Stand.world(
+      Harness.withLoop(
         Effect.gen(function* () {
-          yield* Stand.running("web-0", "10.1.0.1")
-          yield* Stand.expose()
+          yield* Harness.running("web-0", "10.1.0.1")
+          yield* Harness.expose()
           assert.deepStrictEqual(yield* shown, ["10.1.0.1"])
-          yield* Stand.patch(Service, "web", { spec: { selector: { app: "other" } } })
+          yield* Harness.patch(Service, "web", { spec: { selector: { app: "other" } } })
           assert.deepStrictEqual(yield* shown, [])
         }),
         { controllers: [controller] }
@@ -75,16 +75,16 @@ for (const [title, controller, shown, resource] of [
 
 describe("EndpointSlices that another client changes", () => {
   it.effect("are put right after the batch period where that is longer than a second", () =>
-    Stand.world(
+    Harness.withLoop(
       Effect.gen(function* () {
-        yield* Stand.running("web-0", "10.1.0.1")
-        yield* Stand.expose()
-        yield* Stand.advance("1 minute")
-        yield* Stand.remove(EndpointSlice, (yield* Stand.slices())[0]?.metadata.name ?? "")
-        yield* Stand.advance("4999 millis")
-        assert.lengthOf(yield* Stand.slices(), 0)
-        yield* Stand.advance("1 millis")
-        assert.lengthOf(yield* Stand.slices(), 1)
+        yield* Harness.running("web-0", "10.1.0.1")
+        yield* Harness.expose()
+        yield* Harness.advance("1 minute")
+        yield* Harness.remove(EndpointSlice, (yield* Harness.slices())[0]?.metadata.name ?? "")
+        yield* Harness.advance("4999 millis")
+        assert.lengthOf(yield* Harness.slices(), 0)
+        yield* Harness.advance("1 millis")
+        assert.lengthOf(yield* Harness.slices(), 1)
       }),
       { controllers: [loop("endpointslice")] }
     )

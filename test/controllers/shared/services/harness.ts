@@ -185,7 +185,7 @@ export const start = (controllers: ReadonlyArray<Descriptor> = loops) =>
   Effect.flatMap(ClusterTest.ClusterTest, (cluster) => Effect.forEach(controllers, (one) => cluster.run(one)))
 
 /** Both loops on a cluster with one node, whose pods do what a test says. */
-export const world = <A, E>(
+export const withLoop = <A, E>(
   test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: ClusterTest.Options & { readonly controllers?: ReadonlyArray<Descriptor> } = {}
 ) =>

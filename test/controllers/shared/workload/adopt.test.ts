@@ -31,11 +31,11 @@ const Case = Schema.Struct({
 })
 
 const cases = Arbitrary.all({
-  world: Arbitrary.schema(Case),
+  model: Arbitrary.schema(Case),
   candidates: Arbitrary.array(Arbitrary.schema(Candidate), { maxLength: 8 })
 })
 
-type Case = { readonly world: typeof Case.Type; readonly candidates: ReadonlyArray<Candidate> }
+type Case = { readonly model: typeof Case.Type; readonly candidates: ReadonlyArray<Candidate> }
 
 const deletionTimestamp = "2026-01-01T00:00:00Z"
 
@@ -117,20 +117,20 @@ const isDeepEqual = (a: unknown, b: unknown): boolean => {
   }
 }
 
-const holds = ({ candidates, world }: Case) =>
+const holds = ({ candidates, model }: Case) =>
   Effect.gen(function* () {
     const objects = candidates.map(objectOf)
-    const fates = candidates.map((candidate) => situation(candidate, world.ownerDeleting))
+    const fates = candidates.map((candidate) => situation(candidate, model.ownerDeleting))
     const patches: Array<readonly [name: string, patch: Patch.Patch]> = []
     let asked = 0
     const claiming = {
-      owner: ownerOf(world.ownerDeleting),
+      owner: ownerOf(model.ownerDeleting),
       resource: ReplicaSet,
       matches: (object: KubeObject) => candidates[indexOf(object)]?.matches === true,
       live: Effect.suspend(() => {
         asked++
-        if (world.live === "gone") return Effect.fail(failure(404))
-        return Effect.succeed(ownerOf(world.live === "deleting", world.live === "another" ? "another" : "own"))
+        if (model.live === "gone") return Effect.fail(failure(404))
+        return Effect.succeed(ownerOf(model.live === "deleting", model.live === "another" ? "another" : "own"))
       }),
       patch: (object: KubeObject, patch: Patch.Patch) =>
         Effect.suspend(() => {
@@ -144,10 +144,10 @@ const holds = ({ candidates, world }: Case) =>
     const planned = Adopt.plan(claiming, objects)
     const result = yield* Effect.result(Adopt.claim(claiming, objects))
 
-    const mayAdopt = world.live === "ok"
+    const mayAdopt = model.live === "ok"
     const expectedPatches: Array<unknown> = []
     const expectedClaims: Array<unknown> = []
-    let refusals = 0
+    let failures = 0
     for (const [index, candidate] of candidates.entries()) {
       const fate = fates[index]
       const object = objects[index]
@@ -155,9 +155,9 @@ const holds = ({ candidates, world }: Case) =>
       if (fate === "released" || (fate === "adopted" && mayAdopt)) {
         expectedPatches.push([`pod-${index}`, { type: "strategic", body: bodyOf(fate, index) }])
       }
-      if (fate === "released" && candidate.answer === 409) refusals++
+      if (fate === "released" && candidate.answer === 409) failures++
       if (fate === "adopted") {
-        if (!mayAdopt || candidate.answer === 409 || candidate.answer === 422) refusals++
+        if (!mayAdopt || candidate.answer === 409 || candidate.answer === 422) failures++
         else if (candidate.answer === "ok") expectedClaims.push({ ...object, patched: true })
       }
     }
@@ -176,9 +176,9 @@ const holds = ({ candidates, world }: Case) =>
       ) &&
       asked === (fates.includes("adopted") ? 1 : 0) &&
       isDeepEqual(patches, expectedPatches) &&
-      (refusals === 0
+      (failures === 0
         ? Result.isSuccess(result) && isDeepEqual(result.success, expectedClaims)
-        : Result.isFailure(result) && result.failure.refusals.length === refusals)
+        : Result.isFailure(result) && result.failure.failures.length === failures)
     )
   })
 
@@ -223,7 +223,7 @@ describe("adopt", () => {
     Effect.gen(function* () {
       const other: KubeObject = { ...orphan, metadata: { ...orphan.metadata, name: "b", uid: "u2" } }
       const error = yield* Effect.flip(claim(ownerOf(true), [orphan, other, other]))
-      assert.strictEqual(error.refusals.length, 3)
+      assert.strictEqual(error.failures.length, 3)
       assert.match(error.message, /^\[can't adopt Pod ns\/a .*, can't adopt Pod ns\/b .*\]$/)
     })
   )

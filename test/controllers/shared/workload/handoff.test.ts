@@ -3,7 +3,7 @@ import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Handover from "../../../../src/controllers/shared/workload/handoff.ts"
+import * as Handoff from "../../../../src/controllers/shared/workload/handoff.ts"
 import * as ApiError from "../../../../src/kube/ApiError.ts"
 import type { Pod } from "../../../../src/kube/resources.ts"
 import { checkProperty } from "../../../support/property.ts"
@@ -124,7 +124,7 @@ describe("Handover", () => {
     const extra = (name: string) => podOf(others["two"] as Facts, name)
     const expected = one.extra === "none" && !one.pods.some(({ change }) => decides(change))
     return (
-      Handover.isSame(
+      Handoff.isSame(
         one.extra === "cached" || one.extra === "another" ? [...cached, extra("a")] : cached,
         one.extra === "live" || one.extra === "another" ? [...live, extra("b")] : live
       ) === expected
@@ -132,12 +132,12 @@ describe("Handover", () => {
   })
 
   checkProperty("who is taken over is ours until it is disowned", failures, ({ uid = "w" }) => {
-    const books = Handover.trust()
-    const before = books.isOurs(uid)
-    books.takeOver(uid)
-    const after = books.isOurs(uid)
-    books.disown(uid)
-    return !before && after && !books.isOurs(uid)
+    const expectations = Handoff.trust()
+    const before = expectations.isOurs(uid)
+    expectations.takeOver(uid)
+    const after = expectations.isOurs(uid)
+    expectations.disown(uid)
+    return !before && after && !expectations.isOurs(uid)
   })
 
   checkProperty(
@@ -145,11 +145,13 @@ describe("Handover", () => {
     failures,
     ({ status, uid }) =>
       Effect.gen(function* () {
-        const books = Handover.trust()
-        books.takeOver("u")
-        const done = yield* Effect.exit(Handover.watched(books, uid, callOf(status)))
+        const expectations = Handoff.trust()
+        expectations.takeOver("u")
+        const done = yield* Effect.exit(Handoff.watched(expectations, uid, callOf(status)))
         const isUnanswered = status === "network" || status === 500 || status === 503
-        return books.isOurs("u") !== (isUnanswered && uid === "u") && (done._tag === "Success") === (status === 200)
+        return (
+          expectations.isOurs("u") !== (isUnanswered && uid === "u") && (done._tag === "Success") === (status === 200)
+        )
       })
   )
 })

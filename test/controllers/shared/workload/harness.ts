@@ -186,7 +186,7 @@ export const apply = (...objects: ReadonlyArray<object>) =>
   Effect.flatMap(ClusterTest.ClusterTest, (cluster) => Effect.tap(cluster.apply(objects), () => cluster.settle))
 
 /** The controller on a cluster without nodes, for as long as the test runs. */
-export const world = <A, E>(
+export const withLoop = <A, E>(
   kind: Kind,
   test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: ClusterTest.Options = {}

@@ -32,7 +32,7 @@ const answer = (code: number, message: string, cause?: string) =>
   })
 
 /** Pods of a server that says the same to every call, and what was told as events. */
-const stand = (said: Effect.Effect<Pod, ApiError.ApiError>) => {
+const harness = (said: Effect.Effect<Pod, ApiError.ApiError>) => {
   const told: Array<string> = []
   const event = (_: KubeObject, type: string, reason: string, message: string) =>
     Effect.sync(() => void told.push(`${type} ${reason} ${message}`))
@@ -84,7 +84,7 @@ describe("podControl", () => {
 
   it.effect("creates, and says so on the owner", () =>
     Effect.gen(function* () {
-      const { calls, told } = stand(Effect.succeed(pod))
+      const { calls, told } = harness(Effect.succeed(pod))
       assert.strictEqual(yield* PodControl.create(calls, owner, body), "Created")
       assert.deepStrictEqual(told, ["Normal SuccessfulCreate Created pod: web-x7k2p"])
     })
@@ -93,7 +93,7 @@ describe("podControl", () => {
   it.effect("tells a refusal in the server's own words", () =>
     Effect.gen(function* () {
       const words = `pods "web-" is forbidden: exceeded quota: small`
-      const { calls, told } = stand(Effect.fail(answer(403, words)))
+      const { calls, told } = harness(Effect.fail(answer(403, words)))
       const error = yield* Effect.flip(PodControl.create(calls, owner, body))
       assert.strictEqual(error.message, words)
       assert.deepStrictEqual(told, [`Warning FailedCreate Error creating: ${words}`])
@@ -102,7 +102,7 @@ describe("podControl", () => {
 
   it.effect("is quiet about a namespace that is being terminated", () =>
     Effect.gen(function* () {
-      const { calls, told } = stand(Effect.fail(answer(403, "no more", "NamespaceTerminating")))
+      const { calls, told } = harness(Effect.fail(answer(403, "no more", "NamespaceTerminating")))
       assert.strictEqual(yield* PodControl.create(calls, owner, body), "NamespaceTerminating")
       assert.deepStrictEqual(told, [])
     })
@@ -110,7 +110,7 @@ describe("podControl", () => {
 
   it.effect("tells the owner nothing of what was not sent because this process no longer leads", () =>
     Effect.gen(function* () {
-      const { calls, told } = stand(Effect.fail(ApiError.leaderFenced({ verb: "create", path: "/" })))
+      const { calls, told } = harness(Effect.fail(ApiError.leaderFenced({ verb: "create", path: "/" })))
       yield* Effect.flip(PodControl.create(calls, owner, body))
       yield* Effect.flip(PodControl.remove(calls, owner, pod))
       assert.deepStrictEqual(told, [])
@@ -119,7 +119,7 @@ describe("podControl", () => {
 
   it.effect("asks the server for no pod without labels, which nobody could find again", () =>
     Effect.gen(function* () {
-      const { calls, told } = stand(Effect.die("asked"))
+      const { calls, told } = harness(Effect.die("asked"))
       for (const metadata of [{}, { labels: {} }]) {
         const unlabelled = PodControl.draft(ReplicaSet, owner, { ...template, metadata })
         const error = yield* Effect.flip(PodControl.create(calls, owner, unlabelled))
@@ -131,7 +131,7 @@ describe("podControl", () => {
 
   it.effect("deletes, and says so on the owner", () =>
     Effect.gen(function* () {
-      const { calls, told } = stand(Effect.succeed(pod))
+      const { calls, told } = harness(Effect.succeed(pod))
       assert.strictEqual(yield* PodControl.remove(calls, owner, pod), "Deleted")
       assert.deepStrictEqual(told, ["Normal SuccessfulDelete Deleted pod: web-x7k2p"])
     })
@@ -139,7 +139,7 @@ describe("podControl", () => {
 
   it.effect("is quiet about a pod that is gone already", () =>
     Effect.gen(function* () {
-      const { calls, told } = stand(Effect.fail(answer(404, `pods "web-x7k2p" not found`)))
+      const { calls, told } = harness(Effect.fail(answer(404, `pods "web-x7k2p" not found`)))
       assert.strictEqual(yield* PodControl.remove(calls, owner, pod), "NotFound")
       assert.deepStrictEqual(told, [])
     })
@@ -147,7 +147,7 @@ describe("podControl", () => {
 
   it.effect("tells why a pod could not be deleted", () =>
     Effect.gen(function* () {
-      const { calls, told } = stand(Effect.fail(answer(500, "etcd is away")))
+      const { calls, told } = harness(Effect.fail(answer(500, "etcd is away")))
       const error = yield* Effect.flip(PodControl.remove(calls, owner, pod))
       assert.strictEqual(error.message, "unable to delete pods: etcd is away")
       assert.deepStrictEqual(told, ["Warning FailedDelete Error deleting: etcd is away"])

@@ -58,7 +58,7 @@ const podOf = (facts: Facts, index: number): Pod => ({
 const status = (name: string, restartCount: number) => ({ name, restartCount, image: "", imageID: "", ready: true })
 
 /** The eight rules as sentences: negative when the first pod goes first. */
-type Rule = (a: Facts, b: Facts, uids: readonly [string, string], crowd: (node: string) => number) => number
+type Rule = (a: Facts, b: Facts, uids: readonly [string, string], colocated: (node: string) => number) => number
 
 const lower =
   (of: (facts: Facts) => number): Rule =>
@@ -89,11 +89,11 @@ const total: ReadonlyArray<Rule> = [
   lower((facts) => ["Pending", "Unknown", "Running"].indexOf(facts.phase)),
   lower((facts) => (isReady(facts) ? 1 : 0)),
   lower((facts) => costs[facts.cost] ?? 0),
-  (a, b, _, crowd) => crowd(b.node) - crowd(a.node)
+  (a, b, _, colocated) => colocated(b.node) - colocated(a.node)
 ]
 
 const pairwise: ReadonlyArray<Rule> = [
-  (a, b, uids, crowd) => (isReady(a) && isReady(b) ? younger((facts) => facts.since)(a, b, uids, crowd) : 0),
+  (a, b, uids, colocated) => (isReady(a) && isReady(b) ? younger((facts) => facts.since)(a, b, uids, colocated) : 0),
   lower((facts) => -facts.restarts),
   lower((facts) => -facts.sidecarRestarts),
   younger((facts) => facts.created)
@@ -106,7 +106,7 @@ const decide = (
   j: number,
   company: ReadonlyArray<Facts> = []
 ): number => {
-  const crowd = (node: string) => [...pods, ...company].filter((facts) => facts.node === node).length
+  const colocated = (node: string) => [...pods, ...company].filter((facts) => facts.node === node).length
   const uid = (index: number) => podOf(facts(index), index).metadata.uid ?? ""
   const facts = (index: number): Facts => {
     const found = pods[index]
@@ -114,7 +114,7 @@ const decide = (
     return found
   }
   for (const rule of rules) {
-    const verdict = rule(facts(i), facts(j), [uid(i), uid(j)], crowd)
+    const verdict = rule(facts(i), facts(j), [uid(i), uid(j)], colocated)
     if (verdict !== 0) return verdict
   }
   return 0
@@ -161,7 +161,7 @@ const exactly =
 /** A Job's rules order any number of pods: neither cost nor company counts, and times are compared as they are. */
 const ofJobs: ReadonlyArray<Rule> = [
   ...total.slice(0, 3),
-  (a, b, uids, crowd) => (isReady(a) && isReady(b) ? exactly((facts) => facts.since)(a, b, uids, crowd) : 0),
+  (a, b, uids, colocated) => (isReady(a) && isReady(b) ? exactly((facts) => facts.since)(a, b, uids, colocated) : 0),
   lower((facts) => -facts.restarts),
   lower((facts) => -facts.sidecarRestarts),
   exactly((facts) => facts.created)
@@ -169,7 +169,7 @@ const ofJobs: ReadonlyArray<Rule> = [
 
 /** In the order in which a Job's pods are deleted no pod comes before one that the rules put first. */
 const jobHolds = (pods: ReadonlyArray<Facts>): boolean => {
-  const order = Ranking.byMerit(pods.map(podOf)).map(indexOf)
+  const order = Ranking.byDeletionOrder(pods.map(podOf)).map(indexOf)
   return (
     new Set(order).size === pods.length &&
     order.every((first, at) => order.slice(at + 1).every((later) => decide(ofJobs, pods, first, later) <= 0))

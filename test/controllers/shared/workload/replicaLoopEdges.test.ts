@@ -42,14 +42,14 @@ const storeOf = <A extends KubeObject>(...objects: ReadonlyArray<A>): Store.Stor
 }
 
 /** A loop over these objects, and everything it does, as lines. */
-const stand = (
+const harness = (
   owners: ReadonlyArray<ReplicaSet>,
   pods: ReadonlyArray<Pod>,
-  change: Partial<ReplicaLoop.Ports<ReplicaSet>> = {}
+  change: Partial<ReplicaLoop.Deps<ReplicaSet>> = {}
 ) => {
   const done: Array<string> = []
   const say = (line: string) => Effect.sync(() => void done.push(line))
-  const ports: ReplicaLoop.Ports<ReplicaSet> = {
+  const deps: ReplicaLoop.Deps<ReplicaSet> = {
     owners: storeOf(...owners),
     pods: storeOf(...pods),
     live: (object) => Effect.as(say("live"), object),
@@ -66,7 +66,7 @@ const stand = (
     selector: ({ spec }) => Selectors.usable(spec?.selector),
     countsTerminating: true
   }
-  return { loop: ReplicaLoop.make(kind, ports), done }
+  return { loop: ReplicaLoop.make(kind, deps), done }
 }
 
 const key = "ns/web"
@@ -76,7 +76,7 @@ describe("the replica loop, at its edges", () => {
     Effect.gen(function* () {
       for (const matchLabels of [undefined, {}]) {
         const broken = owner({ spec: { selector: matchLabels === undefined ? {} : { matchLabels } } })
-        const { done, loop } = stand([broken], [pod("a")])
+        const { done, loop } = harness([broken], [pod("a")])
         yield* loop.sync({ key })
         assert.deepStrictEqual(done, [])
       }
@@ -85,7 +85,7 @@ describe("the replica loop, at its edges", () => {
 
   it.effect("does nothing for an owner that is gone", () =>
     Effect.gen(function* () {
-      const { done, loop } = stand([], [])
+      const { done, loop } = harness([], [])
       yield* loop.sync({ key })
       assert.deepStrictEqual(done, [])
     })
@@ -94,10 +94,10 @@ describe("the replica loop, at its edges", () => {
   it.effect("takes a pod with two controllers, which no server stores, for the first one's", () =>
     Effect.gen(function* () {
       const other = owner({}, "u2")
-      const first = stand([owner()], [pod("a", owner(), other)])
+      const first = harness([owner()], [pod("a", owner(), other)])
       yield* first.loop.sync({ key })
       assert.deepStrictEqual(first.done, ["status u1 1"])
-      const second = stand([owner()], [pod("a", other, owner())])
+      const second = harness([owner()], [pod("a", other, owner())])
       yield* second.loop.sync({ key })
       assert.deepStrictEqual(second.done, ["create", "status u1 0"])
       const delta = { _tag: "Deleted", object: pod("a", other, owner()), stateUnknown: false } as const
@@ -108,7 +108,7 @@ describe("the replica loop, at its edges", () => {
   it.effect("does not write the status of a namesake that took the owner's place meanwhile", () =>
     Effect.gen(function* () {
       const error = failure("too late")
-      const { done, loop } = stand([owner()], [pod("a", owner())], {
+      const { done, loop } = harness([owner()], [pod("a", owner())], {
         updateStatus: () => Effect.fail(error),
         live: () => Effect.succeed(owner({}, "u2"))
       })
@@ -127,11 +127,11 @@ describe("the replica loop, at its edges", () => {
   it.effect("writes terminatingReplicas 0 where the status has none", () =>
     Effect.gen(function* () {
       const taken = owner({ status: uncounted })
-      const { done, loop } = stand([taken], [pod("a", taken)])
+      const { done, loop } = harness([taken], [pod("a", taken)])
       yield* loop.sync({ key })
       assert.deepStrictEqual(done, ["status u1 1"])
       const written = owner({ status: { ...uncounted, terminatingReplicas: 0 } })
-      const next = stand([written], [pod("a", written)])
+      const next = harness([written], [pod("a", written)])
       yield* next.loop.sync({ key })
       assert.deepStrictEqual(next.done, [])
     })
@@ -143,7 +143,7 @@ describe("the replica loop, at its edges", () => {
       const owners = storeOf(taken)
       const answers: Array<object> = [uncounted, uncounted, { ...uncounted, terminatingReplicas: 0 }]
       let writes = 0
-      const { loop } = stand([], [pod("a", taken)], {
+      const { loop } = harness([], [pod("a", taken)], {
         owners,
         updateStatus: (object) => Effect.sync(() => ({ ...object, status: answers[writes++] as never }))
       })
@@ -167,7 +167,7 @@ describe("the replica loop, at its edges", () => {
 
   it.effect("writes the status although pods could not be made, and then fails", () =>
     Effect.gen(function* () {
-      const { done, loop } = stand([owner()], [], { create: () => Effect.fail(failure("no room")) })
+      const { done, loop } = harness([owner()], [], { create: () => Effect.fail(failure("no room")) })
       const error = yield* Effect.flip(loop.sync({ key }))
       assert.strictEqual(error.message, "HTTP status 409: no room")
       assert.deepStrictEqual(done, ["status u1 0"])
@@ -176,7 +176,7 @@ describe("the replica loop, at its edges", () => {
 
   it.effect("looks again when expectations expire, should nobody else ask", () =>
     Effect.gen(function* () {
-      const { done, loop } = stand([owner()], [])
+      const { done, loop } = harness([owner()], [])
       assert.deepStrictEqual(yield* loop.sync({ key }), Reconcile.after("5 minutes"))
       assert.deepStrictEqual(yield* loop.sync({ key }), Reconcile.after("5 minutes"))
       assert.deepStrictEqual(done, ["create", "status u1 0", "status u1 0"])
@@ -185,7 +185,7 @@ describe("the replica loop, at its edges", () => {
 
   it("comes back minReadySeconds after a pod has become ready, for its owner alone", () => {
     const slow = owner({ spec: { minReadySeconds: 7, selector: { matchLabels: labels } } })
-    const { done, loop } = stand([slow], [])
+    const { done, loop } = harness([slow], [])
     const before = pod("a", slow)
     const ready = { ...before, status: { conditions: [{ type: "Ready", status: "True" }] } }
     assert.deepStrictEqual(loop.onPod({ _tag: "Updated", previous: before, object: ready }), [key])
@@ -197,7 +197,7 @@ describe("the replica loop, at its edges", () => {
   it("a deleted owner leaves no expectations to its namesake", () =>
     Effect.runSync(
       Effect.gen(function* () {
-        const { done, loop } = stand([owner()], [])
+        const { done, loop } = harness([owner()], [])
         yield* loop.sync({ key })
         assert.deepStrictEqual(loop.onOwner({ _tag: "Deleted", object: owner(), stateUnknown: false }), [key])
         yield* loop.sync({ key })

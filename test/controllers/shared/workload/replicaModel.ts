@@ -52,7 +52,7 @@ const notFound = ApiError.fromStatus({ context: { verb: "delete", path: "/" }, s
 /** A pod is deleted in one step, in two at once, or in two with time between, by its number. */
 const manners = ["at once", "in two steps", "slowly"] as const
 
-class World {
+class ReplicaModel {
   private version = 1
   private number = 0
   owner: ReplicaSet = {
@@ -303,32 +303,32 @@ const beginning: ReadonlyArray<Action> = [
 
 /** What is wrong after the script: a pod made or deleted against the books, or a world that does not come to rest. */
 export const check = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
-  const world = new World()
+  const model = new ReplicaModel()
   // Nothing happens to an owner without pods: begin with four.
-  for (const action of beginning) yield* world.act(action)
+  for (const action of beginning) yield* model.act(action)
   for (const action of actions) {
-    yield* world.act(action)
-    if (world.wrong !== undefined) return world.wrong
+    yield* model.act(action)
+    if (model.wrong !== undefined) return model.wrong
   }
-  world.refusing.create = 0
-  world.refusing.delete = 0
+  model.refusing.create = 0
+  model.refusing.delete = 0
   // Pods on their way out are replaced without waiting for their end; then they end.
-  return (yield* settle(world)) ?? (world.finish(), yield* settle(world))
+  return (yield* settle(model)) ?? (model.finish(), yield* settle(model))
 })
 
 /** Shows everything and syncs until nothing is written any more. */
-const settle = Effect.fnUntraced(function* (world: World) {
+const settle = Effect.fnUntraced(function* (model: ReplicaModel) {
   for (let round = 0; round < 10; round++) {
-    world.showAll()
-    world.wrote = false
-    yield* world.sync
-    if (world.wrong !== undefined) return world.wrong
-    if (!world.wrote) return rest(world)
+    model.showAll()
+    model.wrote = false
+    yield* model.sync
+    if (model.wrong !== undefined) return model.wrong
+    if (!model.wrote) return rest(model)
   }
   return "no rest after ten syncs"
 })
 
-const rest = ({ owner, pods }: World): string | undefined => {
+const rest = ({ owner, pods }: ReplicaModel): string | undefined => {
   const all = [...pods.values()].filter((pod) => Owner.controllerOf(pod) !== undefined)
   const active = all.filter(PodFacts.isActive).length
   const terminating = all.filter(PodFacts.isTerminating).length

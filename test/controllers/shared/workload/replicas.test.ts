@@ -43,11 +43,11 @@ const Case = Schema.Struct({
 })
 
 const cases = Arbitrary.all({
-  world: Arbitrary.schema(Case),
+  model: Arbitrary.schema(Case),
   facts: Arbitrary.array(Arbitrary.schema(Facts), { maxLength: 6 })
 })
 
-type Value = { readonly world: typeof Case.Type; readonly facts: ReadonlyArray<Facts> }
+type Value = { readonly model: typeof Case.Type; readonly facts: ReadonlyArray<Facts> }
 
 const stale: Replicas.Condition = {
   type: "ReplicaFailure",
@@ -59,16 +59,16 @@ const stale: Replicas.Condition = {
 
 const foreign: Replicas.Condition = { type: "Foreign", status: "Unknown" }
 
-const ownerOf = ({ desired, generation, hadFailed, min }: Value["world"]): Replicas.ReplicaOwner => ({
+const ownerOf = ({ desired, generation, hadFailed, min }: Value["model"]): Replicas.ReplicaOwner => ({
   metadata: { name: "web", generation },
   spec: { replicas: desired, minReadySeconds: min, template: { metadata: { labels: { app: "web", tier: "front" } } } },
   status: { replicas: 0, conditions: hadFailed ? [foreign, stale] : [foreign] }
 })
 
-const stepHolds = ({ facts, world }: Value): boolean => {
+const stepHolds = ({ facts, model }: Value): boolean => {
   const pods = facts.map(podOf)
-  const step = Replicas.step(world.desired, pods, () => pods, now)
-  const surplus = pods.length - world.desired
+  const step = Replicas.step(model.desired, pods, () => pods, now)
+  const surplus = pods.length - model.desired
   switch (step._tag) {
     case "Nothing":
       return surplus === 0
@@ -79,17 +79,17 @@ const stepHolds = ({ facts, world }: Value): boolean => {
   }
 }
 
-const statusHolds = ({ facts, world }: Value): boolean => {
-  const owner = ownerOf(world)
+const statusHolds = ({ facts, model }: Value): boolean => {
+  const owner = ownerOf(model)
   const pods = facts.map(podOf)
-  const surplus = pods.length - world.desired
-  const failure = world.failing ? "refused" : undefined
-  const status = Replicas.status({ owner, active: pods, terminating: world.terminating, failure, now })
-  const available = facts.filter(({ readyFor }) => readyFor !== undefined && readyFor >= world.min)
+  const surplus = pods.length - model.desired
+  const failure = model.failing ? "refused" : undefined
+  const status = Replicas.status({ owner, active: pods, terminating: model.terminating, failure, now })
+  const available = facts.filter(({ readyFor }) => readyFor !== undefined && readyFor >= model.min)
   const failed = status.conditions?.filter(({ type }) => type === "ReplicaFailure")
-  const expected: Replicas.Condition | undefined = !world.failing
+  const expected: Replicas.Condition | undefined = !model.failing
     ? undefined
-    : world.hadFailed
+    : model.hadFailed
       ? stale
       : {
           type: "ReplicaFailure",
@@ -99,15 +99,15 @@ const statusHolds = ({ facts, world }: Value): boolean => {
           lastTransitionTime: Time.format(now)
         }
   const waiting = facts.flatMap(({ readyFor }) =>
-    readyFor !== undefined && readyFor < world.min ? [(world.min - readyFor) * 1000] : []
+    readyFor !== undefined && readyFor < model.min ? [(model.min - readyFor) * 1000] : []
   )
   return (
     status.replicas === pods.length &&
     status.fullyLabeledReplicas === facts.filter(({ labelled }) => labelled).length &&
     status.readyReplicas === facts.filter(({ readyFor }) => readyFor !== undefined).length &&
     status.availableReplicas === available.length &&
-    status.terminatingReplicas === world.terminating &&
-    status.observedGeneration === world.generation &&
+    status.terminatingReplicas === model.terminating &&
+    status.observedGeneration === model.generation &&
     JSON.stringify(failed) === JSON.stringify(expected === undefined ? [] : [expected]) &&
     status.conditions?.[0] === foreign &&
     !Replicas.isCurrent(owner, status, true) &&

@@ -1,7 +1,7 @@
 /** Small parts of the loop of StatefulSets: what names say, how many may be unavailable, and which templates mean the same. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Identity from "../../../../src/controllers/statefulset/identity.ts"
-import * as Look from "../../../../src/controllers/statefulset/plan/snapshot.ts"
+import * as Snapshot from "../../../../src/controllers/statefulset/plan/snapshot.ts"
 import * as Outdated from "../../../../src/controllers/statefulset/plan/outdated.ts"
 import * as Spec from "../../../../src/controllers/statefulset/spec.ts"
 import type { Pod, StatefulSet } from "../../../../src/kube/resources.ts"
@@ -36,7 +36,7 @@ describe("how many replicas may be unavailable", () => {
 })
 
 /** `n` is new and well, `o` old and well; capitals are not ready; `.` is missing. */
-const lookAt = (letters: string, partition = 0): Look.Look => {
+const lookAt = (letters: string, partition = 0): Snapshot.Snapshot => {
   const spec = { replicas: letters.length, updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition } } }
   const pods = Array.from(letters).flatMap((letter, ordinal): ReadonlyArray<Pod> => {
     if (letter === ".") return []
@@ -50,7 +50,7 @@ const lookAt = (letters: string, partition = 0): Look.Look => {
     ]
   })
   const [current, update] = ["old", "new"].map((name) => ({ name, template: {} }))
-  return Look.take({ set: set(spec), current, update, pods, claim: () => undefined, now: 0 } as never)
+  return Snapshot.take({ set: set(spec), current, update, pods, claim: () => undefined, now: 0 } as never)
 }
 
 describe("which replicas are replaced", () => {

@@ -9,16 +9,16 @@ import type * as Key from "../../kube/Key.ts"
 import * as Patch from "../../kube/Patch.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import * as Pods from "./pods.ts"
-import { type Books, isDown, type Ports } from "./deps.ts"
+import { type State, isDown, type Deps } from "./deps.ts"
 import * as Taints from "./taints.ts"
 
 /** Somebody else was faster: what they wrote is here soon. */
 const soon = Reconcile.after("100 millis")
 
-export const node = (ports: Ports) =>
+export const node = (deps: Deps) =>
   Effect.fnUntraced(
     function* (key: Key.Key) {
-      const found = ports.nodes.get(key)
+      const found = deps.nodes.get(key)
       if (found === undefined) return Reconcile.done
       const taints = Taints.scheduling(found, yield* Clock.currentTimeMillis)
       const labels = Taints.labels(found)
@@ -28,7 +28,7 @@ export const node = (ports: Ports) =>
         metadata: { resourceVersion, ...(labels === undefined ? {} : { labels }) },
         ...(taints === undefined ? {} : { spec: { taints: taints.length === 0 ? null : taints } })
       }
-      yield* ports.patch(found.metadata.name, Patch.merge(body))
+      yield* deps.patch(found.metadata.name, Patch.merge(body))
       const names = taints?.map(({ effect, key: name }) => `${name}:${effect}`).join()
       const facts = { node: key, ...(names === undefined ? {} : { taints: names }), ...labels }
       // Labels are mirrored once for each node; taints decide who may run there.
@@ -42,9 +42,9 @@ export const node = (ports: Ports) =>
     )
   )
 
-export const pod = (ports: Ports, books: Books) =>
+export const pod = (deps: Deps, state: State) =>
   Effect.fnUntraced(function* (key: Key.Key) {
-    const found = ports.pods.get(key)
-    if (found === undefined || !isDown(books, found.spec?.nodeName ?? "")) return Reconcile.done
-    return (yield* Pods.mark(ports, found)) ? Reconcile.done : Reconcile.after("1 second")
+    const found = deps.pods.get(key)
+    if (found === undefined || !isDown(state, found.spec?.nodeName ?? "")) return Reconcile.done
+    return (yield* Pods.markNotReady(deps, found)) ? Reconcile.done : Reconcile.after("1 second")
   })

@@ -7,16 +7,16 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Triggers from "../../../src/controllers/NodeLifecycle.ts"
-import { type Books, makeBooks, type Ports } from "../../../src/controllers/nodelifecycle/deps.ts"
-import * as Tidy from "../../../src/controllers/nodelifecycle/reconcile.ts"
+import { type State, makeState, type Deps } from "../../../src/controllers/nodelifecycle/deps.ts"
+import * as NoSchedule from "../../../src/controllers/nodelifecycle/noSchedule.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type * as Patch from "../../../src/kube/Patch.ts"
 import type { Node, Pod } from "../../../src/kube/resources.ts"
 import type { Delta } from "../../../src/streams/store/Store.ts"
 import { checkProperty, type ValueOf } from "../../support/property.ts"
 
-const books = (): Books =>
-  makeBooks({
+const state = (): State =>
+  makeState({
     period: 5000,
     grace: 50_000,
     startupGrace: 60_000,
@@ -94,7 +94,7 @@ const podDeltas = Arbitrary.schema(
     kind: kinds,
     before: Schema.Literals(["", "n", "other"]),
     after: Schema.Literals(["", "n", "n", "other"]),
-    judged: Schema.Literals(["nobody", "none", "True", "False", "Unknown"])
+    checked: Schema.Literals(["nobody", "none", "True", "False", "Unknown"])
   })
 )
 
@@ -104,16 +104,16 @@ const podOf = (node: string, isReady = true): Pod => ({
   status: { conditions: [{ type: "Ready", status: isReady ? "True" : "False" }] }
 })
 
-const judging = (judged: string): Books => {
-  const all = books()
+const checking = (checked: string): State => {
+  const all = state()
   const facts: NodeFacts = { ready: "none", isCordoned: false, taints: [], isMine: false, os: "", oldOs: "" }
-  if (judged === "nobody") return all
-  const status = judged === "none" ? {} : { status: { conditions: [{ type: "Ready", status: judged }] } }
-  all.judged.set("n", { ...nodeOf(facts), ...status })
+  if (checked === "nobody") return all
+  const status = checked === "none" ? {} : { status: { conditions: [{ type: "Ready", status: checked }] } }
+  all.checked.set("n", { ...nodeOf(facts), ...status })
   return all
 }
 
-const isDown = (judged: string): boolean => judged === "False" || judged === "Unknown"
+const isDown = (checked: string): boolean => checked === "False" || checked === "Unknown"
 
 describe("Triggers", () => {
   checkProperty("a node is asked for when there is something to write", nodeDeltas, ({ after, before, kind }) => {
@@ -122,35 +122,35 @@ describe("Triggers", () => {
   })
 
   checkProperty("a pod is asked for when it comes to a node that is down", podDeltas, (one) => {
-    const keys = Triggers.onPod(judging(one.judged))(deltaOf(one.kind, podOf(one.after), podOf(one.before)))
+    const keys = Triggers.onPod(checking(one.checked))(deltaOf(one.kind, podOf(one.after), podOf(one.before)))
     const comes = one.kind === "Created" || (one.kind === "Updated" && one.before !== one.after)
-    return keys.join() === (comes && one.after === "n" && isDown(one.judged) ? "ns/p" : "")
+    return keys.join() === (comes && one.after === "n" && isDown(one.checked) ? "ns/p" : "")
   })
 })
 
 const answers = Schema.Literals(["done", "done", "Conflict", "NotFound", "ServerError", "lost"])
 
-const worlds = Arbitrary.schema(
+const setups = Arbitrary.schema(
   Schema.Struct({
     node: NodeFacts,
     isThere: Schema.Literals([true, true, true, false]),
     isReady: Schema.Boolean,
-    judged: Schema.Literals(["nobody", "none", "True", "False", "Unknown"]),
+    checked: Schema.Literals(["nobody", "none", "True", "False", "Unknown"]),
     answers: Schema.Array(answers).check(Schema.isMaxLength(4))
   })
 )
 
-type World = ValueOf<typeof worlds>
+type Setup = ValueOf<typeof setups>
 
 const codes: Readonly<Record<string, number>> = { Conflict: 409, NotFound: 404, ServerError: 500, lost: 500 }
 
 /** A server with one node and one pod, whose writes end as the script says; the cache shows what was written. */
-const stage = (world: World) => {
-  const script = [...world.answers]
-  let node = world.isThere ? nodeOf(world.node) : undefined
-  let pod = world.isThere ? podOf("n", world.isReady) : undefined
+const fixture = (setup: Setup) => {
+  const script = [...setup.answers]
+  let node = setup.isThere ? nodeOf(setup.node) : undefined
+  let pod = setup.isThere ? podOf("n", setup.isReady) : undefined
   const sent: Array<object> = []
-  let told = 0
+  let recorded = 0
   const write = <A>(act: () => A): Effect.Effect<A, ApiError.ApiError> =>
     Effect.suspend(() => {
       const answer = script.shift() ?? "done"
@@ -162,7 +162,7 @@ const stage = (world: World) => {
             ApiError.fromStatus({ context: { verb: "patch", path: "/" }, status: codes[answer] ?? 500, body: answer })
           )
     })
-  const ports = {
+  const deps = {
     nodes: { get: () => node },
     pods: { get: () => pod },
     patch: (_: string, { body }: Patch.Patch) =>
@@ -185,11 +185,11 @@ const stage = (world: World) => {
       normal: () => Effect.void,
       warning: () =>
         Effect.sync(() => {
-          told++
+          recorded++
         })
     }
-  } as unknown as Ports
-  return { ports, sent, node: () => node, pod: () => pod, told: () => told }
+  } as unknown as Deps
+  return { deps, sent, node: () => node, pod: () => pod, recorded: () => recorded }
 }
 
 /** Runs as often as it is asked for, and as often as it fails; answers with how often, and whether each wait had a reason. */
@@ -203,70 +203,70 @@ const runAll = (run: Effect.Effect<{ readonly _tag: string }, ApiError.ApiError>
   })
 
 /** How often a node is looked at: again after every failure but that of one that is gone. */
-const runsOf = ({ answers, isThere, node }: World): number => {
+const runsOf = ({ answers, isThere, node }: Setup): number => {
   if (!isThere || isTidy(node)) return 1
   const last = answers.findIndex((answer) => answer === "done" || answer === "NotFound" || answer === "lost")
   if (last === -1) return answers.length + 1
   return answers[last] === "lost" ? last + 2 : last + 1
 }
 
-const isGone = ({ answers, isThere }: World, writes: number): boolean =>
+const isGone = ({ answers, isThere }: Setup, writes: number): boolean =>
   !isThere || answers.slice(0, writes).includes("NotFound")
 
 describe("Tidy", () => {
-  checkProperty("a node says in the end what it should, and keeps what others said", worlds, (world) =>
+  checkProperty("a node says in the end what it should, and keeps what others said", setups, (setup) =>
     Effect.gen(function* () {
-      const { node, ports, sent } = stage(world)
-      const count = yield* runAll(Tidy.node(ports)("n"))
+      const { node, deps, sent } = fixture(setup)
+      const count = yield* runAll(NoSchedule.node(deps)("n"))
       const after = node()
-      if (after === undefined) return count === runsOf(world) && isGone(world, count)
+      if (after === undefined) return count === runsOf(setup) && isGone(setup, count)
       const { labels } = after.metadata
       return (
-        count === runsOf(world) &&
-        taintsOf(after) === wanted(world.node) &&
-        (world.node.os === "" || labels?.["beta.kubernetes.io/os"] === world.node.os) &&
+        count === runsOf(setup) &&
+        taintsOf(after) === wanted(setup.node) &&
+        (setup.node.os === "" || labels?.["beta.kubernetes.io/os"] === setup.node.os) &&
         sent.every((body) => JSON.stringify(body).includes('"resourceVersion":"7"'))
       )
     })
   )
 
-  checkProperty("a node that is as it should be costs nothing", worlds, (world) =>
+  checkProperty("a node that is as it should be costs nothing", setups, (setup) =>
     Effect.gen(function* () {
-      const { ports, sent } = stage({ ...world, answers: [] })
-      yield* runAll(Tidy.node(ports)("n"))
-      const isIdle = !world.isThere || isTidy(world.node)
+      const { deps, sent } = fixture({ ...setup, answers: [] })
+      yield* runAll(NoSchedule.node(deps)("n"))
+      const isIdle = !setup.isThere || isTidy(setup.node)
       return sent.length === (isIdle ? 0 : 1)
     })
   )
 
-  checkProperty("what is written is only what changes", worlds, (world) =>
+  checkProperty("what is written is only what changes", setups, (setup) =>
     Effect.gen(function* () {
-      const { ports, sent } = stage({ ...world, answers: [] })
-      yield* runAll(Tidy.node(ports)("n"))
+      const { deps, sent } = fixture({ ...setup, answers: [] })
+      yield* runAll(NoSchedule.node(deps)("n"))
       const [body] = sent as ReadonlyArray<{ readonly metadata: object; readonly spec?: object }>
       if (body === undefined) return true
-      const hasTaints = taintsOf(nodeOf(world.node)) !== wanted(world.node)
-      const hasLabels = world.node.os !== "" && world.node.oldOs !== world.node.os
+      const hasTaints = taintsOf(nodeOf(setup.node)) !== wanted(setup.node)
+      const hasLabels = setup.node.os !== "" && setup.node.oldOs !== setup.node.os
       return (body.spec !== undefined) === hasTaints && "labels" in body.metadata === hasLabels
     })
   )
 
-  checkProperty("a pod on a node that is down is not ready in the end, and that is told once", worlds, (world) =>
+  checkProperty("a pod on a node that is down is not ready in the end, and that is told once", setups, (setup) =>
     Effect.gen(function* () {
-      const { pod, ports, told } = stage(world)
-      const count = yield* runAll(Tidy.pod(ports, judging(world.judged))("ns/p"))
-      if (pod() === undefined) return count < 20 && isGone(world, count)
+      const { pod, deps, recorded } = fixture(setup)
+      const count = yield* runAll(NoSchedule.pod(deps, checking(setup.checked))("ns/p"))
+      if (pod() === undefined) return count < 20 && isGone(setup, count)
       const isReady = pod()?.status?.conditions?.[0]?.status === "True"
-      const isMarked = world.isReady && isDown(world.judged)
-      return count < 20 && isReady === (world.isReady && !isMarked) && told() <= (isMarked ? 1 : 0)
+      const isMarked = setup.isReady && isDown(setup.checked)
+      return count < 20 && isReady === (setup.isReady && !isMarked) && recorded() <= (isMarked ? 1 : 0)
     })
   )
 
-  checkProperty("it is told when no write fails", worlds, (world) =>
+  checkProperty("it is told when no write fails", setups, (setup) =>
     Effect.gen(function* () {
-      const { ports, told } = stage({ ...world, answers: [] })
-      const count = yield* runAll(Tidy.pod(ports, judging(world.judged))("ns/p"))
-      return count === 1 && told() === (world.isThere && world.isReady && isDown(world.judged) ? 1 : 0)
+      const { deps, recorded } = fixture({ ...setup, answers: [] })
+      const count = yield* runAll(NoSchedule.pod(deps, checking(setup.checked))("ns/p"))
+      return count === 1 && recorded() === (setup.isThere && setup.isReady && isDown(setup.checked) ? 1 : 0)
     })
   )
 })
