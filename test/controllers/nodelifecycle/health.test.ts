@@ -9,7 +9,7 @@ import { checkProperty, int, oneOf } from "../../support/property.ts"
 const grace = { grace: 50_000, startupGrace: 60_000 }
 
 /** What a look finds: so many seconds after the one before, on a node whose clock says anything. */
-const looks = Arbitrary.array(
+const visits = Arbitrary.array(
   Arbitrary.all({
     after: oneOf(0, 1, 5, 10, 30, 49, 51, 59, 61),
     heartbeat: oneOf("none", "same", "1999-01-01T00:00:00Z", "2040-01-01T00:00:00Z"),
@@ -44,31 +44,22 @@ const steps = Arbitrary.array(int(-3, 40), { maxLength: 12 })
 describe("Health", () => {
   checkProperty(
     "a node is silent when nothing new was seen of it for longer than it is given, whatever its clock says",
-    looks,
+    visits,
     (history) => {
       let last: Health.Heartbeat | undefined
       let now = 0
       let at = 0
       let known: { uid: string; heartbeat: string | undefined; renewal: string | undefined } | undefined
-      return history.every((monitorNodeHealth) => {
-        now += monitorNodeHealth.after * 1000
+      return history.every((visit) => {
+        now += visit.after * 1000
         const heartbeat =
-          monitorNodeHealth.heartbeat === "same"
-            ? known?.heartbeat
-            : monitorNodeHealth.heartbeat === "none"
-              ? undefined
-              : monitorNodeHealth.heartbeat
-        const renewal =
-          monitorNodeHealth.renewal === "same"
-            ? known?.renewal
-            : monitorNodeHealth.renewal === "none"
-              ? undefined
-              : monitorNodeHealth.renewal
-        const isNew = known === undefined || known.uid !== monitorNodeHealth.uid
+          visit.heartbeat === "same" ? known?.heartbeat : visit.heartbeat === "none" ? undefined : visit.heartbeat
+        const renewal = visit.renewal === "same" ? known?.renewal : visit.renewal === "none" ? undefined : visit.renewal
+        const isNew = known === undefined || known.uid !== visit.uid
         if (isNew || heartbeat !== known?.heartbeat || (renewal !== undefined && renewal !== known?.renewal)) at = now
         // A lease that is not there for a moment is no news when it is back.
-        known = { uid: monitorNodeHealth.uid, heartbeat, renewal: renewal ?? (isNew ? undefined : known?.renewal) }
-        const node = nodeOf(monitorNodeHealth.uid, heartbeat)
+        known = { uid: visit.uid, heartbeat, renewal: renewal ?? (isNew ? undefined : known?.renewal) }
+        const node = nodeOf(visit.uid, heartbeat)
         last = Health.observe(last, node, leaseOf(renewal), now)
         const given = heartbeat === undefined ? 60_000 : 50_000
         return Health.isOverdue(node, last, grace, now) === now - at > given

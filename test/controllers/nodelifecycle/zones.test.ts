@@ -15,8 +15,8 @@ const histories = Arbitrary.array(
 
 type History = ValueOf<typeof histories>
 
-const zonesOf = (monitorNodeHealth: History[number]): ReadonlyMap<string, Zones.Count> =>
-  new Map(Object.entries(monitorNodeHealth).filter(([, { notReady, ready }]) => ready + notReady > 0))
+const zonesOf = (visit: History[number]): ReadonlyMap<string, Zones.Count> =>
+  new Map(Object.entries(visit).filter(([, { notReady, ready }]) => ready + notReady > 0))
 
 const stateOf = ({ notReady, ready }: Zones.Count) =>
   ready === 0 ? "Full" : notReady > 2 && notReady / (ready + notReady) >= 0.55 ? "Partial" : "Normal"
@@ -48,8 +48,8 @@ const nodeOf = ({ excluded, oldRegion, oldZone, region, zone }: ValueOf<typeof l
 describe("Zones", () => {
   checkProperty("a zone is as ill as its nodes say", histories, (history) => {
     let before: Zones.States = new Map()
-    return history.every((monitorNodeHealth) => {
-      const zones = zonesOf(monitorNodeHealth)
+    return history.every((visit) => {
+      const zones = zonesOf(visit)
       before = Zones.transition(before, zones, rates).states
       return before.size === zones.size && [...zones].every(([zone, one]) => before.get(zone) === stateOf(one))
     })
@@ -57,8 +57,8 @@ describe("Zones", () => {
 
   checkProperty("nobody is given up exactly while no zone has a node that is ready", histories, (history) => {
     let before: Zones.States = new Map()
-    return history.every((monitorNodeHealth) => {
-      const zones = zonesOf(monitorNodeHealth)
+    return history.every((visit) => {
+      const zones = zonesOf(visit)
       const transition = Zones.transition(before, zones, rates)
       before = transition.states
       return [...zones].every(([zone, one]) => {
@@ -75,8 +75,8 @@ describe("Zones", () => {
     histories,
     (history) => {
       let before: Zones.States = new Map()
-      return history.every((monitorNodeHealth) => {
-        const zones = zonesOf(monitorNodeHealth)
+      return history.every((visit) => {
+        const zones = zonesOf(visit)
         const was = zones.size > 0 && [...zones.keys()].every((zone) => before.get(zone) === "Full")
         const transition = Zones.transition(before, zones, rates)
         before = transition.states
