@@ -11,10 +11,9 @@ import * as Controller from "../layers/Controller.ts"
 import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type * as Trigger from "../streams/store/trigger.ts"
 import * as State from "./job/state.ts"
-import * as Handoff from "./job/handoff.ts"
 import * as Metrics from "./job/metrics.ts"
 import * as Orphans from "./job/orphans.ts"
-import type { Deps } from "./job/deps.ts"
+import * as Deps from "./job/deps.ts"
 import * as Sync from "./job/sync.ts"
 import * as Triggers from "./job/triggers.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
@@ -99,9 +98,9 @@ export interface Loop {
   readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome | void, Sync.Failure>
 }
 
-export const loopOf = (given: Deps): Loop => {
+export const loopOf = (given: Deps.Deps): Loop => {
   const state = State.make()
-  const deps = Handoff.distrustUnanswered(given, state)
+  const deps = Deps.distrustUnanswered(given, state)
   const sync = Sync.sync(deps, state)
   const removeFinalizer = Orphans.sync(deps, state)
   return {

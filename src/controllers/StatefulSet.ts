@@ -4,14 +4,13 @@
  * pkg/controller/statefulset.
  */
 import * as Effect from "effect/Effect"
-import * as Access from "../kube/Access.ts"
 import type { Key } from "../kube/Key.ts"
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type { Trigger } from "../streams/store/trigger.ts"
 import * as Metrics from "./statefulset/metrics.ts"
-import type { Deps } from "./statefulset/deps.ts"
+import * as Deps from "./statefulset/deps.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
 import * as Skips from "./shared/workload/metrics.ts"
 import * as Sync from "./statefulset/sync.ts"
@@ -31,13 +30,13 @@ export const make = (options: Options = {}) =>
     metrics: Metrics.families,
     component: "statefulset-controller",
     for: StatefulSet,
-    access,
+    access: Deps.access,
     concurrency: options.concurrency ?? 5,
     // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
     ownWritesLimit: "5 minutes",
     body: (tools) =>
       Effect.map(Skips.skipping(Metrics.skips), (onHeld) => {
-        const loop = loopOf(depsOf(tools), options.maxUnavailable === true)
+        const loop = loopOf(Deps.depsOf(tools), options.maxUnavailable === true)
         return {
           sources: [
             Controller.watch(StatefulSet, loop.onSet),
@@ -51,54 +50,6 @@ export const make = (options: Options = {}) =>
       })
   })
 
-const access = [
-  Access.read(StatefulSet),
-  Access.own(StatefulSet),
-  Access.get(StatefulSet),
-  Access.update(StatefulSet, "status"),
-  Access.read(Pod),
-  // A claim that goes with a replica has its pod for owner.
-  Access.own(Pod),
-  Access.create(Pod),
-  Access.patch(Pod),
-  Access.remove(Pod),
-  Access.read(PersistentVolumeClaim),
-  Access.create(PersistentVolumeClaim),
-  Access.update(PersistentVolumeClaim),
-  // None is deleted here. Where rights over owner references are enforced, who changes an object's owners must be allowed to delete it.
-  Access.remove(PersistentVolumeClaim),
-  Access.read(ControllerRevision),
-  Access.get(ControllerRevision),
-  Access.create(ControllerRevision),
-  Access.update(ControllerRevision),
-  Access.patch(ControllerRevision),
-  Access.remove(ControllerRevision),
-  Access.record
-]
-
-type BodyTools = Controller.BodyTools<(typeof access)[number]>
-
-const depsOf = ({ client, events, queue, store }: BodyTools): Deps => ({
-  sets: store(StatefulSet),
-  pods: store(Pod),
-  claims: store(PersistentVolumeClaim),
-  revisions: store(ControllerRevision),
-  live: ({ metadata }) => client.get(StatefulSet, metadata),
-  updateStatus: (set) => client.subresource("status").update(StatefulSet, set),
-  create: (pod, namespace) => client.create(Pod, pod, { namespace }),
-  patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
-  remove: ({ metadata }) => client.delete(Pod, metadata, { preconditions: { uid: metadata.uid } }),
-  createClaim: (claim) => client.create(PersistentVolumeClaim, claim),
-  updateClaim: (claim) => client.update(PersistentVolumeClaim, claim),
-  createRevision: (draft) => client.create(ControllerRevision, draft),
-  liveRevision: ({ metadata: { namespace } }, name) => client.get(ControllerRevision, { namespace, name }),
-  updateRevision: (revision) => client.update(ControllerRevision, revision),
-  patchRevision: (revision, patch) => client.patch(ControllerRevision, revision.metadata, patch),
-  removeRevision: (revision) => client.delete(ControllerRevision, revision.metadata),
-  events,
-  queue
-})
-
 /** One term of leadership of the loop. It keeps no state between two syncs: the name of a replica identifies it. */
 export interface Loop {
   /** They run after the stores have changed. */
@@ -110,7 +61,7 @@ export interface Loop {
 }
 
 /** `severalAtOnce`: whether a set may say how many replicas are replaced at a time. */
-export const loopOf = (deps: Deps, severalAtOnce: boolean): Loop => {
+export const loopOf = (deps: Deps.Deps, severalAtOnce: boolean): Loop => {
   const sync = Sync.sync(Apply.make({ deps, severalAtOnce }))
   return {
     onSet: Triggers.statefulSet,

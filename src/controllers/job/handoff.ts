@@ -34,19 +34,6 @@ const acts = (snapshot: Snapshot, { step, verdict, wasManaged }: Manage.Decision
   return hasChanged || removable.length > 0
 }
 
-/** The ports, with which a Job whose write may or may not have been done is not ours any more until the cache shows what became of it. */
-export const distrustUnanswered = (deps: Deps, state: State): Deps => {
-  const watched = <A>(uid: string | undefined, call: Effect.Effect<A, ApiError.ApiError>) =>
-    Handoff.watched(state, uid, call)
-  return {
-    ...deps,
-    updateStatus: (job) => watched(job.metadata.uid, deps.updateStatus(job)),
-    create: (pod, namespace) => watched(pod.metadata.ownerReferences?.[0]?.uid, deps.create(pod, namespace)),
-    patch: (pod, patch) => watched(Owner.controllerOf(pod)?.uid, deps.patch(pod, patch)),
-    remove: (pod) => watched(Owner.controllerOf(pod)?.uid, deps.remove(pod))
-  }
-}
-
 const isCurrent = Effect.fnUntraced(function* ({ live, livePods }: Deps, { job, pods }: Snapshot) {
   const { resourceVersion, uid } = job.metadata
   const found = yield* Effect.result(live(job))

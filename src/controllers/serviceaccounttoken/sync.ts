@@ -2,6 +2,7 @@
  * One run for one Secret: gather from the cache, ask the server before anything is written, write. What the cache says is enough to leave a
  * Secret alone, and never enough to delete one or to make a token. Source: spec G.3.
  */
+import * as Base64Url from "effect/encoding/Base64Url"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as ApiError from "../../kube/ApiError.ts"
@@ -11,7 +12,6 @@ import type { TokenSigner } from "../../layers/ClusterAuthority.ts"
 import type { Request } from "../../layers/Controller.ts"
 import * as Secrets from "../shared/tokens/secrets.ts"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
-import * as Token from "./token.ts"
 
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
@@ -87,7 +87,7 @@ const fill = Effect.fnUntraced(function* (ports: Ports, cached: Secret, account:
   if (live === undefined || live.metadata.uid !== uid) return
   if (live.metadata.resourceVersion !== cached.metadata.resourceVersion) return
   const holder = { namespace, account: account.metadata.name, uid: account.metadata.uid ?? "", secret: name }
-  const filled = Secrets.filled(live, account, { ...ports, token: () => Token.make(ports.signer, holder) })
+  const filled = Secrets.filled(live, account, { ...ports, token: () => legacyToken(ports.signer, holder) })
   if (filled === undefined) return
   yield* ports
     .updateSecret(filled)
@@ -124,3 +124,34 @@ const quietly =
       (error) => ApiError.hasReason(error, ...reasons),
       () => Effect.void
     )
+
+/** The account that a token names, and the Secret that holds it. */
+export interface Holder {
+  readonly namespace: string
+  readonly account: string
+  /** Of the account. */
+  readonly uid: string
+  /** Name of the Secret. */
+  readonly secret: string
+}
+
+const claimPrefix = "kubernetes.io/serviceaccount"
+
+const claims = ({ account, namespace, secret, uid }: Holder) => ({
+  iss: "kubernetes/serviceaccount",
+  [`${claimPrefix}/namespace`]: namespace,
+  [`${claimPrefix}/secret.name`]: secret,
+  [`${claimPrefix}/service-account.name`]: account,
+  [`${claimPrefix}/service-account.uid`]: uid,
+  sub: `system:serviceaccount:${namespace}:${account}`
+})
+
+/**
+ * A legacy token: a JSON web token without an expiry, valid as long as the Secret and the account exist. The same text for the same holder
+ * where signatures are deterministic. Source: pkg/serviceaccount: LegacyClaims.
+ */
+export const legacyToken = ({ algorithm, keyId, sign }: TokenSigner, holder: Holder): string => {
+  const head = { alg: algorithm, kid: keyId }
+  const input = `${Base64Url.encode(JSON.stringify(head))}.${Base64Url.encode(JSON.stringify(claims(holder)))}`
+  return `${input}.${Base64Url.encode(sign(input))}`
+}

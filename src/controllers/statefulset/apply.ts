@@ -7,7 +7,6 @@ import * as Semaphore from "effect/Semaphore"
 import type { StatefulSet } from "../../kube/resources.ts"
 import * as SlowStart from "../shared/workload/slowStart.ts"
 import * as Claims from "./claims.ts"
-import type * as Failed from "./failed.ts"
 import * as Metrics from "./metrics.ts"
 import type { Action, Step } from "./plan/step.ts"
 import * as Steps from "./plan/step.ts"
@@ -33,7 +32,7 @@ export const carryOut = Effect.fnUntraced(function* (
   context: Apply,
   set: StatefulSet,
   step: Step
-): Effect.fn.Return<Failed.Failed | undefined> {
+): Effect.fn.Return<Claims.ReplicaError | undefined> {
   yield* Metrics.asked(step)
   yield* log(step)
   for (const phase of step.phases) {
@@ -56,7 +55,7 @@ const inOrder = (
   context: Apply,
   set: StatefulSet,
   phase: ReadonlyArray<Action>
-): Effect.Effect<Failed.Failed | undefined> =>
+): Effect.Effect<Claims.ReplicaError | undefined> =>
   Effect.matchEager(
     Effect.forEach(phase, (action) => context.permits.withPermit(carry(context.deps, set, action)), { discard: true }),
     { onSuccess: () => undefined, onFailure: (failure) => failure }
@@ -66,7 +65,7 @@ const together = (
   context: Apply,
   set: StatefulSet,
   phase: ReadonlyArray<Action>
-): Effect.Effect<Failed.Failed | undefined> => {
+): Effect.Effect<Claims.ReplicaError | undefined> => {
   let next = 0
   const call = Effect.suspend(() => {
     const action = phase[next++]
@@ -75,7 +74,7 @@ const together = (
   return Effect.map(SlowStart.run(phase.length, call), ({ failure }) => failure?.error)
 }
 
-const carry = (deps: Deps, set: StatefulSet, action: Action): Effect.Effect<void, Failed.Failed> => {
+const carry = (deps: Deps, set: StatefulSet, action: Action): Effect.Effect<void, Claims.ReplicaError> => {
   switch (action._tag) {
     case "Create":
       return Pods.create(deps, set, action)

@@ -2,13 +2,49 @@
  * A replica's claims in the world: made where they are missing, and given the owners that the set's policy asks for. Each write of a claim is told on
  * the set; none deletes one. Source: spec G.8.3, G.8.4, G.8.6.
  */
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { aggregate } from "../../kube/aggregate.ts"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { StatefulSet } from "../../kube/resources.ts"
-import * as Failed from "./failed.ts"
 import * as Identity from "./identity.ts"
 import type { Storage } from "./plan/storage.ts"
 import type { Deps } from "./deps.ts"
+
+/** Why something could not be done for a replica. The message is what users read in an event, as the server words it. */
+export class ReplicaError extends Data.TaggedError("ReplicaError")<{
+  readonly message: string
+  /** What the server answered; undefined if nothing was asked of it. */
+  readonly cause: ApiError.ApiError | undefined
+}> {}
+
+export interface Problem {
+  readonly message: string
+  readonly cause?: ApiError.ApiError | undefined
+}
+
+export const replicaError = (message: string, cause: ApiError.ApiError): ReplicaError =>
+  new ReplicaError({ message, cause })
+
+/** Fails if there are problems: with the message of the only one, or with those of all. */
+export const failIfAny = (problems: ReadonlyArray<Problem>): Effect.Effect<void, ReplicaError> => {
+  if (problems.length === 0) return Effect.void
+  const message = aggregate(problems.map((problem) => problem.message))
+  return new ReplicaError({ message, cause: problems.find(({ cause }) => cause !== undefined)?.cause })
+}
+
+/**
+ * Tells of a failure, unless it is nothing that the set's user could mend: when this process no longer leads, the next leader does the work,
+ * and what a namespace that is being terminated refuses goes with it.
+ */
+export const unlessExpected = (
+  error: ApiError.ApiError | undefined,
+  event: Effect.Effect<void>
+): Effect.Effect<void> => {
+  const isQuiet =
+    error !== undefined && (ApiError.hasReason(error, "LeaderFenced") || ApiError.isNamespaceTerminating(error))
+  return isQuiet ? Effect.void : event
+}
 
 /** Whose claims. */
 export interface Replica {
@@ -21,8 +57,8 @@ export const createMissingClaims = Effect.fnUntraced(function* (
   { createClaim, events }: Deps,
   { ordinal, set }: Replica,
   { going, missing }: Pick<Storage, "going" | "missing">
-): Effect.fn.Return<void, Failed.Failed> {
-  const problems: Array<Failed.Problem> = going.map((name) => ({ message: `pvc ${name} is being deleted` }))
+): Effect.fn.Return<void, ReplicaError> {
+  const problems: Array<Problem> = going.map((name) => ({ message: `pvc ${name} is being deleted` }))
   const pod = Identity.podName(set, ordinal)
   for (const draft of missing) {
     const { name } = draft.metadata
@@ -40,9 +76,9 @@ export const createMissingClaims = Effect.fnUntraced(function* (
     // The cache will show who has made it.
     if (ApiError.hasReason(failure, "AlreadyExists")) continue
     const why = `Create Claim ${name} for Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${failure.detail}`
-    yield* Failed.quietly(failure, events.warning(set, "FailedCreate", why))
+    yield* unlessExpected(failure, events.warning(set, "FailedCreate", why))
   }
-  yield* Failed.from(problems)
+  yield* failIfAny(problems)
 })
 
 /** Gives claims their owners, and tells of those that somebody else manages. */
@@ -50,12 +86,12 @@ export const updateClaimOwners = Effect.fnUntraced(function* (
   { events, updateClaim }: Deps,
   { set }: Replica,
   { conflicting, ownerUpdates }: Pick<Storage, "conflicting" | "ownerUpdates">
-): Effect.fn.Return<void, Failed.Failed> {
+): Effect.fn.Return<void, ReplicaError> {
   for (const name of conflicting) yield* events.warning(set, "ConflictingController", conflict(name))
   for (const claim of ownerUpdates) {
     const { name } = claim.metadata
     yield* Effect.mapError(updateClaim(claim), (cause) =>
-      Failed.because(`could not update claim ${name} for delete policy ownerRefs: ${cause.detail}`, cause)
+      replicaError(`could not update claim ${name} for delete policy ownerRefs: ${cause.detail}`, cause)
     )
   }
 })

@@ -1,9 +1,11 @@
-/** What the StatefulSet loop reads and does; nothing here knows where it goes. */
+/** The dependencies of the StatefulSet loop: the stores it reads, the API calls it makes, and the access that these need. */
 import type * as Effect from "effect/Effect"
+import * as Access from "../../kube/Access.ts"
 import type { ApiError } from "../../kube/ApiError.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import type * as Patch from "../../kube/Patch.ts"
-import type { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../kube/resources.ts"
+import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../kube/resources.ts"
+import type * as Controller from "../../layers/Controller.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type * as Store from "../../streams/store/Store.ts"
@@ -34,3 +36,52 @@ export interface Deps {
   readonly events: EventSink
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">
 }
+
+/** What the loop is allowed to do on the server. */
+export const access = [
+  Access.read(StatefulSet),
+  Access.own(StatefulSet),
+  Access.get(StatefulSet),
+  Access.update(StatefulSet, "status"),
+  Access.read(Pod),
+  // A claim that goes with a replica has its pod for owner.
+  Access.own(Pod),
+  Access.create(Pod),
+  Access.patch(Pod),
+  Access.remove(Pod),
+  Access.read(PersistentVolumeClaim),
+  Access.create(PersistentVolumeClaim),
+  Access.update(PersistentVolumeClaim),
+  // None is deleted here. Where rights over owner references are enforced, who changes an object's owners must be allowed to delete it.
+  Access.remove(PersistentVolumeClaim),
+  Access.read(ControllerRevision),
+  Access.get(ControllerRevision),
+  Access.create(ControllerRevision),
+  Access.update(ControllerRevision),
+  Access.patch(ControllerRevision),
+  Access.remove(ControllerRevision),
+  Access.record
+]
+
+type BodyTools = Controller.BodyTools<(typeof access)[number]>
+
+export const depsOf = ({ client, events, queue, store }: BodyTools): Deps => ({
+  sets: store(StatefulSet),
+  pods: store(Pod),
+  claims: store(PersistentVolumeClaim),
+  revisions: store(ControllerRevision),
+  live: ({ metadata }) => client.get(StatefulSet, metadata),
+  updateStatus: (set) => client.subresource("status").update(StatefulSet, set),
+  create: (pod, namespace) => client.create(Pod, pod, { namespace }),
+  patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
+  remove: ({ metadata }) => client.delete(Pod, metadata, { preconditions: { uid: metadata.uid } }),
+  createClaim: (claim) => client.create(PersistentVolumeClaim, claim),
+  updateClaim: (claim) => client.update(PersistentVolumeClaim, claim),
+  createRevision: (draft) => client.create(ControllerRevision, draft),
+  liveRevision: ({ metadata: { namespace } }, name) => client.get(ControllerRevision, { namespace, name }),
+  updateRevision: (revision) => client.update(ControllerRevision, revision),
+  patchRevision: (revision, patch) => client.patch(ControllerRevision, revision.metadata, patch),
+  removeRevision: (revision) => client.delete(ControllerRevision, revision.metadata),
+  events,
+  queue
+})

@@ -10,7 +10,6 @@ import { type Pod, StatefulSet } from "../../kube/resources.ts"
 import * as History from "../shared/revisions/history.ts"
 import * as PodControl from "../shared/workload/podControl.ts"
 import * as Claims from "./claims.ts"
-import * as Failed from "./failed.ts"
 import * as Identity from "./identity.ts"
 import type { Revision } from "./plan/snapshot.ts"
 import type { Action } from "./plan/step.ts"
@@ -31,9 +30,9 @@ const succeeded = ({ events }: Deps, { pod, set, verb }: PodEvent): Effect.Effec
 const failed = (
   { events }: Deps,
   { pod, set, verb }: PodEvent,
-  { cause, message }: Failed.Problem
+  { cause, message }: Claims.Problem
 ): Effect.Effect<void> =>
-  Failed.quietly(
+  Claims.unlessExpected(
     cause,
     events.warning(
       set,
@@ -43,7 +42,7 @@ const failed = (
   )
 
 /** Tells of a failure, and fails. */
-const fail = (deps: Deps, event: PodEvent, problem: Failed.Failed): Effect.Effect<never, Failed.Failed> =>
+const fail = (deps: Deps, event: PodEvent, problem: Claims.ReplicaError): Effect.Effect<never, Claims.ReplicaError> =>
   Effect.andThen(failed(deps, event, problem), problem)
 
 type Of<Tag extends Action["_tag"]> = Extract<Action, { readonly _tag: Tag }>
@@ -52,7 +51,7 @@ type Of<Tag extends Action["_tag"]> = Extract<Action, { readonly _tag: Tag }>
  * The claims first, then the pod. A name that is taken is told to nobody: the pod may be our own, which the cache has not shown yet. A
  * namespace that is being terminated takes nothing new, and its end removes the set too.
  */
-export const create = (deps: Deps, set: StatefulSet, action: Of<"Create">): Effect.Effect<void, Failed.Failed> =>
+export const create = (deps: Deps, set: StatefulSet, action: Of<"Create">): Effect.Effect<void, Claims.ReplicaError> =>
   Effect.catchIf(
     make(deps, set, action),
     ({ cause }) => cause !== undefined && ApiError.isNamespaceTerminating(cause),
@@ -63,12 +62,12 @@ const make = Effect.fnUntraced(function* (
   deps: Deps,
   set: StatefulSet,
   { ordinal, revision, storage }: Of<"Create">
-): Effect.fn.Return<void, Failed.Failed> {
+): Effect.fn.Return<void, Claims.ReplicaError> {
   const event: PodEvent = { verb: "Create", set, pod: Identity.podName(set, ordinal) }
   const replica = { set, ordinal }
   yield* Effect.catch(Claims.createMissingClaims(deps, replica, storage), (problem) => fail(deps, event, problem))
   yield* Effect.catch(deps.create(draft(set, ordinal, revision), set.metadata.namespace), (error) => {
-    const problem = Failed.because(error.detail, error)
+    const problem = Claims.replicaError(error.detail, error)
     return ApiError.hasReason(error, "AlreadyExists") ? problem : fail(deps, event, problem)
   })
   yield* Effect.catch(Claims.updateClaimOwners(deps, replica, storage), (problem) =>
@@ -86,7 +85,7 @@ export const createMissingClaims = (
   deps: Deps,
   set: StatefulSet,
   { ordinal, pod, storage }: Of<"CreateClaims">
-): Effect.Effect<void, Failed.Failed> => {
+): Effect.Effect<void, Claims.ReplicaError> => {
   const event: PodEvent = { verb: "Update", set, pod: pod.metadata.name }
   const replica = { set, ordinal }
   return Effect.andThen(
@@ -100,7 +99,7 @@ export const update = Effect.fnUntraced(function* (
   deps: Deps,
   set: StatefulSet,
   { ordinal, pod, storage }: Of<"Update">
-): Effect.fn.Return<void, Failed.Failed> {
+): Effect.fn.Return<void, Claims.ReplicaError> {
   const event: PodEvent = { verb: "Update", set, pod: pod.metadata.name }
   const replica = { set, ordinal }
   const patch = difference(set, ordinal, pod)
@@ -108,7 +107,7 @@ export const update = Effect.fnUntraced(function* (
     yield* Claims.createMissingClaims(deps, replica, storage)
     yield* Claims.updateClaimOwners(deps, replica, storage)
     if (patch !== undefined)
-      yield* Effect.mapError(deps.patch(pod, patch), (error) => Failed.because(error.detail, error))
+      yield* Effect.mapError(deps.patch(pod, patch), (error) => Claims.replicaError(error.detail, error))
   })
   yield* Effect.catch(mended, (problem) => fail(deps, event, problem))
   yield* succeeded(deps, event)
@@ -126,14 +125,18 @@ const difference = (set: StatefulSet, ordinal: number, pod: Pod): Patch.Patch | 
 }
 
 /** One that is gone already, or has given its name to another one, is told to nobody. */
-export const remove = (deps: Deps, set: StatefulSet, { pod }: Of<"Delete">): Effect.Effect<void, Failed.Failed> => {
+export const remove = (
+  deps: Deps,
+  set: StatefulSet,
+  { pod }: Of<"Delete">
+): Effect.Effect<void, Claims.ReplicaError> => {
   const event: PodEvent = { verb: "Delete", set, pod: pod.metadata.name }
   return Effect.matchEffect(deps.remove(pod), {
     onSuccess: () => succeeded(deps, event),
     onFailure: (error) =>
       ApiError.hasReason(error, "NotFound", "Conflict")
         ? Effect.void
-        : fail(deps, event, Failed.because(error.detail, error))
+        : fail(deps, event, Claims.replicaError(error.detail, error))
   })
 }
 

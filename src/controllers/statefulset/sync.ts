@@ -11,7 +11,7 @@ import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import * as Adopt from "../shared/workload/adopt.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
 import * as KeptField from "../shared/workload/keptField.ts"
-import type * as Failed from "./failed.ts"
+import type * as Claims from "./claims.ts"
 import * as History from "./history.ts"
 import * as Identity from "./identity.ts"
 import * as Metrics from "./metrics.ts"
@@ -23,7 +23,7 @@ import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 import * as Apply from "./apply.ts"
 
-export type Failure = History.Failure | Failed.Failed
+export type Failure = History.Failure | Claims.ReplicaError
 
 export const sync = (context: Apply.Apply) => {
   const writeStatus = statusWriter(context.deps)

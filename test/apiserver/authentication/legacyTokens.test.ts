@@ -1,7 +1,7 @@
 /** Legacy service account tokens authenticate as long as their Secret and account exist, with the messages of kube-apiserver. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Token from "../../../src/controllers/serviceaccounttoken/token.ts"
+import { legacyToken } from "../../../src/controllers/serviceaccounttoken/sync.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
 import { Secret, ServiceAccount } from "../../../src/kube/resources.ts"
 import { ClusterAuthority } from "../../../src/layers/ClusterAuthority.ts"
@@ -41,7 +41,7 @@ const made = Effect.gen(function* () {
   const { signer } = yield* ClusterAuthority
   assert.isDefined(signer)
   const { metadata } = yield* client.create(ServiceAccount, { metadata: { namespace, name: "robot" } })
-  const token = Token.make(signer, { namespace, account: "robot", uid: metadata.uid ?? "", secret: "a" })
+  const token = legacyToken(signer, { namespace, account: "robot", uid: metadata.uid ?? "", secret: "a" })
   yield* client.create(Secret, {
     metadata: { namespace, name: "a", annotations: { "kubernetes.io/service-account.name": "robot" } },
     type: "kubernetes.io/service-account-token",

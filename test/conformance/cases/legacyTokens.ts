@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { generateKeyPairSync } from "node:crypto"
-import * as Token from "../../../src/controllers/serviceaccounttoken/token.ts"
+import { legacyToken } from "../../../src/controllers/serviceaccounttoken/sync.ts"
 import type { ApiError } from "../../../src/kube/ApiError.ts"
 import * as TokenSigner from "../../../src/apiserver/server/tokenSigner.ts"
 import { done } from "../assertions.ts"
@@ -57,7 +57,7 @@ export const legacyTokens: ReadonlyArray<Case> = [
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
       const uid = yield* account(subject)
-      const token = Token.make(signerOf(subject), { namespace, account: "robot", uid, secret: "kept" })
+      const token = legacyToken(signerOf(subject), { namespace, account: "robot", uid, secret: "kept" })
       assert.strictEqual(yield* status(subject, token), 401, "nobody keeps it yet")
       yield* keep(subject, "kept", token)
       assert.strictEqual(yield* status(subject, token), 403)
@@ -72,7 +72,7 @@ export const legacyTokens: ReadonlyArray<Case> = [
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
       const uid = yield* account(subject)
-      const token = Token.make(signerOf(subject), { namespace, account: "robot", uid, secret: "kept" })
+      const token = legacyToken(signerOf(subject), { namespace, account: "robot", uid, secret: "kept" })
       yield* keep(subject, "kept", token)
       assert.strictEqual(yield* status(subject, token), 403)
       done(yield* ask("DELETE", `/api/v1/namespaces/${namespace}/serviceaccounts/robot`))
@@ -93,13 +93,13 @@ export const legacyTokens: ReadonlyArray<Case> = [
       const stranger = TokenSigner.of(privateKey)
       assert.isDefined(stranger)
       // With the id of the right key, so that only the signature is wrong.
-      const forged = Token.make({ ...stranger, keyId: signer.keyId, algorithm: signer.algorithm }, holder("forged"))
+      const forged = legacyToken({ ...stranger, keyId: signer.keyId, algorithm: signer.algorithm }, holder("forged"))
       yield* keep(subject, "forged", forged)
-      const foreign = Token.make(signer, { ...holder("foreign"), uid: "somebody-else" })
+      const foreign = legacyToken(signer, { ...holder("foreign"), uid: "somebody-else" })
       yield* keep(subject, "foreign", foreign)
-      const elsewhere = Token.make(signer, holder("not-there"))
+      const elsewhere = legacyToken(signer, holder("not-there"))
       yield* keep(subject, "elsewhere", elsewhere)
-      const changed = Token.make(signer, holder("changed"))
+      const changed = legacyToken(signer, holder("changed"))
       yield* keep(subject, "changed", `${changed}x`)
       for (const bad of [forged, foreign, elsewhere, changed]) {
         assert.strictEqual(yield* status(subject, bad), 401)
