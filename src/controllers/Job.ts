@@ -1,6 +1,6 @@
 /**
- * job: runs pods to their end until enough have succeeded, or too many have failed. Every pod is counted exactly once, wherever the process
- * ends. What a sync does is decided in `job/`; here is what it reads and may do. Source: pkg/controller/job: syncJob.
+ * job: runs pods to completion until enough have succeeded or too many have failed. Every pod is counted exactly once, wherever the process stops.
+ * The sync is in `job/`; this file declares what it reads and writes. Source: pkg/controller/job: syncJob.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
@@ -43,9 +43,9 @@ export const make = (options: Options = {}) =>
     ],
     concurrency: options.concurrency ?? 5,
     backoff: { base: "1 second", max: "1 minute" },
-    // Failures of one Job do not hold up others: there is no bucket that they share.
+    // Failures of one Job do not delay others: no shared token bucket.
     bucket: { perSecond: 1e6, burst: 1e6 },
-    // A decision on a stale cache is a wrong one: as long as expectations, a sync waits for what the last one wrote.
+    // Decisions need a fresh cache: a sync waits for its own last write, as long as expectations do.
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.map(Metrics.watching, (seen) => {
@@ -87,10 +87,7 @@ export const make = (options: Options = {}) =>
       })
   })
 
-/**
- * One term of leadership of the loop, with state of its own. Keys are those of Jobs, and beside them those of pods without a Job that still have the
- * finalizer.
- */
+/** The loop for one leadership term, with state of its own. Keys are those of Jobs, and keys of pods whose tracking finalizer no Job will remove. */
 export interface Loop {
   /** They run after the stores have changed. */
   readonly onJob: Trigger.Trigger<Job>

@@ -1,7 +1,7 @@
 /**
- * legacy-serviceaccount-token-cleaner: tokens in Secrets that were once made for every service account, and that nobody has used for a year, are marked
- * as invalid, and deleted after another year. One look a day. The server tells since when it has noted the use of tokens; before a year has passed
- * since then nothing is touched. Source: spec G.3; kube-controller-manager's legacy-serviceaccount-token-cleaner.
+ * legacy-serviceaccount-token-cleaner: marks auto-generated token Secrets of service accounts as invalid after a year without use, and deletes them
+ * after another year. It runs once a day. The API server publishes the date since which it tracks the use of tokens; nothing is marked before that
+ * date is a year old. Source: pkg/controller/serviceaccount: LegacySATokenCleaner.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -19,7 +19,7 @@ import * as Plan from "./legacytokencleaner/plan.ts"
 import * as Secrets from "./shared/tokens/secrets.ts"
 
 export interface Options {
-  /** How long a token has to be of no use before it is marked, and again before it is deleted; a year unless said otherwise. */
+  /** How long a token has to be unused before it is marked, and again before it is deleted; a year by default. */
   readonly period?: Duration.Duration | undefined
 }
 
@@ -31,7 +31,7 @@ const cleaned = Family.counter(
 
 const trackingName = "kube-apiserver-legacy-service-account-token-tracking"
 
-/** Where the server tells since when it has noted the use of tokens. */
+/** The ConfigMap in which the API server publishes the date since which it tracks the use of tokens. */
 const Tracking = Resource.selected(ConfigMap, `metadata.name=${trackingName}`)
 
 const access = [
@@ -71,7 +71,7 @@ const carryOut = Effect.fnUntraced(
   function* ({ client }: Tools, deed: Plan.Deed) {
     const { name, namespace, resourceVersion, uid } = deed.secret.metadata
     const target = { namespace, name }
-    // Whoever has used it since has changed it, or will find it gone.
+    // A conflict or a 404 means that the token was used, or is gone.
     const preconditions = { uid, resourceVersion }
     if (deed._tag === "Mark") {
       const metadata = { ...preconditions, labels: { [Plan.invalidSince]: deed.since } }
@@ -86,7 +86,7 @@ const carryOut = Effect.fnUntraced(
   },
   (effect, _, { secret }) =>
     effect.pipe(
-      // Gone, or used: the next look decides anew.
+      // Gone or used: the next run decides again.
       Effect.catchIf(
         (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
         () => Effect.void

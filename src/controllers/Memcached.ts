@@ -1,7 +1,6 @@
 /**
- * memcached: keeps a Deployment of as many memcached servers as each Memcached asks for, and says in its status what became of them.
- * The Deployment goes with its Memcached: it is owned by it. Before that, an event tells of the deletion.
- * Source: operator-sdk's tutorial.
+ * memcached: keeps a Deployment of as many memcached servers as each Memcached asks for, and writes their state to its status. The Deployment is
+ * owned by its Memcached and is garbage collected with it; an event is recorded before the deletion. Source: operator-sdk's tutorial.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -1,7 +1,7 @@
 /**
- * namespace: empties namespaces that are being deleted, says in their status what is left, and lets them go in the end. A
- * namespace is looked at five seconds after a change, which gives stragglers the time to land in it; the content is read from
- * the server each time, never from a cache. Source: spec G.2.
+ * namespace: deletes the content of namespaces that are being deleted, writes to their status what is left, and removes the finalizer in the end. A
+ * namespace is synced five seconds after a change, so that requests still in flight can land in it; the content is read from the server each time,
+ * never from a cache. Source: pkg/controller/namespace: NamespaceController.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"

@@ -1,7 +1,6 @@
 /**
- * nodelifecycle: says of nodes that nobody hears of that they are not ready, and lets pods leave them: at once no new ones come, and after the
- * rate of the zone has had its say the old ones go. What a look decides is decided in `nodelifecycle/`; here is what it reads and may do.
- * Source: pkg/controller/nodelifecycle.
+ * nodelifecycle: marks nodes that stopped reporting as not ready, taints them so that no new pods are scheduled, and evicts their pods at the rate
+ * of their zone. The decisions are in `nodelifecycle/`; this file declares what the loop reads and writes. Source: pkg/controller/nodelifecycle.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -20,19 +19,19 @@ import * as NoSchedule from "./nodelifecycle/noSchedule.ts"
 import * as Nodes from "./shared/nodes/node.ts"
 
 export interface Options {
-  /** Between two looks at all nodes. `--node-monitor-period`, 5 s. */
+  /** Between two passes over all nodes. `--node-monitor-period`, 5 s. */
   readonly period?: Duration.Input | undefined
-  /** How long a node may be silent. `--node-monitor-grace-period`, 50 s. */
+  /** How long a node may go without a heartbeat. `--node-monitor-grace-period`, 50 s. */
   readonly grace?: Duration.Input | undefined
   /** The same for one that has never reported. `--node-startup-grace-period`, 60 s. */
   readonly startupGrace?: Duration.Input | undefined
-  /** Nodes a second that are given up in a zone. `--node-eviction-rate`, 0.1. */
+  /** Nodes per second that are tainted with NoExecute in a zone. `--node-eviction-rate`, 0.1. */
   readonly rate?: number | undefined
-  /** The same in a large zone that is partly ill; in a small one it is none. `--secondary-node-eviction-rate`, 0.01. */
+  /** The same in a large, partially disrupted zone; in a small one the rate is zero. `--secondary-node-eviction-rate`, 0.01. */
   readonly secondaryRate?: number | undefined
   /** A zone of more nodes is large. `--large-cluster-size-threshold`, 50. */
   readonly largeZone?: number | undefined
-  /** Share of nodes, at least three, that makes a zone partly ill. `--unhealthy-zone-threshold`, 0.55. */
+  /** Share of nodes not ready, at least three nodes, that makes a zone partially disrupted. `--unhealthy-zone-threshold`, 0.55. */
   readonly unhealthyShare?: number | undefined
 }
 
@@ -46,7 +45,7 @@ const settingsOf = (options: Options): Settings => ({
   unhealthy: options.unhealthyShare ?? 0.55
 })
 
-/** Asked for again and again: no node can have that name. */
+/** The key of the periodic pass: no node can have that name. */
 const monitorKey = "*monitor"
 
 export const make = (options: Options = {}) =>
@@ -102,13 +101,13 @@ export const make = (options: Options = {}) =>
 
 const none: ReadonlyArray<Key.Key> = []
 
-/** Nodes whose taints or labels do not follow from their conditions and labels. */
+/** Enqueues nodes whose taints or labels do not match their conditions. */
 export const onNode: Trigger.Trigger<Node> = ({ _tag, object }) =>
   _tag !== "Deleted" && (Taints.scheduling(object, 0) !== undefined || Taints.labels(object) !== undefined)
     ? [Key.of(object)]
     : none
 
-/** Pods that have just been bound to a node that is not ready. */
+/** Enqueues pods that have just been bound to a node that is not ready. */
 export const onPod =
   (state: State): Trigger.Trigger<Pod> =>
   (delta) => {

@@ -1,7 +1,6 @@
 /**
- * pod-count: at every run it writes the number of pods in the cluster as a label on the control-plane nodes and records that
- * number as an event on each pod. It reads the cache only; a node that has the right label already is not written.
- * Source: framework.md 1.4, H9 to H13.
+ * pod-count: each run writes the number of pods in the cluster as a label on the control-plane nodes and records that number as an event on each
+ * pod. It reads only the cache; a node that has the right label already is not written.
  */
 import * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"

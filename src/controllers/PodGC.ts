@@ -1,8 +1,7 @@
 /**
- * podgc: removes pods that nobody else can or will. Every twenty seconds: those that have ended, beyond a threshold; those whose node
- * is gone; those whose deletion cannot end because their node is out of service or they never had one. Each is declared failed
- * first, unless it has ended, and then deleted without grace. A removal that fails is tried again at the next look.
- * Source: pkg/controller/podgc: gc.
+ * podgc: deletes pods that nothing else deletes. Every twenty seconds: terminated pods above a threshold, pods whose node is gone, and terminating
+ * pods whose node is out of service or that were never scheduled. A pod that has not ended is first marked as failed, then deleted with a grace
+ * period of zero. A failed deletion is retried in the next run. Source: pkg/controller/podgc: gc.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

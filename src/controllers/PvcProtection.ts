@@ -1,7 +1,7 @@
 /**
- * persistentvolumeclaim-protection: a claim that is deleted stays until no pod uses it. The finalizer that holds it is put on by the server when it
- * is made; here it is put on those that lack it, and taken off when the claim may go. That is never done on the word of the cache alone.
- * Source: pkg/controller/volume/pvcprotection.
+ * persistentvolumeclaim-protection: a deleted claim stays until no pod uses it. The API server adds the finalizer on creation; this controller adds
+ * it to claims that lack it, and removes it when no pod uses the claim. It reads pods from the server before it removes the finalizer, not only from
+ * the cache. Source: pkg/controller/volume/pvcprotection.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"

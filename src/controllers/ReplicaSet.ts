@@ -1,6 +1,6 @@
 /**
- * replicaset: keeps as many pods of a template as each ReplicaSet asks for. What it does is `workload/replicaLoop`; here is what is its
- * own: the kind, its permissions, and how its objects select pods. Source: spec C.
+ * replicaset: keeps the number of pods that each ReplicaSet asks for. The loop is `shared/workload/replicaLoop`; this file declares the kind, its
+ * permissions, and its selector. Source: pkg/controller/replicaset.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
@@ -39,7 +39,7 @@ export const make = (options: Options = {}) =>
       Access.record
     ],
     concurrency: options.concurrency ?? 5,
-    // A decision on a stale cache is a wrong one: as long as expectations, a sync waits for what the last one wrote.
+    // Decisions need a fresh cache: a sync waits for its own last write, as long as expectations do.
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.map(Metrics.skipping(Metrics.ofReplicaSets), (onHeld) => ({

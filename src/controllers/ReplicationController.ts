@@ -1,6 +1,6 @@
 /**
- * replicationcontroller: keeps as many pods of a template as each ReplicationController asks for. What it does is `workload/replicaLoop`; here is what is its
- * own: the kind, its permissions, and how its objects select pods. Source: spec C.
+ * replicationcontroller: keeps the number of pods that each ReplicationController asks for. The loop is `shared/workload/replicaLoop`; this file
+ * declares the kind, its permissions, and its selector. Source: pkg/controller/replication.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"

@@ -1,7 +1,7 @@
 /**
- * resourcequota: tells in the status of each quota how much of what it limits is used, so that what is freed can be used again. Quotas are
- * enforced by the API server, which charges what it lets in. Which kinds there are to count is learned from discovery. What a sync does is
- * decided in `resourcequota/`; here is what it reads and may do. Source: pkg/controller/resourcequota.
+ * resourcequota: writes to the status of each quota how much of its limits is used, so that freed capacity can be used again. The API server
+ * enforces quotas and adds usage at admission. The kinds to count come from discovery. The sync is in `resourcequota/`; this file declares what it
+ * reads and writes. Source: pkg/controller/resourcequota.
  */
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
@@ -20,9 +20,9 @@ import * as Monitors from "./shared/kinds/monitors.ts"
 import * as Loop from "./resourcequota/loop.ts"
 
 export interface Options {
-  /** `--concurrent-resource-quota-syncs`, 5: so many quotas that are told of for the first time, and so many others, are synced at once. */
+  /** `--concurrent-resource-quota-syncs`, 5: workers for new quotas, and as many for all others. */
   readonly concurrency?: number | undefined
-  /** How often everything is counted anew: `--resource-quota-sync-period`, 5 minutes. */
+  /** How often all usage is recounted: `--resource-quota-sync-period`, 5 minutes. */
   readonly syncPeriod?: Duration.Input | undefined
 }
 
@@ -36,7 +36,7 @@ const wanted: Monitors.Wanted = {
   also: [Names.idOf(Names.deviceClasses)]
 }
 
-/** Whether quotas look into the objects of the kind. */
+/** Whether usage depends on the content of objects of the kind, so that a metadata-only informer is not enough. */
 const isWhole = (kind: Names.Counted): boolean => Usage.isMeasured(kind) || Names.isSame(kind, Names.deviceClasses)
 
 export const make = ({ concurrency = 5, syncPeriod = "5 minutes" }: Options = {}) =>
@@ -49,7 +49,7 @@ export const make = ({ concurrency = 5, syncPeriod = "5 minutes" }: Options = {}
     access: [Access.read(ResourceQuota), Access.update(ResourceQuota, "status"), Access.read(Resource.anything)],
     // The reference has two queues with so many workers each; here one queue puts the same keys first.
     concurrency: 2 * concurrency,
-    // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
+    // Decisions need a fresh cache: a sync waits for its own last write.
     ownWritesLimit: "5 minutes",
     body: Effect.fnUntraced(function* ({ client, queue, store }) {
       const clock = yield* Clock.Clock

@@ -1,7 +1,7 @@
 /**
- * root-ca-cert-publisher: every namespace has the ConfigMap `kube-root-ca.crt` with the authorities by which pods know the API server. It is created
- * again when it is deleted, and put back when it is changed, in a namespace that is being deleted too; labels and other annotations stay.
- * Source: pkg/controller/certificates/rootcacertpublisher.
+ * root-ca-cert-publisher: keeps the ConfigMap `kube-root-ca.crt`, with the CA bundle by which pods verify the API server, in every namespace. It is
+ * created again when deleted and restored when changed, also in a terminating namespace; labels and other annotations are kept. Source:
+ * pkg/controller/certificates/rootcacertpublisher.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /**
- * serviceaccount: every active namespace has the account `default`, which pods run as when they name none. It is made again when
- * somebody deletes it, and otherwise left as it is. Source: spec G.3.
+ * serviceaccount: keeps the ServiceAccount `default` in every active namespace. It creates the account when it is missing and does not change an
+ * existing one. Source: pkg/controller/serviceaccount: ServiceAccountsController.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"

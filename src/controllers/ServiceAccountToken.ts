@@ -1,7 +1,7 @@
 /**
- * serviceaccount-token: fills Secrets of type `kubernetes.io/service-account-token` with a token of the account they name, deletes them when the
- * account is gone, and takes those that are gone out of their account. It makes no Secrets. It starts before all others, which may
- * work as accounts that need its tokens. Without a key it must not run. Source: spec G.3, framework.md K17.
+ * serviceaccount-token: writes a token into Secrets of type `kubernetes.io/service-account-token`, deletes them when their account is gone, and
+ * removes references to deleted Secrets from their account. It creates no Secrets. It starts before all other controllers, which may need these
+ * tokens, and does not run without a signing key. Source: pkg/controller/serviceaccount: TokensController.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"

@@ -1,7 +1,6 @@
 /**
- * statefulset: keeps replicas with lasting names and claims, makes them from the first to the last and replaces them from the last to the first.
- * Each template is kept as a ControllerRevision. What a sync does is decided in `statefulset/`; here is what it reads and may do. Source:
- * pkg/controller/statefulset.
+ * statefulset: keeps replicas with stable names and claims, creates them in ordinal order and replaces them in reverse order. Each template is kept
+ * as a ControllerRevision. The sync is in `statefulset/`; this file declares the controller. Source: pkg/controller/statefulset.
  */
 import * as Effect from "effect/Effect"
 import type { Key } from "../kube/Key.ts"
@@ -32,7 +31,7 @@ export const make = (options: Options = {}) =>
     for: StatefulSet,
     access: Deps.access,
     concurrency: options.concurrency ?? 5,
-    // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
+    // Decisions need a fresh cache: a sync waits for its own last write.
     ownWritesLimit: "5 minutes",
     body: (tools) =>
       Effect.map(Skips.skipping(Metrics.skips), (onHeld) => {
@@ -50,7 +49,7 @@ export const make = (options: Options = {}) =>
       })
   })
 
-/** One term of leadership of the loop. It keeps no state between two syncs: the name of a replica identifies it. */
+/** The loop for one leadership term. It keeps no state between syncs: the name of a replica identifies it. */
 export interface Loop {
   /** They run after the stores have changed. */
   readonly onSet: Trigger<StatefulSet>

@@ -1,6 +1,6 @@
 /**
- * taint-eviction: deletes the pods of nodes with `NoExecute` taints that do not tolerate them, or not any longer. What becomes of a pod is decided
- * in `tainteviction/`; here is what it reads and may do. Source: pkg/controller/tainteviction.
+ * taint-eviction: deletes pods that do not, or no longer, tolerate the `NoExecute` taints of their node. The decisions are in `tainteviction/`; this
+ * file declares what the loop reads and writes. Source: pkg/controller/tainteviction.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
@@ -37,7 +37,7 @@ export const make = () =>
           nodes,
           pods,
           events,
-          // Servers before 1.25 do not grant it. What follows names the uid, so that an old copy harms nobody.
+          // Servers before 1.25 do not grant it. The deletion names the uid, so an outdated copy of the pod does no harm.
           live: (pod) =>
             Effect.catchIf(
               client.get(Pod, pod.metadata),

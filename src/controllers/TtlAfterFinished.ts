@@ -1,6 +1,6 @@
 /**
- * ttl-after-finished: deletes Jobs some time after they have ended, and their pods before them. Nothing is deleted on the word of the
- * cache: the server is asked first, because the time may have been changed. Source: spec D.12.
+ * ttl-after-finished: deletes finished Jobs when their TTL has passed, in the foreground, so that their pods go first. The Job is read from the
+ * server before the deletion, because the TTL in the cache may be out of date. Source: pkg/controller/ttlafterfinished.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"

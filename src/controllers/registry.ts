@@ -1,7 +1,6 @@
 /**
- * The table of all controllers the program can run: data for `--controllers`, `--help` and permissions. A controller that is
- * not in it does not exist for the program. Names are the short ones of kube-controller-manager; its long ones are aliases.
- * Source: controllers.md H.
+ * The table of all controllers that the program can run: data for `--controllers`, `--help` and permissions. Names are the short ones of kube-
+ * controller-manager; its long ones are aliases. Source: cmd/kube-controller-manager/app: NewControllerDescriptors.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

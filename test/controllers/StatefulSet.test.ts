@@ -328,7 +328,7 @@ it.effect("counts what it does to replicas, and what it waits for, and tells of 
       "statefulset_controller_pods_total delete outdated 3"
     ])
     assert.match(counted.join("\n"), /statefulset_controller_waits_total unready \d+/)
-    assert.isAtLeast(lines(/^statefulset: Replicas are brought in order/).length, 9)
+    assert.isAtLeast(lines(/^statefulset: Applied a step to replicas/).length, 9)
   })
   return body.pipe(
     Effect.scoped,

@@ -1,6 +1,7 @@
 /**
- * What a sync does to pods: deletes those of a Job that ends, makes and deletes those of one that goes on, lets go of those that are
- * counted. All calls are tried before a failure is told; the books learn of what no event will tell. Source: spec D.5, D.6, D.8.
+ * Applies the decision of a sync to pods: deletes those of a Job that ends, creates and deletes those of an active Job, and removes the finalizer of
+ * counted pods. All calls are tried before the first failure is returned. Expectations are lowered for calls that no watch event will confirm.
+ * Source: pkg/controller/job: manageJob, deleteActivePods, removeTrackingFinalizerFromPods.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -21,7 +22,7 @@ import * as Verdict from "./plan/verdict.ts"
 import * as Pods from "./pods.ts"
 import { removeFinalizer, type Deps } from "./deps.ts"
 
-/** So many pods are made, deleted or let go at a time, by all syncs together; over HTTP/1.1 each call is a connection. */
+/** Calls in flight, of all syncs together; over HTTP/1.1 each call is a connection. */
 const atOnce = 64
 
 export interface Done {
@@ -34,14 +35,14 @@ export interface Done {
 export interface Applier {
   readonly deps: Deps
   readonly state: State
-  /** Brings the pods nearer to what the Job wants. `now`: monotonic milliseconds, for the books. */
+  /** Creates or deletes pods according to the decision. `now`: monotonic milliseconds, for the expectations. */
   readonly manage: (snapshot: Snapshot, decision: Manage.Decision, now: number) => Effect.Effect<Done>
-  /** Takes the finalizer off these pods; one that is gone is let go as well. */
+  /** Removes the tracking finalizer from these pods; a pod that is already gone counts as done. */
   readonly removeFinalizers: (job: Job, pods: ReadonlyArray<Pod>) => Effect.Effect<FinalizerRemoval>
 }
 
 export interface FinalizerRemoval {
-  /** Those that could not be let go, and the first reason. */
+  /** Pods whose finalizer could not be removed, and the first reason. */
   readonly kept: ReadonlySet<Pod>
   readonly failure: ApiError.ApiError | undefined
 }
@@ -75,7 +76,7 @@ const manage = Effect.fnUntraced(function* (
   return { ...done, outcome: { ...outcome, wasManaged, verdict: Verdict.completion(snapshot, outcome.active) } }
 })
 
-/** What is said of the Job once these pods are being deleted. */
+/** The outcome after these pods have been deleted. */
 const without = (snapshot: Snapshot, pods: ReadonlyArray<Pod>): Tracking.Outcome => {
   const before = Tracking.unchanged(snapshot)
   return {
@@ -86,7 +87,7 @@ const without = (snapshot: Snapshot, pods: ReadonlyArray<Pod>): Tracking.Outcome
   }
 }
 
-/** Nobody works on for a Job that ends. As long as somebody might, it is not told that it does. */
+/** Deletes the active pods of a Job that ends. The Job gets no terminal condition while one of them may still be active. */
 const end = Effect.fnUntraced(function* (context: Context, snapshot: Snapshot, verdict: Verdict.Verdict) {
   const { failure, gone } = yield* remove(
     snapshot.active,
@@ -139,7 +140,7 @@ const create = Effect.fnUntraced(function* (
   return { outcome, failure: failure?.error }
 })
 
-/** Deletes pods that are too many. They are let go first: none of them is to be counted. */
+/** Deletes surplus pods. Their finalizer is removed first: none of them is counted as failed. */
 const deleteExcess = Effect.fnUntraced(function* (
   context: Context,
   snapshot: Snapshot,
@@ -161,7 +162,7 @@ const deleteExcess = Effect.fnUntraced(function* (
 
 type DeleteFailure = PodControl.PodControlError | ApiError.ApiError
 
-/** Tries all; one that is gone already counts as deleted. */
+/** Tries all pods; one that is already gone counts as deleted. */
 const remove = Effect.fnUntraced(function* (
   pods: ReadonlyArray<Pod>,
   call: (pod: Pod) => Effect.Effect<unknown, DeleteFailure>,
@@ -181,7 +182,7 @@ const remove = Effect.fnUntraced(function* (
   return { gone, missing, failure }
 })
 
-/** Takes the finalizer off; until the cache knows, the books do. One that is gone is let go as well. */
+/** Removes the finalizer; until the cache shows it, the state records it. A pod that is already gone counts as done. */
 const free = ({ state, deps }: Context, key: Key.Key, pod: Pod): Effect.Effect<void, ApiError.ApiError> => {
   const uid = Pods.uidOf(pod)
   state.release(key, uid)

@@ -24,11 +24,11 @@ export interface Deps extends PodControl.Calls {
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">
 }
 
-/** Takes the finalizer off that pod, and off no namesake. */
+/** Removes the finalizer from that pod, and never from another pod of its name. */
 export const removeFinalizer = ({ metadata: { uid } }: Pod): Patch.Patch =>
   finalizerPatch(uid === undefined ? {} : { uid })
 
-/** The same, unless the pod has changed: somebody may have taken it in. */
+/** The same, unless the pod has changed since it was read: another owner may have adopted it. */
 export const removeFinalizerIfUnchanged = ({ metadata: { resourceVersion, uid } }: Pod): Patch.Patch =>
   finalizerPatch({
     ...(uid === undefined ? {} : { uid }),

@@ -1,6 +1,6 @@
 /**
- * The bodies of new pods of a Job: the template, held by the finalizer, and for an index with everything that says which one it is.
- * Source: pkg/controller/job: manageJob.
+ * The bodies of new pods of a Job: the template with the tracking finalizer, and for an index its name, labels, annotations and environment
+ * variable. Source: pkg/controller/job: manageJob.
  */
 import * as Finalizers from "../../kube/finalizers.ts"
 import type { Draft } from "../../kube/Meta.ts"

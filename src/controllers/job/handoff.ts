@@ -1,7 +1,7 @@
 /**
- * What a Job asks before its first deed in a term that did not begin it, and after a write whose answer was lost: whether the cache shows the Job
- * and its pods as they are (`workload/handover`). On an old cache a pod would be counted again, or made again. Once, and only if something
- * is to be done.
+ * The freshness check of a Job: before the first write of a term that did not see the Job created, and after a write whose answer was lost, the
+ * cache is compared with a live read of the Job and its pods (`shared/workload/handoff`). On an old cache a pod could be counted twice or created
+ * twice. The check runs once, and only if there is something to write.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -14,7 +14,7 @@ import type { Snapshot } from "./plan/snapshot.ts"
 import * as Tracking from "./plan/tracking.ts"
 import type { Deps } from "./deps.ts"
 
-/** Whether the sync may go on; if not, it is to be asked for again a little later. */
+/** Whether the sync may continue; if not, it is retried a little later. */
 export const mayAct = (
   deps: Deps,
   state: State,
@@ -27,7 +27,7 @@ export const mayAct = (
     : Effect.tap(isCurrent(deps, snapshot), (current) => Effect.sync(() => (current ? state.takeOver(uid) : undefined)))
 }
 
-/** What would only be said again in other words may wait; everything else is a deed. */
+/** Whether the decision changes anything. A status that only repeats what is stored may wait. */
 const acts = (snapshot: Snapshot, { step, verdict, wasManaged }: Manage.Decision): boolean => {
   if (verdict !== undefined || step._tag === "Create" || step._tag === "Delete") return true
   const { hasChanged, removable } = Tracking.count(snapshot, { ...Tracking.unchanged(snapshot), wasManaged })
@@ -38,7 +38,7 @@ const isCurrent = Effect.fnUntraced(function* ({ live, livePods }: Deps, { job, 
   const { resourceVersion, uid } = job.metadata
   const found = yield* Effect.result(live(job))
   if (Result.isFailure(found)) {
-    // Gone: the cache will hear of it.
+    // Gone: the watch will deliver the deletion.
     if (ApiError.hasReason(found.failure, "NotFound")) return false
     return yield* found.failure
   }

@@ -1,4 +1,4 @@
-/** What the Job loop counts, under the names that dashboards of kube-controller-manager know. */
+/** Metrics of the Job loop, under the names of kube-controller-manager. Source: pkg/controller/job/metrics. */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as PodFacts from "../../kube/pod.ts"
@@ -132,7 +132,7 @@ const reasonOf = ({ failed, job, terminating }: Snapshot): string => {
   return failed > 0 || terminating.length > 0 ? "recreate_terminating_or_failed" : "new"
 }
 
-/** What is counted where it is seen, in the registry of whoever makes it. */
+/** Metrics counted by triggers, in the metric registry of the calling context. */
 export const watching = Effect.contextWith((context: Context.Context<never>) =>
   Effect.map(Workload.skipping(skips), (onHeld) => ({
     onHeld,

@@ -1,6 +1,7 @@
 /**
- * Pods that are held by the finalizer for nobody: without a controller, of a Job that is gone, is going or has ended. They are let go,
- * each under a key of its own. What belongs to another kind, or to a Job that somebody else manages, is left alone. Source: spec D.2.
+ * Removes the tracking finalizer from pods that no Job will count: pods without a controller, or of a Job that is gone, being deleted or finished.
+ * Each pod has a queue key of its own. Pods of other kinds, and of Jobs with another `managedBy`, are not touched. Source: pkg/controller/job:
+ * syncOrphanPod.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -14,10 +15,10 @@ import * as Pods from "./pods.ts"
 import { removeFinalizerIfUnchanged, type Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
-/** No name has it. */
+/** Not valid in a name, so no key of a Job ends with it. */
 const mark = "#held"
 
-/** The key under which a pod is looked at, beside the keys of Jobs. */
+/** The queue key of a pod, distinct from the keys of Jobs. */
 export const keyOf = (pod: Pod): Key.Key => Key.of(pod) + mark
 
 /** The pod that the key is about; undefined for the key of a Job. */
@@ -36,7 +37,7 @@ const ownershipOf = (jobs: Deps["jobs"], pod: Pod): Ownership => {
   return !Spec.isManagedElsewhere(job) && Spec.isFinished(job) ? "orphaned" : "held"
 }
 
-/** As the cache shows it; a Job that the cache does not know is asked for when the key's turn comes. */
+/** According to the cache; for a Job that is not cached the sync asks the server. */
 export const isOrphaned = ({ jobs }: Pick<Deps, "jobs">, pod: Pod): boolean => ownershipOf(jobs, pod) !== "held"
 
 export const sync = (deps: Deps, state: State) =>
@@ -47,10 +48,12 @@ export const sync = (deps: Deps, state: State) =>
     if (ownership === "held" || (ownership === "owner unknown" && (yield* exists(deps, state, pod)))) return
     const done = yield* Effect.result(deps.patch(pod, removeFinalizerIfUnchanged(pod)))
     if (Result.isFailure(done) && !ApiError.hasReason(done.failure, "NotFound")) return yield* done.failure
-    yield* Effect.annotateLogs(Effect.logDebug("Let a pod go that no Job will count"), { pod: key })
+    yield* Effect.annotateLogs(Effect.logDebug("Removed the tracking finalizer of a pod that no Job will count"), {
+      pod: key
+    })
   })
 
-/** The cache of Jobs may be behind that of pods: whether the owner is gone is for the server to say, once. */
+/** The cache of Jobs may lag behind that of pods: whether the owner is gone is read from the server, once. */
 const exists = (deps: Deps, state: State, pod: Pod): Effect.Effect<boolean, ApiError.ApiError> => {
   const { name = "", uid = "" } = Owner.controllerOf(pod) ?? {}
   if (state.isGone(uid)) return Effect.succeed(false)

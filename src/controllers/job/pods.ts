@@ -1,6 +1,6 @@
 /**
- * What the Job loop asks of a pod: whether it is still to be counted, which index it works on, how often that index has failed, and when
- * the pod ended. Times are milliseconds since 1970. Source: spec D.3, D.9, D.11.
+ * What the Job loop reads from a pod: whether it is still to be counted, its completion index, the failures of that index before it, and when it
+ * finished. Times are milliseconds since 1970. Source: pkg/controller/job: getCompletionIndex, getIndexFailureCount, getFinishedTime.
  */
 import * as Finalizers from "../../kube/finalizers.ts"
 import type { Job, Pod } from "../../kube/resources.ts"

@@ -1,22 +1,22 @@
 /**
- * What a Job asks for, read from its spec with the defaults of a server that is too old to fill them in, and what its status says of
- * its end. Nothing here looks at pods. Source: spec D.1, D.3, D.4.
+ * Accessors for the spec of a Job, with the defaults for servers that are too old to set them, and for its conditions. Nothing here reads pods.
+ * Source: pkg/apis/batch/v1: SetDefaults_Job.
  */
 import type { Job } from "../../kube/resources.ts"
 
 export type Status = NonNullable<Job["status"]>
 export type Condition = NonNullable<Status["conditions"]>[number]
 
-/** On a pod that is not counted yet: it keeps the pod, and with it how the pod ended. */
+/** On a pod that is not counted yet: it keeps the finished pod in the API until it is counted. */
 export const finalizer = "batch.kubernetes.io/job-tracking"
 
-/** Who manages a Job that does not say otherwise. */
+/** The default of `managedBy`. */
 export const manager = "kubernetes.io/job-controller"
 
-/** As many pods are made or deleted, and as many uids wait in the status, at most. */
+/** The limit of pods created or deleted in one sync, and of uids in `uncountedTerminatedPods`. */
 export const limit = 500
 
-/** Somebody else's: it is left alone altogether. */
+/** Managed by another controller: not reconciled at all. */
 export const isManagedElsewhere = ({ spec }: Job): boolean =>
   spec?.managedBy !== undefined && spec.managedBy !== manager
 

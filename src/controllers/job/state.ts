@@ -1,6 +1,7 @@
 /**
- * What the Job loop remembers between two syncs: what it asked for and has not seen yet, which pods it let go, when pods failed, and which
- * Jobs it ended. Plain synchronous state, for one term of leadership; a new term comes to the same end without it. Source: spec A.2, D.2, D.8.
+ * The state that the Job loop keeps between syncs: expectations, pods whose finalizer was removed, pod failures for the backoff, and Jobs that it
+ * has ended. Plain synchronous state for one leadership term; a new term reaches the same result without it. Source: pkg/controller/job: Controller
+ * (expectations, finalizerExpectations, podBackoffStore).
  */
 import type { Key } from "../../kube/Key.ts"
 import * as Expectations from "../shared/workload/expectations.ts"
@@ -10,27 +11,27 @@ import * as Backoff from "./plan/backoff.ts"
 export interface State extends Handoff.Trust {
   /** Pods that were asked for, or asked to go. */
   readonly expectations: Expectations.Expectations
-  /** Uids of the Job's pods that have lost the finalizer, as far as the cache shows them with it. */
+  /** Uids of the pods whose finalizer was removed and that the cache still shows with it. */
   readonly released: (job: Key) => ReadonlySet<string>
   readonly release: (job: Key, uid: string) => void
-  /** The cache shows the pod without the finalizer, or the finalizer is still there after all. */
+  /** The cache shows the pod without the finalizer, or its removal failed. */
   readonly releaseObserved: (job: Key, uid: string) => void
   /** Failures of the Job's pods since the last success. */
   readonly record: (job: Key) => Backoff.Record
   readonly writeRecord: (job: Key, record: Backoff.Record) => void
-  /** The terminal condition of the Job was written; nothing that the cache says of it counts any more. */
+  /** The terminal condition was written; what the cache shows of the Job is outdated from now on. */
   readonly end: (uid: string) => void
   readonly hasEnded: (uid: string) => boolean
   /** The cache knows that the Job has ended. */
   readonly endObserved: (job: Key, uid: string) => void
-  /** The Job is gone: a namesake starts clean. */
+  /** The Job is gone: a new Job of its name starts with empty state. */
   readonly forget: (job: Key, uid: string) => void
-  /** The Job with that uid is known to be gone; of the last thousand. No uid comes back. */
+  /** Whether the Job with that uid is known to be gone; the last thousand are remembered. */
   readonly isGone: (uid: string) => boolean
   readonly markGone: (uid: string) => void
 }
 
-/** So many Jobs are known to be gone; of others the server is asked. */
+/** How many deleted Jobs are remembered; for others the server is asked. */
 const maxGone = 1000
 
 const noUids: ReadonlySet<string> = new Set()

@@ -1,7 +1,6 @@
 /**
- * One sync of a Job: claim, look, decide, carry out, count. What is decided is decided in `plan/`; here is the order of the writes, which
- * may fail between any two, and what the books are told of them. A status is written twice at most: before pods are let go and after.
- * Source: spec D.3.
+ * One sync of a Job: claim pods, take the snapshot, decide (`plan/`), apply, count. This file orders the writes, any of which may fail, and updates
+ * the state after them. A status is written at most twice: before finalizers are removed and after. Source: pkg/controller/job: syncJob.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -41,7 +40,7 @@ export const sync = (deps: Deps, state: State) => {
     const begun = monotonic()
     const synced = (action: Manage.Action, result: "success" | "error") =>
       Effect.suspend(() => Metrics.synced(job, { action, result, seconds: (monotonic() - begun) / 1000 }))
-    // Before the pods are read: what the cache shows after this counts as seen.
+    // Read before the pods: events that arrive later are reflected in the pods.
     const wait = state.expectations.wait(key, monotonic())
     const pods = yield* Effect.tapError(claim(deps, job, selector), () => synced("reconciling", "error"))
     const snapshot = Snapshot.take({
@@ -54,7 +53,7 @@ export const sync = (deps: Deps, state: State) => {
     })
     const decision = Manage.decide(snapshot)
     if (!(yield* Handoff.mayAct(deps, state, snapshot, decision))) return Reconcile.after(Triggers.batch)
-    // From now on, and not from the end of the sync; a backoff after failures does not put it off either.
+    // Counted from now, not from the end of the sync; the backoff after a failure does not delay it.
     const deadline = Verdict.untilDeadline(snapshot) ?? 0
     if (deadline > 0) deps.queue.addWithUnsafe(key, { after: deadline })
     const done = yield* applier.manage(snapshot, decision, monotonic())
@@ -67,7 +66,7 @@ export const sync = (deps: Deps, state: State) => {
   })
 }
 
-/** It is not for this loop, or not any more. */
+/** Whether there is nothing to do: finished, or managed by another controller. */
 const isSettled = (state: State, key: Key.Key, job: Job): boolean => {
   const { uid = "" } = job.metadata
   const isFinished = Spec.isFinished(job)
@@ -75,13 +74,13 @@ const isSettled = (state: State, key: Key.Key, job: Job): boolean => {
   return isFinished || Spec.isManagedElsewhere(job) || state.hasEnded(uid)
 }
 
-/** What is asked for cannot be understood; no server of today stores it. */
+/** The spec cannot be interpreted; current servers do not store such a Job. */
 const refuse = ({ events }: Deps, job: Job): Effect.Effect<void> =>
   Spec.hasKnownMode(job)
     ? Effect.logError(`The selector of Job ${Key.of(job)} is missing or cannot be read: its pods are left alone`)
     : events.warning(job, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
 
-/** The pods of the Job, after adoptions and releases; whoever is adopted is held until it is counted. */
+/** The pods of the Job after adoptions and releases; an adopted pod gets the finalizer. */
 const claim = (
   deps: Deps,
   job: Job,
@@ -102,7 +101,7 @@ const claim = (
     ]
   )
 
-/** Both writes of the status, and the pods that are let go between them. */
+/** The two status writes, and the removal of finalizers between them. */
 const count = Effect.fnUntraced(function* (
   { state, removeFinalizers, deps }: Apply.Applier,
   snapshot: Snapshot.Snapshot,
@@ -137,11 +136,11 @@ const count = Effect.fnUntraced(function* (
   if (failure !== undefined) return yield* failure
 })
 
-/** The status is this loop's alone, so what was sent is what is stored; a server may be too old to keep all of it. */
+/** Only this loop writes the status, so what was sent is what is stored; an old server may drop fields. */
 const write = (deps: Deps, job: Job, status: Spec.Status): Effect.Effect<Job, ApiError> =>
   Effect.map(deps.updateStatus({ ...job, status }), (written) => ({ ...written, status }))
 
-/** The end, to whoever wants to know of it. */
+/** Records the end of the Job: state, events, metrics and log. */
 const conclude = Effect.fnUntraced(function* (deps: Deps, state: State, job: Job, verdict: Verdict.Verdict) {
   const { ends, message, reason } = verdict
   state.end(job.metadata.uid ?? "")

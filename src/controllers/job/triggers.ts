@@ -1,7 +1,7 @@
 /**
- * Whom a change concerns, and when: a Job whose spec changes is looked at in the same moment, pods and statuses a second later, so that a
- * storm of them is one sync a second. The books are told what the cache shows. Pods that are held for nobody are asked for by keys of
- * their own. Triggers run after the stores have changed. Source: spec D.2.
+ * Maps changes to Job keys: a Job with a new spec is synced at once; changes of pods and statuses are batched for one second. Pod events update the
+ * expectations. Pods that no Job will count get keys of their own. Triggers run after the stores have changed. Source: pkg/controller/job: addPod,
+ * updatePod, deletePod, enqueueSyncJobBatched.
  */
 import * as Key from "../../kube/Key.ts"
 import * as Owner from "../../kube/Owner.ts"
@@ -19,7 +19,7 @@ import * as Pods from "./pods.ts"
 import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
-/** Milliseconds in which events are gathered. Source: job controller SyncJobBatchPeriod. */
+/** Milliseconds in which events are batched. Source: pkg/controller/job: SyncJobBatchPeriod. */
 export const batch = 1000
 
 export const selectorOf = Selectors.memoised((job: Job) => Selectors.readable(job.spec?.selector))
@@ -61,7 +61,7 @@ export const job =
     return Spec.isFinished(object) ? held(pods, uid) : none
   }
 
-/** The pods of a Job that nobody counts any more. */
+/** The pods of a Job that are still held by the finalizer. */
 const held = (pods: Deps["pods"], uid: string): ReadonlyArray<Key.Key> =>
   pods.byIndex(Indexes.byController.name, uid).filter(Pods.isTracked).map(Orphans.keyOf)
 
@@ -85,7 +85,7 @@ const former = (watching: Watching, delta: Delta<Pod>): ReadonlyArray<Job> => {
   return [now, before].filter((one, i, all): one is Job => one !== undefined && all.indexOf(one) === i)
 }
 
-/** Tells the books what is seen of what was asked for. */
+/** Lowers the expectations by what the event shows. */
 const observe = (watching: Watching, state: State, delta: Delta<Pod>): void => {
   const { object } = delta
   const isGone = delta._tag === "Deleted"

@@ -1,6 +1,6 @@
 /**
- * Which tokens have been of no use for so long that they are marked or deleted. Pure and total. Dates are whole days in UTC, as the server writes
- * them, and compared as texts. Source: kube-controller-manager's legacy-serviceaccount-token-cleaner.
+ * Decides which tokens have been unused for so long that they are marked or deleted. Pure and total. Dates are whole days in UTC, in the server's
+ * format, and compared as text. Source: pkg/controller/serviceaccount: LegacySATokenCleaner.
  */
 import * as Key from "../../kube/Key.ts"
 import type { Pod, Secret, ServiceAccount } from "../../kube/resources.ts"
@@ -11,7 +11,7 @@ import * as PodSecrets from "./podSecrets.ts"
 /** The label by which the server knows a token as invalid: the day on which it became so. */
 export const invalidSince = "kubernetes.io/legacy-token-invalid-since"
 
-/** The label that the server puts on: the last day on which somebody came with the token. */
+/** The label that the API server sets: the last day on which the token was used. */
 const lastUsed = "kubernetes.io/legacy-token-last-used"
 
 const dayMillis = 86_400_000
@@ -19,9 +19,9 @@ const dayMillis = 86_400_000
 export interface Look {
   /** Milliseconds since 1970. */
   readonly now: number
-  /** How long a token has to be of no use. */
+  /** How long a token has to be unused. */
   readonly periodMillis: number
-  /** The day from which on the server has noted who comes with a token; undefined if it does not say. */
+  /** The day since which the API server tracks the use of tokens; undefined if unknown. */
   readonly since: string | undefined
   readonly secrets: ReadonlyArray<Secret>
   readonly accounts: ReadonlyArray<ServiceAccount>
@@ -35,7 +35,7 @@ export type Deed =
 
 export type Plan =
   | { readonly _tag: "Clean"; readonly deeds: ReadonlyArray<Deed> }
-  /** Nobody can tell yet what is of use. */
+  /** The tracking period is too short to decide. */
   | { readonly _tag: "Untracked"; readonly why: string }
 
 export const plan = (look: Look): Plan => {

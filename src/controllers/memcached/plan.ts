@@ -1,6 +1,6 @@
 /**
- * What follows from a Memcached and what there is of it: the Deployment to apply and the status to write, each only where it is not so
- * already. Pure and total, and nothing follows from what it has brought about; finding out and writing is `../Memcached.ts`.
+ * What follows from a Memcached and its dependents: the Deployment to apply and the status to write, each only where it differs. Pure and total;
+ * reads and writes are in `../Memcached.ts`.
  */
 import * as Conditions from "../../kube/conditions.ts"
 import * as Equality from "../../kube/equality.ts"
@@ -21,11 +21,11 @@ export interface Situation {
   readonly now: number
 }
 
-/** Undefined: as it should be already, or, for the Deployment, somebody else's. */
+/** Undefined: nothing to write, or the Deployment has another owner. */
 export interface Plan {
   readonly deployment: ReturnType<typeof deploymentOf> | undefined
   readonly status: NonNullable<Memcached["status"]> | undefined
-  /** A Deployment of that name is in the way, and nobody tells when it goes. */
+  /** A Deployment of that name has another owner, and no watch event announces its deletion. */
   readonly isBlocked: boolean
 }
 
@@ -76,14 +76,14 @@ const deploymentOf = (memcached: Memcached, image: string) => {
   }
 }
 
-/** Whether applying it would change nothing. Further owners are nobody's business. */
+/** Whether applying it would change nothing. Further owner references are ignored. */
 const isSo = (live: Deployment | undefined, wanted: ReturnType<typeof deploymentOf>, owner: Memcached): boolean =>
   live !== undefined &&
   Owner.controlledBy(live, owner.metadata.uid) &&
   Equality.covers(live.metadata.labels, wanted.metadata.labels) &&
   Equality.covers(live.spec, wanted.spec)
 
-/** It is its own, or one that it had and that nobody controls any more. */
+/** It is owned by the Memcached, or was and has no controller any more. */
 const mayTake = (deployment: Deployment, memcached: Memcached): boolean =>
   Owner.controlledBy(deployment, memcached.metadata.uid) ||
   (Owner.controllerOf(deployment) === undefined &&

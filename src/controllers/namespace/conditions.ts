@@ -1,6 +1,6 @@
 /**
- * What the status of a namespace says about its end: five conditions, always all of them and in this order, each False when
- * all is well. A total function. Source: spec G.2, table of conditions.
+ * The five deletion conditions of a namespace: always all of them, in this order, False where nothing is wrong. A total function. Source:
+ * pkg/controller/namespace/deletion: namespaceConditionUpdater.
  */
 import type { Namespace } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"

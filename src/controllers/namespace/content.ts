@@ -1,7 +1,7 @@
 /**
- * One pass over the content of a namespace that is being deleted: everything is deleted, page by page, and what is left is counted
- * afterwards. Pods first: while one is left nothing else is touched, because what pods live on (accounts, secrets, policies) must not go
- * before they have stopped. Source: pkg/controller/namespace/deletion: deleteAllContent.
+ * One pass over the content of a namespace that is being deleted: everything is deleted, page by page, and what is left is counted afterwards. Pods
+ * first: while one is left nothing else is deleted, because what pods need (accounts, secrets, policies) must not go before they have stopped.
+ * Source: pkg/controller/namespace/deletion: deleteAllContent.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -19,7 +19,7 @@ export type Listed = Listing["resources"][number]
 
 export interface Found {
   readonly report: Report
-  /** Seconds after which it makes sense to look again; 0: all is gone, as far as anybody knows. */
+  /** Seconds after which a retry makes sense; 0: all is gone, as far as is known. */
   readonly estimate: number
 }
 
@@ -102,7 +102,7 @@ const remove = (pass: Pass, resource: Listed): Effect.Effect<Remains.Remains> =>
     Effect.tap((remains) => Effect.sync(() => pass.known.set(resource.id, remains)))
   )
 
-/** Counts what is left of a collection that takes long, and tells that; a count that fails is not told. */
+/** Counts what is left of a large collection and reports it; a failed count is not reported. */
 const report = (pass: Pass, resource: Listed): Effect.Effect<void> =>
   Effect.gen(function* () {
     const { client, known, namespace, tell } = pass

@@ -1,6 +1,6 @@
 /**
- * What is left of a kind in a namespace after everything of it was told to go, and how long that may take. Total functions of
- * lists. Source: spec G.2.
+ * What is left of a kind in a namespace after its objects were deleted, and how long their deletion may take. Total functions of lists. Source:
+ * pkg/controller/namespace/deletion: deleteAllContentForGroupVersionResource, estimateGracefulTermination.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as PodStatus from "../../kube/pod.ts"
@@ -13,7 +13,7 @@ export interface Remains {
   readonly count: number
   /** How many of them each finalizer holds. */
   readonly finalizers: ReadonlyMap<string, number>
-  /** Seconds after which it makes sense to look again; 0: nobody knows, or there is nothing to wait for. */
+  /** Seconds after which a retry makes sense; 0: unknown, or nothing to wait for. */
   readonly estimate: number
   /** What went wrong, in the words of the server or of the contract. */
   readonly failure: string | undefined

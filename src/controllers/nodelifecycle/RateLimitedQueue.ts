@@ -1,7 +1,7 @@
 /**
- * The nodes that are to be given up, in a line for each zone, and how many a second may be. A zone's first is let through at once, the next when
- * the zone's rate has earned it. Plain synchronous state for one term; it reads no clock, times are monotonic milliseconds. Source: spec
- * G.4.2, the reference's RateLimitedTimedQueue with a burst of one.
+ * One queue of nodes for each zone, with a token bucket of size one: the first node of a zone may be tainted at once, the next when the zone's rate
+ * allows it. Plain synchronous state for one leadership term; it reads no clock, times are monotonic milliseconds. Source:
+ * pkg/controller/nodelifecycle/scheduler: RateLimitedTimedQueue.
  */
 
 interface ZoneQueue {
@@ -9,27 +9,27 @@ interface ZoneQueue {
   readonly waiting: Set<string>
   /** Nodes a second. */
   rate: number
-  /** From 0 to 1; a whole one lets a node through. */
+  /** From 0 to 1; 1 allows one node. */
   token: number
-  /** When `token` was that. */
+  /** The time of `token`. */
   at: number
 }
 
-/** Sums of fractions miss a whole one by less. */
+/** Tolerance for rounding in sums of fractions. */
 const whole = 1 - 1e-9
 
 export class RateLimitedQueue {
   private readonly queues = new Map<string, ZoneQueue>()
-  /** Of everybody who waits. A node waits in one line. */
+  /** The zone of each queued node. A node is in one queue. */
   private readonly zones = new Map<string, string>()
-  /** Of a zone that nobody has said anything of. */
+  /** The rate of a zone until `setRate` is called for it. */
   private readonly rate: number
 
   constructor(rate: number) {
     this.rate = rate
   }
 
-  /** Puts the node at the end of the zone's line unless it stands there already; answers whether it did. */
+  /** Adds the node to the end of the zone's queue unless it is queued there already; returns whether it was added. */
   add(zone: string, node: string, now: number): boolean {
     if (this.zones.get(node) === zone) return false
     this.remove(node)
@@ -38,7 +38,7 @@ export class RateLimitedQueue {
     return true
   }
 
-  /** It need not wait any more: it is well, gone or through. */
+  /** Removes a node that is ready, gone or tainted. */
   remove(node: string): void {
     const zone = this.zones.get(node)
     if (zone === undefined) return
@@ -46,7 +46,7 @@ export class RateLimitedQueue {
     this.queues.get(zone)?.waiting.delete(node)
   }
 
-  /** A token that was earned at the old rate stays; part of one is lost. */
+  /** A full token earned at the old rate is kept; a partial one is lost. */
   setRate(zone: string, rate: number, now: number): void {
     const queue = this.queueOf(zone, now)
     if (queue.rate === rate) return
@@ -55,13 +55,13 @@ export class RateLimitedQueue {
     queue.rate = rate
   }
 
-  /** A zone that is no more; its nodes have gone with it. */
+  /** Removes a zone without nodes. */
   drop(zone: string): void {
     for (const node of this.queues.get(zone)?.waiting ?? []) this.zones.delete(node)
     this.queues.delete(zone)
   }
 
-  /** The first of each zone that may let one through now, each paid for; they keep their places until they are removed. */
+  /** The first node of each zone that has a token, which is spent; nodes stay queued until they are removed. */
   take(now: number): ReadonlyArray<string> {
     const taken: Array<string> = []
     for (const queue of this.queues.values()) {
@@ -74,7 +74,7 @@ export class RateLimitedQueue {
     return taken
   }
 
-  /** Milliseconds until somebody may be let through; undefined if time alone does not bring that about. */
+  /** Milliseconds until `take` returns a node; undefined if none is queued, or no rate allows it. */
   next(now: number): number | undefined {
     let next: number | undefined
     for (const queue of this.queues.values()) {

@@ -1,4 +1,4 @@
-/** What the loop of nodes reads and may do, and what it can be told. The declaration fills them in; everything else here knows no client. */
+/** The dependencies, settings and state of the node lifecycle loop. Only the controller's declaration uses a client. */
 import type * as Effect from "effect/Effect"
 import type { ApiError } from "../../kube/ApiError.ts"
 import type { Lease, Node, Pod } from "../../kube/resources.ts"
@@ -23,21 +23,18 @@ export interface Deps extends Nodes.Calls {
 
 /** All times in milliseconds. */
 export interface Settings extends Health.GracePeriods, Zones.Rates {
-  /** Between two looks. `--node-monitor-period`. */
+  /** Between two passes. `--node-monitor-period`. */
   readonly period: number
 }
 
-/**
- * What the loop keeps between two looks, for one term of leadership. A new term starts with nothing: every node has its whole grace period again, and
- * taints that exist stay.
- */
+/** The state of one leadership term. A new term starts empty: every node has its whole grace period again, and existing taints stay. */
 export interface State {
   /** From monotonic time to observed time, in milliseconds. */
   readonly time: (now: number) => number
   readonly heartbeats: Map<string, Health.Heartbeat>
-  /** The nodes as the last look left them, by name: newer than the cache where it wrote. */
+  /** The nodes as the last pass left them, by name: newer than the cache where it wrote. */
   readonly checked: Map<string, Node>
-  /** Nodes of which a pod may be marked as ready that is not. */
+  /** Nodes with pods whose Ready condition may still have to be set to False. */
   readonly podsToMark: Set<string>
   readonly noExecuteQueue: RateLimitedQueue
   states: Zones.States
@@ -52,7 +49,7 @@ export const makeState = (settings: Settings): State => ({
   states: new Map()
 })
 
-/** Whether the last look found a node that reports that it is not ready, or that has stopped to report. */
+/** Whether the last pass found the node not ready or without heartbeats. */
 export const isDown = ({ checked }: State, name: string): boolean => {
   const node = checked.get(name)
   const status = node === undefined ? undefined : Nodes.readyCondition(node)?.status

@@ -1,18 +1,18 @@
 /**
- * Whether a node is alive: what counts is when this process last saw its heartbeat or its lease change, on a clock of this process, never what
- * a clock elsewhere says. Total functions of what was seen, the node, its lease and the time; nothing here writes. Source: spec G.4.1.
+ * Whether a node is alive: the time counts since this process last observed a new heartbeat or lease renewal, on this process's clock; timestamps
+ * from other clocks are never compared with it. Total functions; nothing here writes. Source: pkg/controller/nodelifecycle: tryUpdateNodeHealth.
  */
 import type { Lease, Node } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
 import * as Nodes from "../shared/nodes/node.ts"
 
-/** What was seen of a node. Both texts are only compared for being the same. */
+/** The last observed heartbeat and lease renewal of a node. Both texts are compared for equality only. */
 export interface Heartbeat {
   readonly uid: string | undefined
-  /** Of the condition Ready; undefined while nobody has posted one. */
+  /** Of the condition Ready; undefined while it does not exist. */
   readonly heartbeat: string | undefined
   readonly renewal: string | undefined
-  /** When something of it was last new, in milliseconds of observed time. */
+  /** When either last changed, in milliseconds of observed time. */
   readonly at: number
 }
 
@@ -24,7 +24,7 @@ export interface GracePeriods {
   readonly startupGrace: number
 }
 
-/** What a look at the node and its lease adds to what was seen. */
+/** The heartbeat after reading the node and its lease. */
 export const observe = (
   before: Heartbeat | undefined,
   node: Node,
@@ -42,16 +42,16 @@ export const observe = (
   return { uid, heartbeat, renewal: renewal ?? before.renewal, at: now }
 }
 
-/** True once nothing new was seen for longer than the node is given. */
+/** Whether nothing has changed for longer than the grace period. */
 export const isOverdue = (node: Node, heartbeat: Heartbeat, grace: GracePeriods, now: number): boolean =>
   now - heartbeat.at > (Nodes.readyCondition(node) === undefined ? grace.startupGrace : grace.grace)
 
-/** What a kubelet reports of itself, Ready first. */
+/** The conditions that a kubelet reports, Ready first. */
 const reported = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"] as const
 
 /**
- * The conditions of a node that nobody hears of; undefined if that changes nothing of Ready, which is the one that counts. `wallclock`:
- * milliseconds since 1970, for people.
+ * The conditions of a node without heartbeats; undefined if Ready is Unknown already. `wallclock`: milliseconds since 1970, for the transition
+ * times.
  */
 export const unknownConditions = (node: Node, wallclock: number): ReadonlyArray<Nodes.Condition> | undefined => {
   const ready = Nodes.readyCondition(node)
@@ -83,8 +83,8 @@ const neverTold = (type: string, node: Node, now: string): Nodes.Condition => ({
 })
 
 /**
- * A clock that stands still while this process does: between two looks no more passes than a look may be late. Who did not look - the
- * machine slept, the event loop was busy - has not seen anybody be silent. Milliseconds.
+ * A clock that stops while this process does: between two passes it advances by at most `longest`. A process that was suspended has not observed
+ * missing heartbeats. Milliseconds.
  */
 export const observedTime = (longest: number) => {
   let last: number | undefined

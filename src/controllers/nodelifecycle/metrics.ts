@@ -1,4 +1,4 @@
-/** What the loop of nodes measures, under the names that dashboards of kube-controller-manager know. */
+/** Metrics of the node lifecycle loop, under the names of kube-controller-manager. Source: pkg/controller/nodelifecycle/metrics.go. */
 import * as Effect from "effect/Effect"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
 import type { Count } from "./zones.ts"
@@ -27,10 +27,10 @@ const ofAll = Family.histogram(
 
 export const families = [sizes, unhealthy, health, evictions, ofOne, ofAll]
 
-/** There are nodes of that zone: nobody needs to be given up for its series to be there. */
+/** Creates the series of a zone before its first eviction. */
 export const known = (zone: string): Effect.Effect<void> => evictions.add(0, { zone })
 
-/** What a look has found. A zone that has no nodes any more is as well as one can be. */
+/** The result of a pass. A zone without nodes counts as healthy. */
 export const observed = (zone: string, { notReady, ready }: Count): Effect.Effect<void> => {
   const size = ready + notReady
   return Effect.all(
@@ -45,7 +45,7 @@ export const observed = (zone: string, { notReady, ready }: Count): Effect.Effec
 
 export const evicted = (zone: string): Effect.Effect<void> => evictions.add(1, { zone })
 
-/** One look: at each of the nodes, and at all of them, in milliseconds. */
+/** The duration of a pass: for each node, and for all of them, in milliseconds. */
 export const took = (each: Iterable<number>, all: number): Effect.Effect<void> =>
   Effect.andThen(
     Effect.forEach(each, (millis) => ofOne.observe(millis / 1000), { discard: true }),

@@ -1,7 +1,7 @@
 /**
- * One look at all nodes: who was heard of, who was not and is said to be Unknown, how ill each zone is, and what follows for each node and its
- * pods. What is decided is decided elsewhere in this folder; here are the writes, which may fail between any two: what is not done now is
- * done at the next look. A node that could not be judged does not count. Source: pkg/controller/nodelifecycle: monitorNodeHealth.
+ * One pass over all nodes: sets the conditions of nodes that stopped reporting to Unknown, determines the state of each zone, and marks pods and
+ * nodes accordingly. The decisions are in other files of this folder; this file makes the writes, any of which may fail: what fails is retried in
+ * the next pass. A node whose status could not be determined does not count for its zone. Source: pkg/controller/nodelifecycle: monitorNodeHealth.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ import type { State, Deps, Settings } from "./deps.ts"
 import * as Taints from "./taints.ts"
 import * as Zones from "./zones.ts"
 
-/** Asked for when nodes stand in a line: no node can have that name. */
+/** The key of the eviction queue: no node can have that name. */
 export const queueKey = "*queue"
 
 /** Nodes worked on at once. */
@@ -27,7 +27,7 @@ const pause = "20 millis"
 
 interface Checked {
   readonly node: Node
-  /** It was ready until this look. */
+  /** It was ready until this pass. */
   readonly isLost: boolean
 }
 
@@ -52,7 +52,7 @@ export const monitorNodeHealth = (deps: Deps, state: State, settings: Settings) 
   })
 }
 
-/** How long each node was worked on, in milliseconds: it is judged, and when all are judged it is dealt with. */
+/** The time spent on each node, in milliseconds: for its check and for what follows from it. */
 const stopwatch = (now: () => number) => {
   const millis = new Map<string, number>()
   const timed = <A, E, R>({ metadata: { name } }: Node, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -64,7 +64,7 @@ const stopwatch = (now: () => number) => {
   return { millis, timed }
 }
 
-/** Tells of nodes that have come and gone since the last look. */
+/** Records events for nodes added and removed since the last pass. */
 const recordMembership = Effect.fnUntraced(function* ({ events }: Deps, state: State, nodes: ReadonlyArray<Node>) {
   const uids = new Map(nodes.map(({ metadata }) => [metadata.name, metadata.uid]))
   for (const [name, node] of state.checked) {
@@ -78,7 +78,7 @@ const recordMembership = Effect.fnUntraced(function* ({ events }: Deps, state: S
     const { name } = node.metadata
     if (state.checked.has(name)) continue
     state.checked.set(name, node)
-    // Whoever looked before may not have come to an end.
+    // The previous leader may have stopped before it marked the pods.
     if (isUnreachable(node)) state.podsToMark.add(name)
     yield* events.normal(node, "RegisteredNode", `Node ${name} event: Registered Node ${name} in Controller`)
   }
@@ -88,7 +88,7 @@ const checking = (deps: Deps, state: State, settings: Settings) =>
   Effect.fnUntraced(function* (node: Node, observed: number): Effect.fn.Return<Checked | undefined> {
     const { name } = node.metadata
     const lease = deps.leases.get(Key.make("kube-node-lease", name))
-    // By the last look and not by this one: a write whose answer was lost is found done.
+    // According to the last pass: a write whose answer was lost is then found as done.
     const wasReady = isReady(state.checked.get(name))
     const see = (one: Node): boolean => {
       const heartbeats = Health.observe(state.heartbeats.get(name), one, lease, observed)
@@ -106,7 +106,7 @@ const checking = (deps: Deps, state: State, settings: Settings) =>
         recordWrite(state, written.success)
         return { node: written.success, isLost: wasReady }
       }
-      // Rights do not come within milliseconds.
+      // A permission error does not go away within milliseconds.
       const isHopeless = left === 1 || ApiError.hasReason(written.failure, "Forbidden", "LeaderFenced")
       if (isHopeless) return yield* undecided(node, written.failure)
       yield* Effect.sleep(pause)
@@ -121,7 +121,7 @@ const isReady = (node: Node | undefined): boolean => node !== undefined && Nodes
 
 const isUnreachable = (node: Node): boolean => Nodes.readyCondition(node)?.status === "Unknown"
 
-/** What this loop says of a node is no sign of life. */
+/** This loop's own status write is not a heartbeat. */
 const recordWrite = ({ checked, heartbeats }: State, node: Node): void => {
   const { name } = node.metadata
   const before = heartbeats.get(name)
@@ -134,13 +134,13 @@ const undecided = (node: Node, error: ApiError.ApiError): Effect.Effect<undefine
   ApiError.hasReason(error, "NotFound")
     ? Effect.undefined
     : Effect.as(
-        Effect.annotateLogs(Effect.logWarning(`Cannot say that a node is not heard of: ${error.message}`), {
+        Effect.annotateLogs(Effect.logWarning(`Cannot mark a node as not reporting: ${error.message}`), {
           node: node.metadata.name
         }),
         undefined
       )
 
-/** What the zones are now, and what follows for all of them. */
+/** Determines the state of the zones, and the eviction rates that follow. */
 const assess = Effect.fnUntraced(function* (
   state: State,
   settings: Settings,
@@ -170,12 +170,12 @@ const assess = Effect.fnUntraced(function* (
 })
 
 const logTransitions = Effect.fnUntraced(function* (before: Zones.States, { mode, rates, states }: Zones.Transition) {
-  if (mode === "Entered") yield* Effect.logWarning("No node is ready: nobody is evicted until one is")
-  if (mode === "Left") yield* Effect.logInfo("Some nodes are ready again: the others get their whole time anew")
+  if (mode === "Entered") yield* Effect.logWarning("No node is ready: evictions are stopped until one is")
+  if (mode === "Left") yield* Effect.logInfo("Some nodes are ready again: grace periods start anew")
   for (const [zone, state] of states) {
     if ((before.get(zone) ?? "Normal") === state) continue
     const facts = { zone: Zones.shown(zone), state, nodesPerSecond: rates.get(zone) }
-    yield* Effect.annotateLogs(Effect.logInfo("A zone is in another state"), facts)
+    yield* Effect.annotateLogs(Effect.logInfo("The state of a zone has changed"), facts)
   }
 })
 
@@ -189,7 +189,7 @@ const applying = (deps: Deps, state: State) =>
       if (isLost) {
         state.podsToMark.add(name)
         yield* deps.events.normal(node, "NodeNotReady", `Node ${name} status is now: NodeNotReady`)
-        yield* Effect.annotateLogs(Effect.logInfo("A node was not heard of for too long"), { node: name })
+        yield* Effect.annotateLogs(Effect.logInfo("A node has not reported for too long"), { node: name })
       }
       if (isReady(node)) state.podsToMark.delete(name)
       if (state.podsToMark.has(name)) yield* markNotReady(deps, state, name)
@@ -205,7 +205,9 @@ const applying = (deps: Deps, state: State) =>
             : undefined
       })
       if (wrote && action === "Remove") {
-        const why = isDisrupted ? "A node keeps its pods, because no node is ready" : "A node is well again"
+        const why = isDisrupted
+          ? "Removed the NoExecute taints of a node, because no node is ready"
+          : "Removed the NoExecute taints of a node that is ready again"
         yield* Effect.annotateLogs(Effect.logInfo(why), { node: name })
       }
     },

@@ -1,6 +1,6 @@
 /**
- * Lets through who is first in the lines of the zones: its node gets the taint that drives pods away. A write that fails leaves the node in
- * its place. Answers with when somebody may be next. Source: pkg/controller/nodelifecycle: doNoExecuteTaintingPass.
+ * Adds the NoExecute taint to the next node of each zone's queue. A node whose write fails stays in the queue. Returns when the next node may be
+ * tainted. Source: pkg/controller/nodelifecycle: doNoExecuteTaintingPass.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -21,7 +21,7 @@ export const taintNoExecute = (deps: Deps, state: State) =>
     return next === undefined ? Reconcile.done : Reconcile.after(Math.max(next, grid))
   })
 
-/** Milliseconds: the reference looks at its lines ten times a second. */
+/** Milliseconds: the upstream controller polls its queues ten times a second. */
 const grid = 100
 
 const one = Effect.fnUntraced(function* (deps: Deps, state: State, name: string) {
@@ -40,7 +40,7 @@ const one = Effect.fnUntraced(function* (deps: Deps, state: State, name: string)
   if (!wrote.success) return
   const zone = Zones.zoneOf(node)
   yield* Metrics.evicted(zone)
-  yield* Effect.annotateLogs(Effect.logInfo("A node is given up: its pods are to leave"), {
+  yield* Effect.annotateLogs(Effect.logInfo("Tainted a node that is not ready with NoExecute"), {
     node: name,
     zone: Zones.shown(zone)
   })

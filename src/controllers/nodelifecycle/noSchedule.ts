@@ -1,6 +1,6 @@
 /**
- * What is done for a single node or pod as soon as it changes: taints that keep new pods away, the old names of labels, and the readiness of a
- * pod that came to a node that is not ready. Source: pkg/controller/nodelifecycle: doNoScheduleTaintingPass, reconcileNodeLabels.
+ * What is reconciled for a single node or pod as soon as it changes: NoSchedule taints, deprecated labels, and the Ready condition of a pod bound to
+ * a node that is not ready. Source: pkg/controller/nodelifecycle: doNoScheduleTaintingPass, reconcileNodeLabels.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import * as Pods from "./pods.ts"
 import { type State, isDown, type Deps } from "./deps.ts"
 import * as Taints from "./taints.ts"
 
-/** Somebody else was faster: what they wrote is here soon. */
+/** A conflict: the newer version arrives soon. */
 const soon = Reconcile.after("100 millis")
 
 export const node = (deps: Deps) =>
@@ -31,9 +31,9 @@ export const node = (deps: Deps) =>
       yield* deps.patch(found.metadata.name, Patch.merge(body))
       const names = taints?.map(({ effect, key: name }) => `${name}:${effect}`).join()
       const facts = { node: key, ...(names === undefined ? {} : { taints: names }), ...labels }
-      // Labels are mirrored once for each node; taints decide who may run there.
+      // Labels are mirrored once for each node; taints affect scheduling.
       const log = taints === undefined ? Effect.logDebug : Effect.logInfo
-      yield* Effect.annotateLogs(log("Set taints and labels of a node by what it says of itself"), facts)
+      yield* Effect.annotateLogs(log("Set taints and labels of a node from its conditions"), facts)
       return Reconcile.done
     },
     Effect.catchIf(

@@ -1,6 +1,6 @@
 /**
- * Pods of a node that is not ready are not ready either: nobody is there to say so but this loop. What a pod's status becomes is a total
- * function; it is written against the version that was read. Source: spec G.4.1.
+ * Sets Ready to False on pods of a node that is not ready, since the kubelet no longer does. The new status is a total function; it is written
+ * against the version that was read. Source: pkg/controller/util/node: MarkPodsNotReady.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import type { Pod } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
 import type { Deps } from "./deps.ts"
 
-/** The pod as it is to be; undefined if it is not ready anyway. `now`: milliseconds since 1970. */
+/** The pod with Ready set to False; undefined if it is not ready anyway. `now`: milliseconds since 1970. */
 export const notReady = (pod: Pod, now: number): Pod | undefined => {
   if (!PodStatus.isReady(pod)) return undefined
   const { generation } = pod.metadata
@@ -27,7 +27,7 @@ export const notReady = (pod: Pod, now: number): Pod | undefined => {
   return { ...pod, status: { ...pod.status, ...(conditions === undefined ? {} : { conditions }) } }
 }
 
-/** Says it, and tells the user. Answers false if it has to be said again. */
+/** Writes the condition and records an event. Returns false if it has to be retried. */
 export const markNotReady = Effect.fnUntraced(function* (deps: Pick<Deps, "events" | "updatePodStatus">, pod: Pod) {
   const after = notReady(pod, yield* Clock.currentTimeMillis)
   if (after === undefined) return true
@@ -37,7 +37,7 @@ export const markNotReady = Effect.fnUntraced(function* (deps: Pick<Deps, "event
     return true
   }
   if (ApiError.hasReason(written.failure, "NotFound")) return true
-  // A conflict is no news: the pod is looked at again as it is then.
+  // A conflict is not logged: the retry reads the newer pod.
   if (!ApiError.hasReason(written.failure, "Conflict")) {
     yield* Effect.annotateLogs(Effect.logWarning(`Cannot mark a pod as not ready: ${written.failure.message}`), {
       pod: `${pod.metadata.namespace}/${pod.metadata.name}`

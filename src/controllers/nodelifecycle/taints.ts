@@ -1,6 +1,7 @@
 /**
- * The taints that follow from what a node says of itself, and those that drive pods away. The first are a function of the node and put on at
- * once; the second wait for the rate of the zone, unless one only takes the place of the other. Total functions. Source: spec G.4.2.
+ * The taints that follow from the conditions of a node (NoSchedule), and those that evict its pods (NoExecute). The first are set at once; the
+ * second wait for the rate of the zone, except when one replaces the other. Total functions. Source: pkg/controller/nodelifecycle:
+ * doNoScheduleTaintingPass, processTaintBaseEviction.
  */
 import type { Node } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
@@ -10,7 +11,7 @@ const notReadyKey = "node.kubernetes.io/not-ready"
 const unreachableKey = "node.kubernetes.io/unreachable"
 const unschedulableKey = "node.kubernetes.io/unschedulable"
 
-/** Which status of which condition is which taint. */
+/** The taint key for each condition and status. */
 const byCondition: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Ready: { False: notReadyKey, Unknown: unreachableKey },
   MemoryPressure: { True: "node.kubernetes.io/memory-pressure" },
@@ -41,15 +42,15 @@ export const scheduling = (node: Node, now: number): ReadonlyArray<Nodes.Taint> 
 const notReady = { key: notReadyKey, effect: "NoExecute" } as const
 const unreachable = { key: unreachableKey, effect: "NoExecute" } as const
 
-/** Whether the node drives pods away because of us. */
+/** Whether the node has a NoExecute taint of this controller. */
 export const hasNoExecuteTaint = (node: Node): boolean =>
   Nodes.hasTaint(node, notReady) || Nodes.hasTaint(node, unreachable)
 
-/** The taints without those that drive pods away; undefined if there are none of ours. */
+/** The taints without the NoExecute taints of this controller; undefined if it has none. */
 export const withoutNoExecuteTaint = (node: Node): ReadonlyArray<Nodes.Taint> | undefined =>
   Nodes.changed(node, { remove: [notReady, unreachable] })
 
-/** The taints with the one that drives pods away for what the node is now; undefined if it is ready, or has that one alone. */
+/** The taints with the NoExecute taint for its present status; undefined if it is ready, or has exactly that one. */
 export const withNoExecuteTaint = (node: Node, now: number): ReadonlyArray<Nodes.Taint> | undefined => {
   const status = Nodes.readyCondition(node)?.status
   if (status !== "False" && status !== "Unknown") return undefined
@@ -57,10 +58,7 @@ export const withNoExecuteTaint = (node: Node, now: number): ReadonlyArray<Nodes
   return Nodes.changed(node, { add: [{ ...right, timeAdded: Time.format(now) }], remove: [wrong] })
 }
 
-/**
- * What is to become of a node: `Spare`: it keeps none of the taints. `Swap`: it has been given up already, for the other reason. `Wait`: it stands
- * in its zone's line. `Keep`: it is as it should be.
- */
+/** `Remove`: remove its NoExecute taints. `Swap`: replace one by the other. `Enqueue`: taint it at the rate of its zone. `Keep`: nothing to do. */
 export type TaintAction = "Remove" | "Swap" | "Enqueue" | "Keep"
 
 export const taintActionOf = (node: Node, isDisrupted: boolean): TaintAction => {

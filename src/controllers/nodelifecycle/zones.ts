@@ -1,6 +1,6 @@
 /**
- * How much of each zone is ill, and how fast its nodes may be given up for that. Total functions. When no zone has a node that is ready, it is
- * likelier that this process is cut off than that all machines are gone: then nobody is given up at all. Source: spec G.4.2.
+ * The state of each zone and its eviction rate. Total functions. When no zone has a ready node, this process is more likely partitioned than all
+ * machines gone: then no node is tainted. Source: pkg/controller/nodelifecycle: ComputeZoneState, handleDisruption.
  */
 import type { Node } from "../../kube/resources.ts"
 
@@ -14,24 +14,24 @@ export interface Count {
 }
 
 export interface Rates {
-  /** Nodes a second in a zone that is well, or wholly ill while others are not. `--node-eviction-rate`. */
+  /** Nodes per second in a healthy zone, or in a fully disrupted one while others are not. `--node-eviction-rate`. */
   readonly normal: number
-  /** In a large zone that is partly ill. `--secondary-node-eviction-rate`. */
+  /** In a large, partially disrupted zone. `--secondary-node-eviction-rate`. */
   readonly secondary: number
   /** A zone of more nodes is large. `--large-cluster-size-threshold`. */
   readonly large: number
-  /** So much of a zone, between 0 and 1, makes it partly ill. `--unhealthy-zone-threshold`. */
+  /** The share of nodes not ready, between 0 and 1, that makes a zone partially disrupted. `--unhealthy-zone-threshold`. */
   readonly unhealthy: number
 }
 
 export type States = ReadonlyMap<string, State>
 
-/** What follows from a look at all zones. */
+/** The result of a pass over all zones. */
 export interface Transition {
   readonly states: States
   /** Nodes a second, of each zone that there is. */
   readonly rates: ReadonlyMap<string, number>
-  /** `Entered`: nobody is to be given up any more. `Left`: somebody is ready again, and what was seen until now proves nothing. */
+  /** `Entered`: no node is ready, evictions stop. `Left`: a node is ready again, and heartbeat times start anew. */
   readonly mode: "Same" | "Entered" | "Left"
 }
 
@@ -45,7 +45,7 @@ export const zoneOf = ({ metadata: { labels = {} } }: Node): string => {
   return region === "" && zone === "" ? "" : `${region}${separator}${zone}`
 }
 
-/** For people. */
+/** For logs. */
 export const shown = (zone: string): string => zone.replace(separator, ":")
 
 /** Some nodes do not count for the state of their zone. */
@@ -57,7 +57,7 @@ export const stateOf = ({ notReady, ready }: Count, unhealthy: number): State =>
   return notReady > 2 && notReady / (notReady + ready) >= unhealthy ? "Partial" : "Normal"
 }
 
-/** Whether there are zones and all of them are wholly ill. */
+/** Whether there are zones and all of them are fully disrupted. */
 export const isDisrupted = (states: States): boolean =>
   states.size > 0 && [...states.values()].every((state) => state === "Full")
 

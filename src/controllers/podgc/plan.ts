@@ -1,6 +1,6 @@
 /**
- * Which pods are removed although nobody deletes them or their deletion cannot end, and what is said about each before. A total
- * function of what the cache has and of which nodes are known to be gone. Source: pkg/controller/podgc: gc.
+ * Decides which pods are deleted, and which status is written before. A total function of the cached objects and of the nodes known to be gone.
+ * Source: pkg/controller/podgc: gc.
  */
 import * as Patch from "../../kube/Patch.ts"
 import * as PodStatus from "../../kube/pod.ts"
@@ -66,7 +66,7 @@ export const plan = ({ lost, nodes, pods, threshold }: Given): ReadonlyArray<Rem
   return Array.from(removals, ([pod, why]) => ({ pod, why }))
 }
 
-/** It has ended, its deletion has no time left, and finalizers keep it: the reference deletes it again and again. */
+/** Terminating with grace period zero and kept by finalizers: upstream deletes such a pod again and again. */
 const isHeld = (pod: Pod): boolean =>
   PodStatus.isTerminal(pod) &&
   pod.metadata.deletionTimestamp !== undefined &&
@@ -78,7 +78,7 @@ const excess = (ended: ReadonlyArray<Pod>, threshold: number): ReadonlyArray<Pod
   return threshold <= 0 || count <= 0 ? [] : [...ended].sort(order).slice(0, count)
 }
 
-/** Evicted pods go first: nobody counts them. Then the oldest, then by name. */
+/** Evicted pods go first, then the oldest, then by name. */
 const order = (a: Pod, b: Pod): number =>
   Number(isEvicted(b)) - Number(isEvicted(a)) ||
   compare(a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? "") ||
@@ -95,8 +95,8 @@ const isOutOfService = (node: Node): boolean =>
   node.status?.conditions?.some(({ status, type }) => type === "Ready" && status === "True") !== true
 
 /**
- * What the status of a pod becomes before it is deleted: nobody is left to say that it has failed. Nothing if it has ended by
- * itself. For the status endpoint; it holds only for this very pod, not for a namesake.
+ * The status patch before the deletion, since no kubelet reports that the pod has failed; undefined if it has ended. The uid is a precondition
+ * against another pod of the same name.
  */
 export const verdict = ({ pod, why }: Removal, now: number): Patch.Patch | undefined => {
   if (PodStatus.isTerminal(pod)) return undefined

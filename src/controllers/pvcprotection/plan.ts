@@ -1,7 +1,7 @@
 /**
- * What becomes of a claim: the finalizer holds it, and is removed when the claim is being deleted and no pod uses it. A pod on a node uses it, also
- * when it has ended, because its volumes may still be mounted there; one without a node does not, because no kubelet starts a pod whose claim is
- * being deleted. Pure and total. Source: pkg/controller/volume/pvcprotection.
+ * Decides what happens to a claim: the finalizer is removed when the claim is being deleted and no pod uses it. A scheduled pod uses its claims even
+ * after it has ended, because its volumes may still be mounted; an unscheduled one does not, because no kubelet starts a pod whose claim is being
+ * deleted. Pure and total. Source: pkg/controller/volume/pvcprotection.
  */
 import * as Finalizers from "../../kube/finalizers.ts"
 import * as Key from "../../kube/Key.ts"

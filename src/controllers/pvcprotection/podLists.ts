@@ -1,22 +1,22 @@
 /**
- * What the server said of the pods of a namespace, so that many claims that are deleted together are asked for once. An answer serves those claims
- * that asked before the question was put: what it says is as new as whatever made them ask. Plain synchronous state of one term.
+ * Live pod lists by namespace, so that claims deleted together share one request. A list serves only claims whose last change was noted before the
+ * request began, so it is never older than the change. Plain synchronous state of one leadership term.
  */
 import type { Key } from "../../kube/Key.ts"
 import type { Pod } from "../../kube/resources.ts"
 
 export interface PodLists {
-  /** Something has happened that concerns the claim. */
+  /** The claim, or a pod that may use it, has changed. */
   readonly note: (claim: Key) => void
   readonly forget: (claim: Key) => void
-  /** The pods of the namespace that use claims, if the server was asked for them since then. */
+  /** The pods of the namespace that use claims, if they were listed after that change. */
   readonly find: (claim: Key, namespace: string) => ReadonlyArray<Pod> | undefined
-  /** A question is put now; the answer is kept with what this yields. */
+  /** Call before the request; `keep` takes the returned time. */
   readonly begin: () => number
   readonly keep: (namespace: string, begun: number, pods: ReadonlyArray<Pod>) => void
 }
 
-/** Namespaces whose last answer is kept. */
+/** The number of namespaces whose last list is kept. */
 const kept = 16
 
 interface PodList {
@@ -26,7 +26,7 @@ interface PodList {
 
 export const make = (): PodLists => {
   let time = 0
-  /** When something last happened, for claims that are being deleted. */
+  /** The time of the last change, for claims that are being deleted. */
   const noted = new Map<Key, number>()
   /** Oldest first. */
   const podLists = new Map<string, PodList>()

@@ -1,7 +1,7 @@
 /**
- * What the objects of one namespace take of its quotas, kept as sums: a change of an object moves them by what it changes, and a quota is read
- * without looking at any object. Plain and synchronous; it reads no clock. Invariant: each sum of a quota is that of all objects there are that
- * match its scopes, each with what it takes at the time it was last looked at; `expire` looks at those whose time is over.
+ * The usage of one namespace, as sums by quota: a change of an object changes the sums by the difference, so a sync reads no objects. Plain and
+ * synchronous; it reads no clock. Invariant: each sum of a quota is that of all present objects that match its scopes, each with its usage when it
+ * was last evaluated; `expire` evaluates those whose usage changes with time.
  */
 import { type Key, make, parse } from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"

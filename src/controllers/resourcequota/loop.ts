@@ -1,6 +1,6 @@
 /**
- * One term of the quota loop: what changes of quotas and of what they count ask for, and one sync. What went, and whatever takes less, frees room at
- * once. What came was charged by whoever let it in: the sums are compared a little later, and only what was not charged is added.
+ * One term of the quota loop: triggers and sync. Deletions and lower usage are written at once. For created objects the admission plugin has already
+ * charged the quota: the sums are compared a second later, and only what was not charged is added.
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
@@ -44,24 +44,24 @@ interface Deps {
 export interface Loop {
   /** Runs after the store has changed. */
   readonly onQuota: Trigger<ResourceQuota>
-  /** A kind is watched from now on; what is told of its objects. */
+  /** A kind is watched from now on; returns the listener for its objects. */
   readonly watch: (resource: Resource.Any, objects: Store.Readable<KubeObject>) => Listener
-  /** A kind has been read: what depends on it can be told now. */
+  /** The informer of a kind has synced: quotas that count it can be written now. */
   readonly onSynced: (resource: Resource.Any) => void
   readonly onStopped: (resource: Resource.Any) => void
-  /** The kinds there are have been read, as far as they can be: only now is anything counted. */
+  /** All informers have synced or timed out: from now on quotas are synced. */
   readonly begin: () => void
-  /** Asks for everything, to be counted anew. */
+  /** Enqueues all quotas for a full recount. */
   readonly recountAll: () => void
   readonly reconcile: (request: { readonly key: Key.Key }) => Effect.Effect<Reconcile.Outcome, ApiError.ApiError>
 }
 
 type Listener = (deltas: ReadonlyArray<Delta<KubeObject>>) => void
 
-/** Quotas under which nothing can be created yet come first. Source: the second queue of the reference, missingUsageQueue. */
+/** Quotas without complete usage block all creations, so they come first. Source: pkg/controller/resourcequota: missingUsageQueue. */
 export const urgent = 10
 
-/** Milliseconds in which the charge for a new object shows up beside the object. */
+/** Milliseconds until the charge of the admission plugin for a new object is visible beside the object. */
 export const chargeDelay = 1000
 
 const none: ReadonlyArray<Key.Key> = []
@@ -69,9 +69,9 @@ const none: ReadonlyArray<Key.Key> = []
 export const make = (deps: Deps): Loop => {
   const { now, queue, quotas } = deps
   const state = State.make()
-  /** Of which something may have gone since they were last looked at. */
+  /** Quotas whose usage may have decreased since the last sync. */
   const freeing = new Set<Key.Key>()
-  /** Namespaces to be counted anew at the next look. */
+  /** Namespaces to be recounted in the next sync. */
   const stale = new Set<string>()
   let hasBegun = false
 
@@ -88,7 +88,7 @@ export const make = (deps: Deps): Loop => {
     for (const key of less) enqueue(key)
     for (const key of more) enqueueLater(key)
   }
-  /** Time alone frees what is left of pods that should be gone. */
+  /** Pods past their deletion grace period stop counting without an event. */
   const wake = (namespace: string, keys: ReadonlyArray<Key.Key>): void => {
     const due = state.ledgers.get(namespace)?.nextExpiry
     if (due === undefined || !hasBegun) return
@@ -118,7 +118,7 @@ export const make = (deps: Deps): Loop => {
     onQuota: (delta) => {
       const { object } = delta
       if (delta._tag === "Deleted") state.close(object)
-      // Statuses are written by this loop and by whoever charges them: only other limits are news.
+      // Statuses are written by this loop and by admission: only changed limits matter.
       else if (delta._tag === "Created" || !hasSameLimits(delta.previous, object)) {
         state.open(object, now())
         enqueueQuota(object)
@@ -163,7 +163,7 @@ export const make = (deps: Deps): Loop => {
         const due = ledger?.nextExpiry
         return Effect.as(
           Effect.onError(carryOut(deps, Plan.plan({ quota, usedOf: state.usedOf(quota), mayFree })), () =>
-            // It was asked for to free something, and that is still to be done.
+            // The usage still has to be lowered.
             Effect.sync(() => (mayFree ? freeing.add(key) : undefined))
           ),
           due === undefined ? Reconcile.done : Reconcile.after(Math.max(0, due - now()))

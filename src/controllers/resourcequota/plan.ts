@@ -1,6 +1,6 @@
 /**
- * What a quota's status is to say, as data: the limits of its spec, and for each of them what is used. Pure and total; amounts are compared by
- * what they are, not by how they are written. Source: spec G.11.
+ * The status of a quota: its limits, and the usage of each. Pure and total; quantities are compared by value, not by text. Source:
+ * pkg/controller/resourcequota: syncResourceQuota.
  */
 import * as Equality from "../../kube/equality.ts"
 import * as Quantity from "../../kube/quantity.ts"
@@ -9,7 +9,7 @@ import type { ResourceQuota } from "../../kube/resources.ts"
 
 export interface Given {
   readonly quota: ResourceQuota
-  /** What is used of a name; undefined while nobody can tell. */
+  /** The usage of a resource name; undefined while unknown. */
   readonly usedOf: (name: string) => Quantity.Quantity | undefined
   /**
    * False: what is used may only turn out to be more than was known. Whoever creates an object charges it before it can be seen, so only news of
@@ -50,7 +50,7 @@ export const plan = ({ mayFree, quota, usedOf }: Given): Plan => {
   const used: Record<string, string> = {}
   const reasons = new Set<Reason>()
   if (!Equality.equal({ hard }, { hard: status?.hard ?? {} })) reasons.add("limits")
-  // A name that is not limited any more is not told of.
+  // Names without a limit are not reported.
   if (Object.keys(status?.used ?? {}).some((name) => own(hard, name) === undefined)) reasons.add("limits")
   for (const name of Object.keys(hard)) {
     const [amount, reason] = next(own(status?.used, name), usedOf(name), mayFree)
@@ -62,7 +62,7 @@ export const plan = ({ mayFree, quota, usedOf }: Given): Plan => {
     : { _tag: "Write", quota: { ...quota, status: { hard, used } }, reasons: [...reasons] }
 }
 
-/** Whether nothing can be created under the quota before it has been looked at: its limits, or what is used of them, are not told yet. */
+/** Whether the status lacks limits or usage, so that admission rejects all creations. */
 export const isIncomplete = ({ spec, status }: ResourceQuota): boolean =>
   !Equality.equal({ hard: spec?.hard ?? {} }, { hard: status?.hard ?? {} }) ||
   Object.keys(status?.hard ?? {}).some(

@@ -1,7 +1,4 @@
-/**
- * What one term of the loop knows beside the quotas: which kinds are watched and have been read, a ledger for each namespace that has a quota,
- * and which quotas may free what they do not find. Plain and synchronous.
- */
+/** The state of one term beside the quotas: the watched kinds and their stores, a ledger for each namespace with a quota. Plain and synchronous. */
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Quantity from "../../kube/quantity.ts"
@@ -27,7 +24,7 @@ export interface State {
   readonly close: (quota: ResourceQuota) => void
   /** Counts all that is in a namespace anew. */
   readonly recount: (namespace: string, now: number) => void
-  /** What a quota uses of a name, as far as can be told. */
+  /** The usage of a quota by resource name; undefined while unknown. */
   readonly usedOf: (quota: ResourceQuota) => (name: string) => Quantity.Quantity | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * One run for one Secret: gather from the cache, ask the server before anything is written, write. What the cache says is enough to leave a
- * Secret alone, and never enough to delete one or to make a token. Source: spec G.3.
+ * One sync of a token Secret: read the cache, then read the server before any write. The cache is enough to leave a Secret unchanged, never to
+ * delete it or to issue a token. Source: pkg/controller/serviceaccount: TokensController.
  */
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as Effect from "effect/Effect"
@@ -20,7 +20,7 @@ interface Target {
   readonly name: string
 }
 
-/** What a run may see and do. */
+/** The dependencies of a sync. */
 export interface Ports {
   readonly signer: TokenSigner
   readonly rootCa: string | undefined
@@ -31,7 +31,7 @@ export interface Ports {
   readonly updateSecret: (secret: Secret) => Call<unknown>
   readonly updateAccount: (account: ServiceAccount) => Call<unknown>
   readonly remove: (target: Target, uid: string) => Call<unknown>
-  /** Accounts of Secrets that have gone, by the key of the Secret, until they have been told. */
+  /** Accounts of deleted Secrets, by the key of the Secret, until their reference is removed. */
   readonly gone: Map<Key.Key, Secrets.Wanted>
 }
 
@@ -72,7 +72,7 @@ export const make =
         : fill(ports, secret, account)
     })
 
-/** A token of nobody may not stay: the next account of that name is somebody else. */
+/** A token without its account must be deleted: a later account of that name is another identity. */
 const remove = ({ remove }: Ports, { metadata }: Secret, wanted: Secrets.Wanted) =>
   remove({ namespace: wanted.namespace, name: metadata.name }, metadata.uid ?? "").pipe(
     Effect.andThen(tell("delete", "Deleted the token of an account that is gone", wanted.name)),
@@ -83,7 +83,7 @@ const remove = ({ remove }: Ports, { metadata }: Secret, wanted: Secrets.Wanted)
 const fill = Effect.fnUntraced(function* (ports: Ports, cached: Secret, account: ServiceAccount) {
   const { namespace = "", name, uid } = cached.metadata
   const live = yield* absent(ports.liveSecret({ namespace, name }))
-  // Another one now, or changed since: the cache will tell of it.
+  // Replaced or changed: a watch event follows.
   if (live === undefined || live.metadata.uid !== uid) return
   if (live.metadata.resourceVersion !== cached.metadata.resourceVersion) return
   const holder = { namespace, account: account.metadata.name, uid: account.metadata.uid ?? "", secret: name }

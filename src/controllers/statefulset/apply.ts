@@ -1,6 +1,6 @@
 /**
- * What a step asks for, done: one deed after the other in an ordered set, in batches that grow in a parallel one. The phase in which something
- * fails is the last. Source: spec G.8.3.
+ * Applies a step: one action after the other in an ordered set, in slow-start batches in a parallel one. A phase with a failure is the last. Source:
+ * pkg/controller/statefulset: updateStatefulSet, runForAll.
  */
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
@@ -14,7 +14,7 @@ import * as Pods from "./pods.ts"
 import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
-/** So many replicas are worked on at a time, by all syncs together; over HTTP/1.1 each call is a connection. */
+/** Calls in flight, of all syncs together; over HTTP/1.1 each call is a connection. */
 const atOnce = 64
 
 /** What syncs share. */
@@ -48,7 +48,7 @@ const log = (step: Step): Effect.Effect<void> => {
   const count = (tag: Action["_tag"]): number => all.filter(({ _tag }) => _tag === tag).length
   const counts = { created: count("Create"), deleted: count("Delete"), mended: count("Update") }
   const annotations = { ...counts, replicas: all.map(({ ordinal }) => ordinal).join(","), waiting: step.waiting?.for }
-  return Effect.annotateLogs(Effect.logDebug("Replicas are brought in order"), annotations)
+  return Effect.annotateLogs(Effect.logDebug("Applied a step to replicas"), annotations)
 }
 
 const inOrder = (

@@ -1,6 +1,6 @@
 /**
- * A replica's claims in the world: made where they are missing, and given the owners that the set's policy asks for. Each write of a claim is told on
- * the set; none deletes one. Source: spec G.8.3, G.8.4, G.8.6.
+ * The claims of a replica: missing ones are created, and owner references are set according to the retention policy. Each write records an event on
+ * the set; claims are never deleted here. Source: pkg/controller/statefulset: createMissingPersistentVolumeClaims, UpdatePodClaimForRetentionPolicy.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -34,8 +34,8 @@ export const failIfAny = (problems: ReadonlyArray<Problem>): Effect.Effect<void,
 }
 
 /**
- * Tells of a failure, unless it is nothing that the set's user could mend: when this process no longer leads, the next leader does the work,
- * and what a namespace that is being terminated refuses goes with it.
+ * Records the event, unless the user can do nothing about the failure: after a loss of leadership the next leader repeats the call, and in a
+ * terminating namespace the set is deleted too.
  */
 export const unlessExpected = (
   error: ApiError.ApiError | undefined,
@@ -46,13 +46,13 @@ export const unlessExpected = (
   return isQuiet ? Effect.void : event
 }
 
-/** Whose claims. */
+/** The replica that the claims belong to. */
 export interface Replica {
   readonly set: StatefulSet
   readonly ordinal: number
 }
 
-/** Every claim is tried before it fails. One that is being deleted cannot be used, and fails too. */
+/** Every claim is tried before the call fails. A claim that is being deleted is a failure too. */
 export const createMissingClaims = Effect.fnUntraced(function* (
   { createClaim, events }: Deps,
   { ordinal, set }: Replica,
@@ -73,7 +73,7 @@ export const createMissingClaims = Effect.fnUntraced(function* (
     }
     const { failure } = made
     problems.push({ message: `failed to create PVC ${name}: ${failure.detail}`, cause: failure })
-    // The cache will show who has made it.
+    // The watch will deliver the existing claim.
     if (ApiError.hasReason(failure, "AlreadyExists")) continue
     const why = `Create Claim ${name} for Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${failure.detail}`
     yield* unlessExpected(failure, events.warning(set, "FailedCreate", why))
@@ -81,7 +81,7 @@ export const createMissingClaims = Effect.fnUntraced(function* (
   yield* failIfAny(problems)
 })
 
-/** Gives claims their owners, and tells of those that somebody else manages. */
+/** Updates the owner references of claims, and records an event for claims with another controller. */
 export const updateClaimOwners = Effect.fnUntraced(function* (
   { events, updateClaim }: Deps,
   { set }: Replica,
@@ -96,6 +96,6 @@ export const updateClaimOwners = Effect.fnUntraced(function* (
   }
 })
 
-/** Word for word, as others read it. */
+/** The message of upstream, including its typo. */
 const conflict = (name: string): string =>
   `PersistentVolumeClaim ${name} has a conflicting OwnerReference that acts as a manging controller, the retention policy is ignored for this claim`

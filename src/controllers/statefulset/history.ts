@@ -1,6 +1,7 @@
 /**
- * The revisions of a StatefulSet in the world: taken in, made, numbered anew and cleaned up. A name that is taken is either our own revision,
- * which the cache has not shown yet, or a collision of hashes: then the next name is tried, and the status counts it. Source: spec G.8.2.
+ * Reads, adopts, creates, renumbers and truncates the ControllerRevisions of a StatefulSet. If a name is taken, the revision is either our own and
+ * not in the cache yet, or a hash collision: then the next name is tried and the collision counted in the status. Source:
+ * pkg/controller/statefulset: getStatefulSetRevisions; pkg/controller/history: CreateControllerRevision.
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
@@ -31,7 +32,7 @@ export interface Present {
   readonly collisions: number
 }
 
-/** Brings the history up to date; that of a set that is being deleted is only looked at. */
+/** Updates the history; that of a set that is being deleted is only read. */
 export const bring = Effect.fnUntraced(function* (deps: Deps, set: StatefulSet): Effect.fn.Return<Present, Failure> {
   const all = yield* claim(deps, set)
   const collisions = set.status?.collisionCount ?? 0
@@ -47,20 +48,20 @@ export const bring = Effect.fnUntraced(function* (deps: Deps, set: StatefulSet):
   }
 })
 
-/** Nothing is made of a set that is being deleted, so the names are enough. */
+/** No pod is created for a set that is being deleted, so the names are enough. */
 const fromStatus = (set: StatefulSet): Pick<Present, "current" | "update"> => {
   const { currentRevision = "", updateRevision = "" } = set.status ?? {}
   const template = Spec.templateOf(set)
   return { current: { name: currentRevision, template }, update: { name: updateRevision, template } }
 }
 
-/** One whose data nobody understands stands for the present template. */
+/** A revision whose data cannot be decoded stands for the present template. */
 const revisionOf = (set: StatefulSet, revision: ControllerRevision): Revision => ({
   name: revision.metadata.name,
   template: History.templateOf(revision) ?? Spec.templateOf(set)
 })
 
-/** Those that match are taken in; what was ours once and does not match is left alone. */
+/** Adopts matching revisions; former revisions that no longer match are not released. */
 const claim = (deps: Deps, set: StatefulSet): Effect.Effect<ReadonlyArray<ControllerRevision>, Adopt.ClaimError> => {
   const matches = ({ metadata }: ControllerRevision): boolean => Spec.selects(set, metadata.labels)
   const found = [

@@ -1,6 +1,6 @@
 /**
- * Who a replica is: its name, the labels and volumes that follow from it, and of which revision it is. Names are the whole identity: what
- * is called `web-3` is replica 3 of `web`. Source: spec G.8.1.
+ * The identity of a replica: its name, and the labels, volumes and revision that belong to it. The name is the whole identity: `web-3` is replica 3
+ * of `web`. Source: pkg/controller/statefulset: stateful_set_utils.go.
  */
 import * as PodFacts from "../../kube/pod.ts"
 import type { Pod, StatefulSet } from "../../kube/resources.ts"
@@ -40,7 +40,7 @@ export const labels = (set: StatefulSet, ordinal: number): Readonly<Record<strin
 /** The name of the revision that it was made of; on the pods of other owners the same label has the hash alone. */
 export const revisionOf = (pod: Pod): string | undefined => History.hashOf(pod)
 
-/** Whether the pod says who it is. `web-01` is what its name says it is not. */
+/** Whether name and name label match the ordinal. `web-01` does not match ordinal 1. */
 export const isSelf = (set: StatefulSet, ordinal: number, { metadata }: Pod): boolean =>
   metadata.name === podName(set, ordinal) && metadata.labels?.[nameLabel] === metadata.name
 

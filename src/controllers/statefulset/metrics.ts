@@ -1,4 +1,4 @@
-/** What the StatefulSet loop counts: replicas made, mended and deleted, why those, and what ordered sets wait for. */
+/** Metrics of the StatefulSet loop: created, updated and deleted replicas by reason, and what ordered sets wait for. */
 import * as Effect from "effect/Effect"
 import * as Key from "../../kube/Key.ts"
 import type { StatefulSet } from "../../kube/resources.ts"

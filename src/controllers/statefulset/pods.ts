@@ -1,6 +1,6 @@
 /**
- * Replicas in the world: made, mended and deleted, with an event on the set for each. Names are used again, so everything is done to the pod
- * that was looked at and never to a namesake. Source: pkg/controller/statefulset: StatefulPodControl.
+ * Creates, updates and deletes replicas, with an event on the set for each. Since names are reused, every call applies to the pod that was read and
+ * never to another pod of its name. Source: pkg/controller/statefulset: StatefulPodControl.
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
@@ -41,15 +41,15 @@ const failed = (
     )
   )
 
-/** Tells of a failure, and fails. */
+/** Records the event of a failure, and fails. */
 const fail = (deps: Deps, event: PodEvent, problem: Claims.ReplicaError): Effect.Effect<never, Claims.ReplicaError> =>
   Effect.andThen(failed(deps, event, problem), problem)
 
 type Of<Tag extends Action["_tag"]> = Extract<Action, { readonly _tag: Tag }>
 
 /**
- * The claims first, then the pod. A name that is taken is told to nobody: the pod may be our own, which the cache has not shown yet. A
- * namespace that is being terminated takes nothing new, and its end removes the set too.
+ * The claims first, then the pod. A name that is taken is not an event: the pod may be our own and not in the cache yet. In a terminating namespace
+ * creation fails without an event, because the set will be deleted too.
  */
 export const create = (deps: Deps, set: StatefulSet, action: Of<"Create">): Effect.Effect<void, Claims.ReplicaError> =>
   Effect.catchIf(
@@ -94,7 +94,7 @@ export const createMissingClaims = (
   )
 }
 
-/** What the pod lacks is filled in by a patch, so that whatever else has changed meanwhile stays. */
+/** Missing labels and volumes are added by a patch, so that concurrent changes are kept. */
 export const update = Effect.fnUntraced(function* (
   deps: Deps,
   set: StatefulSet,
@@ -124,7 +124,7 @@ const difference = (set: StatefulSet, ordinal: number, pod: Pod): Patch.Patch | 
   })
 }
 
-/** One that is gone already, or has given its name to another one, is told to nobody. */
+/** A pod that is gone or replaced by another of its name is not an event. */
 export const remove = (
   deps: Deps,
   set: StatefulSet,
@@ -140,7 +140,7 @@ export const remove = (
   })
 }
 
-/** A draft that says its name. */
+/** A draft with a name. */
 type PodDraft = Draft<Pod> & { readonly metadata: { readonly name: string } }
 
 /** The body of a replica: the template of its revision, with its own name, labels and volumes. Source: newVersionedStatefulSetPod. */

@@ -1,6 +1,6 @@
 /**
- * What a StatefulSet asks for, read from its spec with the defaults of a server that is too old to fill them in. Nothing here looks at pods
- * or claims. Source: spec A.14, G.8.
+ * Accessors for the spec of a StatefulSet, with the defaults for servers that are too old to set them. Nothing here reads pods or claims. Source:
+ * pkg/apis/apps/v1: SetDefaults_StatefulSet.
  */
 import * as IntOrPercent from "../../kube/intOrPercent.ts"
 import type { StatefulSet } from "../../kube/resources.ts"

@@ -1,6 +1,6 @@
 /**
- * One sync of a StatefulSet: claim, bring the history up to date, look, decide, carry out, tell. What is decided is decided in `plan/`; here
- * is the order, and what happens between failures. Source: spec G.8.2.
+ * One sync of a StatefulSet: claim pods, update the history, take the snapshot, decide (`plan/`), apply, write the status. This file orders the
+ * steps and handles failures between them. Source: pkg/controller/statefulset: UpdateStatefulSet.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -55,7 +55,7 @@ export const sync = (context: Apply.Apply) => {
 
 const isTerminating = ({ metadata }: StatefulSet): boolean => metadata.deletionTimestamp !== undefined
 
-/** Selector and name must say that a pod is the set's. */
+/** A pod belongs to the set if selector and name match. */
 const claim = (deps: Deps, set: StatefulSet): Effect.Effect<ReadonlyArray<Pod>, Adopt.ClaimError> =>
   Adopt.claim(
     {
@@ -72,7 +72,7 @@ const claim = (deps: Deps, set: StatefulSet): Effect.Effect<ReadonlyArray<Pod>, 
     ]
   )
 
-/** Writes the counts if they are news; a refused write is repeated once on what the server has now. */
+/** Writes the counts if they changed; a failed write is retried once on the live object. */
 const statusWriter = (deps: Deps) => {
   const availableReplicas = KeptField.make()
   const write = (onto: StatefulSet, counts: Status.Counts): Effect.Effect<void, ApiError> => {

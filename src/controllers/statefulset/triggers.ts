@@ -1,6 +1,7 @@
 /**
- * Which StatefulSets a change concerns: a pod or a revision its owner, or whoever may want it; what is gone also the set that it has its name
- * from, because that may wait for the name to be free. Triggers run after the stores have changed. Source: spec G.8.2.
+ * Maps changes to StatefulSet keys: a pod or revision to its owner or to the sets that could adopt it; a deleted one also to the set that its name
+ * comes from, which may be waiting for the name. Triggers run after the stores have changed. Source: pkg/controller/statefulset: addPod, updatePod,
+ * deletePod.
  */
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
@@ -60,7 +61,7 @@ export const revision =
     return beside(watching, delta.object, former?.kind === StatefulSet.kind ? former.name : undefined)
   }
 
-/** A claim that is gone may be one that a replica waits for: to be made anew, or with it. Nothing else that becomes of claims is of interest. */
+/** A deleted claim may block a replica that waits for its name. Other changes of claims need no sync. */
 export const claim =
   (watching: Watching): Trigger<PersistentVolumeClaim> =>
   (delta) => {

@@ -1,6 +1,6 @@
 /**
- * One eviction: the user is told, the pod's status says why it goes, and it is deleted; on the pod that was meant and on none that took its name.
- * Tried five times in a row, then again as the queue has it. Source: spec G.4.3.
+ * One eviction: records an event, adds the DisruptionTarget condition to the pod, and deletes it; the uid excludes a later pod of the same name.
+ * Tried five times in a row, then retried by the queue. Source: pkg/controller/tainteviction: deletePodHandler, addConditionAndDeletePod.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -1,7 +1,7 @@
 /**
- * What becomes of a pod on a node that drives pods away: a total function of the pod, the node's taints, what was decided before, and the time.
- * A schedule that there is stays, whatever else the pod comes to tolerate: an eviction is never put off. Times are monotonic milliseconds.
- * Source: pkg/controller/tainteviction: processPodOnNode.
+ * Decides about a pod on a tainted node: a total function of the pod, the node's NoExecute taints, the scheduled eviction, and the time. A scheduled
+ * eviction is never postponed, even if the pod gets longer tolerations. Times are monotonic milliseconds. Source: pkg/controller/tainteviction:
+ * processPodOnNode.
  */
 import type { Key } from "../../kube/Key.ts"
 import type { Node, Pod } from "../../kube/resources.ts"
@@ -12,7 +12,7 @@ export interface Scheduled {
   /** When the taint was noticed. */
   readonly since: number
   readonly due: number
-  /** The pod was told to go; there is nothing left to do for it. */
+  /** The pod was deleted; there is nothing left to do for it. */
   readonly isDone: boolean
 }
 
@@ -28,7 +28,7 @@ export type Decision =
 
 export interface Given {
   readonly pod: Pod
-  /** Those that drive pods away; undefined if nobody knows the node. */
+  /** The NoExecute taints; undefined if the node is not in the cache. */
   readonly taints: ReadonlyArray<Taints.Taint> | undefined
   readonly scheduled: Scheduled | undefined
   readonly now: number
@@ -39,7 +39,7 @@ const leave: Decision = { _tag: "Leave" }
 export const driving = (node: Node): ReadonlyArray<Taints.Taint> =>
   (node.spec?.taints ?? []).filter(({ effect }) => effect === "NoExecute")
 
-/** How long the pod stands all of the taints, in milliseconds: not at all, for ever, or for the shortest time it says. */
+/** How long the pod tolerates all of the taints, in milliseconds: 0, Infinity, or the shortest of its tolerations. */
 export const patience = (pod: Pod, taints: ReadonlyArray<Taints.Taint>): number => {
   const tolerations = pod.spec?.tolerations ?? []
   let shortest = Infinity
@@ -59,16 +59,16 @@ export const decide = ({ now, pod, scheduled, taints }: Given): Decision => {
   if (taints !== undefined && time === Infinity) return scheduled === undefined ? leave : { _tag: "Cancel" }
   if (scheduled?.isDone === true) return leave
   const isDue = time === 0 || (held !== undefined && held.due <= now)
-  // Whoever deleted it has said all there is to say.
+  // Already being deleted: nothing to add.
   if (isDue) return isGoing ? leave : { _tag: "Evict" }
   if (held !== undefined) return { _tag: "Keep", due: held.due }
   return isGoing ? leave : { _tag: "Schedule", since: now, due: now + time }
 }
 
 interface Entry extends Scheduled {
-  /** To tell of it when it is gone. */
+  /** For the event after it is gone. */
   readonly pod: Pick<Pod, "metadata"> & { readonly apiVersion: "v1"; readonly kind: "Pod" }
-  /** The user was told that it is to go. */
+  /** An event for the eviction was recorded. */
   readonly isTold: boolean
 }
 

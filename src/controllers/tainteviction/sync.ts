@@ -1,6 +1,6 @@
 /**
- * Carries out what was decided of a pod, keeps the books and tells the user. A pod that is looked at before it is due is asked for again when
- * it is. Source: pkg/controller/tainteviction.
+ * Applies the decision for a pod, keeps the schedule and records events. A pod that is not due yet is enqueued for its time. Source:
+ * pkg/controller/tainteviction.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -62,7 +62,7 @@ export const sync = (ports: Ports, books: Plan.Books) =>
     }
   })
 
-/** Tells of an eviction that will not be; one that was carried out is only forgotten. */
+/** Records the cancellation of an eviction; one that was applied is only forgotten. */
 const cancel = Effect.fnUntraced(function* ({ events }: Ports, books: Plan.Books, key: Key.Key) {
   const entry = books.get(key)
   books.delete(key)

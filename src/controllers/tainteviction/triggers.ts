@@ -1,6 +1,6 @@
 /**
- * Which changes may change what becomes of a pod: that of its node's taints, of its tolerations, of the node it is on, and its end. Pods of nodes
- * without taints cost a look at the node. Source: pkg/controller/tainteviction.
+ * Which changes can change the decision for a pod: its node's taints, its tolerations, its node, and its deletion. For pods of nodes without taints
+ * only the node is read. Source: pkg/controller/tainteviction.
  */
 import * as Key from "../../kube/Key.ts"
 import type { Node, Pod } from "../../kube/resources.ts"

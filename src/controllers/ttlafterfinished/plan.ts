@@ -1,12 +1,12 @@
 /**
- * When a Job that has ended is to go: so many seconds after its terminal condition came true. A total function of the Job and the time.
- * Source: spec D.12.
+ * When a finished Job is to be deleted: `ttlSecondsAfterFinished` after its terminal condition became true. A total function of the Job and the
+ * time. Source: pkg/controller/ttlafterfinished: processTTL, timeLeft.
  */
 import type { Job } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
 
 export type Plan =
-  /** It has not ended, nobody set a time, or it is being deleted already. */
+  /** It has not finished, has no TTL, or is being deleted already. */
   | { readonly _tag: "Keep" }
   /** It has ended, and will have been over for long enough in so many milliseconds; never zero. */
   | { readonly _tag: "Wait"; readonly millis: number; readonly isAhead: boolean }

@@ -1,7 +1,7 @@
 /**
- * How long a failed pod is not replaced: 10 s after the first failure, twice that after the next, up to 10 min. A success begins anew. For
- * a Job as a whole the failures are remembered in a record that lives as long as a term; with a limit per index they are on the pods.
- * Times are milliseconds since 1970. Source: spec D.9.
+ * The delay before a failed pod is replaced: 10 s after the first failure, doubled after each further one, up to 10 min, reset by a success.
+ * Failures of the whole Job are kept in a record for one leadership term; with `backoffLimitPerIndex` they are in annotations of the pods. Times are
+ * milliseconds since 1970. Source: pkg/controller/job: backoffStore, getRemainingTimePerIndex.
  */
 import type { Pod } from "../../../kube/resources.ts"
 import * as Pods from "../pods.ts"
@@ -19,7 +19,7 @@ export interface Record {
 
 export const none: Record = { failures: 0, last: undefined }
 
-/** The record after these pods, each of which is told of once. Source: pkg/controller/job: newBackoffRecord. */
+/** The record after these newly finished pods. Source: pkg/controller/job: newBackoffRecord. */
 export const after = (before: Record, succeeded: ReadonlyArray<Pod>, failed: ReadonlyArray<Pod>): Record => {
   const success = succeeded.length === 0 ? undefined : Math.max(...succeeded.map(Pods.endedAt))
   const since = failed.map(Pods.endedAt).filter((at) => success === undefined || at > success)

@@ -1,6 +1,6 @@
 /**
- * Sets of completion indexes as the status writes them: ascending runs, `1,3-5,7`. They stay small however many indexes there are, as long
- * as those come in runs. Values; no operation changes its arguments. Source: spec D.7.
+ * Sets of completion indexes in the format of the status: ascending intervals, `1,3-5,7`. Their size depends on the number of intervals, not of
+ * indexes. Immutable values. Source: pkg/controller/job: orderedIntervals.
  */
 
 /** Both ends included, `first <= last`. */

@@ -1,6 +1,6 @@
 /**
- * What becomes of the pods of a Job that is not over: which are deleted, how many are made, for which indexes, or how long nobody is made
- * because others have failed. One sync deletes or creates, never both. Pure and total. Source: spec D.6.
+ * Decides what happens to the pods of a Job that has not ended: which are deleted, how many are created and for which indexes, or how long creation
+ * waits for the backoff. One sync deletes or creates, never both. Pure and total. Source: pkg/controller/job: manageJob.
  */
 import type { Pod } from "../../../kube/resources.ts"
 import * as Ranking from "../../shared/workload/ranking.ts"
@@ -13,7 +13,7 @@ import * as Verdict from "./verdict.ts"
 
 export type Step =
   | { readonly _tag: "Nothing" }
-  /** At least one. They are let go first, so that they do not count as failed. */
+  /** At least one. Their finalizer is removed first, so that they do not count as failed. */
   | { readonly _tag: "Delete"; readonly pods: ReadonlyArray<Pod> }
   /** From 1 to `Spec.limit`, for these indexes if the Job is indexed. */
   | { readonly _tag: "Create"; readonly count: number; readonly indexes: ReadonlyArray<number> | undefined }
@@ -22,13 +22,13 @@ export type Step =
 
 export const nothing: Step = { _tag: "Nothing" }
 
-/** What a sync is about, in the words of the metrics. */
+/** The action of a sync, as a metric label. */
 export type Action = "reconciling" | "tracking" | "pods_created" | "pods_deleted"
 
 export interface Decision {
   /** Source: pkg/controller/job: syncJob, manageJob. */
   readonly action: Action
-  /** The Job is to end: nobody works on for it. */
+  /** Set when the Job ends. */
   readonly verdict: Verdict.Verdict | undefined
   readonly step: Step
   /** The step is what the Job wants, and not only what can be done at the time. */
@@ -43,7 +43,7 @@ export const decide = (snapshot: Snapshot): Decision => {
   return { action: actionOf(snapshot, wants), verdict, wasManaged, step: wants }
 }
 
-/** Pods that may not be made yet are being made; a suspended Job deletes pods even if it has none. */
+/** A step that waits for the backoff counts as creation; a suspended Job counts as deletion even without pods. */
 const actionOf = (snapshot: Snapshot, { _tag }: Step): Action =>
   Spec.isSuspended(snapshot.job) || _tag === "Delete"
     ? "pods_deleted"
@@ -59,15 +59,15 @@ export const step = (snapshot: Snapshot): Step => {
 
 const deletion = (pods: ReadonlyArray<Pod>): Step => (pods.length === 0 ? nothing : { _tag: "Delete", pods })
 
-/** So many pods should be active. */
+/** The number of pods that should be active. */
 const wanted = ({ active, job, succeeded }: Snapshot): number => {
   const completions = job.spec?.completions
-  // After a success nobody new is sent, and nobody is called back.
+  // After the first success no pod is created and none is deleted.
   if (completions === undefined) return succeeded > 0 ? active.length : Spec.parallelism(job)
   return Math.max(0, Math.min(completions - succeeded, Spec.parallelism(job)))
 }
 
-/** First those that work on no index, or on one that another works on; then as many as are too many. */
+/** First pods with an invalid or duplicate index, then as many as are surplus. */
 const surplus = (snapshot: Snapshot): ReadonlyArray<Pod> => {
   const { active, job } = snapshot
   const tooMany = Math.max(0, active.length - wanted(snapshot))
@@ -89,7 +89,7 @@ const duplicates = ({ active, job }: Snapshot): ReadonlyArray<Pod> => {
   return useless
 }
 
-/** So many pods are to be made; not above zero: none. */
+/** The number of pods to create; zero or less for none. */
 const missing = (snapshot: Snapshot): number =>
   wanted(snapshot) - snapshot.active.length - (Spec.replacesOnlyFailed(snapshot.job) ? snapshot.terminating.length : 0)
 
@@ -103,7 +103,7 @@ const creation = (snapshot: Snapshot): Step => {
   return Spec.isIndexed(job) ? forIndexes(pending(snapshot, count)) : { _tag: "Create", count, indexes: undefined }
 }
 
-/** Each index waits for itself. */
+/** Each index has a backoff of its own. */
 const perIndex = (snapshot: Snapshot, count: number): Step => {
   const indexes = pending(snapshot, count)
   const waits = indexes.map((index) => Backoff.remainingOf(snapshot.retained.get(index), snapshot.now))
@@ -114,7 +114,7 @@ const perIndex = (snapshot: Snapshot, count: number): Step => {
 const forIndexes = (indexes: ReadonlyArray<number>): Step =>
   indexes.length === 0 ? nothing : { _tag: "Create", count: indexes.length, indexes }
 
-/** The first indexes that nobody works on and that are not done with. */
+/** The lowest indexes without an active pod that have neither succeeded nor failed. */
 const pending = ({ active, job, progress, terminating }: Snapshot, most: number): ReadonlyArray<number> => {
   const busy = Spec.replacesOnlyFailed(job) ? [...active, ...terminating] : active
   const taken = Indexes.of(busy.flatMap((pod) => Pods.indexOf(pod) ?? []))

@@ -1,7 +1,7 @@
 /**
- * `successPolicy`: when an indexed Job has succeeded although not all of its indexes have; and `podFailurePolicy`: what a failed pod means for its
- * Job. The first rule that matches decides; where none does, and where there is no policy, the failure counts. Source: pkg/controller/job:
- * matchSuccessPolicy, matchPodFailurePolicy.
+ * `successPolicy`: when an indexed Job has succeeded before all of its indexes have; `podFailurePolicy`: what a failed pod means for its Job. The
+ * first matching rule decides; without a match, and without a policy, the failure counts. Source: pkg/controller/job: matchSuccessPolicy,
+ * matchPodFailurePolicy.
  */
 import type { Job, Pod } from "../../../kube/resources.ts"
 import * as Pods from "../pods.ts"

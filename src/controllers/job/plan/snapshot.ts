@@ -1,6 +1,6 @@
 /**
- * A Job and its pods, read once for everything that a sync decides: which pods are active, which are still to be counted, how often the
- * Job has succeeded and failed if they are. Pure and total. Source: pkg/controller/job: syncJob.
+ * A Job and its pods, read once for all decisions of a sync: active pods, pods still to be counted, and the numbers of successes and failures
+ * including these. Pure and total. Source: pkg/controller/job: syncJob.
  */
 import * as PodFacts from "../../../kube/pod.ts"
 import type { Job, Pod } from "../../../kube/resources.ts"

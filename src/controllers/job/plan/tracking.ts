@@ -1,9 +1,9 @@
 /**
- * The counting of pods, in two writes of the status with the removal of finalizers between them. `count` makes the first: uids of the pods
- * that are about to be let go, and the interim condition; `settle` moves uids to the counters once their pods are let go; `conclude`
- * adds the terminal condition when nothing is left to wait for. A uid is in the status before its pod loses the finalizer, and a pod without
- * one is never looked at again, so each is counted once, wherever a process ends between the writes. Pure and total.
- * Source: pkg/controller/job: trackJobStatusAndRemoveFinalizers.
+ * Counting of finished pods, in two status writes with the removal of finalizers between them. `count` makes the first: uids of the pods whose
+ * finalizer is about to be removed, and the interim condition. `settle` moves uids to the counters once their finalizer is removed. `conclude` adds
+ * the terminal condition when nothing is left to wait for. A uid is in the status before its pod loses the finalizer, and a pod without the
+ * finalizer is ignored, so each pod is counted once, wherever a process stops between the writes. Pure and total. Source: pkg/controller/job:
+ * trackJobStatusAndRemoveFinalizers.
  */
 import type { Job, Pod } from "../../../kube/resources.ts"
 import * as Time from "../../../kube/time.ts"
@@ -36,15 +36,15 @@ export const unchanged = ({ active, ready, terminating }: Snapshot): Outcome => 
 
 export interface Round {
   readonly status: Spec.Status
-  /** The status says something new. */
+  /** The status differs from the stored one. */
   readonly hasChanged: boolean
-  /** To be let go once the status is written. */
+  /** Their finalizer is removed once the status is written. */
   readonly removable: ReadonlyArray<Pod>
   /** More pods wait to be counted: the Job cannot end yet. */
   readonly isFull: boolean
   /** The Job was suspended or resumed in this round. */
   readonly suspension: "Suspended" | "Resumed" | undefined
-  /** What the policy made of the pods that were found to have failed. */
+  /** The failure policy actions for newly failed pods. */
   readonly actions: ReadonlyArray<Policies.Action>
 }
 
@@ -71,7 +71,7 @@ export const count = (snapshot: Snapshot, outcome: Outcome): Round => {
 const withConditions = (status: Spec.Status, conditions: Spec.Status["conditions"]): Spec.Status =>
   conditions === undefined || conditions === status.conditions ? status : { ...status, conditions }
 
-/** Suspension is told when it begins and when it ends; the time of the Job runs from the last time it began to work. */
+/** Writes the Suspended condition when it changes; a resumed Job starts its active time anew. */
 const suspensionOf = (
   { job, now, status }: Snapshot,
   { verdict, wasManaged }: Outcome
@@ -91,7 +91,7 @@ const suspensionOf = (
 const suspended: Verdict.Claim = { type: "Suspended", reason: "JobSuspended", message: "Job suspended" }
 const resumed: Verdict.Claim = { type: "Suspended", reason: "JobResumed", message: "Job resumed" }
 
-/** Uids of pods that are let go are counted; `held` are those that are not. The very same status if there are none. */
+/** Moves uids whose pods have lost the finalizer to the counters; `held` are those that still have it. The same object if there are none. */
 export const settle = (status: Spec.Status, held: ReadonlySet<string>): Spec.Status => {
   const { failed = [], succeeded = [] } = status.uncountedTerminatedPods ?? {}
   const left = { succeeded: succeeded.filter((uid) => held.has(uid)), failed: failed.filter((uid) => held.has(uid)) }
@@ -113,7 +113,7 @@ const uncountedFrom = (succeeded: ReadonlyArray<string>, failed: ReadonlyArray<s
 
 type Taken = Pick<Round, "status" | "removable" | "isFull" | "actions">
 
-/** Writes down how the pods ended that nothing keeps any more. */
+/** Adds the uids or indexes of finished pods to the status. */
 const countEnded = (snapshot: Snapshot, verdict: Verdict.Verdict | undefined, known: Spec.Status): Taken => {
   const { job, progress, tracked, uncounted } = snapshot
   const succeeded = [...(known.uncountedTerminatedPods?.succeeded ?? [])]
@@ -148,7 +148,7 @@ const countEnded = (snapshot: Snapshot, verdict: Verdict.Verdict | undefined, kn
 const isNewIn = ({ counted, succeeded }: NonNullable<Snapshot["progress"]>, index: number): boolean =>
   Indexes.has(succeeded, index) && !Indexes.has(counted, index)
 
-/** A pod that nothing more is expected of: the Job ends or goes, or the pod has ended and its failures are on its successor. */
+/** Whether the pod can be counted: the Job ends or is deleted, or the pod has finished and its successor carries its failure count. */
 const isRemovable = ({ job, retained }: Snapshot, verdict: Verdict.Verdict | undefined, pod: Pod): boolean => {
   if (Spec.isLeaving(job) || verdict !== undefined || Pods.hasSucceeded(pod)) return true
   return Pods.hasFailed(pod, job) && retained.get(Pods.indexOf(pod) ?? -1) !== pod
@@ -194,9 +194,9 @@ export const conclude = (
 export const hasExcessSuccesses = ({ spec }: Job, { succeeded = 0 }: Spec.Status): boolean =>
   spec?.completions !== undefined && succeeded > spec.completions
 
-/** Counts of which zero is worth saying once, and texts. */
+/** Fields in which zero or an empty text differs from absent. */
 const told = ["ready", "terminating", "failedIndexes"] as const
-/** Zero and nothing are the same. */
+/** Fields in which zero equals absent. */
 const silent = ["active", "succeeded", "failed", "startTime", "completedIndexes"] as const
 
 const hasChanged = (before: Spec.Status, after: Spec.Status): boolean =>

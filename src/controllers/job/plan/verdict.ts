@@ -1,7 +1,7 @@
 /**
- * Whether a Job is to end, and why: a list of reasons of which the first counts. A verdict is told in two steps, an interim condition and,
- * when nothing runs any more and all is counted, the terminal one; one whose interim condition is stored is never taken back.
- * Source: pkg/controller/job: syncJob, ensureJobConditionStatus.
+ * Decides whether a Job ends, and why: the first reason in the list counts. The end is written in two steps: an interim condition and, when no pod
+ * is active and all are counted, the terminal one. An end whose interim condition is stored is never revoked. Source: pkg/controller/job: syncJob,
+ * ensureJobConditionStatus.
  */
 import type { Job, Pod } from "../../../kube/resources.ts"
 import * as Time from "../../../kube/time.ts"

@@ -1,8 +1,7 @@
 /**
- * Which kinds are watched by a controller that learns them from discovery: every one with the verbs it needs, of the version the server
- * prefers. What is watched follows discovery: new kinds are started, those that are gone are stopped, those of groups that could
- * not be asked stay. Where a full informer of the kind runs already, it is shared: its objects have the same metadata, and a
- * second watch would cost the server and this process twice.
+ * Watches every kind from discovery that has the required verbs, in the version the server prefers: new kinds are started, removed kinds are
+ * stopped, and kinds of groups whose discovery failed stay. A running full informer of the kind is shared, since its objects have the same metadata.
+ * Source: pkg/controller/garbagecollector: resyncMonitors.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -14,7 +13,7 @@ import * as Resource from "../../../kube/Resource.ts"
 import type { Cache, Informer, Listener } from "../../../layers/Cache.ts"
 import type { Discovery, Listing } from "../../../layers/Discovery.ts"
 
-/** Which kinds are wanted of those that the server has. */
+/** The filter on the kinds that the server has. */
 export interface Wanted {
   /** What can be done with them: `list` and `watch` among others. */
   readonly verbs: ReadonlyArray<string>
@@ -85,14 +84,14 @@ export interface Monitors {
 /** How long a refresh waits for new monitors. Source: garbagecollector initialSyncTimeout. */
 const patience = Duration.seconds(30)
 
-/** Whoever wants the kinds, and what happens to their objects. Everything is called in the informers' turns and must not block. */
+/** Which kinds are wanted, and the callbacks for their objects. All are called synchronously by the informers and must not block. */
 export interface Options {
   readonly cache: Cache["Service"]
   readonly discovery: Discovery["Service"]
   readonly wanted: Wanted
   /** Whether more than metadata is needed of a kind. Never unless said otherwise. */
   readonly isWhole?: ((resource: Resource.Any) => boolean) | undefined
-  /** Told of the objects of a kind: those that are there first of all. */
+  /** Called with the changes of a kind, beginning with the objects of the initial list. */
   readonly listener: (informer: Informer<KubeObject>) => Listener<KubeObject>
   /** A kind has been read for the first time. */
   readonly onSynced?: ((informer: Informer<KubeObject>) => void) | undefined
@@ -152,7 +151,7 @@ export const make = (options: Options): Effect.Effect<Monitors, never, Scope.Sco
     return { refresh, count: () => running.size }
   })
 
-/** The full informer if somebody keeps one, else one of metadata only. */
+/** The full informer if one is running, else a metadata-only one. */
 const cheapest = ({ cache }: Options, resource: Resource.Any) =>
   Effect.flatMap(cache.status, (informers) => {
     const isShared = informers.some(

@@ -1,6 +1,6 @@
 /**
- * What the loops of nodes ask of a node and its pods: is it ready, which of the taints does it have, which pods are on it. Taints are written
- * whole, against the version that was read, so that nobody else's is lost. Not for deciding: that is each loop's own.
+ * What the node controllers read of a node and its pods: readiness, taints, the pods on it. Taints are written as a whole against the version that
+ * was read, so that changes of other clients are not lost.
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../../kube/ApiError.ts"

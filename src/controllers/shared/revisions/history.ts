@@ -14,7 +14,7 @@ import type { Template } from "../workload/podControl.ts"
 /** On pods and revisions: by which of the owner's templates they were made. Source: apps/v1 ControllerRevisionHashLabelKey. */
 export const hashLabel = "controller-revision-hash"
 
-/** Text by which pods and revisions know each other; undefined on one that nobody has labelled. */
+/** The hash label of a pod or revision; undefined if it has none. */
 export const hashOf = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[hashLabel]
 
 /**
@@ -105,7 +105,7 @@ export interface Making {
   readonly prefix?: string | undefined
 }
 
-/** A draft that says its name: it must be known when somebody else has taken it. */
+/** A draft with a name, which is needed when the name is taken. */
 type Named = Draft<ControllerRevision> & { readonly metadata: { readonly name: string } }
 
 export const draft = ({ hash, label = hashLabel, number, owner, prefix, resource, template }: Making): Named => {

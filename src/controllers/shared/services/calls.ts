@@ -1,4 +1,4 @@
-/** What a call to the server may come to without anything being wrong, for loops that keep slices. */
+/** API calls of the endpoint controllers for which an error is an expected result. */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../../kube/ApiError.ts"
 

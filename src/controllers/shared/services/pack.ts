@@ -1,8 +1,8 @@
 /**
- * Puts endpoints into slices with as few writes as there can be: each write goes to every node of the cluster. Pure, and ignorant of what
- * an endpoint is. What did not change is not touched, nothing is ever moved to make slices fuller. Endpoints that have no place yet go
- * into slices that have to be written anyway, the fullest first; then into slices that would be deleted, which is the same write; then what is
- * left over goes into the slice that it fills best, if it fits into one, and into a new one if not. Source: spec F.3.
+ * Packs endpoints into slices with as few writes as possible: each write goes to every node of the cluster. Pure, and independent of the type of an
+ * endpoint. Unchanged slices are not written, and no endpoint is moved to fill slices. New endpoints go first into slices that have to be written
+ * anyway, the fullest first; then into slices that would otherwise be deleted; the rest goes into the unchanged slice with the best fit, or into a
+ * new one. Source: staging/src/k8s.io/endpointslice: reconcileByPortMapping.
  */
 
 /** A slice as it is, of those that have the ports of their group. */
@@ -59,12 +59,12 @@ interface Sorted<S, E> {
   readonly missing: ReadonlyArray<E>
 }
 
-/** Endpoints for one slice that nobody had to write, and the unchanged one that could take them. */
+/** Endpoints for one further slice, and the unchanged slice that could take them. */
 interface Load<G, S, E> extends Filled<G, E> {
   readonly fits: { readonly slice: S; readonly endpoints: ReadonlyArray<E> } | undefined
 }
 
-/** `spare`: slices that nobody wants any more, to be refilled or deleted. */
+/** `spare`: slices that are not needed, to be refilled or deleted. */
 export const pack = <G, S, E>(
   groups: ReadonlyArray<Group<G, S, E>>,
   spare: ReadonlyArray<S>,

@@ -1,6 +1,6 @@
 /**
- * What a pod has to offer to the Services that select it: addresses by family, whether it is ready, the number behind a named port, a
- * host name; and which of its changes matter to them. Pure. Source: spec F.1.
+ * What a pod contributes to the Services that select it: addresses by family, readiness, the numbers of named ports, a host name; and which of its
+ * changes matter to them. Pure. Source: staging/src/k8s.io/endpointslice/util: podEndpointsChanged.
  */
 import * as PodState from "../../../kube/pod.ts"
 import type { Pod, Service } from "../../../kube/resources.ts"

@@ -1,6 +1,6 @@
 /**
- * Which Services a pod concerns, and which pods a Service selects, without looking at others: a table of the selectors, each found
- * by one of its labels, the one that the fewest others have; and an index of pods by their labels. Plain synchronous state.
+ * Which Services select a pod, and which pods a Service selects, without a scan of all: a table of selectors, each under its rarest label, and an
+ * index of pods by label. Plain synchronous state.
  */
 import * as Key from "../../../kube/Key.ts"
 import type { Pod, Service } from "../../../kube/resources.ts"
@@ -10,7 +10,7 @@ import * as Pods from "./pods.ts"
 
 export type Labels = Readonly<Record<string, string>>
 
-/** What a Service's pods have to be labelled with; undefined for one whose endpoints are not ours to keep. Source: spec F.1. */
+/** The pod selector of a Service; undefined for one whose endpoints are not managed. Source: staging/src/k8s.io/endpointslice: Reconcile. */
 export const selectorOf = ({ spec }: Service): Labels | undefined => {
   const selector = spec?.selector
   if (selector === undefined || spec?.type === "ExternalName") return undefined

@@ -1,6 +1,6 @@
 /**
- * The ports of a Service as a pod has them: numbers stand for themselves, names are looked up in the pod's containers, and what is not
- * found there is left out for that pod. Pods of one template share the answer. Pure. Source: spec F.1.
+ * The ports of a Service on a given pod: numbers as they are, names looked up in the pod's containers; a name that is not found is left out. Pods of
+ * one template share the result. Pure. Source: staging/src/k8s.io/endpointslice: getEndpointPorts.
  */
 import type { Pod, Service } from "../../../kube/resources.ts"
 

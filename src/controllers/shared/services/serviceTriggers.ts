@@ -1,6 +1,7 @@
 /**
- * Which Services a change of a Service or of a pod asks for. A pod asks for those that its labels match, before or after, and only if it
- * changed in something that they show. The table of selectors is kept here, before anything is asked for. Source: spec F.1.
+ * Maps changes of Services and pods to Service keys. A pod maps to the Services that match its labels before or after the change, and only if the
+ * change matters to endpoints. The triggers also maintain the table of selectors. Source: staging/src/k8s.io/endpointslice/util:
+ * GetPodServiceMemberships.
  */
 import * as Duration from "effect/Duration"
 import * as Key from "../../../kube/Key.ts"

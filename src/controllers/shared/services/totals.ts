@@ -1,4 +1,6 @@
-/** What all Services come to together, by the difference that each sync makes. Plain synchronous state, for one term of leadership. */
+/**
+ * The sums of endpoints and slices over all Services, maintained by the difference of each sync. Plain synchronous state, for one leadership term.
+ */
 import type { Key } from "../../../kube/Key.ts"
 
 /** Of one Service, or of all. */

@@ -1,7 +1,7 @@
 /**
- * Since when something that the endpoints of a Service do not show yet has been waiting to be shown: the earliest of the changes since the
- * last sync. Those who measure how long the network takes read it from an annotation. Pure; the state is the caller's, to keep when what
- * it led to is written. Source: spec F.1.
+ * The time of the earliest change since the last sync that the endpoints of a Service do not show yet. It is written as the annotation by which
+ * network programming latency is measured. Pure; the caller keeps the state after a successful write. Source: staging/src/k8s.io/endpointslice/util:
+ * TriggerTimeTracker.
  */
 import * as PodState from "../../../kube/pod.ts"
 import type { Pod, Service } from "../../../kube/resources.ts"

@@ -1,5 +1,6 @@
 /**
- * Which Secrets are tokens of service accounts, of which account, and what one of them lacks. Pure. Source: spec G.3, the types of core/v1.
+ * Which Secrets hold tokens of service accounts, of which account, and which fields they lack. Pure. Source: pkg/controller/serviceaccount:
+ * TokensController.
  */
 import * as Base64 from "effect/encoding/Base64"
 import * as Key from "../../../kube/Key.ts"

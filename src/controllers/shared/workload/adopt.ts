@@ -1,7 +1,7 @@
 /**
- * Claiming: which of the candidates belong to an owner, which orphans it takes in and which of its own it lets go. The decision is pure
- * (`plan`); `claim` carries it out. Nothing is adopted on the word of the cache: the first adoption of a sync reads the owner from the
- * server, once, and every adoption of that sync stands or falls with the answer. Source: spec A.1.
+ * Claims dependents for an owner: adopts matching orphans and releases dependents that no longer match. The decision is pure (`plan`); `claim` makes
+ * the writes. Before the first adoption of a sync the owner is read from the server, once; if it is gone or being deleted, nothing is adopted.
+ * Source: pkg/controller: BaseControllerRefManager, RecheckDeletionTimestamp.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -49,16 +49,16 @@ export const plan = <A extends KubeObject>(claiming: Claiming<A>, candidates: Re
   return found
 }
 
-/** What the server said of the owner when asked live: another object has its name, or it is being deleted. */
+/** The live read of the owner: another object has its name, or it is being deleted. */
 export class OwnerGone extends Data.TaggedError("OwnerGone")<{ readonly message: string }> {}
 
-/** Why one object could not be claimed or released. `cause` is undefined when the owner was gone. */
+/** Why one object could not be adopted or released. `cause` is undefined when the owner was gone. */
 export interface ClaimFailure {
   readonly message: string
   readonly cause: ApiError.ApiError | undefined
 }
 
-/** Everything that went wrong in one claim; the objects without a refusal were dealt with. */
+/** All failures of one claim; the other objects were handled. */
 export class ClaimError extends Data.TaggedError("ClaimError")<{ readonly failures: ReadonlyArray<ClaimFailure> }> {
   override get message(): string {
     return aggregate(this.failures.map((refusal) => refusal.message))
@@ -75,15 +75,15 @@ export interface Claim<A> extends Claiming<A> {
 }
 
 /**
- * Adopts and releases, and answers with what the owner has then, in the order of the candidates; an adopted object as the patch returned
- * it. What is gone meanwhile is no failure. Every object is tried before it fails.
+ * Adopts and releases, and returns what the owner has then, in the order of the candidates; an adopted object as the patch returned it. An object
+ * that is gone is not a failure. Every object is tried before the claim fails.
  */
 export const claim = <A extends KubeObject>(
   claiming: Claim<A>,
   candidates: ReadonlyArray<A>
 ): Effect.Effect<ReadonlyArray<A>, ClaimError> => {
   const { adopt, claimed, release } = plan(claiming, candidates)
-  // The usual sync changes no owner.
+  // Most syncs change no owner.
   return adopt.length === 0 && release.length === 0 ? Effect.succeed(claimed) : carryOut(claiming, candidates)
 }
 

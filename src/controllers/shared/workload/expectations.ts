@@ -1,12 +1,11 @@
 /**
- * The books of one loop: for each owner, the creations and deletions of dependents that it asked for and that the cache has not shown yet. While
- * some are missing the owner's dependents are not managed, because they would be counted wrongly. Triggers tell of what they see, callers
- * of what failed and will never be seen. Plain synchronous state, for one term of leadership. Times are monotonic milliseconds.
- * Source: spec A.2, the variant that knows the deletions by key.
+ * Expectations: for each owner, the creations and deletions that the loop requested and the cache has not shown yet. While some are missing the
+ * owner's dependents are not managed, since they would be miscounted. Triggers record what they observe, callers record failed calls. Plain
+ * synchronous state for one leadership term. Times are monotonic milliseconds. Source: pkg/controller: UIDTrackingControllerExpectations.
  */
 import type { Key } from "../../../kube/Key.ts"
 
-/** A record older than this holds nobody up: whatever it waits for was missed. */
+/** A record older than this is ignored: the expected events were missed. */
 export const expiry = 5 * 60 * 1000
 
 export interface Expectations {
@@ -22,16 +21,16 @@ export interface Expectations {
   readonly deletionObserved: (owner: Key, dependent: Key) => void
   /** Milliseconds until the owner may be managed: zero if nothing is missing or the record is too old. */
   readonly wait: (owner: Key, now: number) => number
-  /** The owner is gone: a namesake starts clean. */
+  /** The owner is gone: a new owner of its name starts without expectations. */
   readonly forget: (owner: Key) => void
 }
 
-/** Never without something missing: what is complete is not kept. */
+/** Removed as soon as nothing is missing. */
 interface Expected {
   readonly since: number
-  /** Not seen yet; below zero, harmlessly, when something nobody expected was seen while deletions were awaited. */
+  /** Not observed yet; below zero, harmlessly, after unexpected creations while deletions are expected. */
   creations: number
-  /** Not seen yet, each once. */
+  /** Not observed yet. */
   readonly deletions: Set<Key>
 }
 

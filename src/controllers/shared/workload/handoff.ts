@@ -1,15 +1,14 @@
 /**
- * Whether the cache can be trusted with what is to be done for an owner of pods. It cannot when another term worked on the owner: expectations
- * ended with that term, and a standby may be behind what its leader wrote last. It cannot when the answer to a write was lost: nobody
- * knows whether it was done. Then the server is asked what pods there are, before the next deed and once; nothing is done until the cache
- * shows the same. Plain synchronous state, for one term of leadership.
+ * Whether the cache is fresh enough to act for an owner of pods. It is not after a change of leader: expectations ended with the former term, and
+ * the cache of a standby may lag behind the leader's last writes. It is not after a write whose answer was lost. Then the pods are read from the
+ * server once, before the next write; nothing is written until the cache shows the same. Plain synchronous state for one leadership term.
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../../kube/ApiError.ts"
 import * as PodFacts from "../../../kube/pod.ts"
 import type { Pod } from "../../../kube/resources.ts"
 
-/** Uids of owners of which this term knows all there is to know: it worked on them before, or has seen them made. */
+/** Uids of owners for which the cache is known to be fresh: this term has handled them before, or has seen them created. */
 export interface Trust {
   readonly isOurs: (uid: string) => boolean
   readonly takeOver: (uid: string) => void
@@ -26,10 +25,10 @@ export const trust = (): Trust => {
   }
 }
 
-/** How long to wait until the cache is asked again, in milliseconds. */
+/** Milliseconds until the cache is compared again. */
 export const patience = 1000
 
-/** After the call the owner is not trusted any more if nobody knows whether it was done. */
+/** Runs the call; if its answer is lost, the owner is not trusted any more. */
 export const watched = <A>(
   { disown }: Pick<Trust, "disown">,
   uid: string | undefined,
@@ -43,7 +42,7 @@ export const watched = <A>(
 
 const unanswered = ["Network", "Timeout", "ServerError", "Decode"] as const
 
-/** Whether two lists are of the same pods in the same state, as far as that decides anything. */
+/** Whether two lists have the same pods in the same state, as far as decisions depend on it. */
 export const isSame = (cached: ReadonlyArray<Pod>, live: ReadonlyArray<Pod>): boolean => {
   if (cached.length !== live.length) return false
   const known = new Map(cached.map((pod) => [pod.metadata.uid, pod]))
@@ -55,7 +54,7 @@ export const isSame = (cached: ReadonlyArray<Pod>, live: ReadonlyArray<Pod>): bo
 
 const isSameVersion = (a: Pod, b: Pod): boolean => a.metadata.resourceVersion === b.metadata.resourceVersion
 
-/** What else changes on a pod that runs, and changes all the time, is no sign that the cache is behind. */
+/** The fields that decisions depend on; other fields of a running pod change all the time. */
 const gist = (pod: Pod): string => {
   const { metadata, spec, status } = pod
   const { annotations, deletionTimestamp, finalizers, labels } = metadata

@@ -1,7 +1,4 @@
-/**
- * The two indexes through which a loop finds the dependents of an owner: those it controls, by its uid, and those nobody controls, by
- * namespace. Together they are every candidate for a claim, so a sync touches its own objects and the orphans beside it only.
- */
+/** The two store indexes by which a loop finds the candidates for a claim: dependents by the uid of their controller, and orphans by namespace. */
 import type { KubeObject } from "../../../kube/Meta.ts"
 import * as Owner from "../../../kube/Owner.ts"
 import type { Index } from "../../../layers/Cache.ts"

@@ -1,6 +1,6 @@
 /**
- * Whether the API server keeps a field of the status. A server that is older than the field drops it and answers without it: a loop that compared
- * the field all the same would write at every sync. The last answer counts, because a server is upgraded while the loop runs.
+ * Whether the API server keeps a field of the status. An older server drops it from the stored object: a loop that compared the field anyway would
+ * write in every sync. The last answer counts, because a server may be upgraded while the loop runs.
  */
 export interface KeptField {
   readonly isKept: () => boolean

@@ -1,4 +1,4 @@
-/** What the loops of replicas count, under the names that dashboards of kube-controller-manager know. */
+/** Metrics of the workload loops, under the names of kube-controller-manager. */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as PodFacts from "../../../kube/pod.ts"

@@ -1,7 +1,6 @@
 /**
- * From a dependent to the owners it concerns, for triggers: synchronous reads of the owners' store, nothing else. A reference counts
- * only if the object of that name is of that kind and still has that uid; what is left of a former owner wakes nobody.
- * Source: spec A.1.
+ * From a dependent to the owners that a change concerns: synchronous reads of the owners' store. A controller reference counts only if the object of
+ * that name has that kind and uid. Source: pkg/controller/replicaset: resolveControllerRef.
  */
 import * as Key from "../../../kube/Key.ts"
 import type { KubeObject } from "../../../kube/Meta.ts"
@@ -29,16 +28,15 @@ export const resolve = <O extends KubeObject>(
   return owner?.metadata.uid === reference.uid ? owner : undefined
 }
 
-/** Every owner beside an orphan that may want it. */
+/** Every owner in the namespace whose selector matches an orphan. */
 export const matching = <O extends KubeObject>({ selects, store }: Owners<O>, orphan: KubeObject): ReadonlyArray<O> =>
   store
     .byIndex(Store.namespaceIndex, orphan.metadata.namespace ?? "")
     .filter((owner) => selects(owner, orphan.metadata.labels))
 
 /**
- * Whom a change of a dependent concerns: its owner; its former owner, if the reference changed; for an orphan that appeared, or whose labels
- * or owner changed, everybody whose selector matches. An orphan that goes, or
- * is first seen going, concerns nobody.
+ * The owners that a change of a dependent concerns: its owner; its former owner, if the reference changed; for an orphan that was created, or whose
+ * labels or owner changed, every owner whose selector matches. The deletion of an orphan concerns no owner.
  */
 export const concerned = <O extends KubeObject>(owners: Owners<O>, delta: Delta<KubeObject>): ReadonlyArray<O> => {
   const { object } = delta

@@ -1,6 +1,6 @@
 /**
- * Pods of an owner, made and deleted, with an event on the owner for each. What is sent follows from the owner's template alone.
- * Source: spec A.4.
+ * Creates and deletes the pods of an owner, with an event on the owner for each. The body of a pod follows from the owner's template alone. Source:
+ * pkg/controller: RealPodControl.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -58,8 +58,8 @@ export interface Calls {
 }
 
 /**
- * Creates one pod. A namespace that is being terminated takes nothing new, and its end removes the owner too: that is told to nobody and
- * answered with "NamespaceTerminating".
+ * Creates one pod. In a terminating namespace creation is forbidden and the owner will be deleted too: that is no event and no failure, but
+ * "NamespaceTerminating".
  */
 export const create = (
   calls: Calls,
@@ -86,7 +86,7 @@ export const create = (
   })
 }
 
-/** Deletes one pod, on the pod's own terms: no precondition, its own grace period. One that is gone already is "NotFound" and no event. */
+/** Deletes one pod with its own grace period and without preconditions. A pod that is already gone is "NotFound", without an event. */
 export const remove = (
   calls: Calls,
   owner: KubeObject,
@@ -107,6 +107,6 @@ export const remove = (
           )
   })
 
-/** That this process no longer leads is nothing that the owner's user could mend: the next leader does the work. */
+/** Losing the leadership is not recorded as an event: the next leader repeats the call. */
 const unlessFenced = (error: ApiError.ApiError, told: Effect.Effect<void>): Effect.Effect<void> =>
   ApiError.hasReason(error, "LeaderFenced") ? Effect.void : told

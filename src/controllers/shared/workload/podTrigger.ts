@@ -1,6 +1,6 @@
 /**
- * Which owners a change of a pod concerns, and what the books learn from it: the trigger of loops whose owners make pods. It runs after the
- * stores have changed. Source: spec A.1, A.2, C.1.
+ * The pod trigger of loops whose owners create pods: maps a pod event to its owners and updates the expectations. It runs after the stores have
+ * changed. Source: pkg/controller/replicaset: addPod, updatePod, deletePod.
  */
 import * as Key from "../../../kube/Key.ts"
 import type { KubeObject } from "../../../kube/Meta.ts"
@@ -15,14 +15,14 @@ import * as Owners from "./owners.ts"
 
 export interface Watching<O extends KubeObject> {
   readonly owners: Owners.Owners<O>
-  /** None where names say what there is. */
+  /** Undefined for loops whose pods have stable names. */
   readonly expectations?: Expectations | undefined
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">
-  /** Seconds after a pod has become ready at which the owner is looked at again; zero for not at all. */
+  /** Seconds after a pod has become ready at which the owner is synced again; zero for not at all. */
   readonly availableAfter: (owner: O) => number
 }
 
-/** A pod that is being deleted is as good as gone: its owner is told now, and needs no second telling of the rest. */
+/** A pod counts as deleted once it has a deletion timestamp; later events of it need no sync. */
 export const make = <O extends KubeObject>(watching: Watching<O>): Trigger<Pod> => {
   const { expectations, owners } = watching
   const gone = (pod: Pod): ReadonlyArray<Key.Key> => {
@@ -48,7 +48,7 @@ export const make = <O extends KubeObject>(watching: Watching<O>): Trigger<Pod> 
   }
 }
 
-/** The status changes once more, without an event, when a pod that has just become ready has been so for long enough. */
+/** A pod becomes available without an event, `minReadySeconds` after it became ready. */
 const wakeWhenAvailable = <O extends KubeObject>(
   { availableAfter, queue }: Watching<O>,
   concerned: ReadonlyArray<O>,

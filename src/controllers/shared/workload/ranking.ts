@@ -1,7 +1,7 @@
 /**
- * Which pods go first when there are too many: those that serve least and cost least to lose. Eight rules in turn, each asked only when the
- * ones before it see no difference. Ages are compared by the power of two they fall into, and within one by uid, so that successive
- * scale-downs do not always take the youngest. Source: spec A.6.
+ * The order in which surplus pods are deleted: those that serve least and are cheapest to lose first. Eight rules, each used only when those before
+ * it are equal. Ages are compared by their logarithm to base two, and equal ones by uid, so that successive scale-downs do not always delete the
+ * youngest. Source: pkg/controller: ActivePodsWithRanks.
  */
 import type { Pod } from "../../../kube/resources.ts"
 import * as PodFacts from "../../../kube/pod.ts"
@@ -10,7 +10,7 @@ import * as Time from "../../../kube/time.ts"
 /** On a pod: an int32 as text, what it costs to lose it compared to others. */
 export const deletionCost = "controller.kubernetes.io/pod-deletion-cost"
 
-/** What the rules look at, read from the pod once for all comparisons. */
+/** The inputs of the rules, read from the pod once for all comparisons. */
 interface Rank {
   readonly pod: Pod
   readonly uid: string
@@ -28,8 +28,8 @@ interface Rank {
 }
 
 /**
- * The `count` pods to delete, first those that should go first; all of them, in their own order, if that is what is asked for.
- * `related`: the pods that count as company on a node, those given here among them, in any phase; asked only if it matters.
+ * The `count` pods to delete, in that order; all of them in their own order if `count` is not smaller. `related`: the pods that count for colocation
+ * on a node, including these, in any phase; evaluated only if it matters.
  */
 export const victims = (
   pods: ReadonlyArray<Pod>,
@@ -46,10 +46,7 @@ export const victims = (
     .map((rank) => rank.pod)
 }
 
-/**
- * The pods of a Job, first those that should go first: neither cost nor company counts, and ages are compared as they are. Source:
- * spec A.6, the rules 1, 2, 3, 6, 7 and 8.
- */
+/** The pods of a Job in deletion order: without cost and colocation, and with exact ages. Source: pkg/controller: ActivePods. */
 export const byDeletionOrder = (pods: ReadonlyArray<Pod>): ReadonlyArray<Pod> =>
   pods
     .map((pod) => rankOf(pod, new Map()))
@@ -78,7 +75,7 @@ const compare = (a: Rank, b: Rank, now: number): number => {
   )
 }
 
-/** Who has come less far goes first. */
+/** Pods that have progressed less are deleted first. */
 const byProgress = (a: Rank, b: Rank): number => {
   if (a.assigned !== b.assigned) return a.assigned ? 1 : -1
   if (a.phase !== b.phase) return a.phase - b.phase

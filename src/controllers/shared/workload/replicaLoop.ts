@@ -1,7 +1,7 @@
 /**
- * The loop of an owner of identical pods: ReplicaSets and ReplicationControllers are two declarations over it. Triggers keep the books of
- * expectations and say whom a pod concerns; a sync claims the owner's active pods, creates or deletes what the plan says, and writes
- * the status, also when that failed. Source: spec C.1, C.2.
+ * The loop behind ReplicaSets and ReplicationControllers. Triggers maintain the expectations and map pods to owners; a sync claims the active pods,
+ * creates or deletes according to the plan, and writes the status, also after a failure. Source: pkg/controller/replicaset: syncReplicaSet,
+ * manageReplicas.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -40,7 +40,7 @@ export interface Kind<O extends Replicas.ReplicaOwner> {
   readonly countsTerminating: boolean
 }
 
-/** What the loop reads and does. */
+/** The dependencies of the loop. */
 export interface Deps<O> extends PodControl.Calls {
   readonly owners: Store.Readable<O & Replicas.ReplicaOwner>
   readonly pods: Store.Readable<Pod>
@@ -54,8 +54,8 @@ export interface Deps<O> extends PodControl.Calls {
 export type Failure = ApiError | Adopt.ClaimError | PodControl.PodControlError
 
 /**
- * So many pods are created or deleted at a time, by all syncs together: the late batches of a large owner are hundreds of calls, and over
- * HTTP/1.1 each that is under way is a connection of its own.
+ * Calls in flight, of all syncs together: the late batches of a large owner are hundreds of calls, and over HTTP/1.1 each is a connection of its
+ * own.
  */
 const atOnce = 64
 
@@ -68,7 +68,7 @@ interface State<O extends Replicas.ReplicaOwner> {
   readonly terminatingReplicas: KeptField.KeptField
 }
 
-/** What the loop makes of changes and of keys, with books of its own. The triggers run after the stores have changed. */
+/** The triggers and the sync, with expectations of their own. The triggers run after the stores have changed. */
 export interface Loop<in O> {
   readonly onOwner: Trigger.Trigger<O>
   readonly onPod: Trigger.Trigger<Pod>
@@ -109,7 +109,7 @@ export const body = <O extends Replicas.ReplicaOwner>(
   }
 }
 
-/** A deleted owner takes its books along, so that a namesake starts clean. */
+/** The expectations of a deleted owner are dropped, so that a new owner of its name starts without any. */
 const ownerTrigger =
   <O extends Replicas.ReplicaOwner>({ expectations }: State<O>): Trigger.Trigger<O> =>
   (delta) => {
@@ -133,7 +133,7 @@ const sync = <O extends Replicas.ReplicaOwner>(state: State<O>) =>
     }
     const clock = yield* Clock.Clock
     const monotonic = Monotonic.millis(clock)
-    // Before the pods are read: what the cache shows after this counts as seen.
+    // Read before the pods: events that arrive later are reflected in the pods.
     const mayManage = expectations.wait(key, monotonic()) === 0 && owner.metadata.deletionTimestamp === undefined
     const { active, terminating } = yield* gather(state, owner, selector)
     const step = mayManage ? plan(state, owner, active, clock.currentTimeMillisUnsafe()) : Replicas.nothing
@@ -158,7 +158,7 @@ const sync = <O extends Replicas.ReplicaOwner>(state: State<O>) =>
     return delay === Infinity ? Reconcile.done : Reconcile.after(delay)
   })
 
-/** The owner's active pods, after adoptions and releases, and how many of its pods are on their way out. */
+/** The active pods after adoptions and releases, and the number of terminating ones. */
 const gather = <O extends Replicas.ReplicaOwner>(
   { kind, deps }: State<O>,
   owner: O,
@@ -182,7 +182,7 @@ const plan = <O extends Replicas.ReplicaOwner>(
   now: number
 ): Replicas.Step => Replicas.step(Replicas.desired(owner), active, () => relatives(state, owner), now)
 
-/** Answers with the first failure, after everything was tried that should be. `now`: monotonic milliseconds, for the books. */
+/** Returns the first failure, after all calls were tried. `now`: monotonic milliseconds, for the expectations. */
 const carryOut = <O extends Replicas.ReplicaOwner>(
   state: State<O>,
   key: Key.Key,
@@ -232,7 +232,7 @@ const remove = Effect.fnUntraced(function* <O extends Replicas.ReplicaOwner>(
   return failures[0]
 })
 
-/** The pods that any owner of the same family selects: they are company on a node. An owner without an owner has no family. */
+/** The pods that any owner with the same controller selects: they count for colocation. None for an owner without a controller. */
 const relatives = <O extends Replicas.ReplicaOwner>({ owners, deps }: State<O>, owner: O): ReadonlyArray<Pod> => {
   const parent = Owner.controllerOf(owner)
   if (parent === undefined) return []
@@ -242,7 +242,7 @@ const relatives = <O extends Replicas.ReplicaOwner>({ owners, deps }: State<O>, 
     .filter((pod) => family.some((relative) => owners.selects(relative, pod.metadata.labels)))
 }
 
-/** A refused write is repeated once on what the server has now; the generation stays the one the counts are about. */
+/** A failed write is retried once on the live object; the observed generation stays that of the counts. */
 const writeStatus = <O extends Replicas.ReplicaOwner>(
   deps: Deps<O>,
   owner: O,

@@ -1,6 +1,6 @@
 /**
- * One sync of an owner of identical pods, as a pure plan: how many pods to create, or which to delete, and what the status says then. It
- * knows ReplicaSets and ReplicationControllers by what they have in common. Times are milliseconds since 1970. Source: spec C.3, C.4.
+ * The plan of one sync of a ReplicaSet or ReplicationController: how many pods to create or which to delete, and the resulting status. Pure. Times
+ * are milliseconds since 1970. Source: pkg/controller/replicaset: manageReplicas, calculateStatus.
  */
 import type { KubeObject } from "../../../kube/Meta.ts"
 import * as PodFacts from "../../../kube/pod.ts"
@@ -40,7 +40,7 @@ export interface ReplicaOwner extends KubeObject {
   readonly status?: Status
 }
 
-/** So many pods at most are created or deleted in one sync. */
+/** The limit of pods created or deleted in one sync. */
 export const burst = 500
 
 /** The server fills it in; one pod is what it would fill in. */
@@ -78,7 +78,7 @@ export interface Observed<O> {
   readonly now: number
 }
 
-/** The status that tells the truth about what was observed; fields it does not know are kept. */
+/** The status for the observed pods; unknown fields are kept. */
 export const status = <O extends ReplicaOwner>(observed: Observed<O>): Status => {
   const { active, now, owner, terminating } = observed
   const labels = Object.entries(owner.spec?.template?.metadata?.labels ?? {})
@@ -99,7 +99,7 @@ export const status = <O extends ReplicaOwner>(observed: Observed<O>): Status =>
 
 const replicaFailure = "ReplicaFailure"
 
-/** There while managing fails, with the words of the first failure: one that is there already is not rewritten. */
+/** Present while managing pods fails, with the message of the first failure: an existing condition is not rewritten. */
 const conditionsOf = (
   before: ReadonlyArray<Condition>,
   { active, failure, now, owner }: Observed<ReplicaOwner>
@@ -116,8 +116,8 @@ const conditionsOf = (
 }
 
 /**
- * Whether the stored status says the same, of the present generation. Absent counts are zero, but for `terminatingReplicas`: where it is absent,
- * nobody has counted yet. `isKept`: whether the server keeps that one. Source: pkg/controller/replicaset updateReplicaSetStatus.
+ * Whether the stored status has the same content for the present generation. Absent counts equal zero, except `terminatingReplicas`: absent means
+ * not counted yet. `isKept`: whether the server keeps that field. Source: pkg/controller/replicaset: updateReplicaSetStatus.
  */
 export const isCurrent = (owner: ReplicaOwner, next: Status, isKept: boolean): boolean => {
   const before = owner.status
@@ -147,8 +147,8 @@ const sameConditions = (a: ReadonlyArray<Condition>, b: ReadonlyArray<Condition>
     }))
 
 /**
- * Milliseconds after `now` at which a pod becomes available that is not yet, or `minReadySeconds` if no pod says when; undefined
- * if nobody waits for time to pass. `written`: the status as it stands.
+ * Milliseconds after `now` at which the next pod becomes available, or `minReadySeconds` if no pod has a ready time; undefined if none is waited
+ * for. `written`: the stored status.
  */
 export const recheck = <O extends ReplicaOwner>(
   { active, now, owner }: Pick<Observed<O>, "owner" | "active" | "now">,

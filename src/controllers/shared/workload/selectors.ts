@@ -1,6 +1,6 @@
 /**
- * The selectors of owners, as the workload loops use them. One that selects nothing is none. One that selects everything is none either, except for
- * Jobs: no server stores such an owner of another kind, and what it would do to the pods of others is too much to risk.
+ * Label selectors of owners in the workload loops. An empty selector is rejected for all kinds but Job: the API server stores no such owner of
+ * another kind, and acting on all pods of a namespace is too dangerous.
  */
 import * as Result from "effect/Result"
 import type { KubeObject } from "../../../kube/Meta.ts"

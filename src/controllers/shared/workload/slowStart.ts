@@ -1,6 +1,6 @@
 /**
- * Many like calls, carefully: one, then two, four, eight at a time, and no further batch once a call has failed. What would fail a
- * hundred times - a quota, a refusing webhook - fails once or a few times instead. Source: spec A.3.
+ * Repeats one call in batches of 1, 2, 4, 8 …, and stops after a batch with a failure, so that a quota or a rejecting webhook causes a few failed
+ * calls instead of hundreds. Source: pkg/controller/replicaset: slowStartBatch.
  */
 import * as Effect from "effect/Effect"
 

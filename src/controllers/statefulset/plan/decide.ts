@@ -1,7 +1,7 @@
 /**
- * The next step of a StatefulSet: replicas are mended and made, then those too many go, then old ones are replaced. An ordered set does one of
- * these at a time, and none while a replica before is not available; a parallel one does all that it can. A total function.
- * Source: spec G.8.3.
+ * The next step of a StatefulSet: replicas are updated and created, then surplus ones are deleted, then outdated ones are replaced. An ordered set
+ * does one of these at a time, and none while a lower replica is not available; a parallel set does all that it can. A total function. Source:
+ * pkg/controller/statefulset: updateStatefulSet, processReplica, processCondemned.
  */
 import * as PodFacts from "../../../kube/pod.ts"
 import * as Identity from "../identity.ts"
@@ -11,7 +11,7 @@ import * as Outdated from "./outdated.ts"
 import type * as Step from "./step.ts"
 import * as Storage from "./storage.ts"
 
-/** What is to be done for one replica, and whether those after it have to wait. */
+/** The actions for one replica, and whether those after it have to wait. */
 interface ReplicaStep {
   readonly actions: ReadonlyArray<Step.Action>
   readonly waiting: Step.Wait | undefined
@@ -76,12 +76,12 @@ const replica = (snapshot: Snapshot.Snapshot, { ordinal, pod }: Snapshot.Place):
   const { set } = snapshot
   const storage = Storage.of(snapshot, ordinal, pod)
   if (pod === undefined) {
-    // Until the garbage collector has taken them: a new pod would lose its volumes.
+    // Wait until the garbage collector has deleted them: a new pod would lose its volumes.
     if (storage.isStale) return wait("claims")
     return move({ _tag: "Create", ordinal, revision: Snapshot.revisionFor(snapshot, ordinal), storage })
   }
   if (PodFacts.isTerminal(pod)) {
-    // The name is free only when it is gone.
+    // The name is free only after the deletion.
     return wait("ended", Identity.isTerminating(pod) ? [] : [{ _tag: "Delete", ordinal, pod, why: "ended" }])
   }
   const isProvided = pod.status?.phase !== "Pending" || hasAllClaims(storage)
@@ -94,7 +94,7 @@ const replica = (snapshot: Snapshot.Snapshot, { ordinal, pod }: Snapshot.Place):
   return updateOf(snapshot, { ordinal, pod }, storage) ?? { ...proceed, actions: provided }
 }
 
-/** Whether every claim is there and has the owners it should have. One that is going is made anew when it is gone, which will be told. */
+/** Whether every claim exists with the right owners. A terminating claim is recreated after the event of its deletion. */
 const hasAllClaims = ({ ownerUpdates, missing }: Storage.Storage): boolean =>
   missing.length === 0 && ownerUpdates.length === 0
 
@@ -110,16 +110,15 @@ const updateOf = (
   return { ...proceed, actions: [{ _tag: "Update", ordinal, pod, storage: claims }] }
 }
 
-/** What goes with a replica is known as its own before the replica goes. */
+/** Claims that are deleted with a replica are owned by its pod before the pod is deleted. */
 const claimUpdate = (snapshot: Snapshot.Snapshot, { ordinal, pod }: Snapshot.Member): ReadonlyArray<Step.Action> => {
   const storage = Storage.of(snapshot, ordinal, pod)
   return storage.ownerUpdates.length === 0 ? [] : [{ _tag: "UpdateClaims", ordinal, pod, storage }]
 }
 
 /**
- * One that is not available holds the others up, unless it is the last one of its kind: then it is what everybody waits for. One that has ended
- * will never be available, so nobody waits for it.
- * `last`: of the condemned ones that are not available the one with the lowest ordinal.
+ * A condemned replica that is not available blocks the others, except `last`: the unavailable one with the lowest ordinal. One that has ended never
+ * becomes available and blocks nothing.
  */
 const surplus = (
   snapshot: Snapshot.Snapshot,

@@ -1,6 +1,7 @@
 /**
- * Which replicas are replaced by an update: from the highest place down to the partition, as many at a time as may be unavailable. The partition
- * counts places, not ordinals. Source: spec G.8.3, feature gate MaxUnavailableStatefulSet.
+ * Which replicas a rolling update replaces: from the highest place down to the partition, as many at a time as may be unavailable. The partition
+ * counts places, not ordinals. Source: pkg/controller/statefulset: updateStatefulSetAfterInvariantEstablished; feature gate
+ * MaxUnavailableStatefulSet.
  */
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"

@@ -1,6 +1,6 @@
 /**
- * Who owns a claim, so that the garbage collector deletes it when the set's policy says so: the set, if claims go with it; the pod of a replica
- * that is one too many, if claims go with those; or nobody. Claims are never deleted by the loop itself. Source: spec G.8.6.
+ * The owner of a claim under the retention policy, which the garbage collector acts on: the set with `whenDeleted`, the condemned pod with
+ * `whenScaled`, or none. Source: pkg/controller/statefulset: updateClaimOwnerRefForSetAndPod.
  */
 import type { OwnerReference } from "../../../kube/Meta.ts"
 import * as Owner from "../../../kube/Owner.ts"
@@ -33,7 +33,7 @@ const namesSet = ({ set }: Holder, reference: OwnerReference): boolean =>
 const namesPod = ({ ordinal, set }: Holder, reference: OwnerReference): boolean =>
   names(Pod, Identity.podName(set, ordinal), reference)
 
-/** Owned by a set or pod of that name that is not this one: it is for the garbage collector to say what becomes of it. */
+/** Owned by another set or pod of that name: left to the garbage collector. */
 const isOfNamesake = (holder: Holder, claim: Owned): boolean =>
   referencesOf(claim).some(
     (reference) =>
@@ -46,7 +46,7 @@ export const isStale = (holder: Holder, claim: PersistentVolumeClaim): boolean =
   Spec.retention(holder.set).whenScaled &&
   referencesOf(claim).some((reference) => namesPod(holder, reference) && reference.uid !== holder.pod?.metadata.uid)
 
-/** Somebody else manages the claim, so that it cannot be ours to give away. Where claims are kept it does not matter. */
+/** Another controller owns the claim, so its owners are not changed. Irrelevant under `Retain`. */
 export const isConflicting = (holder: Holder, claim: Owned): boolean => {
   const { whenDeleted, whenScaled } = Spec.retention(holder.set)
   if (!whenDeleted && !whenScaled) return false
@@ -66,7 +66,7 @@ const wanted = ({ ordinal, pod, set }: Holder): References => {
   return whenDeleted ? [Owner.reference(StatefulSet, set)] : none
 }
 
-/** The references that the claim should have; undefined if they are right, or none of our business. */
+/** The references that the claim should have; undefined if they are right, or another owner decides. */
 export const owners = (holder: Holder, claim: Owned): References | undefined => {
   if (isOfNamesake(holder, claim)) return undefined
   const before = referencesOf(claim)

@@ -1,6 +1,6 @@
 /**
- * Which revision the present template is, which one was before, and which may be deleted. Pure; `history` writes.
- * Source: pkg/controller/statefulset getStatefulSetRevisions, truncateHistory.
+ * The revision of the present template, the one before it, and those that may be deleted. Pure; `history` writes. Source:
+ * pkg/controller/statefulset: getStatefulSetRevisions, truncateHistory.
  */
 import type { ControllerRevision, StatefulSet } from "../../../kube/resources.ts"
 import * as History from "../../shared/revisions/history.ts"
@@ -34,7 +34,7 @@ export const current = (
   revisions: ReadonlyArray<ControllerRevision>
 ): ControllerRevision | undefined => revisions.find(({ metadata }) => metadata.name === status?.currentRevision)
 
-/** The lowest ones above the limit of those that nobody uses. */
+/** The oldest unused revisions above the limit. */
 export const excess = (
   set: StatefulSet,
   revisions: ReadonlyArray<ControllerRevision>,

@@ -1,6 +1,6 @@
 /**
- * What a sync of a StatefulSet sees: a place for each replica that should be, with its pod if there is one, and the pods that should not be.
- * Plan and status are made of one look, so that they speak of the same moment. Source: spec G.8.3.
+ * The input of one sync: a place for each desired replica, with its pod if there is one, and the condemned pods. Plan and status are computed from
+ * the same snapshot. Source: pkg/controller/statefulset: updateStatefulSet.
  */
 import type { PersistentVolumeClaim, Pod, StatefulSet } from "../../../kube/resources.ts"
 import type { Template } from "../../shared/workload/podControl.ts"
@@ -19,7 +19,7 @@ export interface Member {
   readonly pod: Pod
 }
 
-/** Where a replica belongs. */
+/** The place of a desired replica. */
 export interface Place {
   readonly ordinal: number
   readonly pod: Pod | undefined
@@ -46,7 +46,7 @@ export interface Snapshot extends Omit<Seen, "pods"> {
   readonly condemned: ReadonlyArray<Member>
 }
 
-/** Pods whose names tell no ordinal are nobody's replica, and left alone. */
+/** Pods without an ordinal in their name are ignored. */
 export const take = ({ pods, ...seen }: Seen): Snapshot => {
   const { set } = seen
   const present = new Map<number, Pod>()
@@ -65,15 +65,15 @@ export const take = ({ pods, ...seen }: Seen): Snapshot => {
   return { ...seen, places, condemned }
 }
 
-/** A replica that nobody can use now: not there, not ready for long enough, or on its way out. */
+/** Whether a replica is missing, not ready for long enough, or terminating. */
 export const isUnavailable = ({ now, set }: Snapshot, pod: Pod | undefined): boolean =>
   pod === undefined || Identity.isTerminating(pod) || !Identity.isAvailable(set, pod, now)
 
-/** How many of the replicas that should be nobody can use now. */
+/** The number of desired replicas that are unavailable. */
 export const unavailable = (snapshot: Snapshot): number =>
   snapshot.places.filter(({ pod }) => isUnavailable(snapshot, pod)).length
 
-/** Of which revision a missing replica is made: below the partition the one that was there before the update. */
+/** The revision of a missing replica: below the partition the one before the update. */
 export const revisionFor = ({ current, set, update }: Snapshot, ordinal: number): Revision => {
   if (!Spec.isRolling(set)) return update
   const kept = Spec.partition(set) ?? set.status?.currentReplicas ?? 0

@@ -1,6 +1,6 @@
 /**
- * The status of a StatefulSet: counts of its replicas, and which revisions they are of. Set field by field: conditions that others put there
- * stay, and a status that says the same is not written. Source: spec G.8.5.
+ * The status of a StatefulSet: counts of its replicas and the names of their revisions. Only these fields are set; conditions of other writers stay,
+ * and an unchanged status is not written. Source: pkg/controller/statefulset: updateStatus, completeRollingUpdate.
  */
 import * as PodFacts from "../../../kube/pod.ts"
 import type { Pod, StatefulSet } from "../../../kube/resources.ts"
@@ -11,7 +11,7 @@ import type * as Step from "./step.ts"
 
 export type Status = NonNullable<StatefulSet["status"]>
 
-/** What one sync says. */
+/** The fields that a sync writes. */
 export interface Counts {
   readonly observedGeneration?: number
   readonly replicas: number
@@ -25,8 +25,8 @@ export interface Counts {
 }
 
 /**
- * `done`: what the sync has changed after it looked; new pods count at once, which saves a write for each. `collisions`: names of revisions that
- * were taken.
+ * `done`: what the sync has changed after the snapshot; new pods count at once, which saves a write for each. `collisions`: the number of hash
+ * collisions.
  */
 export const count = (snapshot: Snapshot.Snapshot, { gone, made }: Step.Done, collisions: number): Counts => {
   const { current, now, set, update } = snapshot

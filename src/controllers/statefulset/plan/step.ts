@@ -1,4 +1,4 @@
-/** What a plan of the StatefulSet loop asks for: phases, each done in full before the next, and what it waits for. */
+/** The types of a StatefulSet plan: phases of actions, each applied in full before the next, and what the plan waits for. */
 import type { Pod } from "../../../kube/resources.ts"
 import type { Revision } from "./snapshot.ts"
 import type { Storage } from "./storage.ts"
@@ -23,7 +23,7 @@ export type Action =
   /** The claims of a replica that is one too many, before it goes. */
   | { readonly _tag: "UpdateClaims"; readonly ordinal: number; readonly pod: Pod; readonly storage: Storage }
 
-/** Why there is nothing more to do for now; each ends with an event. */
+/** Why nothing more can be done for now; each ends with an event. */
 export type Wait = "ended" | "claims" | "terminating" | "unready" | "unavailable"
 
 export interface Waiting {
@@ -35,15 +35,15 @@ export interface Waiting {
 export interface Step {
   /** No pod is in two deeds of one phase; one deed that fails ends its phase, and those after it. */
   readonly phases: ReadonlyArray<ReadonlyArray<Action>>
-  /** What holds up an ordered set; undefined when everything was looked at. */
+  /** What an ordered set waits for; undefined when all replicas were handled. */
   readonly waiting: Waiting | undefined
-  /** Where replicas may be replaced by an update: how many nobody can use as it is. */
+  /** The number of unavailable replicas, for sets with rolling updates. */
   readonly unavailable?: number
 }
 
 export const actions = ({ phases }: Step): ReadonlyArray<Action> => phases.flat()
 
-/** What a step that was carried out has changed, before a cache shows it. */
+/** The changes of an applied step, before the cache shows them. */
 export interface Done {
   readonly gone: ReadonlySet<Pod>
   /** The revision of each new pod. */

@@ -1,6 +1,6 @@
 /**
- * The claims of one replica, as they are and as they should be: which are missing, which have wrong owners, which stand in the way of a new
- * pod. Source: spec G.8.1, G.8.3, G.8.6.
+ * The claims of one replica as they are and as they should be: which are missing, which have wrong owners, and which block a new pod. Source:
+ * pkg/controller/statefulset: createMissingPersistentVolumeClaims, PodClaimIsStale.
  */
 import type { Draft } from "../../../kube/Meta.ts"
 import type { PersistentVolumeClaim } from "../../../kube/resources.ts"
@@ -9,7 +9,7 @@ import * as Spec from "../spec.ts"
 import type { Snapshot } from "./snapshot.ts"
 import * as Retention from "./retention.ts"
 
-/** A draft that says its name: events name it. */
+/** A draft with a name, for events. */
 export type ClaimDraft = Draft<PersistentVolumeClaim> & { readonly metadata: { readonly name: string } }
 
 /** What is there of a replica's claims, in the order of the templates. */
@@ -17,11 +17,11 @@ export interface Storage {
   readonly missing: ReadonlyArray<ClaimDraft>
   /** Claims with the owners that they should have. */
   readonly ownerUpdates: ReadonlyArray<PersistentVolumeClaim>
-  /** Names of claims that somebody else manages, so that the policy does not count for them. */
+  /** Names of claims with another controller, to which the policy does not apply. */
   readonly conflicting: ReadonlyArray<string>
   /** Names of claims that are being deleted: a new pod must not use them. */
   readonly going: ReadonlyArray<string>
-  /** A claim goes with a pod that is gone already: no new pod before it is gone too. */
+  /** A claim is owned by a former pod of this name: no new pod before it is deleted. */
   readonly isStale: boolean
 }
 
