@@ -1,4 +1,4 @@
-/** What a user sees of a Job that runs to its end: spec D.3 to D.8, one row after the other. */
+/** A Job that runs to its end, as a user sees it. Source: pkg/controller/job: syncJob. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -222,7 +222,7 @@ describe("a Job", () => {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2 }))
         yield* Harness.endSome(1, 0)
         yield* Harness.rounds
-        // Somebody gives it a pod that has done the work as well.
+        // A user creates a matching pod that has already succeeded.
         const { metadata, spec } = yield* Harness.get()
         yield* Harness.apply({
           apiVersion: "v1",

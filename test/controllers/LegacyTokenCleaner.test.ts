@@ -1,4 +1,4 @@
-/** Tokens that nobody uses are marked after some time and deleted after as long again: spec G.3. */
+/** Tokens that are unused for the period are marked, and deleted after another. Source: pkg/controller/serviceaccount: LegacySATokenCleaner. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -66,7 +66,7 @@ const look = Effect.gen(function* () {
 const where = ClusterTest.layer()
 
 describe("legacy-serviceaccount-token-cleaner", () => {
-  it.effect("marks what nobody has used for the period, and deletes it after another", () =>
+  it.effect("marks tokens that were unused for the period, and deletes them after another", () =>
     Effect.gen(function* () {
       const { cluster } = yield* prepared(["a"])
       yield* look
@@ -96,7 +96,7 @@ describe("legacy-serviceaccount-token-cleaner", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("keeps those in use, those that a pod mounts, and those that somebody made by hand", () =>
+  it.effect("keeps tokens in use, tokens that a pod mounts, and tokens that a user created", () =>
     Effect.gen(function* () {
       const { client, cluster } = yield* prepared(["used", "mounted", "by-hand", "idle"])
       yield* client.create(Pod, {
@@ -117,7 +117,7 @@ describe("legacy-serviceaccount-token-cleaner", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("leaves a token alone for a period whose mark somebody takes off, and who uses it", () =>
+  it.effect("keeps a token for another period when it is used, or when a user removes its mark", () =>
     Effect.gen(function* () {
       const { cluster } = yield* prepared(["a"])
       yield* cluster.advance("5 days")

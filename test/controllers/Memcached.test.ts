@@ -126,7 +126,7 @@ describe("memcached", () => {
     }).pipe(Effect.scoped, Effect.provide(World.layer()))
   )
 
-  it.effect("goes with all it had, and an event tells of it once", () =>
+  it.effect("is deleted with its dependents, with one event", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* World.start()
@@ -200,7 +200,7 @@ describe("memcached", () => {
     }).pipe(Effect.scoped, Effect.provide(World.layer({ crds: [World.loose], webhooks: Memcacheds.webhooks })))
   )
 
-  it.effect("tells of one that was stored before there was validation, and goes on with the others", () =>
+  it.effect("records an event for a Memcached stored before validation, and continues with the others", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.apply([World.object("old", { size: "three" }), World.object("cache")])

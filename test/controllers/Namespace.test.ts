@@ -440,7 +440,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
-  it.effect("says that a namespace is ending where nobody has said so", () =>
+  it.effect("sets the phase Terminating where the server has not", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient

@@ -1,4 +1,7 @@
-/** What users see of a node that is not well. Rows of part G.4.1 and G.4.2; what becomes of its pods is told in `nodes/deadMachine.test.ts`. */
+/**
+ * Nodes that are not ready or do not report: conditions, taints, events. What happens to their pods is in `shared/nodes/deadMachine.test.ts`.
+ * Source: pkg/controller/nodelifecycle.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -54,7 +57,7 @@ describe("a node that", () => {
     }).pipe(Effect.scoped, calm)
   )
 
-  it.effect("stops reporting is unknown after fifty seconds, told once, and written once", () =>
+  it.effect("that stops reporting is Unknown after fifty seconds, with one event and one write", () =>
     Effect.gen(function* () {
       yield* Harness.readyNodes(["a", "well"])
       yield* Harness.runningPod("on-it", "a")
@@ -109,7 +112,7 @@ describe("a node that", () => {
     }).pipe(Effect.scoped, calm)
   )
 
-  it.effect("comes and goes is told of, and so is one that took its name", () =>
+  it.effect("that is added or removed gets an event, and so does another node of its name", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       yield* run
@@ -160,7 +163,7 @@ describe("a node that", () => {
     }).pipe(Effect.scoped, calm)
   )
 
-  it.effect("is not ready first and then not heard of changes the taint at once, and keeps none when it is well", () =>
+  it.effect("that is not ready and then stops reporting changes its taint at once, and has none when it is ready", () =>
     Effect.gen(function* () {
       yield* Harness.readyNodes(["a", "b", "well"])
       yield* run
@@ -215,7 +218,7 @@ describe("a zone", () => {
     }).pipe(Effect.scoped, calm)
   )
 
-  it.effect("that is small and partly ill gives up nobody; another one goes on", () =>
+  it.effect("that is small and partially disrupted evicts nothing; another zone continues", () =>
     Effect.gen(function* () {
       yield* inZone("ill", 5)
       yield* inZone("fine", 5)
@@ -233,7 +236,7 @@ describe("a zone", () => {
       yield* run
       yield* living(["fine-0"], 80)
       assert.deepStrictEqual(yield* Harness.withNoExecuteTaint(names("down", 2)), ["down-0", "down-1"])
-      // Now nobody is ready any more: they are spared.
+      // Now no node is ready any more: the taints are removed.
       yield* advance("60 seconds")
       assert.deepStrictEqual(yield* Harness.withNoExecuteTaint([...names("down", 2), "fine-0"]), [])
     }).pipe(Effect.scoped, calm)

@@ -52,7 +52,7 @@ const world = <A, E>(test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scop
   Effect.andThen(start, test).pipe(Effect.scoped, Effect.provide(ClusterTest.ClusterTest.layer()))
 
 describe("a claim", () => {
-  it.effect("that nobody uses goes as soon as it is deleted", () =>
+  it.effect("that no pod uses is gone as soon as it is deleted", () =>
     world(
       Effect.gen(function* () {
         yield* Harness.apply(claim("data"), pod("other", [mounts("else")]))
@@ -123,7 +123,7 @@ describe("a claim", () => {
         yield* remove("user-other")
         yield* remove("user-scratch")
         assert.deepStrictEqual(yield* claims, ["user-scratch"])
-        // The kubelet is done with it: only somebody's finalizer keeps the pod.
+        // The kubelet is done with it: only another controller's finalizer keeps the pod.
         yield* Harness.remove(Pod, "user", { gracePeriodSeconds: 0 })
         yield* Harness.settle
         assert.deepStrictEqual(yield* claims, none)
@@ -229,7 +229,7 @@ describe("a claim", () => {
     )
   )
 
-  it.effect("is counted and told of when it is let go", () => {
+  it.effect("is counted and logged when its finalizer is removed", () => {
     const log = logged()
     return world(
       Effect.gen(function* () {

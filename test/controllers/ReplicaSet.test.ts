@@ -119,7 +119,7 @@ for (const kind of Harness.kinds) {
           yield* Harness.settle
           assert.strictEqual((yield* Harness.podNames).length, 4)
           assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 3, ...terminating(1) })
-          // The end of the pod is the second telling of one deletion.
+          // The DELETED event of the pod is the second event of one deletion.
           yield* Harness.remove(Pod, String(before[0]), { gracePeriodSeconds: 0 })
           yield* Harness.settle
           assert.strictEqual((yield* Harness.podNames).length, 3)

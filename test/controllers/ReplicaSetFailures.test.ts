@@ -188,7 +188,7 @@ for (const kind of Harness.kinds) {
         const isPods = ({ context }: Request) => context.resource === "pods" && context.verb === "watch"
         let watches = 0
         const calls = yield* Harness.recording([
-          // The first watch tells that there are no pods and falls silent; no other gets through.
+          // The first watch delivers no pods and stalls; no other succeeds.
           { match: isPods, fault: { _tag: "CutWatch", after: 1, how: "silence" }, times: 1 },
           { match: (request) => isPods(request) && ++watches > 1, fault: { _tag: "Drop" } }
         ])
@@ -202,7 +202,7 @@ for (const kind of Harness.kinds) {
       }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
     )
 
-    it.effect("an owner of a kind nobody here knows changes nothing", () =>
+    it.effect("an owner of an unknown kind changes nothing", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {

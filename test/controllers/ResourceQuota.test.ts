@@ -1,4 +1,4 @@
-/** What a user sees of a quota: spec G.11, and the cases that Kubernetes' own suite looks at. */
+/** ResourceQuota statuses, including the cases of Kubernetes' test/e2e/apimachinery/resource_quota.go. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Resource from "../../src/kube/Resource.ts"
@@ -19,7 +19,7 @@ const same = assert.deepStrictEqual
 
 describe("a quota", () => {
   // The Service `kubernetes` is there from the beginning.
-  it.effect("is told at once what is used of everything it limits, itself included", () =>
+  it.effect("has the usage of all its limits in its status at once, itself included", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.create(Secret, "there")
@@ -42,7 +42,7 @@ describe("a quota", () => {
     )
   )
 
-  it.effect("tells its new limits as soon as they change, and no more of what is not limited", () =>
+  it.effect("has new limits in its status as soon as they change, and drops removed ones", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.quota("q", { cpu: "1", memory: "500Mi" })
@@ -59,7 +59,7 @@ describe("a quota", () => {
     )
   )
 
-  it.effect("whose status somebody else changes is put right when everything is counted anew", () =>
+  it.effect("whose status another client changes is corrected by the next full recount", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.quota("q", { cpu: "1", memory: "1Gi" })
@@ -87,7 +87,7 @@ describe("a quota", () => {
     )
   )
 
-  it.effect("that counts quotas is told of those that go", () =>
+  it.effect("that counts quotas is updated when one is deleted", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.quota("q", { resourcequotas: "3" })
@@ -211,7 +211,7 @@ describe("the life of an object", () => {
         yield* Harness.remove(Pod, "b", {})
         yield* Harness.advance("59 seconds")
         same((yield* Harness.used())?.["pods"], "1")
-        // Nobody confirms that it is gone: thirty seconds to end, and as long once more.
+        // No kubelet confirms the end: thirty seconds of grace, and as long once more.
         yield* Harness.advance("2 seconds")
         same(yield* Harness.used(), { pods: "0", "count/pods": "2", "requests.cpu": "0" })
       })
@@ -251,7 +251,7 @@ describe("the life of an object", () => {
     )
   )
 
-  it.effect("that nobody charged is added a second later", () =>
+  it.effect("that admission did not charge is added a second later", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.quota("q", { secrets: "5", pods: "5" })

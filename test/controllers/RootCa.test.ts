@@ -1,4 +1,4 @@
-/** Every active namespace has the cluster's authorities: spec G.3. */
+/** Every active namespace has the ConfigMap `kube-root-ca.crt`. Source: pkg/controller/certificates/rootcacertpublisher. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"

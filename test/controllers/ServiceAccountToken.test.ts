@@ -1,4 +1,4 @@
-/** Secrets get the tokens of their accounts, and go with them: spec G.3. */
+/** Secrets get the tokens of their accounts and are deleted with them. Source: pkg/controller/serviceaccount: TokensController. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as ServiceAccountToken from "../../src/controllers/ServiceAccountToken.ts"

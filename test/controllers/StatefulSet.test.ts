@@ -277,7 +277,7 @@ Harness.scenario(
     yield* Harness.advance("10 minutes")
     assert.strictEqual(yield* Harness.uidOf("web-0"), uid)
     yield* Harness.patch(Harness.Pod, "web-0", { metadata: { finalizers: null } })
-    // As soon as the name is free: nobody waits for the next try.
+    // As soon as the name is free, without waiting for the retry.
     yield* Harness.advance("2 seconds")
     assert.notStrictEqual(yield* Harness.uidOf("web-0"), uid)
     yield* Harness.advance("1 minute")
@@ -311,7 +311,7 @@ Harness.scenario(
   })
 )
 
-it.effect("counts what it does to replicas, and what it waits for, and tells of it", () => {
+it.effect("counts and logs its actions on replicas and what it waits for", () => {
   const { lines, logger } = logged()
   const body = Effect.gen(function* () {
     yield* Harness.start

@@ -1,4 +1,4 @@
-/** Who has to leave a tainted node, when, and what users are told. Rows of part G.4.3. */
+/** Which pods are evicted from a tainted node, when, and which events are recorded. Source: pkg/controller/tainteviction. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TaintEviction from "../../src/controllers/TaintEviction.ts"
@@ -214,7 +214,7 @@ describe("taint-eviction", () => {
     ["refused statuses", "patch", { _tag: "Status", code: 500 }],
     ["lost answers to statuses", "patch", { _tag: "DropAnswer" }]
   ] as const) {
-    it.effect(`${what}: tried again, told once`, () =>
+    it.effect(`${what}: retried, with one event`, () =>
       harness(
         { p: {} },
         Effect.gen(function* () {

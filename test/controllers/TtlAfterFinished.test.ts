@@ -1,4 +1,4 @@
-/** Jobs are deleted some time after their end: spec D.12. */
+/** Jobs are deleted when their TTL after the end has passed. Source: pkg/controller/ttlafterfinished. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TtlAfterFinished from "../../src/controllers/TtlAfterFinished.ts"
@@ -43,7 +43,7 @@ describe("ttl-after-finished", () => {
       yield* Harness.advance("1 second")
       const { metadata } = yield* Harness.get()
       assert.isDefined(metadata.deletionTimestamp)
-      // Nobody collects garbage here.
+      // No garbage collector runs here.
       assert.deepStrictEqual(metadata.finalizers, ["foregroundDeletion"])
       const [, removal] = calls.filter(({ context }) => context.resource?.startsWith("jobs"))
       assert.deepInclude(removal?.body as object, {
@@ -89,7 +89,7 @@ describe("ttl-after-finished", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("hears when the time is made longer or shorter", () =>
+  it.effect("follows a TTL that is made longer or shorter", () =>
     Effect.gen(function* () {
       yield* run
       yield* Harness.apply(Harness.job({ ttlSecondsAfterFinished: 60 }))

@@ -1,6 +1,6 @@
 /**
- * What the loops count: every family that is made under src/controllers is declared by a controller and told in docs/controllers.md; those that
- * kube-controller-manager has are as they are there, and what it has and this program has not is told with the reason.
+ * The metric families of the controllers: every family made under src/controllers is declared by a controller and listed in docs/controllers.md;
+ * those of kube-controller-manager have its names and labels, and those missing here are listed with the reason.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Schedule from "effect/Schedule"
@@ -58,7 +58,7 @@ const factsOf = ({ bounds, labels, name, type }: Pick<MetricFamily.Family, "boun
   bounds
 })
 
-/** Of the command in the place of kube-controller-manager alone: what its section tells. */
+/** The section of the command that replaces kube-controller-manager. */
 const inPlace = Array.from(
   (/\n## In place of kube-controller-manager\n([^]*?)\n## /.exec(page("operations.md"))?.[1] ?? "").matchAll(
     /`(\w+)`/g
@@ -75,7 +75,7 @@ describe("what the loops count", () => {
     assert.deepStrictEqual(declared.map(({ name }) => name).toSorted(), made.map(({ name }) => name).toSorted())
   })
 
-  it("is what docs/controllers.md tells", () => {
+  it("matches docs/controllers.md", () => {
     const lines = declared
       .toSorted(byName)
       .map(
@@ -110,7 +110,7 @@ describe("what the loops count", () => {
     assert.deepStrictEqual(unfounded, [])
   })
 
-  it("and what is not here is told in docs/controllers.md, with the reasons", () => {
+  it("and metrics that are missing here are listed in docs/controllers.md, with reasons", () => {
     const rows = [
       ...Reference.metrics.map(({ absent, name }) => [name, absent] as const),
       ...Object.entries(Reference.linked).map(

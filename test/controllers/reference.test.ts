@@ -1,6 +1,6 @@
 /**
- * The table of docs/controllers.md that goes through every controller of kube-controller-manager: it names all of them, and what it says
- * runs here is what the program has, under the name that the reference gives it. Source: controllers.md H.
+ * The table of controllers in docs/controllers.md: it names all controllers of kube-controller-manager, and those that it lists as running here are
+ * in the registry under that name. Source: cmd/kube-controller-manager/names.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Schedule from "effect/Schedule"

@@ -1,4 +1,4 @@
-/** How a Job fails: spec D.4, D.9. */
+/** Failures of a Job: backoff limit, active deadline, failed and deleted pods. Source: pkg/controller/job: syncJob. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Pod } from "../../../src/kube/resources.ts"
@@ -31,7 +31,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("tells who is active while it waits", () =>
+  it.effect("has the active pods in its status during the backoff", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 4 }))
@@ -71,7 +71,7 @@ describe("a Job whose pods fail", () => {
         const running = (yield* Harness.activePods).slice(1)
         yield* Harness.endSome(1, 1)
         yield* Harness.advance("1 second")
-        // The first word: those that still run are counted as failed, and nobody holds them.
+        // The interim condition: active pods are counted as failed, and none keeps the finalizer.
         assert.deepStrictEqual(yield* Harness.conditions, ["FailureTarget"])
         assert.deepInclude(yield* Harness.statusOf(), {
           failed: 3,
@@ -163,7 +163,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("hears of a new deadline in the same moment", () =>
+  it.effect("follows a new deadline at once", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ activeDeadlineSeconds: 3600 }))
@@ -177,7 +177,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("counts a pod that somebody deletes as failed", () =>
+  it.effect("counts a pod that a user deletes as failed", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job())

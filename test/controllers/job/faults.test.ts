@@ -1,4 +1,7 @@
-/** Jobs on simulated machines, on days when writes fail, answers get lost, caches fall behind and the loop dies: in the end all is counted. */
+/**
+ * Fault injection: Jobs on simulated nodes while writes fail, answers are lost, watches stall and the loop stops. In the end every pod is counted
+ * once.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -28,7 +31,7 @@ const until = (limit: number) =>
     }
   })
 
-/** Complete, with exactly as many as were asked for, and nobody held. */
+/** Complete, with exactly as many successes as requested, and no pod with the finalizer. */
 const isDone = Effect.gen(function* () {
   yield* until(30)
   assert.deepStrictEqual(yield* Harness.conditions, ["SuccessCriteriaMet", "Complete"])
@@ -51,7 +54,7 @@ const on = (resource: "pods" | "jobs.batch", fault: Rule["fault"], times: number
   times
 })
 
-const weather: Readonly<Record<string, ReadonlyArray<Rule>>> = {
+const faultRules: Readonly<Record<string, ReadonlyArray<Rule>>> = {
   "statuses conflict": [on("jobs.batch", { _tag: "Conflict" }, 5)],
   "the server is busy": [on("pods", { _tag: "Throttle", retryAfterSeconds: 1 }, 8)],
   "writes of pods fail": [on("pods", { _tag: "Status", code: 500 }, 5)],
@@ -73,7 +76,7 @@ const weather: Readonly<Record<string, ReadonlyArray<Rule>>> = {
 
 describe("six times two seconds of work, done", () => {
   for (const mode of ["NonIndexed", "Indexed"]) {
-    for (const [title, rules] of Object.entries(weather)) {
+    for (const [title, rules] of Object.entries(faultRules)) {
       it.effect(`although ${title} (${mode})`, () =>
         Effect.gen(function* () {
           yield* (yield* ApiServer).setFaults(rules)
@@ -133,7 +136,7 @@ describe("on simulated machines", () => {
   )
 
   for (const propagationPolicy of ["Background", "Foreground", "Orphan"] as const) {
-    it.effect(`a Job that is deleted (${propagationPolicy}) leaves nobody held`, () =>
+    it.effect(`a Job that is deleted (${propagationPolicy}) leaves no pod with the finalizer`, () =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
         yield* cluster.run(GarbageCollector.make())

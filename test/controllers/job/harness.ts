@@ -1,4 +1,4 @@
-/** What the scenarios of Jobs say: objects, pods that end as they are told, and what was asked of the server. */
+/** The harness of the Job tests: manifests, pods whose end the test sets, and recorded API calls. */
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-/** Jobs whose pods each have an index, the limit of failures per index, and enough successes: spec D.4, D.6, D.7, D.11. */
+/** Indexed Jobs: completion indexes, backoffLimitPerIndex, and success policies. Source: pkg/controller/job; KEP-3850, KEP-3998. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Pod } from "../../../src/kube/resources.ts"

@@ -1,4 +1,4 @@
-/** Random lives of a Job: the world turns in any order, processes end between any two writes, and each pod is counted once. */
+/** Model-based test of the Job loop: random operation sequences with events in any order and crashes between any two writes. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"

@@ -183,7 +183,7 @@ describe("job_finished_indexes_total", () => {
 })
 
 describe("job_pods_creation_total", () => {
-  it.effect("tells first pods from those that take the place of failed ones", () =>
+  it.effect("distinguishes first pods from replacements of failed ones", () =>
     withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2 }))
@@ -225,7 +225,7 @@ describe("job_pods_creation_total", () => {
 })
 
 describe("jobs_by_external_controller_total", () => {
-  it.effect("counts a Job that somebody else manages when it is made, and not again when it changes", () =>
+  it.effect("counts a Job of another controller when it is created, and not again when it changes", () =>
     withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ managedBy: "example.com/queue" }))

@@ -1,4 +1,4 @@
-/** What a failure means, suspension, and pods that nobody counts: spec D.2, D.5, D.10. */
+/** Pod failure policy, suspension, and pods that no Job counts. Source: pkg/controller/job. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Job, Pod } from "../../../src/kube/resources.ts"
@@ -18,7 +18,7 @@ describe("a policy of failure", () => {
     }
   }
 
-  it.effect("fails the Job at once for an exit code, and tells which pod it was", () =>
+  it.effect("fails the Job at once for an exit code, and names the pod", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2, ...policy }))
@@ -166,7 +166,7 @@ describe("a suspended Job", () => {
   )
 })
 
-describe("pods that are held for nobody", () => {
+describe("pods with the finalizer that no Job counts", () => {
   const orphan = (name: string, metadata: object = {}) => ({
     apiVersion: "v1",
     kind: "Pod",
@@ -212,7 +212,7 @@ describe("pods that are held for nobody", () => {
         yield* Harness.remove(Job, "work", { propagationPolicy: "Background" })
         yield* Harness.rounds
         assert.deepStrictEqual(yield* held, [])
-        // Nobody is asked for a Job whose end was seen.
+        // No live read for a Job whose deletion was observed.
         assert.deepStrictEqual(
           calls.map(Harness.line).filter((line) => line.startsWith("get")),
           []
@@ -221,7 +221,7 @@ describe("pods that are held for nobody", () => {
     )
   )
 
-  it.effect("stay held while their Job is managed by somebody else", () =>
+  it.effect("keep the finalizer while their Job is managed by another controller", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ managedBy: "example.com/other" }))
@@ -247,7 +247,7 @@ describe("pods that are held for nobody", () => {
     )
   )
 
-  it.effect("that somebody takes away from a Job are taken back, and counted", () =>
+  it.effect("that a user orphans are adopted again, and counted", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job())

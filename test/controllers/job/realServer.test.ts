@@ -1,7 +1,4 @@
-/**
- * The Job loop on a real API server with simulated machines. 1.20 knows neither indexes nor suspension nor the list of uncounted pods, so
- * what is left is a Job that succeeds, one that fails and one that is told to do less.
- */
+/** one that is scaled down */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,4 +1,7 @@
-/** A Job whose completion mode this loop does not know, as a newer server might have one: it is told of, and not touched. Source: spec D.3. */
+/**
+ * A Job with an unknown completion mode, as a newer server might store it: an event is recorded and nothing else done. Source: pkg/controller/job:
+ * syncJob.
+ */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as JobLoop from "../../../src/controllers/Job.ts"
@@ -45,7 +48,7 @@ const done = Effect.fnUntraced(function* (completionMode: string) {
   return log
 })
 
-it.effect("a completion mode that is not known is told of, and nothing is done", () =>
+it.effect("an unknown completion mode records an event, and nothing else is done", () =>
   Effect.gen(function* () {
     const said = "UnknownCompletionMode Skipped Job sync because completion mode is unknown"
     assert.deepStrictEqual(yield* done("Twice"), [said])

@@ -12,7 +12,7 @@ import * as World from "./model.ts"
 
 const { namespace } = World
 
-/** Hears every call about Memcacheds and Deployments that is no question, and lets it pass. */
+/** Records every write to Memcacheds and Deployments, and lets it pass. */
 const hearing = (calls: Array<string>): Faults.Rule => ({
   match: ({ context, method }) => {
     const { resource = "" } = context

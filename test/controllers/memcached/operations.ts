@@ -1,6 +1,6 @@
 /**
- * Histories of Memcacheds: users, drift, restarts and bad luck, in virtual time on a whole cluster. In the end the weather clears, and what
- * is left is held against the rules: everything as asked for, nothing orphaned, nothing more to write, each finalizer's work done once.
+ * Random operation sequences on Memcacheds: users, drift, restarts and faults, in virtual time on a simulated cluster. In the end faults stop, and
+ * the cluster must match the specs.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -38,12 +38,12 @@ const Do = Schema.Union([
     name,
     what: Schema.Literals(["replicas", "image", "port", "labels", "owner", "gone"])
   }),
-  /** Somebody else's Deployment takes the name, if it is free. */
+  /** A Deployment of another owner takes the name, if it is free. */
   Schema.TaggedStruct("Squat", { name }),
   Schema.TaggedStruct("KillPods", {}),
   /** The operator stops in order and starts again, with that image. */
   Schema.TaggedStruct("Restart", { image: Schema.Literals(["one", "two"]) }),
-  Schema.TaggedStruct("Weather", {
+  Schema.TaggedStruct("Fault", {
     resource: Schema.Literals(["memcacheds.cache.example.com", "deployments.apps", "pods"]),
     how: Schema.Literals(["conflict", "error", "drop", "lost", "slow", "stale", "relist"]),
     // Fewer than there are attempts to take a finalizer off.
@@ -55,11 +55,11 @@ export const History = Schema.Array(Schema.Struct({ do: Do, wait: Schema.Literal
 
 export type History = typeof History.Type
 
-type Weather = Extract<typeof Do.Type, { readonly _tag: "Weather" }>
+type Fault = Extract<typeof Do.Type, { readonly _tag: "Fault" }>
 
 const writes = new Set(["create", "update", "patch", "delete"])
 
-const ruleOf = ({ how, resource, times }: Weather): Faults.Rule => {
+const ruleOf = ({ how, resource, times }: Fault): Faults.Rule => {
   const onWrites = (fault: Faults.Fault): Faults.Rule => ({
     match: ({ context }) => context.resource === resource && writes.has(context.verb),
     fault,
@@ -108,7 +108,7 @@ const driftOf = (what: Exclude<Extract<typeof Do.Type, { readonly _tag: "Drift" 
 
 const imageOf = (image: "one" | "two"): string => `example.test/memcached:${image}`
 
-/** Counts what the finalizers' work tells, by uid. */
+/** Counts the deletion events, by uid. */
 const counting = (told: Map<string, number>) =>
   Layer.effect(
     Recorder,
@@ -133,14 +133,14 @@ interface Diary {
   readonly told: Map<string, number>
   /** Those that had the finalizer when their deletion was asked for. */
   readonly held: Set<string>
-  /** The weather so far. */
+  /** The injected faults so far. */
   rules: Array<Faults.Rule>
   image: "one" | "two"
-  /** Writes since somebody began to listen. */
+  /** Writes since the recording began. */
   heard: Array<string>
 }
 
-const act = Effect.fnUntraced(function* (step: Exclude<typeof Do.Type, Weather>, diary: Diary) {
+const act = Effect.fnUntraced(function* (step: Exclude<typeof Do.Type, Fault>, diary: Diary) {
   const cluster = yield* ClusterTest
   const client = yield* KubeClient
   const { namespace } = World
@@ -205,11 +205,11 @@ const tell = Effect.fnUntraced(function* (history: History, diary: Diary) {
   for (const loop of [GarbageCollector.make(), ReplicaSets.make(), Deployments.make()]) yield* cluster.run(loop)
   let operator: Running = yield* launch()
   for (const { do: step, wait } of history) {
-    if (step._tag === "Weather") {
+    if (step._tag === "Fault") {
       diary.rules = [...diary.rules, ruleOf(step)].slice(-2)
       yield* server.setFaults(diary.rules)
     } else {
-      // Users have better weather; what they want and cannot have, they leave.
+      // Requests of users meet no faults; a rejected one is not repeated.
       yield* server.setFaults([])
       yield* Effect.ignore(act(step, diary))
       yield* server.setFaults(diary.rules)
@@ -235,7 +235,7 @@ const tell = Effect.fnUntraced(function* (history: History, diary: Diary) {
   return [...(yield* wrongs(diary)), ...diary.heard.map((write) => `in the quiet: ${write}`)]
 })
 
-const isStale = (step: History[number]): boolean => step.do._tag === "Weather" && step.do.how === "stale"
+const isStale = (step: History[number]): boolean => step.do._tag === "Fault" && step.do.how === "stale"
 
 const wrongs = Effect.fnUntraced(function* ({ held, image, told }: Diary) {
   const cluster = yield* ClusterTest

@@ -16,7 +16,7 @@ const Facts = Schema.Struct({
   containerPort: Schema.Literals([11_211, 4000]),
   generation: Schema.Literals([1, 2]),
   image: Schema.Literals(["memcached:1", "memcached:2"]),
-  /** Whose the Deployment is. `freed`: nobody's any more; `former`: of an earlier Memcached of that name. */
+  /** The owner of the Deployment. `freed`: none any more; `former`: an earlier Memcached of that name. */
   deployment: Schema.Literals(["none", "own", "freed", "former", "foreign", "unrelated"]),
   drift: Schema.Literals(["none", "replicas", "image", "port", "label", "sidecar", "theirs", "owner"]),
   observed: Schema.Boolean,

@@ -45,7 +45,7 @@ const histories = Arbitrary.all({
 
 interface History {
   readonly reports: ReadonlyArray<typeof Reported.Type>
-  /** How many of our conditions are there before one of somebody else. */
+  /** How many of our conditions come before one of another writer. */
   readonly foreign: number
 }
 

@@ -15,7 +15,7 @@ const actions = Arbitrary.array(
 
 type Actions = ValueOf<typeof actions>
 
-/** Plays the script; at the end whoever waits is let through as time allows. Each visit is told to `seen`. */
+/** Runs the script; in the end all queued nodes are taken as time allows. `observe` is called after each step. */
 const play = (
   script: Actions,
   observe: (visit: {

@@ -1,7 +1,4 @@
-/**
- * What is done for a single node or pod as soon as it changes: whoever has something to be written is asked for, whatever becomes of the write,
- * and then nobody any more.
- */
+/** Reconciling a single node or pod: it is enqueued while a write is needed, whatever the result of the write, and not afterwards. */
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"

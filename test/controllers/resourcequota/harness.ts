@@ -1,4 +1,4 @@
-/** What the scenarios of quotas say: objects of all kinds, what a quota tells of what is used, and who is refused. */
+/** The harness of the quota tests: objects of all kinds, the usage in a status, and rejected requests. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -40,7 +40,7 @@ export const create = <A extends KubeObject>(resource: Resource.Resource<A>, nam
 export const patch = (resource: Resource.Any, name: string, body: object, subresource?: string) =>
   settled(withClient((client) => client.patch(resource, { namespace, name, subresource }, Patch.merge(body))))
 
-/** At once, with nobody to wait for. */
+/** Deletes without a grace period. */
 export const remove = (resource: Resource.Any, name: string, options: object = { gracePeriodSeconds: 0 }) =>
   settled(withClient((client) => client.delete(resource, { namespace, name }, options)))
 

@@ -1,4 +1,4 @@
-/** Quotas on kinds that are not known from the start, that come and go, and that cannot be read: spec G.11, discovery. */
+/** Quotas on kinds that are discovered later, removed, or cannot be listed. Source: pkg/controller/resourcequota: QuotaMonitor. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Pod, ResourceQuota, Secret } from "../../../src/kube/resources.ts"
@@ -144,7 +144,7 @@ describe("extended resources", () => {
     )
   )
 
-  it.effect("are counted from pods alone where nobody serves claims", () =>
+  it.effect("are counted from pods alone where the server has no claims", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.quota("q", { [own]: "3", [implicit]: "3" })

@@ -1,3 +1,7 @@
+/**
+ * The ledger under random operation sequences in a namespace: quotas, pods and Services change, time passes. At any moment its usage equals the sum
+ * over all objects, and it reports a decrease exactly when there is one.
+ */
 import { describe } from "@effect/vitest"
 /**
  * The ledger over random histories of a namespace: quotas come and go, pods and Services change, time passes. At any moment what it says of a
@@ -194,7 +198,7 @@ class World {
     return true
   }
 
-  /** Those are told of that take less, or more, and nobody else; a change of several names may be less and more. */
+  /** Exactly the quotas whose usage decreases or increases are returned; a change of several names may do both. */
   private told({ less, more }: Ledger.Moved): boolean {
     const was = this.before
     this.remember()

@@ -57,7 +57,7 @@ const begun = () => {
 }
 
 describe("the loop of quotas", () => {
-  it("asks for nobody before the kinds are read, and then for those first of which nothing is told", () => {
+  it("enqueues no quota before the kinds have synced, and then first those without a status", () => {
     const { before, loop, take } = begun()
     assert.strictEqual(before, 0)
     assert.deepStrictEqual(take(), [`default/fresh ${Loop.urgent}`, "default/known 0"])
@@ -67,7 +67,7 @@ describe("the loop of quotas", () => {
     assert.deepStrictEqual(take(), ["default/known 0"])
   })
 
-  it("asks at once for what something frees, later for what something takes, and for nobody else", () => {
+  it("enqueues a quota at once for lower usage, later for higher usage, and no other quota", () => {
     const { pods, secrets, take } = begun()
     take()
     const [a, b] = [object("a"), object("b")]

@@ -84,12 +84,12 @@ describe("Original", () => {
 })
 
 describe("a quota", () => {
-  it("without limits is told of once, and never again", () => {
+  it("without limits is written once, and never again", () => {
     const quota: ResourceQuota = { metadata: { name: "q" }, spec: { hard: {} } }
     assert.deepStrictEqual(run({ known: {} } as Given, quota, true), { _tag: "Done" })
   })
 
-  it("is incomplete until its limits are told, and what is used of those that anybody counts", () => {
+  it("is incomplete until its status has the limits, and the usage of all countable ones", () => {
     const quota = (status: object) => ({ metadata: { name: "q" }, spec: { hard: { pods: "1", nodes: "2" } }, status })
     const hard = { pods: "1000m", nodes: "2" }
     assert.deepStrictEqual(

@@ -1,6 +1,6 @@
 /**
- * The quota loop on a real API server, which charges and refuses by itself: what is told is what is there, what goes can be used again, and a
- * status that says so is not written. Scopes that the server does not know are left to the embedded one.
+ * The quota loop on a real API server, which charges and rejects by itself: the status matches the objects, freed capacity can be used again, and an
+ * unchanged status is not written. Scopes that the server does not know are tested on the embedded one.
  */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

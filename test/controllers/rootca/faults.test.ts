@@ -25,7 +25,7 @@ const Step = Schema.Union([
     name: Schema.Literals(["a", "b"]),
     isThere: Schema.Literals([true, true, false])
   }),
-  /** Somebody deletes it, changes it, or makes one of his own. */
+  /** A user deletes it, changes it, or creates one. */
   Schema.TaggedStruct("Meddle", {
     name: Schema.Literals(["a", "b", "default"]),
     how: Schema.Literals(["delete", "change", "make"])

@@ -1,6 +1,6 @@
 /**
- * The loops of tokens and of authorities on a real API server, with the key by which it believes tokens: what is in a Secret lets its account in,
- * and goes with it. When the server forgets whom it let in is its own business, and not asked. Waits for what the server tells and for nothing else.
+ * The token and root CA controllers on a real API server, with its signing key: a token authenticates its account until its Secret is deleted. How
+ * long the server caches authentications is not tested. Waits are for server state only.
  */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-/** Plays a script on the model, and then lets the world come to rest: what was wrong first, in words. */
+/** Runs a script on the model, then lets the cluster settle; returns the first violation as text. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
@@ -12,7 +12,7 @@ const Image = Schema.Literals(["v1", "v2", "v3", Truth.bad])
 export const Action = Schema.Union([
   /** A sync, during which so many events of pods reach the cache after every write. */
   Schema.TaggedStruct("Sync", { meanwhile: Schema.Literals([0, 1, 2]) }),
-  /** So many times: everybody lives, everybody hears of everything, and the loop looks. */
+  /** So many times: pods become ready, the cache catches up, and the loop syncs. */
   Schema.TaggedStruct("Rounds", { count: Schema.Literals([1, 2, 4, 8]) }),
   /** All is well; then something happens to a pod, a user wants something else, and no call of a kind is let through for a while. */
   Schema.TaggedStruct("Disturb", {
@@ -27,9 +27,9 @@ export const Action = Schema.Union([
   Schema.TaggedStruct("Live", {}),
   Schema.TaggedStruct("Fail", { pod: few, how: Schema.Literals(["Failed", "Succeeded"]) }),
   Schema.TaggedStruct("Unready", { pod: few }),
-  /** Somebody deletes a pod. */
+  /** A user deletes a pod. */
   Schema.TaggedStruct("Delete", { pod: few }),
-  /** Somebody takes the label with its name from a pod. */
+  /** A user removes the pod-name label from a pod. */
   Schema.TaggedStruct("Strip", { pod: few }),
   Schema.TaggedStruct("Wish", { wish: Truth.Wish }),
   Schema.TaggedStruct("Template", { image: Image }),
@@ -177,7 +177,7 @@ const specify = (model: StatefulSetModel, part: object): void => {
   if (Truth.goesWithPods(set) && !Truth.goesWithPods(now)) model.isTooLate = true
 }
 
-/** Everybody is well again and hears of everything, and somebody takes away what can never be. Syncs are only those that somebody asks for. */
+/** Faults stop, the cache catches up, and pods that can never become ready are deleted. Syncs are only those that the loop enqueues. */
 const end = Effect.fnUntraced(function* (model: StatefulSetModel) {
   for (const verb of ["create", "delete", "patch", "update"] as const) model.refusing[verb] = 0
   if (Truth.image(model.set.spec?.template ?? {}) === Truth.bad) specify(model, { template: Truth.templateOf("v4") })

@@ -148,7 +148,7 @@ Harness.scenario(
     yield* Harness.patch(Harness.Pod, "web-2", { metadata: { finalizers: ["example.test/held"] } })
     yield* Harness.scale(1)
     yield* Harness.advance("1 minute")
-    // The pods are told of in their turn; what goes with them is known before.
+    // The owners of the claims are set before the pods are deleted in order.
     assert.deepStrictEqual(yield* Harness.ownersOfClaims, [
       "data-web-0:",
       "data-web-1: Pod web-1",
@@ -189,7 +189,7 @@ Harness.scenario(
     yield* Harness.advance("1 minute")
     yield* Harness.scale(2)
     yield* Harness.advance("10 minutes")
-    // Nobody collects, and the claim that the last web-1 took with it is still there.
+    // No garbage collector runs, and the claim that the last web-1 owned still exists.
     assert.deepStrictEqual(yield* Harness.names, ["web-0"])
     yield* Harness.patch(Harness.PersistentVolumeClaim, "data-web-1", { metadata: { finalizers: null } })
     yield* Harness.remove(Harness.PersistentVolumeClaim, "data-web-1")

@@ -1,4 +1,4 @@
-/** StatefulSets on days when writes fail, answers get lost, caches fall behind and the loop dies: in the end all is in order. */
+/** Fault injection: StatefulSets while writes fail, answers are lost, watches stall and the loop stops. In the end all replicas are up to date. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -23,7 +23,7 @@ const cut = (resource: string): Rule => ({
   times: 1
 })
 
-const weather: Readonly<Record<string, ReadonlyArray<Rule>>> = {
+const faultRules: Readonly<Record<string, ReadonlyArray<Rule>>> = {
   "statuses conflict": [on("statefulsets.apps/status", { _tag: "Conflict" }, 7)],
   "the server is busy": [on("pods", { _tag: "Throttle", retryAfterSeconds: 1 }, 8)],
   "writes of pods fail": [on("pods", { _tag: "Status", code: 500 }, 6)],
@@ -67,7 +67,7 @@ const isDone = Effect.gen(function* () {
 
 describe("three replicas, updated", () => {
   for (const podManagementPolicy of ["OrderedReady", "Parallel"]) {
-    for (const [title, rules] of Object.entries(weather)) {
+    for (const [title, rules] of Object.entries(faultRules)) {
       it.effect(`although ${title} (${podManagementPolicy})`, () =>
         Effect.gen(function* () {
           const server = yield* ApiServer

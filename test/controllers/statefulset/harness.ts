@@ -1,4 +1,4 @@
-/** What the scenarios of the StatefulSet loop say: objects, simulated nodes, what happens to them, and what was asked of the server. */
+/** The harness of the StatefulSet tests: manifests, simulated nodes, what happens to pods, and recorded API calls. */
 import { it } from "@effect/vitest"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-/** What a sync knew when it began, and what it must not have done then: the rules of StatefulSets, one by one. */
+/** What a sync knew when it began, and what it must not do then: the rules of StatefulSets, one by one. */
 import type { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../../src/kube/resources.ts"
 import * as Truth from "./truth.ts"
 
@@ -107,7 +107,7 @@ export const ofStatus = ({ deleted, made, pods, revisions, set }: Knowledge, tol
   const of = (those: ReadonlyArray<Pod>) =>
     [currentRevision, updateRevision].map((name) => those.filter((pod) => Truth.revision(pod) === name).length)
   const said = String([currentReplicas, updatedReplicas])
-  // Of what fails, or is lost, nobody knows.
+  // Whether a failed or lost call was applied is unknown.
   const isTrue = [[...staying.filter((pod) => !deleted.includes(pod)), ...made], staying].some(
     (those) => String(of(those)) === said
   )

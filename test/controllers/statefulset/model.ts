@@ -1,7 +1,7 @@
 /**
- * The StatefulSet loop against a server of a few lines, in which every event arrives when the script says so, users change their minds, any
- * write may be the last of a process, and answers get lost. Nothing waits for the loop's own writes. Each write is held against what the
- * loop could know when its sync began (`Knowledge`).
+ * A model of the API server for the StatefulSet loop: events arrive when the script says so, users change the spec, any write may be the last of a
+ * process, and answers get lost. There is no read-your-own-writes. Each write is checked against what the loop could know when its sync began
+ * (`Knowledge`).
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -221,7 +221,7 @@ export class StatefulSetModel {
         this.badWrite = 0
         if (Exit.isFailure(exit)) this.ask(10)
         else if (exit.value?._tag === "After") this.ask(Duration.toMillis(exit.value.delay))
-        // Nobody but the script ends a process.
+        // Only the script ends a process.
         if (Exit.isFailure(exit) && Exit.hasDies(exit) && !this.isDead) this.say(`died: ${Cause.pretty(exit.cause)}`)
       })
     )

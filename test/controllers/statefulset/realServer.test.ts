@@ -1,7 +1,7 @@
 /**
- * The StatefulSet loop on a real API server, whose defaults, canonical forms and pruning no test double has, with simulated machines for pods:
- * three replicas with claims, a rollout, one back by a revision's data as kubectl does it, a partition and a smaller set, waiting for what the
- * server tells and for nothing else. `minReadySeconds`, ordinals and what becomes of claims are newer than the server.
+ * The StatefulSet loop on a real API server, with its defaulting and pruning, and with simulated nodes: three replicas with claims, a rollout, a
+ * rollback by a revision's data as kubectl does it, a partition and a scale-down. Waits are for server state only. `minReadySeconds`, ordinals and
+ * the retention policy are newer than the server.
  */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

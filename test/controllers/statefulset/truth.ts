@@ -1,4 +1,4 @@
-/** What is true of the model's objects, said in as few words as possible and without the loop's own. */
+/** Predicates on the model's objects, written without code of the loop. */
 import * as Schema from "effect/Schema"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type { PersistentVolumeClaim, Pod, StatefulSet } from "../../../src/kube/resources.ts"

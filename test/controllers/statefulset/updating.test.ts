@@ -191,7 +191,7 @@ Harness.scenario(
     yield* Harness.advance("2 minutes")
     assert.deepStrictEqual(yield* Harness.images, ["web:2", "web:2", "web:2"])
     assert.strictEqual(yield* letters, "uuu")
-    // Nobody says that an update is done which nobody rolled out.
+    // A rollout that has not happened is not reported as done.
     assert.deepInclude(yield* Harness.status, {
       currentRevision,
       updateRevision,

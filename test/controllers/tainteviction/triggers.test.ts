@@ -1,4 +1,4 @@
-/** Which changes may change what becomes of a pod on a node that drives pods away: spec G.4.3. */
+/** Which changes enqueue a pod for taint eviction. Source: pkg/controller/tainteviction. */
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"

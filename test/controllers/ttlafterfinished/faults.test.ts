@@ -24,7 +24,7 @@ import * as Harness from "../job/harness.ts"
 
 const Name = Schema.Literals(["a", "b"])
 
-/** It ends, and before that has become known somebody gives it more time, or makes another one by its name. */
+/** It finishes, and before the cache shows that, a user extends its TTL or recreates it. */
 const Race = Schema.TaggedStruct("Race", {
   name: Name,
   luck: Schema.Literals(["none", "Forbidden", "Delay"]),
@@ -38,7 +38,7 @@ const Step = Schema.Union([
   Schema.TaggedStruct("Ttl", { name: Name, seconds: Schema.Literals([0, 1, 30, 3600]) }),
   Race,
   Race,
-  /** Somebody deletes it, and makes another one by that name. */
+  /** A user deletes and recreates it. */
   Schema.TaggedStruct("Replace", { name: Name }),
   Schema.TaggedStruct("Fault", {
     fault: Schema.Literals(["Delay", "Drop", "DropAnswer", "Forbidden"]),
@@ -102,7 +102,7 @@ const ended = (type: "Complete" | "Failed", at: string) => {
 
 const target = (name: string) => ({ namespace: "default", name })
 
-/** Uids of the Jobs that are nobody's to delete: made, and not ended. */
+/** Uids of Jobs that must not be deleted: created, and not finished. */
 type Living = Map<string, string | undefined>
 
 const make = (living: Living, name: string, ttl: number | undefined) =>

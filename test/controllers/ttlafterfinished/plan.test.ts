@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** When a Job goes that has ended: spec D.12. */
+/** When a finished Job is deleted. Source: pkg/controller/ttlafterfinished: processTTL. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Plan from "../../../src/controllers/ttlafterfinished/plan.ts"

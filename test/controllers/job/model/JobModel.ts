@@ -1,6 +1,6 @@
 /**
- * The Job loop against a server of a few lines, in which every event arrives when the script says so, any write may be the last of a process,
- * and answers get lost. Each write is held against what must be true at every revision; in the end all must be counted, once.
+ * A model of the API server for the Job loop: events arrive when the script says so, any write may be the last of a process, and answers get lost.
+ * Each write is checked against the invariants of `ledger.ts`; in the end every pod must be counted once.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -150,7 +150,7 @@ export class JobModel {
     return this.leave(found)
   }
 
-  /** A pod that was placed is stopped first; one that was not, is gone when nobody holds it. */
+  /** A scheduled pod is stopped first; an unscheduled one is gone once it has no finalizer. */
   private leave(pod: Pod): Pod {
     if (pod.metadata.deletionTimestamp !== undefined) return pod
     const leaving = this.put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: this.time() } })
@@ -248,7 +248,7 @@ export class JobModel {
     }).pipe(
       Effect.tap((exits) =>
         Effect.sync(() => {
-          // Nobody but the script ends a process.
+          // Only the script ends a process.
           const defect = exits.find((exit) => Exit.hasDies(exit))
           if (defect !== undefined && !this.isDead) this.ledger.say(`died: ${JSON.stringify(defect)}`)
           this.badWrite = 0
@@ -280,7 +280,7 @@ export class JobModel {
     this.isDead = false
     this.held.clear()
     this.loop = this.start()
-    // A cache tells a newcomer of all it has.
+    // A new subscriber gets all cached objects.
     for (const object of this.jobStore.list()) this.loop.onJob({ _tag: "Created", object, initial: true })
     for (const object of this.podStore.list())
       for (const one of this.loop.onPod({ _tag: "Created", object, initial: true })) this.held.add(one)

@@ -1,4 +1,4 @@
-/** Plays a script on the model, and then lets everything end: what was wrong first, in words. */
+/** Runs a script on the model, then lets all pods finish; returns the first violation as text. */
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as PodFacts from "../../../../src/kube/pod.ts"

@@ -1,6 +1,6 @@
 /**
- * What must be true of a Job at every revision, whoever writes: each pod is counted once and none before it is written down, the two words
- * of an end come in their order, and an end is the end. It is told of each write and keeps what was wrong first.
+ * Invariants of a Job that hold at every revision, whoever writes: each pod is counted once and none before its uid is in the status, the interim
+ * condition comes before the terminal one, and nothing changes after the end. It is called for each write and keeps the first violation.
  */
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
 import * as PodFacts from "../../../../src/kube/pod.ts"
@@ -102,7 +102,7 @@ export const make = (): Ledger => {
         (pod.status?.phase === "Succeeded" && isIn(status?.failedIndexes))
       if (isDown || isOver(status)) return
       if (holds(status, "SuccessCriteriaMet") && PodFacts.isActive(known)) return
-      // Those that are too many are let go as they run; how they end is nobody's business.
+      // Surplus pods lose the finalizer while they run; how they end does not count.
       if (PodFacts.isActive(known)) recalled.add(uid)
       else say(`${uid} was let go and is not written down`)
     },

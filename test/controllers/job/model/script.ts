@@ -1,4 +1,4 @@
-/** What may happen to a Job, as data: it can be generated, shrunk, printed and replayed. */
+/** The operations on a Job, as data: they can be generated, shrunk, printed and replayed. */
 import * as Schema from "effect/Schema"
 
 const some = Schema.Literals([0, 1, 2, 3])
@@ -7,11 +7,11 @@ const few = Schema.Literals([1, 2, 3])
 export const Action = Schema.Union([
   /** A container ends, well or not; of those whose pods still run. */
   Schema.TaggedStruct("End", { pod: some, how: Schema.Literals(["Succeeded", "Succeeded", "Failed"]) }),
-  /** The same, and everybody knows. */
+  /** The same, and the cache shows it. */
   Schema.TaggedStruct("EndShown", { pod: some, how: Schema.Literals(["Succeeded", "Failed"]) }),
-  /** Somebody deletes a pod. It stays as long as it is held, and runs on. */
+  /** A user deletes a pod. It stays as long as it has the finalizer, and keeps running. */
   Schema.TaggedStruct("Delete", { pod: some }),
-  /** The pods on their way out arrive there: stopped, or gone. */
+  /** Terminating pods are stopped, or gone. */
   Schema.TaggedStruct("Stop", {}),
   Schema.TaggedStruct("Suspend", { suspend: Schema.Boolean, shown: Schema.Boolean }),
   Schema.TaggedStruct("Parallelism", { parallelism: Schema.Literals([0, 1, 2, 3]), shown: Schema.Boolean }),
@@ -22,7 +22,7 @@ export const Action = Schema.Union([
   Schema.TaggedStruct("ShowJob", {}),
   /** A sync, during which so many events of pods reach the cache after every write. */
   Schema.TaggedStruct("Sync", { meanwhile: Schema.Literals([0, 1, 2]) }),
-  /** Two syncs, between which the cache hears of the Job and of no pod. */
+  /** Two syncs, between which the cache gets events of the Job and of no pod. */
   Schema.TaggedStruct("SyncBehind", {}),
   /** A sync at whose write of that number the process ends, after it was done or before; another process takes over. */
   Schema.TaggedStruct("Crash", {

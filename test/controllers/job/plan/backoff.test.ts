@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** How long a failed pod is not replaced: spec D.9. */
+/** The delay before a failed pod is replaced. Source: pkg/controller/job: backoffStore. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"

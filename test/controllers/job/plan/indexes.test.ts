@@ -1,4 +1,4 @@
-/** Sets of indexes are sets, whatever form they are in: spec D.7. */
+/** Sets of indexes behave as sets, in whatever form they are written. Source: pkg/controller/job: orderedIntervals. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 /**
- * What becomes of the pods of a Job that is not over: spec D.6. Whatever there is, nobody works beside the plan: no more than may at once, none on
- * what is done, none on what another works on.
+ * The plan for the pods of an active Job, on random snapshots: never more active pods than allowed, none for an index that has succeeded, none for
+ * an index that has a pod. Source: pkg/controller/job: manageJob.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"

@@ -1,4 +1,4 @@
-/** What a failed pod means for its Job, and when an indexed Job has done enough: spec D.4, D.10. The models try everything. */
+/** Pod failure policies and success policies against exhaustive models. Source: pkg/controller/job: matchPodFailurePolicy, matchSuccessPolicy. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -13,7 +13,7 @@ const SuccessFacts = Schema.Struct({
   succeeded: Schema.Array(Schema.Literals([0, 1, 2, 3, 4])),
   rules: Schema.Array(
     Schema.Struct({
-      /** Also such as the Job does not have any more, and such as nobody can read. */
+      /** Including indexes outside the Job, and texts that cannot be parsed. */
       indexes: Schema.UndefinedOr(Schema.Literals(["0", "0,2", "1-3", "4", "3-7", "7", "", "x"])),
       count: Schema.UndefinedOr(Schema.Literals([0, 1, 2, 3, 6]))
     })
@@ -135,7 +135,7 @@ const cause = ({ containers, disrupted, inits }: FailureFacts, rule: typeof Rule
   return found && `Container ${found.name} for pod ns/p failed with exit code ${found.code}`
 }
 
-/** The position of the rule that decides; what nobody knows to do is not done. */
+/** The position of the first matching rule; unknown actions are ignored. */
 const deciding = (facts: FailureFacts): number =>
   facts.rules.findIndex((rule) => rule.action !== "Unknown" && cause(facts, rule) !== undefined)
 

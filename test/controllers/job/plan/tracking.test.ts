@@ -1,4 +1,4 @@
-/** Edges of the counting that random lives seldom reach: spec D.4, D.8. */
+/** Edge cases of counting that random sequences seldom reach. Source: pkg/controller/job: trackJobStatusAndRemoveFinalizers. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"
 import * as Snapshot from "../../../../src/controllers/job/plan/snapshot.ts"
@@ -54,7 +54,7 @@ describe("so many uids at a time", () => {
   })
 })
 
-describe("a verdict that was told", () => {
+describe("a verdict whose interim condition is stored", () => {
   it("is not thought over", () => {
     const failed = [pod("a", "Failed"), pod("b", "Failed")]
     const met = job({ backoffLimit: 0 }, { conditions: [condition("SuccessCriteriaMet")] })
@@ -63,7 +63,7 @@ describe("a verdict that was told", () => {
     assert.deepInclude(Verdict.of(snapshot(target, [pod("a", "Succeeded")])), { ends: "Failed", message: "so" })
   })
 
-  it("is not told again", () => {
+  it("is not written again", () => {
     const seen = snapshot(job({}, { conditions: [condition("FailureTarget")] }), [])
     const verdict = Verdict.of(seen)
     const { status } = Tracking.count(seen, { ...Tracking.unchanged(seen), verdict })
@@ -109,6 +109,6 @@ describe("an index has one end", () => {
   })
 })
 
-describe("a mode that nobody knows", () => {
+describe("an unknown completion mode", () => {
   it("is not indexed", () => assert.isUndefined(snapshot(job({ completionMode: "Other" }), []).progress))
 })

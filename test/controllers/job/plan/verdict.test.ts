@@ -1,4 +1,4 @@
-/** Whether a Job is to end, and why: spec D.4, D.5. The model asks for each reason by itself, and takes the first. */
+/** Whether a Job ends, and why. The model checks each reason by itself and takes the first. Source: pkg/controller/job: syncJob. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -228,8 +228,8 @@ describe("Verdict", () => {
   })
 })
 
-describe("a Job of a mode that nobody knows", () => {
-  it.effect("is left alone, and that is told", () =>
+describe("a Job with an unknown completion mode", () => {
+  it.effect("is not reconciled, and an event is recorded", () =>
     Effect.gen(function* () {
       const told: Array<string> = []
       const job = {

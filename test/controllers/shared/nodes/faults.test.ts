@@ -1,8 +1,7 @@
 /**
- * Nodes in bad weather: machines fall silent and come back, users cordon and taint, writes meet conflicts, refusals and lost answers, caches fall
- * behind, and the loops end between any two of their writes. At no time are nodes given up faster than they may be; when nothing has
- * happened for a while, taints and pods say what the nodes say; and when everybody is well again no taint is left, no pod is told to
- * go any more, and the loops write nothing.
+ * Fault injection for the node controllers: nodes stop reporting and recover, users cordon and taint, writes meet conflicts, errors and lost
+ * answers, watches stall, and loops stop. When nothing has happened for a while, taints and pods match the nodes; when all nodes are ready again, no
+ * taint is left and no pod is evicted.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -122,7 +121,7 @@ const play = (history: History) =>
     let pods = 0
     for (const one of history.steps) {
       const name = machines[one.machine] ?? "worker-1"
-      // Users have better weather than the loops.
+      // Requests of users meet no faults.
       yield* server.setFaults(always)
       switch (one.what) {
         case "stop":
@@ -159,7 +158,7 @@ const play = (history: History) =>
       yield* cluster.advance(`${one.seconds} seconds`)
       const wrong = tooFast(calls)
       if (wrong !== undefined) {
-        // Loops end when their runs do, and those may wait for a moment: nobody moves the time for them later.
+        // A loop stops at the end of its run, which may wait for a moment: advance the clock for it now.
         yield* server.setFaults([])
         yield* cluster.advance("1 minute")
         return wrong

@@ -1,4 +1,4 @@
-/** What the tests of the loops of nodes have in common: nodes that nobody runs, the pods on them, and what users read of both. */
+/** The harness of the node controllers' tests: nodes without kubelets, their pods, and the recorded events. */
 import * as Effect from "effect/Effect"
 import * as Patch from "../../../../src/kube/Patch.ts"
 import { Event, Lease, Node, Pod } from "../../../../src/kube/resources.ts"
@@ -29,7 +29,7 @@ export const patchNode = (name: string, body: object, subresource?: string) =>
 export const report = (name: string, status: Truth, heartbeat?: string) =>
   patchNode(name, { status: { conditions: [condition("Ready", status, heartbeat)] } }, "status")
 
-/** Nodes that are ready as long as somebody renews their leases. */
+/** Nodes that are ready as long as their leases are renewed. */
 export const readyNodes = (names: ReadonlyArray<string>, labels?: Readonly<Record<string, string>>) =>
   Effect.forEach(names, (name) => Effect.andThen(createNode(name, labels), report(name, "True")), { discard: true })
 
@@ -103,7 +103,7 @@ export const podNames = Effect.flatMap(ClusterTest, (cluster) =>
   Effect.map(cluster.snapshot(Pod), (pods) => pods.map(({ metadata }) => metadata.name))
 )
 
-/** What a component told of an object, once for each time. */
+/** The events of a component about an object, once for each occurrence. */
 export const recordedEvents = Effect.fnUntraced(function* (component: string, name?: string) {
   yield* (yield* Recorder).drained
   const events = yield* (yield* ClusterTest).snapshot(Event)

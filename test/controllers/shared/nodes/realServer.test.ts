@@ -1,6 +1,6 @@
 /**
- * The loops of nodes on a real API server, whose admission taints new nodes and gives pods their tolerations: a machine is registered, falls silent,
- * loses its pods and comes back. Waiting is for what the server tells and for nothing else; the times are shorter than a cluster's.
+ * The node controllers on a real API server, whose admission taints new nodes and adds tolerations to pods: a node is registered, stops reporting,
+ * loses its pods and recovers. Waits are for server state only; the periods are shorter than in production.
  */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

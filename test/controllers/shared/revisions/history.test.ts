@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** The history of a template as ControllerRevisions: spec E.6, G.8.2. */
+/** The history of a template as ControllerRevisions. Source: pkg/controller/history. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as History from "../../../../src/controllers/shared/revisions/history.ts"

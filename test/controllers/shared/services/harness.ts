@@ -1,4 +1,4 @@
-/** What the scenarios of Services say: nodes, pods that have addresses as they are told, and what is behind a Service then. */
+/** The harness of the endpoint controllers' tests: nodes, pods with given addresses, and the resulting endpoints of a Service. */
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

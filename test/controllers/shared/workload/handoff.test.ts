@@ -17,7 +17,7 @@ const Facts = Schema.Struct({
   node: Schema.Literals(["a", "a", "b"]),
   label: Schema.Literals(["x", "x", "y"]),
   index: Schema.Literals(["0", "0", "1"]),
-  /** Nobody decides anything by it. */
+  /** A field that no decision depends on. */
   restarts: Schema.Literals([0, 1])
 })
 

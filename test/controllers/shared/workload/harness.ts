@@ -69,7 +69,7 @@ export const owner = (kind: Kind, spec: object = {}, metadata: object = {}): obj
   }
 })
 
-/** A pod that nobody owns, unless the metadata says so. */
+/** A pod without an owner, unless the metadata names one. */
 export const pod = (name: string, metadata: object = {}): object => ({
   apiVersion: "v1",
   kind: "Pod",

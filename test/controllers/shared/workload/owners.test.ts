@@ -59,7 +59,7 @@ const names = (delta: Delta<KubeObject>) => Owners.concerned(owners, delta).map(
 
 const resync = pod("web", reference("a"))
 
-/** Whom each change concerns. */
+/** The owners that each change concerns. */
 const rows: ReadonlyArray<readonly [what: string, delta: Delta<KubeObject>, concerned: ReadonlyArray<string>]> = [
   ["an owned object that appears: its owner", created(pod("web", reference("a"))), ["a"]],
   ["an owned object that changes: its owner", updated(pod("web", reference("a")), pod("x", reference("a"))), ["a"]],

@@ -31,7 +31,7 @@ const answer = (code: number, message: string, cause?: string) =>
     })
   })
 
-/** Pods of a server that says the same to every call, and what was told as events. */
+/** Calls with a fixed answer, and the recorded events. */
 const harness = (said: Effect.Effect<Pod, ApiError.ApiError>) => {
   const told: Array<string> = []
   const event = (_: KubeObject, type: string, reason: string, message: string) =>
@@ -90,7 +90,7 @@ describe("podControl", () => {
     })
   )
 
-  it.effect("tells a refusal in the server's own words", () =>
+  it.effect("records a failure event with the server's message", () =>
     Effect.gen(function* () {
       const words = `pods "web-" is forbidden: exceeded quota: small`
       const { calls, told } = harness(Effect.fail(answer(403, words)))
@@ -108,7 +108,7 @@ describe("podControl", () => {
     })
   )
 
-  it.effect("tells the owner nothing of what was not sent because this process no longer leads", () =>
+  it.effect("records no event for a call that was not sent after a loss of leadership", () =>
     Effect.gen(function* () {
       const { calls, told } = harness(Effect.fail(ApiError.leaderFenced({ verb: "create", path: "/" })))
       yield* Effect.flip(PodControl.create(calls, owner, body))
@@ -117,7 +117,7 @@ describe("podControl", () => {
     })
   )
 
-  it.effect("asks the server for no pod without labels, which nobody could find again", () =>
+  it.effect("does not create a pod without labels, which no selector would find", () =>
     Effect.gen(function* () {
       const { calls, told } = harness(Effect.die("asked"))
       for (const metadata of [{}, { labels: {} }]) {
@@ -145,7 +145,7 @@ describe("podControl", () => {
     })
   )
 
-  it.effect("tells why a pod could not be deleted", () =>
+  it.effect("records why a pod could not be deleted", () =>
     Effect.gen(function* () {
       const { calls, told } = harness(Effect.fail(answer(500, "etcd is away")))
       const error = yield* Effect.flip(PodControl.remove(calls, owner, pod))

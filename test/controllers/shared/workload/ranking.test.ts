@@ -14,7 +14,7 @@ const Facts = Schema.Struct({
   node: Schema.Literals(["", "n1", "n2"]),
   phase: Schema.Literals(["Pending", "Unknown", "Running"]),
   ready: Schema.Literals(["yes", "no", "unsaid"]),
-  /** Undefined: ready, but nobody knows since when. */
+  /** Undefined: ready, since an unknown time. */
   since: Schema.UndefinedOr(Seconds),
   cost: Schema.Literals(["", "5", "-3", "0", "+1", "008", "x", "-", "-2", "2147483648", "1e3"]),
   restarts: Schema.Literals([0, 1, 2]),
@@ -199,7 +199,7 @@ describe("ranking", () => {
     jobHolds
   )
 
-  it("counts active company only, and asks for it only if somebody stays", () => {
+  it("counts only active pods for colocation, and reads them only if a pod stays", () => {
     const facts: Facts = {
       node: "n1",
       phase: "Running",

@@ -1,4 +1,4 @@
-/** Single syncs against ports that say what they are told: what no server stores, and what happens between two calls. */
+/** Single syncs of the replica loop against stub dependencies: objects that no server stores, and events between two calls. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Indexes from "../../../../src/controllers/shared/workload/indexes.ts"
@@ -174,7 +174,7 @@ describe("the replica loop, at its edges", () => {
     })
   )
 
-  it.effect("looks again when expectations expire, should nobody else ask", () =>
+  it.effect("syncs again when expectations expire, without an event", () =>
     Effect.gen(function* () {
       const { done, loop } = harness([owner()], [])
       assert.deepStrictEqual(yield* loop.sync({ key }), Reconcile.after("5 minutes"))

@@ -1,7 +1,6 @@
 /**
- * The replica loop against a server of a few lines, in which every event arrives when the script says so: a cache that lags as far as it
- * likes behind. It holds what the books of expectations promise, without the help of anything else that keeps a loop from acting on
- * old news.
+ * A model of the API server for the replica loop, in which every watch event arrives when the script says so, so that the cache may lag by any
+ * amount. It checks the expectations alone, without read-your-own-writes.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -37,7 +36,7 @@ export const Action = Schema.Union([
   Schema.TaggedStruct("ScaleLate", { pod: some, replicas: Schema.Literals([1, 2, 3]) }),
   /** A sync, during which so many events of pods reach the cache after every write. */
   Schema.TaggedStruct("Sync", { meanwhile: Schema.Literals([0, 1, 2]) }),
-  /** Another process takes over: a full list, and empty books. */
+  /** Another process takes over: a full list, and no expectations. */
   Schema.TaggedStruct("Restart", {})
 ])
 
@@ -301,7 +300,7 @@ const beginning: ReadonlyArray<Action> = [
   { _tag: "Sync", meanwhile: 2 }
 ]
 
-/** What is wrong after the script: a pod made or deleted against the books, or a world that does not come to rest. */
+/** The first violation: a pod created or deleted against the expectations, or a cluster that does not settle. */
 export const check = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
   const model = new ReplicaModel()
   // Nothing happens to an owner without pods: begin with four.

@@ -50,7 +50,7 @@ describe("stale_sync_skips_total", () => {
   it.effect.each(kinds)("of the %s counts a sync that waits for pods that it made", ([subsystem, controller, object]) =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
-      // The cache hears that there are no pods, and of none that come.
+      // The watch delivers no pods, and no later ones.
       yield* (yield* ApiServer).setFaults([
         { match: Faults.on({ verb: "watch", resource: "pods" }), fault: { _tag: "CutWatch", after: 1, how: "silence" } }
       ])
