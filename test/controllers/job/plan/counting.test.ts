@@ -37,7 +37,7 @@ type Outcome = Partial<Tracking.Outcome>
 /** The round of a sync, with names of pods instead of pods. */
 const count = (of: Job, pods: ReadonlyArray<Pod>, outcome: Outcome = {}, more: Partial<Snapshot.Gathered> = {}) => {
   const taken = take(of, pods, more)
-  const { removable, ...round } = Tracking.count(taken, { ...Tracking.untouched(taken), ...outcome })
+  const { removable, ...round } = Tracking.count(taken, { ...Tracking.unchanged(taken), ...outcome })
   return { ...round, removable: removable.map(({ metadata }) => metadata.name) }
 }
 
@@ -65,7 +65,7 @@ describe("the pods that a sync counts", () => {
       startTime: time,
       uncountedTerminatedPods: { succeeded: ["a"], failed: ["b"] }
     })
-    assert.deepStrictEqual(rest, { isNews: true, isFull: false, turned: undefined, actions: [] })
+    assert.deepStrictEqual(rest, { hasChanged: true, isFull: false, suspension: undefined, actions: [] })
   })
 
   it("do not include pods without the finalizer, and those that were released", () => {
@@ -170,19 +170,19 @@ describe("a status", () => {
   const stored = { ready: 1, terminating: 0, active: 1, startTime: time, uncountedTerminatedPods }
 
   it("is written when something in it has changed, zero and absent being the same for most counts", () => {
-    const isNews = (status: Job["status"], pods = [pod("a", "Running")]) => count(job({}, status), pods).isNews
-    assert.isFalse(isNews(stored))
-    assert.isFalse(isNews({ ...stored, succeeded: 0, failed: 0, completedIndexes: "" }))
+    const hasChanged = (status: Job["status"], pods = [pod("a", "Running")]) => count(job({}, status), pods).hasChanged
+    assert.isFalse(hasChanged(stored))
+    assert.isFalse(hasChanged({ ...stored, succeeded: 0, failed: 0, completedIndexes: "" }))
     for (const change of [{ ready: 0 }, { terminating: 1 }, { active: 0 }])
-      assert.isTrue(isNews({ ...stored, ...change }), JSON.stringify(change))
+      assert.isTrue(hasChanged({ ...stored, ...change }), JSON.stringify(change))
     const { ready: _, ...unready } = stored
-    assert.isTrue(isNews(unready))
+    assert.isTrue(hasChanged(unready))
     const { startTime: __, ...unstarted } = stored
-    assert.isTrue(isNews(unstarted))
+    assert.isTrue(hasChanged(unstarted))
     const { uncountedTerminatedPods: ___, ...uncounted } = stored
-    assert.isTrue(isNews(uncounted))
-    assert.isTrue(isNews(stored, [pod("a", "Running"), pod("b", "Succeeded")]))
-    assert.isTrue(isNews({ ...stored, uncountedTerminatedPods: { failed: ["gone"] } }))
+    assert.isTrue(hasChanged(uncounted))
+    assert.isTrue(hasChanged(stored, [pod("a", "Running"), pod("b", "Succeeded")]))
+    assert.isTrue(hasChanged({ ...stored, uncountedTerminatedPods: { failed: ["gone"] } }))
   })
 
   it("has no start while the Job is suspended", () => {
@@ -201,25 +201,25 @@ describe("the condition Suspended", () => {
     message
   })
   const managed = (of: Job, outcome: Outcome = {}) => {
-    const { status, turned } = count(of, [], { wasManaged: true, ...outcome })
-    return { turned, startTime: status.startTime, conditions: status.conditions }
+    const { status, suspension } = count(of, [], { wasManaged: true, ...outcome })
+    return { suspension, startTime: status.startTime, conditions: status.conditions }
   }
   const before = { ...suspended("True", "JobSuspended", "Job suspended"), lastTransitionTime: Time.format(0) }
 
   it("is True from a suspension on, which takes the start away", () => {
     assert.deepStrictEqual(managed(job({ suspend: true }, { startTime: Time.format(0) })), {
-      turned: "Suspended",
+      suspension: "Suspended",
       startTime: undefined,
       conditions: [suspended("True", "JobSuspended", "Job suspended")]
     })
     const again = managed(job({ suspend: true }, { conditions: [before] }))
-    assert.deepStrictEqual(again, { turned: undefined, startTime: undefined, conditions: [before] })
+    assert.deepStrictEqual(again, { suspension: undefined, startTime: undefined, conditions: [before] })
   })
 
   it("is False once the Job is resumed, which starts it anew", () => {
     const resumed = managed(job({}, { startTime: Time.format(0), conditions: [before] }))
     assert.deepStrictEqual(resumed, {
-      turned: "Resumed",
+      suspension: "Resumed",
       startTime: time,
       conditions: [suspended("False", "JobResumed", "Job resumed")]
     })
@@ -227,9 +227,12 @@ describe("the condition Suspended", () => {
 
   it("is not there for a Job that never was suspended, that ends, or whose pods were not managed", () => {
     assert.isUndefined(managed(job({})).conditions)
-    assert.isUndefined(managed(job({ suspend: true }), { wasManaged: false }).turned)
+    assert.isUndefined(managed(job({ suspend: true }), { wasManaged: false }).suspension)
     const ended = managed(job({ suspend: true }), { verdict: ends("Failed") })
-    assert.deepStrictEqual([ended.turned, ended.conditions?.map(({ type }) => type)], [undefined, ["FailureTarget"]])
+    assert.deepStrictEqual(
+      [ended.suspension, ended.conditions?.map(({ type }) => type)],
+      [undefined, ["FailureTarget"]]
+    )
   })
 })
 
@@ -258,13 +261,13 @@ describe("the end of a Job", () => {
   })
 
   it("is too much when more pods have succeeded than completions are asked for", () => {
-    const isTooMuch = (completions: number | undefined, succeeded?: number) =>
-      Tracking.isTooMuch(
+    const hasExcessSuccesses = (completions: number | undefined, succeeded?: number) =>
+      Tracking.hasExcessSuccesses(
         job(completions === undefined ? {} : { completions }),
         succeeded === undefined ? {} : { succeeded }
       )
     assert.deepStrictEqual(
-      [isTooMuch(2, 3), isTooMuch(2, 2), isTooMuch(undefined, 3), isTooMuch(0)],
+      [hasExcessSuccesses(2, 3), hasExcessSuccesses(2, 2), hasExcessSuccesses(undefined, 3), hasExcessSuccesses(0)],
       [true, false, false, false]
     )
   })

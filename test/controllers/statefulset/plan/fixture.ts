@@ -1,5 +1,5 @@
 /** A StatefulSet `web` and its pods, one letter for each ordinal. */
-import * as Look from "../../../../src/controllers/statefulset/plan/snapshot.ts"
+import * as Snapshot from "../../../../src/controllers/statefulset/plan/snapshot.ts"
 import type { PersistentVolumeClaim, Pod, StatefulSet } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
 
@@ -70,8 +70,14 @@ export const setOf = ({ metadata, replicas, spec, status }: Omit<Facts, "pods">)
     ...(status === undefined ? {} : { status })
   }) as StatefulSet
 
-export const lookAt = ({ change = (pod) => pod, claims = [], pods, readySince, ...facts }: Facts): Look.Look =>
-  Look.take({
+export const snapshotOf = ({
+  change = (pod) => pod,
+  claims = [],
+  pods,
+  readySince,
+  ...facts
+}: Facts): Snapshot.Snapshot =>
+  Snapshot.take({
     set: setOf(facts),
     current: { name: "old", template: {} },
     update: { name: "new", template: {} },

@@ -36,7 +36,7 @@ describe("how many replicas may be unavailable", () => {
 })
 
 /** `n` is new and well, `o` old and well; capitals are not ready; `.` is missing. */
-const lookAt = (letters: string, partition = 0): Snapshot.Snapshot => {
+const snapshotOf = (letters: string, partition = 0): Snapshot.Snapshot => {
   const spec = { replicas: letters.length, updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition } } }
   const pods = Array.from(letters).flatMap((letter, ordinal): ReadonlyArray<Pod> => {
     if (letter === ".") return []
@@ -72,7 +72,7 @@ describe("which replicas are replaced", () => {
   ] as const)
     it(`${letters}, from ${partition} on, ${atOnce} at once`, () =>
       assert.deepStrictEqual(
-        Outdated.choose(lookAt(letters, partition), atOnce).map(({ ordinal }) => ordinal),
+        Outdated.choose(snapshotOf(letters, partition), atOnce).map(({ ordinal }) => ordinal),
         [...expected]
       ))
 })

@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Status from "../../../../src/controllers/statefulset/plan/status.ts"
 import * as Step from "../../../../src/controllers/statefulset/plan/step.ts"
-import { type Facts, lookAt, now } from "./fixture.ts"
+import { type Facts, snapshotOf, now } from "./fixture.ts"
 
-const count = (facts: Facts, done = Step.nothing) => Status.count(lookAt(facts), done, 4)
+const count = (facts: Facts, done = Step.nothing) => Status.count(snapshotOf(facts), done, 4)
 
 const onDelete = { updateStrategy: { type: "OnDelete" } }
 
@@ -35,9 +35,9 @@ describe("the counts of a StatefulSet", () => {
   it("include what the step has made, and leave out of the revisions what it has deleted", () => {
     const facts: Facts = { pods: "RrR", replicas: 5, spec: onDelete }
     const made = ["new", "new", "old"].map((name) => ({ name, template: {} }))
-    const look = lookAt(facts)
-    const gone = new Set(look.places.slice(0, 1).flatMap(({ pod }) => pod ?? []))
-    assert.deepInclude(Status.count(look, { gone, made }, 0), {
+    const snapshot = snapshotOf(facts)
+    const gone = new Set(snapshot.places.slice(0, 1).flatMap(({ pod }) => pod ?? []))
+    assert.deepInclude(Status.count(snapshot, { gone, made }, 0), {
       replicas: 6,
       readyReplicas: 3,
       currentReplicas: 2,
@@ -87,7 +87,7 @@ describe("a status with counts", () => {
 })
 
 describe("a StatefulSet is reconciled again", () => {
-  const recheck = (facts: Partial<Facts>) => Status.recheck(lookAt({ pods: "ru", replicas: 2, ...facts }))
+  const recheck = (facts: Partial<Facts>) => Status.recheck(snapshotOf({ pods: "ru", replicas: 2, ...facts }))
   const spec = { minReadySeconds: 10 }
 
   it("when a ready replica becomes available", () => {

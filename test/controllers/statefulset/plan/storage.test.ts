@@ -1,12 +1,12 @@
 /** The claims of one replica. Upstream: stateful_set_utils.go, getPersistentVolumeClaims, claimOwnerMatchesSetAndPod, isClaimOwnerUpToDate. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Storage from "../../../../src/controllers/statefulset/plan/storage.ts"
-import { claim, claiming, type Facts, lookAt, podOf, reference } from "./fixture.ts"
+import { claim, claiming, type Facts, snapshotOf, podOf, reference } from "./fixture.ts"
 
 const of = (facts: Partial<Facts>, ordinal = 0, pod = podOf("r", ordinal)) =>
-  Storage.of(lookAt({ pods: "", replicas: 1, spec: claiming(), ...facts }), ordinal, pod)
+  Storage.of(snapshotOf({ pods: "", replicas: 1, spec: claiming(), ...facts }), ordinal, pod)
 
-const nothing: Storage.Storage = { missing: [], disowned: [], conflicting: [], going: [], isStale: false }
+const nothing: Storage.Storage = { missing: [], ownerUpdates: [], conflicting: [], going: [], isStale: false }
 
 const ofSet = claiming({ whenDeleted: "Delete" })
 const ofPod = claiming({ whenScaled: "Delete" })
@@ -61,12 +61,16 @@ describe("the storage of a replica", () => {
       labels: { a: "b" },
       ownerReferences: [{ ...reference("ConfigMap", "config"), controller: false }]
     })
-    const { disowned, ...rest } = of({ spec: ofSet, claims: [kept] })
+    const { ownerUpdates, ...rest } = of({ spec: ofSet, claims: [kept] })
     assert.deepStrictEqual(
-      disowned.map(({ metadata }) => [metadata.name, metadata.labels, metadata.ownerReferences?.map(({ uid }) => uid)]),
+      ownerUpdates.map(({ metadata }) => [
+        metadata.name,
+        metadata.labels,
+        metadata.ownerReferences?.map(({ uid }) => uid)
+      ]),
       [["data-web-0", { a: "b" }, ["uid-config", "uid-web"]]]
     )
-    assert.deepStrictEqual({ ...rest, disowned: [] }, nothing)
+    assert.deepStrictEqual({ ...rest, ownerUpdates: [] }, nothing)
   })
 
   it("has claims that another owner controls, where the policy deletes claims", () => {
