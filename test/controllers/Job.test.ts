@@ -9,7 +9,7 @@ import * as Harness from "./job/harness.ts"
 const noCondition: ReadonlyArray<string> = []
 
 describe("a Job", () => {
-  it.effect("makes a pod that it holds, and says when it began", () =>
+  it.effect("creates a pod with the tracking finalizer, and sets startTime", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job())
@@ -49,7 +49,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("is complete when its pod has succeeded, and lets the pod go", () =>
+  it.effect("is complete when its pod has succeeded, and removes the finalizer", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job())
@@ -81,7 +81,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("keeps so many pods active, and no more than are missing", () =>
+  it.effect("keeps `parallelism` pods active, and no more than completions are missing", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 3, completions: 5 }))
@@ -102,7 +102,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("without a number of completions, ends when one has succeeded and the others have ended", () =>
+  it.effect("without completions ends when one pod has succeeded and the others have ended", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 3 }))
@@ -121,7 +121,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("counts what happens within a second in one sync", () =>
+  it.effect("batches changes of one second in one sync", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 10, completions: 10 }))
@@ -139,7 +139,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("is looked at in the same moment when its spec changes", () =>
+  it.effect("is synced at once when its spec changes", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 1, completions: 5 }))
@@ -150,7 +150,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("with fewer at once, calls back those that do least, and counts none of them", () =>
+  it.effect("with lower parallelism deletes the least useful pods, and counts none of them", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 3, completions: 5 }))
@@ -167,7 +167,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("ends with two words and no more, and writes nothing after", () =>
+  it.effect("ends with an interim and a terminal condition, and is not written afterwards", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job())
@@ -180,7 +180,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("writes nothing while nothing happens", () =>
+  it.effect("is not written while nothing happens", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 3 }))
@@ -193,7 +193,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("waits for pods on their way out before it is complete", () =>
+  it.effect("waits for terminating pods before it is complete", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2 }))
@@ -216,7 +216,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("says so when more have succeeded than were asked for", () =>
+  it.effect("records an event when more pods than requested have succeeded", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2 }))
@@ -245,7 +245,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("is counted by its end, its pods and its syncs, and its end is logged", () => {
+  it.effect("counts its end, its pods and its syncs in metrics, and logs its end", () => {
     const { lines, logger } = logged()
     return Harness.withLoop(
       Effect.gen(function* () {
@@ -294,7 +294,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("of another manager is left alone altogether", () =>
+  it.effect("of another manager is not reconciled", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ managedBy: "example.com/other" }))
@@ -306,7 +306,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("that names this manager is managed", () =>
+  it.effect("with the default manager is reconciled", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ managedBy: "kubernetes.io/job-controller" }))
@@ -315,7 +315,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("that is being deleted makes no pods and lets those go that it has", () =>
+  it.effect("that is being deleted creates no pods and removes the finalizer from its pods", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 4 }, { finalizers: ["example.com/hold"] }))

@@ -85,7 +85,7 @@ describe("legacy-serviceaccount-token-cleaner", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("looks once a day", () =>
+  it.effect("runs once a day", () =>
     Effect.gen(function* () {
       const { cluster } = yield* prepared(["a"])
       yield* cluster.run(LegacyTokenCleaner.make({ period: Duration.days(1) }))
@@ -133,7 +133,7 @@ describe("legacy-serviceaccount-token-cleaner", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("touches nothing where the server does not tell of use, or not for long enough", () =>
+  it.effect("changes nothing where the server does not track use, or not for long enough", () =>
     Effect.gen(function* () {
       const { client, cluster } = yield* prepared(["a"], "1970-01-04")
       yield* cluster.advance("5 days")
@@ -149,7 +149,7 @@ describe("legacy-serviceaccount-token-cleaner", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("one refusal keeps no other from being cleaned, and is made good at the next look", () =>
+  it.effect("continues after a rejected write, and repeats it in the next run", () =>
     Effect.gen(function* () {
       const { cluster } = yield* prepared(["a", "b"])
       const { setFaults } = yield* ApiServer
@@ -163,7 +163,7 @@ describe("legacy-serviceaccount-token-cleaner", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("a token that is used while it is looked at stays", () =>
+  it.effect("a token that is used during the run stays", () =>
     Effect.gen(function* () {
       const { cluster } = yield* prepared(["a"])
       yield* cluster.advance("5 days")
@@ -176,7 +176,7 @@ describe("legacy-serviceaccount-token-cleaner", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("a lost answer and a process that ends in the middle change nothing", () =>
+  it.effect("reaches the same result after a lost answer or a crash", () =>
     Effect.gen(function* () {
       const { cluster } = yield* prepared(["a", "b", "c"])
       yield* cluster.advance("5 days")
@@ -189,7 +189,7 @@ describe("legacy-serviceaccount-token-cleaner", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("writes nothing while there is nothing to clean, and counts what it does", () =>
+  it.effect("writes nothing while there is nothing to clean, and counts its actions", () =>
     Effect.gen(function* () {
       const { cluster } = yield* prepared(["a", "by-hand"])
       yield* cluster.advance("5 days")

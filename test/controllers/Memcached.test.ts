@@ -33,7 +33,7 @@ const ready = (name: string) =>
   )
 
 describe("memcached", () => {
-  it.effect("runs as many servers as are asked for, and says so with their names", () =>
+  it.effect("runs the requested number of servers, and lists them in the status", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* World.start()
@@ -56,7 +56,7 @@ describe("memcached", () => {
     }).pipe(Effect.scoped, Effect.provide(World.layer()))
   )
 
-  it.effect("follows changes of size and port, and keeps the time of what has not changed", () =>
+  it.effect("follows changes of size and port, and keeps transition times of unchanged conditions", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* World.start()
@@ -83,7 +83,7 @@ describe("memcached", () => {
     }).pipe(Effect.scoped, Effect.provide(World.layer()))
   )
 
-  it.effect("rolls another image out when it is started with one", () =>
+  it.effect("rolls out another image when started with one", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const operator = yield* World.start()
@@ -97,7 +97,7 @@ describe("memcached", () => {
     }).pipe(Effect.scoped, Effect.provide(World.layer()))
   )
 
-  it.effect("repairs what others do to its Deployment, and leaves their own fields alone", () =>
+  it.effect("restores its fields of the Deployment, and keeps fields of other managers", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* World.start()
@@ -145,36 +145,38 @@ describe("memcached", () => {
     }).pipe(Effect.scoped, Effect.provide(World.layer()))
   )
 
-  it.effect("takes no Deployment from anybody, says what is in the way, and goes on when it has gone", () =>
-    Effect.gen(function* () {
-      const cluster = yield* ClusterTest
-      const client = yield* KubeClient
-      const labels = { app: "theirs" }
-      const template = {
-        metadata: { labels },
-        spec: { containers: [{ name: "main", image: "example.test/theirs:1" }] }
-      }
-      yield* client.create(Deployment, {
-        metadata: { namespace, name: "cache" },
-        spec: { replicas: 1, selector: { matchLabels: labels }, template }
-      })
-      yield* World.start()
-      yield* cluster.apply([World.object("cache")])
-      yield* cluster.advance("1 minute")
-      assert.deepStrictEqual(yield* servers, ["cache: 1 × example.test/theirs:1 at undefined"])
-      assert.deepInclude(yield* available("cache"), {
-        status: "False",
-        reason: "NameTaken",
-        message: "The Deployment cache is not of this Memcached: rename one of them"
-      })
-      yield* client.delete(Deployment, { namespace, name: "cache" })
-      yield* cluster.advance("2 minutes")
-      assert.deepStrictEqual(yield* servers, [`cache: 2 × ${World.image} at 11211`])
-      yield* ready("cache")
-    }).pipe(Effect.scoped, Effect.provide(World.layer()))
+  it.effect(
+    "does not take over a Deployment of another owner, reports the conflict, and continues when it is gone",
+    () =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        const client = yield* KubeClient
+        const labels = { app: "theirs" }
+        const template = {
+          metadata: { labels },
+          spec: { containers: [{ name: "main", image: "example.test/theirs:1" }] }
+        }
+        yield* client.create(Deployment, {
+          metadata: { namespace, name: "cache" },
+          spec: { replicas: 1, selector: { matchLabels: labels }, template }
+        })
+        yield* World.start()
+        yield* cluster.apply([World.object("cache")])
+        yield* cluster.advance("1 minute")
+        assert.deepStrictEqual(yield* servers, ["cache: 1 × example.test/theirs:1 at undefined"])
+        assert.deepInclude(yield* available("cache"), {
+          status: "False",
+          reason: "NameTaken",
+          message: "The Deployment cache is not of this Memcached: rename one of them"
+        })
+        yield* client.delete(Deployment, { namespace, name: "cache" })
+        yield* cluster.advance("2 minutes")
+        assert.deepStrictEqual(yield* servers, [`cache: 2 × ${World.image} at 11211`])
+        yield* ready("cache")
+      }).pipe(Effect.scoped, Effect.provide(World.layer()))
   )
 
-  it.effect("refuses what the Schema refuses, with the path", () =>
+  it.effect("rejects what the Schema rejects, with the path", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const refused = yield* Effect.flip(cluster.apply([World.object("cache", { size: 4 })]))
@@ -185,7 +187,7 @@ describe("memcached", () => {
     }).pipe(Effect.scoped, Effect.provide(World.layer()))
   )
 
-  it.effect("its webhooks fill in the port, and refuse what the Schema refuses and a name that is too long", () =>
+  it.effect("its webhooks default the port, and reject invalid specs and names that are too long", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.apply([World.object("cache")])

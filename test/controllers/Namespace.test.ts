@@ -121,7 +121,7 @@ const counting = (requests: Array<string>): Faults.Rule => ({
 })
 
 describe("namespace", () => {
-  it.effect("after five seconds deletes everything in it and lets it go; other namespaces keep theirs", () =>
+  it.effect("deletes all content after five seconds and removes the finalizer; other namespaces are untouched", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(Namespaces.make())
@@ -136,7 +136,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
-  it.effect("finds what was being deleted before it started", () =>
+  it.effect("finds namespaces that were terminating before it started", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* remove()
@@ -146,7 +146,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
-  it.effect("waits for pods before it touches anything else, and says how many are left meanwhile", () =>
+  it.effect("deletes pods before anything else, and reports how many are left", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const nodes = yield* Nodes.Nodes
@@ -179,41 +179,43 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2, objects: world })))
   )
 
-  it.effect("looks again at half the grace period and a second, and calls it a failure when that has passed", () =>
-    Effect.gen(function* () {
-      const cluster = yield* ClusterTest
-      const nodes = yield* Nodes.Nodes
-      yield* cluster.run(Namespaces.make())
-      yield* cluster.advance("10 seconds")
-      yield* nodes.stop("worker-1")
-      const requests: Array<string> = []
-      const looks = Effect.sync(() => requests.splice(0).filter((one) => one === "get /api/v1/namespaces/app").length)
-      yield* (yield* ApiServer).setFaults([counting(requests)])
-      yield* remove()
-      // At 5 s; the conditions it writes then bring another look at 10 s.
-      yield* cluster.advance("10 seconds")
-      assert.strictEqual(yield* looks, 2)
-      // A key waits once, for the earliest of its times: the first look's 5 + 16 s went with the second look. Next: 10 + 30/2 + 1.
-      yield* cluster.advance("15999 millis")
-      assert.strictEqual(yield* looks, 0)
-      yield* cluster.advance("1 millis")
-      assert.strictEqual(yield* looks, 1)
-      assert.deepStrictEqual(yield* complaints, [podsLeft(1)])
-      yield* cluster.advance("25 seconds")
-      assert.deepStrictEqual(yield* complaints, [
-        "NamespaceDeletionContentFailure ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: app for gvr: /v1, Resource=pods",
-        podsLeft(1)
-      ])
-      assert.deepStrictEqual(yield* content(app), everything)
-      yield* nodes.start("worker-1")
-      yield* cluster.eventually(
-        Effect.filterOrFail(isThere(), (there) => !there),
-        { within: "65 seconds" }
-      )
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2, objects: world })))
+  it.effect(
+    "retries after half the grace period and a second, and reports a failure when the grace period has passed",
+    () =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        const nodes = yield* Nodes.Nodes
+        yield* cluster.run(Namespaces.make())
+        yield* cluster.advance("10 seconds")
+        yield* nodes.stop("worker-1")
+        const requests: Array<string> = []
+        const looks = Effect.sync(() => requests.splice(0).filter((one) => one === "get /api/v1/namespaces/app").length)
+        yield* (yield* ApiServer).setFaults([counting(requests)])
+        yield* remove()
+        // At 5 s; the conditions it writes then bring another look at 10 s.
+        yield* cluster.advance("10 seconds")
+        assert.strictEqual(yield* looks, 2)
+        // A key waits once, for the earliest of its times: the first look's 5 + 16 s went with the second look. Next: 10 + 30/2 + 1.
+        yield* cluster.advance("15999 millis")
+        assert.strictEqual(yield* looks, 0)
+        yield* cluster.advance("1 millis")
+        assert.strictEqual(yield* looks, 1)
+        assert.deepStrictEqual(yield* complaints, [podsLeft(1)])
+        yield* cluster.advance("25 seconds")
+        assert.deepStrictEqual(yield* complaints, [
+          "NamespaceDeletionContentFailure ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: app for gvr: /v1, Resource=pods",
+          podsLeft(1)
+        ])
+        assert.deepStrictEqual(yield* content(app), everything)
+        yield* nodes.start("worker-1")
+        yield* cluster.eventually(
+          Effect.filterOrFail(isThere(), (there) => !there),
+          { within: "65 seconds" }
+        )
+      }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2, objects: world })))
   )
 
-  it.effect("says what finalizers hold, waits eight seconds at a time, and lets go when they are gone", () =>
+  it.effect("reports remaining finalizers, retries after eight seconds, and ends when they are gone", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(Namespaces.make())
@@ -235,7 +237,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
-  it.effect("leaves the finalizers of others on the namespace, in its spec and in its metadata", () =>
+  it.effect("keeps the finalizers of others on the namespace, in its spec and in its metadata", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -258,7 +260,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
-  it.effect("deletes a large namespace page by page, and says every ten seconds what is left of it", () =>
+  it.effect("deletes a large namespace page by page, and reports every ten seconds what is left", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const server = yield* ApiServer
@@ -279,7 +281,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: crowded(2200) })))
   )
 
-  it.effect("takes as long as a pass takes, whatever limit the runs of controllers have", () =>
+  it.effect("has no time limit for a pass, whatever limit other syncs have", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const requests: Array<string> = []
@@ -302,7 +304,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: crowded(2200) })))
   )
 
-  it.effect("deletes one by one where the server cannot delete a collection", () =>
+  it.effect("deletes objects one by one where the server cannot delete a collection", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* (yield* ApiServer).setFaults([
@@ -316,7 +318,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
-  it.effect("deletes what it can, says what it cannot, and tries again within a minute", () =>
+  it.effect("deletes what it can, reports failures, and retries within a minute", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const server = yield* ApiServer
@@ -339,7 +341,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
-  it.effect("touches nothing else while it cannot tell what became of the pods", () =>
+  it.effect("deletes nothing else while pods cannot be listed", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* (yield* ApiServer).setFaults([
@@ -355,7 +357,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
-  it.effect("does what it can when discovery fails for some groups, and does not let the namespace go", () =>
+  it.effect("deletes what it can when discovery fails for some groups, and keeps the finalizer", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const discovery = yield* Discovery
@@ -390,7 +392,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
-  it.effect("touches nothing while discovery does not answer", () =>
+  it.effect("deletes nothing while discovery fails", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const server = yield* ApiServer
@@ -411,7 +413,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
-  it.effect("is not beaten by other writers of the namespace, nor by a server that is unwell", () =>
+  it.effect("succeeds despite conflicts with other writers and server errors", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* (yield* ApiServer).setFaults([
@@ -463,7 +465,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
-  it.effect("goes on where an earlier run was interrupted", () =>
+  it.effect("continues where an earlier run was interrupted", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const first = yield* cluster.run(Namespaces.make())
@@ -478,7 +480,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
-  it.effect("looks at all that are being deleted every five minutes, and asks nothing otherwise", () =>
+  it.effect("resyncs terminating namespaces every five minutes, and sends no other requests", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -506,7 +508,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
-  it.effect("ends many namespaces, each by itself", () =>
+  it.effect("deletes many namespaces independently", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient

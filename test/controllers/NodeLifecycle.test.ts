@@ -32,7 +32,7 @@ const pad = (number: number): string => String(Math.floor(number)).padStart(2, "
 const calm = Effect.provide(ClusterTest.layer())
 
 describe("a node that", () => {
-  it.effect("has never reported is unknown after a minute, and not before", () =>
+  it.effect("has never reported is Unknown after one minute, not before", () =>
     Effect.gen(function* () {
       yield* Harness.createNode("mute")
       yield* run
@@ -57,7 +57,7 @@ describe("a node that", () => {
     }).pipe(Effect.scoped, calm)
   )
 
-  it.effect("that stops reporting is Unknown after fifty seconds, with one event and one write", () =>
+  it.effect("stops reporting is Unknown after fifty seconds, with one event and one write", () =>
     Effect.gen(function* () {
       yield* Harness.readyNodes(["a", "well"])
       yield* Harness.runningPod("on-it", "a")
@@ -93,7 +93,7 @@ describe("a node that", () => {
     }).pipe(Effect.scoped, calm)
   )
 
-  it.effect("renews its lease is alive, whatever its clock says; so is one that reports", () =>
+  it.effect("renews its lease or posts its status stays ready, whatever its clock says", () =>
     Effect.gen(function* () {
       yield* Harness.readyNodes(["leased", "reporting", "silent"])
       yield* run
@@ -112,7 +112,7 @@ describe("a node that", () => {
     }).pipe(Effect.scoped, calm)
   )
 
-  it.effect("that is added or removed gets an event, and so does another node of its name", () =>
+  it.effect("is added or removed gets an event, and so does another node of its name", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       yield* run
@@ -132,7 +132,7 @@ describe("a node that", () => {
     }).pipe(Effect.scoped, calm)
   )
 
-  it.effect("says what it lacks is tainted at once, for new pods only, and not when it lacks it no more", () =>
+  it.effect("reports pressure gets a NoSchedule taint at once, and loses it when the pressure ends", () =>
     Effect.gen(function* () {
       yield* Harness.readyNodes(["a"], { "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64" })
       yield* run
@@ -163,7 +163,7 @@ describe("a node that", () => {
     }).pipe(Effect.scoped, calm)
   )
 
-  it.effect("that is not ready and then stops reporting changes its taint at once, and has none when it is ready", () =>
+  it.effect("is not ready and then stops reporting changes its taint at once, and has none when it is ready", () =>
     Effect.gen(function* () {
       yield* Harness.readyNodes(["a", "b", "well"])
       yield* run
@@ -178,7 +178,7 @@ describe("a node that", () => {
     }).pipe(Effect.scoped, calm)
   )
 
-  it.effect("is down gets its new pods marked too", () =>
+  it.effect("is down gets its new pods marked as not ready too", () =>
     Effect.gen(function* () {
       yield* Harness.readyNodes(["a", "well"])
       yield* run
@@ -203,7 +203,7 @@ const inZone = (zone: string, count: number) =>
   Harness.readyNodes(names(zone, count), { "topology.kubernetes.io/zone": zone })
 
 describe("a zone", () => {
-  it.effect("gives up a node at once and the next ones ten seconds apart", () =>
+  it.effect("taints the first node at once and further ones ten seconds apart", () =>
     Effect.gen(function* () {
       yield* inZone("z", 6)
       yield* run
@@ -229,7 +229,7 @@ describe("a zone", () => {
     }).pipe(Effect.scoped, calm)
   )
 
-  it.effect("that is wholly down gives up its nodes, as long as another one is not", () =>
+  it.effect("that is fully disrupted evicts at the normal rate while another zone is healthy", () =>
     Effect.gen(function* () {
       yield* inZone("down", 2)
       yield* inZone("fine", 1)
@@ -242,7 +242,7 @@ describe("a zone", () => {
     }).pipe(Effect.scoped, calm)
   )
 
-  it.effect("is not asked about nodes that are not to count", () =>
+  it.effect("ignores nodes with the label exclude-disruption", () =>
     Effect.gen(function* () {
       yield* Harness.readyNodes(["a"])
       yield* Harness.readyNodes(["extra"], { "node.kubernetes.io/exclude-disruption": "" })
@@ -277,7 +277,7 @@ const measured = Effect.map(Metric.snapshot, (all) =>
 )
 
 describe("the metrics of nodes", () => {
-  it.effect("tell how each zone is, by region and zone, and are as of a well one when it is gone", () =>
+  it.effect("have the state of each zone, by region and zone, and that of a healthy one when it is gone", () =>
     Effect.gen(function* () {
       const zone = { "topology.kubernetes.io/region": "eu", "topology.kubernetes.io/zone": "a" }
       yield* Harness.readyNodes(["one", "two", "three", "four"], zone)
@@ -300,7 +300,7 @@ describe("the metrics of nodes", () => {
     }).pipe(Effect.scoped, calm, Effect.provideService(Metric.MetricRegistry, new Map()))
   )
 
-  it.effect("tell how long a look at a node took, and one at all of them", () =>
+  it.effect("measure the check of a node and of all nodes", () =>
     Effect.gen(function* () {
       yield* Harness.readyNodes(["mute", "well"])
       yield* run
@@ -349,7 +349,7 @@ describe("bad luck", () => {
     )
   }
 
-  it.effect("a loop that ends in between: the next one marks the pods", () =>
+  it.effect("a loop that stops between two writes: the next one marks the pods", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* Harness.readyNodes(["a", "well"])

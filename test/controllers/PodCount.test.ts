@@ -77,7 +77,7 @@ describe("pod-count", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("costs no read once synced, and no write while nothing changes", () =>
+  it.effect("sends no read once synced, and no write while nothing changes", () =>
     Effect.gen(function* () {
       yield* controlPlane
       yield* createPod("a")
@@ -100,7 +100,7 @@ describe("pod-count", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("a node that cannot be written does not keep the others from their label, nor the events", () =>
+  it.effect("a failed write of one node affects neither other nodes nor events", () =>
     Effect.gen(function* () {
       yield* createNode("a-broken", { "node-role.kubernetes.io/control-plane": "" })
       yield* controlPlane
@@ -123,7 +123,7 @@ describe("pod-count", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("a selector of one's own replaces the two role labels", () =>
+  it.effect("a configured selector replaces the two role labels", () =>
     Effect.gen(function* () {
       yield* controlPlane
       yield* createNode("edge", { tier: "edge" })
@@ -156,7 +156,7 @@ describe("pod-count", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("stops with its scope: nothing is asked of the server afterwards", () =>
+  it.effect("stops with its scope: no request is sent afterwards", () =>
     Effect.gen(function* () {
       yield* controlPlane
       const { stop } = yield* Cluster.start(controller)

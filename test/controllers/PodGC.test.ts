@@ -45,7 +45,7 @@ const outOfService = {
 }
 
 describe("podgc", () => {
-  it.effect("removes the pods of a lost node after forty seconds, and no others", () =>
+  it.effect("deletes the pods of a missing node after forty seconds, and no others", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const nodes = yield* Nodes.Nodes
@@ -64,7 +64,7 @@ describe("podgc", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 3 })))
   )
 
-  it.effect("declares them failed first, as victims of a disruption; those that have ended stay as they ended", () =>
+  it.effect("marks pods as Failed with DisruptionTarget first; terminated pods keep their status", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const nodes = yield* Nodes.Nodes
@@ -93,7 +93,7 @@ describe("podgc", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
   )
 
-  it.effect("believes the server, not the cache, when it says that a node is gone", () =>
+  it.effect("reads the node from the server before it treats it as gone", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const nodes = yield* Nodes.Nodes
@@ -131,7 +131,7 @@ describe("podgc", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
   )
 
-  it.effect("begins to count anew when it is started anew", () =>
+  it.effect("starts the forty seconds anew after a restart", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const nodes = yield* Nodes.Nodes
@@ -167,7 +167,7 @@ describe("podgc", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 3 })))
   )
 
-  it.effect("keeps all ended pods with a threshold of 0, and by default far more than these", () =>
+  it.effect("keeps all terminated pods with a threshold of 0, and 12500 by default", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       for (const name of ["a", "b"]) yield* create(name, ending(0))
@@ -179,7 +179,7 @@ describe("podgc", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
   )
 
-  it.effect("ends the deletion of pods on a node out of service, once it is not ready and tainted", () =>
+  it.effect("deletes terminating pods on an out-of-service node, once it is not ready and tainted", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const nodes = yield* Nodes.Nodes
@@ -202,7 +202,7 @@ describe("podgc", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
   )
 
-  it.effect("ends pods that were deleted before they had a node, and then leaves them to who holds them", () =>
+  it.effect("deletes terminating unscheduled pods, and leaves finalizers to their owners", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -222,7 +222,7 @@ describe("podgc", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("tries again what failed, and other pods do not wait for it", () =>
+  it.effect("retries failed deletions, without delaying other pods", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -251,7 +251,7 @@ describe("podgc", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("forbidden to declare pods failed, as by servers before 1.25: they are removed all the same", () =>
+  it.effect("deletes pods although the status patch is forbidden, as by servers before 1.25", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       for (const name of ["p", "q"]) yield* create(name, { nodeName: "gone" })
@@ -263,7 +263,7 @@ describe("podgc", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("never touches a namesake of a pod that the cache still shows", () =>
+  it.effect("never changes a new pod with the name of a cached one", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -282,7 +282,7 @@ describe("podgc", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("writes nothing while there is nothing to remove", () =>
+  it.effect("writes nothing while there is nothing to delete", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const server = yield* ApiServer
@@ -294,7 +294,7 @@ describe("podgc", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("counts the pods that it is to remove by namespace and reason, and those that it could not", () =>
+  it.effect("counts deletions and failures by namespace and reason", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient

@@ -68,7 +68,7 @@ describe("a claim", () => {
     )
   )
 
-  it.effect("that a pod uses stays until the pod is gone, also after its end", () =>
+  it.effect("that a pod uses stays until the pod is gone, also after it has ended", () =>
     world(
       Effect.gen(function* () {
         yield* Harness.apply(claim("data"), pod("user", [mounts("data")]))
@@ -84,7 +84,7 @@ describe("a claim", () => {
     )
   )
 
-  it.effect("stays for the last of its pods", () =>
+  it.effect("stays until the last of its pods is gone", () =>
     world(
       Effect.gen(function* () {
         yield* Harness.apply(
@@ -103,7 +103,7 @@ describe("a claim", () => {
     )
   )
 
-  it.effect("does not wait for a pod that is on no node", () =>
+  it.effect("does not wait for an unscheduled pod", () =>
     world(
       Effect.gen(function* () {
         yield* Harness.apply(claim("data"), pod("waiting", [mounts("data")], { nodeName: undefined }))
@@ -113,7 +113,7 @@ describe("a claim", () => {
     )
   )
 
-  it.effect("of an ephemeral volume is its pod's, and of no namesake", () =>
+  it.effect("of an ephemeral volume belongs to its pod, and to no other pod of its name", () =>
     world(
       Effect.gen(function* () {
         yield* Harness.apply(pod("user", [ephemeral], {}, { finalizers: ["example.com/held"] }))
@@ -131,7 +131,7 @@ describe("a claim", () => {
     )
   )
 
-  it.effect("of that name that is not the pod's own goes, although the pod has such a volume", () =>
+  it.effect("of an ephemeral volume's name that the pod does not own is not protected", () =>
     world(
       Effect.gen(function* () {
         yield* Harness.apply(claim("user-scratch"), pod("user", [ephemeral]))
@@ -141,7 +141,7 @@ describe("a claim", () => {
     )
   )
 
-  it.effect("that lacks the finalizer gets it; one that has it is not written", () =>
+  it.effect("without the finalizer gets it; one that has it is not written", () =>
     world(
       Effect.gen(function* () {
         yield* Harness.apply(claim("old"), claim("new", { finalizers: ["example.com/mine"] }))
@@ -160,7 +160,7 @@ describe("a claim", () => {
     )
   )
 
-  it.effect("that others hold loses our finalizer alone", () =>
+  it.effect("with finalizers of others loses only the protection finalizer", () =>
     world(
       Effect.gen(function* () {
         yield* Harness.apply(claim("data", { finalizers: ["example.com/mine"] }))
@@ -173,7 +173,7 @@ describe("a claim", () => {
     )
   )
 
-  it.effect("is not let go on the word of a cache that is behind", () =>
+  it.effect("keeps its finalizer while the cache lags behind the server", () =>
     Effect.gen(function* () {
       yield* Harness.recording([
         { match: { verb: "watch", resource: "pods" }, fault: { _tag: "CutWatch", after: 1, how: "silence" }, times: 1 }
@@ -211,7 +211,7 @@ describe("a claim", () => {
     }
   }
 
-  it.effect("does not ask for itself when many are deleted together", () =>
+  it.effect("shares one pod list with other claims deleted together", () =>
     world(
       Effect.gen(function* () {
         const names = Array.from({ length: 20 }, (_, i) => `data-${String(i).padStart(2, "0")}`)

@@ -12,7 +12,7 @@ for (const kind of Harness.kinds) {
   const terminating = (count: number) => (kind.countsTerminating ? { terminatingReplicas: count } : {})
 
   describe(`${kind.name}: pods`, () => {
-    it.effect("makes the missing ones from the template, one and then two at once, with an event for each", () =>
+    it.effect("creates missing pods from the template in batches of 1 and 2, with an event for each", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -48,7 +48,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("deletes those too many, without precondition or grace period of its own, with an event for each", () =>
+    it.effect("deletes surplus pods without preconditions or grace period, with an event for each", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -108,7 +108,7 @@ for (const kind of Harness.kinds) {
         )
       )
 
-    it.effect("replaces a pod that is on its way out at once, and counts each deletion once", () =>
+    it.effect("replaces a terminating pod at once, and counts each deletion once", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -128,7 +128,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("scales down pods that take their time, and up again meanwhile", () =>
+    it.effect("scales down pods that terminate slowly, and up again meanwhile", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -152,7 +152,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("replaces a pod that has ended and leaves it where it is", () =>
+    it.effect("replaces a terminated pod and does not delete it", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -168,7 +168,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("makes 500 at most in one go, and the rest in the next", () =>
+    it.effect("creates at most 500 pods in one sync, and the rest in the next", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -189,7 +189,7 @@ for (const kind of Harness.kinds) {
   })
 
   describe(`${kind.name}: status`, () => {
-    it.effect("counts ready, available and fully labelled pods, of the generation it has read", () =>
+    it.effect("counts ready, available and fully labelled pods for the observed generation", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -215,7 +215,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("knows a pod as available when minReadySeconds have passed, though nothing else happens", () =>
+    it.effect("counts a pod as available after minReadySeconds, without another event", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -239,7 +239,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("is written on what the server has now if it was refused, once, after one read", () =>
+    it.effect("is retried once on the live object after a conflict", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -257,7 +257,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("refused twice fails the sync, and the key backs off", () =>
+    it.effect("rejected twice fails the sync, and the key backs off", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -276,7 +276,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("is not written again while nothing changes: an hour passes without a request", () =>
+    it.effect("is not written again while nothing changes: one hour without a request", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {

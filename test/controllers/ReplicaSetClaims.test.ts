@@ -11,7 +11,7 @@ for (const kind of Harness.kinds) {
   const plural = kind.name === "ReplicaSet" ? "replicasets.apps" : "replicationcontrollers"
 
   describe(`${kind.name}: claims`, () => {
-    it.effect("adopts orphans that match, after one look at the owner, by a patch that names each by uid", () =>
+    it.effect("adopts matching orphans after one live read of the owner, by a patch with each uid", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -48,42 +48,40 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect(
-      "releases a pod whose labels no longer match, keeps its other owners, and makes another in its place",
-      () =>
-        Harness.withLoop(
-          kind,
-          Effect.gen(function* () {
-            const [owner] = yield* Harness.apply(Harness.owner(kind))
-            const [name] = yield* Harness.podNames
-            const bystander = { apiVersion: "v1", kind: "ConfigMap", name: "x", uid: "uid-x" }
-            const { metadata } = yield* Harness.get(Pod, String(name))
-            yield* Harness.patch(Pod, String(name), {
-              metadata: { ownerReferences: [...(metadata.ownerReferences ?? []), bystander] }
-            })
-            const calls = yield* Harness.recording()
-            yield* Harness.patch(Pod, String(name), { metadata: { labels: { app: "spare" } } })
-            yield* Harness.settle
-            const patches = calls.filter(({ context }) => context.verb === "patch").slice(1)
-            assert.deepStrictEqual(
-              patches.map(({ body }) => body),
-              [
-                {
-                  metadata: {
-                    uid: metadata.uid,
-                    ownerReferences: [{ $patch: "delete", uid: owner?.metadata.uid }]
-                  }
-                }
-              ]
-            )
-            assert.deepStrictEqual((yield* Harness.get(Pod, String(name))).metadata.ownerReferences, [bystander])
-            assert.strictEqual((yield* Harness.pods).length, 4)
-            assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 3 })
+    it.effect("releases a pod whose labels no longer match, keeps its other owners, and creates a replacement", () =>
+      Harness.withLoop(
+        kind,
+        Effect.gen(function* () {
+          const [owner] = yield* Harness.apply(Harness.owner(kind))
+          const [name] = yield* Harness.podNames
+          const bystander = { apiVersion: "v1", kind: "ConfigMap", name: "x", uid: "uid-x" }
+          const { metadata } = yield* Harness.get(Pod, String(name))
+          yield* Harness.patch(Pod, String(name), {
+            metadata: { ownerReferences: [...(metadata.ownerReferences ?? []), bystander] }
           })
-        )
+          const calls = yield* Harness.recording()
+          yield* Harness.patch(Pod, String(name), { metadata: { labels: { app: "spare" } } })
+          yield* Harness.settle
+          const patches = calls.filter(({ context }) => context.verb === "patch").slice(1)
+          assert.deepStrictEqual(
+            patches.map(({ body }) => body),
+            [
+              {
+                metadata: {
+                  uid: metadata.uid,
+                  ownerReferences: [{ $patch: "delete", uid: owner?.metadata.uid }]
+                }
+              }
+            ]
+          )
+          assert.deepStrictEqual((yield* Harness.get(Pod, String(name))).metadata.ownerReferences, [bystander])
+          assert.strictEqual((yield* Harness.pods).length, 4)
+          assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 3 })
+        })
+      )
     )
 
-    it.effect("adopts an orphan whose labels come to match, and deletes what is then too much", () =>
+    it.effect("adopts an orphan whose labels change to match, and deletes the surplus", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -96,7 +94,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("leaves alone what belongs to another, has ended, is on its way out, or is in another namespace", () =>
+    it.effect("does not adopt pods of other owners, terminated or terminating pods, or pods of other namespaces", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -122,7 +120,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("adopts nothing for an owner that the server says is gone, and makes nothing either", () =>
+    it.effect("adopts and creates nothing for an owner that is gone on the server", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -143,7 +141,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("neither makes nor adopts for an owner that is being deleted, and still counts", () =>
+    it.effect("neither creates nor adopts for an owner that is being deleted, and still writes its status", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -159,7 +157,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("a namesake of a deleted owner starts clean, and has its own pods only", () =>
+    it.effect("a new owner with the name of a deleted one has no expectations, and its own pods only", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -175,7 +173,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("a restart makes nothing twice", () =>
+    it.effect("a restart creates no pod twice", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {

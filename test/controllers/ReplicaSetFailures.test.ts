@@ -20,7 +20,7 @@ for (const kind of Harness.kinds) {
   const conditionsOf = Effect.map(Harness.statusOf(kind), (status) => status?.conditions ?? [])
 
   describe(`${kind.name}: failures`, () => {
-    it.effect("a full quota: one try a sync, an event, a condition, and then backoff", () =>
+    it.effect("an exceeded quota causes one call per sync, an event, a condition, and backoff", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -55,7 +55,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("once the quota has room the pods come, and the condition goes", () =>
+    it.effect("creates the pods and removes the condition once the quota allows it", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -69,7 +69,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("an owner that cannot have its pods does not keep others from theirs", () =>
+    it.effect("a failing owner does not delay others", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -89,7 +89,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("the first failure keeps its words and its time while there are others", () =>
+    it.effect("the condition keeps the message and time of the first failure", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -103,7 +103,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("what was never tried is not waited for: pods made are counted, the others follow", () =>
+    it.effect("lowers the expectations for calls that were not made, and creates the rest in later syncs", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -124,7 +124,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("a namespace that is being terminated: no event, no condition, no second try", () =>
+    it.effect("a terminating namespace causes no event, no condition, and no retry", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -141,7 +141,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("a pod that cannot be deleted: an event, a condition, backoff, and then it goes", () =>
+    it.effect("a failed deletion causes an event, a condition and backoff, and is retried", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -167,7 +167,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("a pod that is gone already when it is deleted is no failure", () =>
+    it.effect("a pod that is already gone is not a failure", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -183,23 +183,25 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("what the cache does not show is not made twice; after five minutes it is not believed any more", () =>
-      Effect.gen(function* () {
-        const isPods = ({ context }: Request) => context.resource === "pods" && context.verb === "watch"
-        let watches = 0
-        const calls = yield* Harness.recording([
-          // The first watch delivers no pods and stalls; no other succeeds.
-          { match: isPods, fault: { _tag: "CutWatch", after: 1, how: "silence" }, times: 1 },
-          { match: (request) => isPods(request) && ++watches > 1, fault: { _tag: "Drop" } }
-        ])
-        yield* Harness.start(kind)
-        yield* Harness.apply(Harness.owner(kind))
-        yield* Harness.advance("299 seconds")
-        assert.strictEqual(calls.filter(isCreate).length, 3)
-        assert.deepInclude(yield* Harness.statusOf(kind), { observedGeneration: 1 })
-        yield* Harness.advance("10 seconds")
-        assert.strictEqual(calls.filter(isCreate).length, 6)
-      }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+    it.effect(
+      "does not create pods twice while the watch is stalled, until expectations expire after five minutes",
+      () =>
+        Effect.gen(function* () {
+          const isPods = ({ context }: Request) => context.resource === "pods" && context.verb === "watch"
+          let watches = 0
+          const calls = yield* Harness.recording([
+            // The first watch delivers no pods and stalls; no other succeeds.
+            { match: isPods, fault: { _tag: "CutWatch", after: 1, how: "silence" }, times: 1 },
+            { match: (request) => isPods(request) && ++watches > 1, fault: { _tag: "Drop" } }
+          ])
+          yield* Harness.start(kind)
+          yield* Harness.apply(Harness.owner(kind))
+          yield* Harness.advance("299 seconds")
+          assert.strictEqual(calls.filter(isCreate).length, 3)
+          assert.deepInclude(yield* Harness.statusOf(kind), { observedGeneration: 1 })
+          yield* Harness.advance("10 seconds")
+          assert.strictEqual(calls.filter(isCreate).length, 6)
+        }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
     )
 
     it.effect("an owner of an unknown kind changes nothing", () =>
@@ -217,7 +219,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("an unreadable deletion cost is no cost", () =>
+    it.effect("an invalid deletion cost counts as zero", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {

@@ -56,7 +56,7 @@ for (const kind of Harness.kinds) {
       )
     }
 
-    it.effect("a namespace that goes is left alone, whatever happens in it, while others are worked on", () =>
+    it.effect("a namespace that is no longer selected is ignored, while others are reconciled", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {

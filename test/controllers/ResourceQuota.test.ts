@@ -72,7 +72,7 @@ describe("a quota", () => {
     )
   )
 
-  it.effect("that is right is not written, however often it is looked at", () =>
+  it.effect("with a correct status is not written, however often it is synced", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.quota("q", { pods: "2", "requests.cpu": "1", secrets: "5" })
@@ -144,7 +144,7 @@ describe("the life of an object", () => {
       )
     )
 
-  it.effect("a Service's is captured by its ports and balancer too, also when its type changes", () =>
+  it.effect("of a Service includes node ports and load balancers, also when its type changes", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const told = Effect.map(Harness.used(), (all) => Object.values(all ?? {}).join())
@@ -168,7 +168,7 @@ describe("the life of an object", () => {
     )
   )
 
-  it.effect("a pod's is captured by all that it asks for, until it is gone", () =>
+  it.effect("of a pod includes its requests and limits until it is gone", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const hard = {
@@ -200,7 +200,7 @@ describe("the life of an object", () => {
     )
   )
 
-  it.effect("a pod's ends with its work, but for its number; or when it should long be gone", () =>
+  it.effect("of a terminated pod, or one past its grace period, is only its object count", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.quota("q", { pods: "2", "count/pods": "5", "requests.cpu": "1" })
@@ -218,7 +218,7 @@ describe("the life of an object", () => {
     )
   )
 
-  it.effect("a claim's is captured by its size, and by its class where it has one", () =>
+  it.effect("of a claim includes its size, also by storage class", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const gold = "gold.storageclass.storage.k8s.io"
@@ -269,20 +269,18 @@ describe("the life of an object", () => {
     )
   )
 
-  it.effect(
-    "that was charged and never came is freed when everything is counted anew, not by the next that comes",
-    () =>
-      Harness.withLoop(
-        Effect.gen(function* () {
-          yield* Harness.quota("q", { secrets: "5" })
-          yield* Harness.create(Secret, "a")
-          assert.include(yield* Harness.refused(Harness.create(Secret, "a")), "already exists")
-          yield* Harness.create(Secret, "b")
-          yield* Harness.advance("2 minutes")
-          same(yield* Harness.used(), { secrets: "3" })
-          yield* Harness.advance("3 minutes")
-          same(yield* Harness.used(), { secrets: "2" })
-        })
-      )
+  it.effect("that was charged and never created is freed by the full recount, not by the next creation", () =>
+    Harness.withLoop(
+      Effect.gen(function* () {
+        yield* Harness.quota("q", { secrets: "5" })
+        yield* Harness.create(Secret, "a")
+        assert.include(yield* Harness.refused(Harness.create(Secret, "a")), "already exists")
+        yield* Harness.create(Secret, "b")
+        yield* Harness.advance("2 minutes")
+        same(yield* Harness.used(), { secrets: "3" })
+        yield* Harness.advance("3 minutes")
+        same(yield* Harness.used(), { secrets: "2" })
+      })
+    )
   )
 })

@@ -25,7 +25,7 @@ const get = (namespace: string) => Effect.flatMap(KubeClient, (client) => client
 const standard = ["default", "kube-node-lease", "kube-public", "kube-system"]
 
 describe("root-ca-cert-publisher", () => {
-  it.effect("publishes in every namespace there is, and in every new one", () =>
+  it.effect("publishes in every existing and every new namespace", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(RootCa.make())
@@ -40,7 +40,7 @@ describe("root-ca-cert-publisher", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("makes it again when it is deleted, and puts it back when it is changed; labels stay", () =>
+  it.effect("recreates a deleted ConfigMap and restores a changed one; labels stay", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -63,7 +63,7 @@ describe("root-ca-cert-publisher", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("leaves namespaces that are being deleted alone, and writes nothing while nothing changes", () =>
+  it.effect("creates nothing in terminating namespaces, and writes nothing while nothing changes", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -80,7 +80,7 @@ describe("root-ca-cert-publisher", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("puts it back in a namespace that is being deleted", () =>
+  it.effect("restores it in a terminating namespace", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -119,7 +119,7 @@ describe("root-ca-cert-publisher", () => {
       )
     )
 
-  it.effect("counts its looks by what came of them, and for how long they took", () =>
+  it.effect("counts its syncs by result, and measures their duration", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const server = yield* ApiServer
@@ -147,7 +147,7 @@ describe("root-ca-cert-publisher", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()), Effect.provideService(Metric.MetricRegistry, new Map()))
   )
 
-  it.effect("publishes nothing where there is nothing to publish", () =>
+  it.effect("publishes nothing without a CA bundle", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* Effect.provide(cluster.run(RootCa.make()), ClusterAuthority.layerNoop)

@@ -33,7 +33,7 @@ const counting = (count: { creations: number }): Faults.Rule => ({
 })
 
 describe("serviceaccount", () => {
-  it.effect("makes the account in every namespace there is, and in every new one", () =>
+  it.effect("creates the account in every existing and every new namespace", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(controller)
@@ -45,7 +45,7 @@ describe("serviceaccount", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("makes it again when it is deleted, and leaves other accounts alone", () =>
+  it.effect("recreates a deleted account, and ignores other accounts", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -62,7 +62,7 @@ describe("serviceaccount", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("makes nothing in a namespace that is being deleted", () =>
+  it.effect("creates nothing in a terminating namespace", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -79,7 +79,7 @@ describe("serviceaccount", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("is content when the namespace turns out to be going, or the account to be there: it asks once", () =>
+  it.effect("does not retry when the namespace is terminating or the account exists", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -104,7 +104,7 @@ describe("serviceaccount", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("tries again after a failure, and other namespaces do not wait for it", () =>
+  it.effect("retries after a failure, without delaying other namespaces", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* (yield* ApiServer).setFaults([
@@ -125,7 +125,7 @@ describe("serviceaccount", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("misses no deletion, although it happened while the watch was broken and is forgotten by now", () =>
+  it.effect("recreates an account that was deleted while the watch was broken", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const server = yield* ApiServer

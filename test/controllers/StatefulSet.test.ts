@@ -11,7 +11,7 @@ import * as Harness from "./statefulset/harness.ts"
 const created = (ordinal: number) => `Normal SuccessfulCreate Create Pod web-${ordinal} in StatefulSet web successful`
 
 Harness.scenario(
-  "makes its pods one after the other, says so, and writes nothing more",
+  "creates its pods in order, with events, and writes nothing more",
   Effect.gen(function* () {
     const writes = yield* Harness.recording()
     yield* Harness.create(Harness.StatefulSet, Harness.statefulSet())
@@ -48,7 +48,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "gives each pod its name, its place among the others, and a volume of its own",
+  "gives each pod its name, its ordinal labels, and a claim of its own",
   Effect.gen(function* () {
     const volumes = [
       { name: "data", emptyDir: {} },
@@ -78,7 +78,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "makes all at once where the order does not matter",
+  "creates all pods at once with podManagementPolicy Parallel",
   Effect.gen(function* () {
     yield* Harness.create(Harness.StatefulSet, Harness.statefulSet({ podManagementPolicy: "Parallel" }))
     assert.deepStrictEqual(yield* Harness.names, ["web-0", "web-1", "web-2"])
@@ -94,7 +94,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "does not grow or shrink while one of its pods is unwell",
+  "does not scale while one of its pods is not ready",
   Effect.gen(function* () {
     yield* Harness.running(Harness.statefulSet({ replicas: 1 }))
     yield* Harness.unready("web-0")
@@ -123,7 +123,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "waits for the place of a pod that is on its way out",
+  "waits for the deletion of a terminating pod before it reuses its name",
   Effect.gen(function* () {
     yield* Harness.running()
     const uid = yield* Harness.uidOf("web-1")
@@ -159,7 +159,7 @@ for (const phase of ["Failed", "Succeeded"] as const) {
 }
 
 Harness.scenario(
-  "counts a pod as available only after minReadySeconds, and makes the next one then",
+  "counts a pod as available only after minReadySeconds, and then creates the next one",
   Effect.gen(function* () {
     yield* Harness.create(Harness.StatefulSet, Harness.statefulSet({ replicas: 2, minReadySeconds: 30 }))
     yield* Harness.advance("20 seconds")
@@ -176,7 +176,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "moves to other ordinals, one pod at a time",
+  "moves to a new start ordinal, one pod at a time",
   Effect.gen(function* () {
     yield* Harness.running(Harness.statefulSet({ replicas: 2 }))
     yield* Harness.change({ replicas: 3, ordinals: { start: 2 } })
@@ -193,7 +193,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "takes in pods that bear its names, and lets go those that do not match any more",
+  "adopts matching pods with its names, and releases those that no longer match",
   Effect.gen(function* () {
     yield* Harness.create(Harness.Pod, {
       metadata: { name: "web-1", namespace: "default", labels: Harness.labels },
@@ -227,7 +227,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "puts the label with a pod's name back",
+  "restores the pod-name label",
   Effect.gen(function* () {
     yield* Harness.running(Harness.statefulSet({ replicas: 1 }))
     const labels = { "statefulset.kubernetes.io/pod-name": null, "apps.kubernetes.io/pod-index": null }
@@ -241,7 +241,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "tells what a server says that refuses a pod, and makes it when it may",
+  "records an event when a creation is rejected, and creates the pod when it is allowed",
   Effect.gen(function* () {
     const refuse = Harness.refusing("create", "pods", 2)
     yield* Harness.recording([refuse])
@@ -254,7 +254,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "only tells how many there are of a set that is being deleted",
+  "only writes the counts of a set that is being deleted",
   Effect.gen(function* () {
     yield* Harness.running(Harness.statefulSet({}, { finalizers: ["example.test/held"] }))
     yield* Harness.remove(Harness.StatefulSet, "web")
@@ -266,7 +266,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "a set of the same name begins anew when the pods of the former one are gone",
+  "a new set of the same name starts when the pods of the former one are gone",
   Effect.gen(function* () {
     yield* Harness.running(Harness.statefulSet({ replicas: 1 }))
     const uid = yield* Harness.uidOf("web-0")
@@ -286,7 +286,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "keeps what others say in the status, and answers to the scale endpoint",
+  "keeps status fields of others, and supports the scale subresource",
   Effect.gen(function* () {
     yield* Harness.running(Harness.statefulSet({ replicas: 1 }))
     const conditions = [{ type: "StatusUpdate", status: "True", reason: "Test", message: "Set from a test" }]
@@ -300,7 +300,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "keeps its order when a pod crashes on and on",
+  "keeps its order while a pod crashes repeatedly",
   Effect.gen(function* () {
     yield* Harness.running()
     const machines = yield* Nodes.Nodes

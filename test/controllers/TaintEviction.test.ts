@@ -41,7 +41,7 @@ const harness = <A, E, R>(pods: Readonly<Record<string, object>>, body: Effect.E
 const recordedEvents = Harness.recordedEvents("taint-eviction-controller")
 
 describe("taint-eviction", () => {
-  it.effect("deletes who does not tolerate the taint, lets others stay as long as they say, or for ever", () =>
+  it.effect("deletes pods without toleration at once, others after tolerationSeconds, or never", () =>
     harness(
       {
         never: {},
@@ -71,7 +71,7 @@ describe("taint-eviction", () => {
     )
   )
 
-  it.effect("says why in the status of the pod, once", () =>
+  it.effect("sets the condition DisruptionTarget once", () =>
     harness(
       { p: {} },
       Effect.gen(function* () {
@@ -102,7 +102,7 @@ describe("taint-eviction", () => {
     )
   )
 
-  it.effect("cancels what was to be when the taint goes, and says so", () =>
+  it.effect("cancels a scheduled eviction with an event when the taint is removed", () =>
     harness(
       { p: tolerating("k", 10), q: tolerating("k") },
       Effect.gen(function* () {
@@ -124,7 +124,7 @@ describe("taint-eviction", () => {
     )
   )
 
-  it.effect("never puts an eviction off, whatever the pod comes to tolerate", () =>
+  it.effect("never postpones a scheduled eviction, whatever tolerations the pod gets", () =>
     harness(
       { p: tolerating("k", 10) },
       Effect.gen(function* () {
@@ -144,7 +144,7 @@ describe("taint-eviction", () => {
     )
   )
 
-  it.effect("lets it go at once when a taint comes that it does not tolerate", () =>
+  it.effect("evicts at once when a taint without toleration is added", () =>
     harness(
       { p: tolerating("k", 10) },
       Effect.gen(function* () {
@@ -161,7 +161,7 @@ describe("taint-eviction", () => {
     )
   )
 
-  it.effect("looks after pods that come later, and forgets those that go by themselves", () =>
+  it.effect("handles pods that are bound later, and forgets pods that are deleted otherwise", () =>
     harness(
       {},
       Effect.gen(function* () {
@@ -184,7 +184,7 @@ describe("taint-eviction", () => {
     )
   )
 
-  it.effect("carries out what was decided although the node is gone", () =>
+  it.effect("evicts as scheduled although the node is gone", () =>
     harness(
       { p: tolerating("k", 10) },
       Effect.gen(function* () {
@@ -197,7 +197,7 @@ describe("taint-eviction", () => {
     )
   )
 
-  it.effect("finds taints that are there when it starts", () =>
+  it.effect("handles taints that exist when it starts", () =>
     Effect.gen(function* () {
       yield* Harness.createNode("a")
       yield* Harness.runningPod("p", "a", { terminationGracePeriodSeconds: 0, ...tolerating("k", 10) })
@@ -232,7 +232,7 @@ describe("taint-eviction", () => {
     )
   }
 
-  it.effect("forbidden to read pods and to say why they go, as by servers before 1.25: they go all the same", () =>
+  it.effect("evicts although reading and patching pods is forbidden, as by servers before 1.25", () =>
     harness(
       { p: {}, q: {} },
       Effect.gen(function* () {

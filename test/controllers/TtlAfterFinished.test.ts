@@ -29,7 +29,7 @@ const exists = Effect.flatMap(ClusterTest, (cluster) =>
 const run = Effect.flatMap(ClusterTest, (cluster) => cluster.run(TtlAfterFinished.make()))
 
 describe("ttl-after-finished", () => {
-  it.effect("deletes a Job so many seconds after its end, its pods first", () =>
+  it.effect("deletes a Job ttlSecondsAfterFinished after its end, its pods first", () =>
     Effect.gen(function* () {
       yield* run
       yield* Harness.start
@@ -58,7 +58,7 @@ describe("ttl-after-finished", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("one of zero seconds goes at once; one without a time stays", () =>
+  it.effect("deletes a Job with TTL zero at once; one without a TTL stays", () =>
     Effect.gen(function* () {
       yield* run
       yield* Harness.apply(
@@ -75,7 +75,7 @@ describe("ttl-after-finished", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("tries again when it is refused", () =>
+  it.effect("retries a rejected deletion", () =>
     Effect.gen(function* () {
       yield* run
       yield* Harness.apply(Harness.job({ ttlSecondsAfterFinished: 0 }))

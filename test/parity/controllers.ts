@@ -146,7 +146,7 @@ export const controllers: Rows = {
     ]
   }),
   H10: row("counts without a request", {
-    "controllers/PodCount.test.ts": "costs no read once synced, and no write while nothing changes"
+    "controllers/PodCount.test.ts": "sends no read once synced, and no write while nothing changes"
   }),
   H11: row("names the pods at debug only", {
     "scenario/flags.test.ts": [
@@ -157,9 +157,9 @@ export const controllers: Rows = {
   H12: row("the label", {
     "controllers/PodCount.test.ts": [
       "writes the number of pods on the control-plane nodes, at once and within 10 s of a change",
-      "costs no read once synced, and no write while nothing changes",
-      "a node that cannot be written does not keep the others from their label, nor the events",
-      "a selector of one's own replaces the two role labels"
+      "sends no read once synced, and no write while nothing changes",
+      "a failed write of one node affects neither other nodes nor events",
+      "a configured selector replaces the two role labels"
     ]
   }),
   H13: row("the event", {

@@ -23,7 +23,7 @@ export const kubeControllerManager: Rows = {
   }),
   K5: row("reads come from the cache", {
     "layers/Cache.test.ts": "changes: what is present first, without a list for a late subscriber, then what happens",
-    "controllers/PodCount.test.ts": "costs no read once synced, and no write while nothing changes"
+    "controllers/PodCount.test.ts": "sends no read once synced, and no write while nothing changes"
   }),
   K6: row("settings in force are shown, secrets redacted", {
     "scenario/endpoints.test.ts": "settings are those that the program runs with, whoever said them",
@@ -139,7 +139,7 @@ export const kubeControllerManager: Rows = {
     "the loops of Services, daemons, Jobs, replicas with names, disruption budgets and nodes do what theirs do",
     {
       "controllers/statefulset/updating.test.ts": "replaces one pod after the other, from the last to the first",
-      "controllers/Job.test.ts": "is complete when its pod has succeeded, and lets the pod go",
+      "controllers/Job.test.ts": "is complete when its pod has succeeded, and removes the finalizer",
       "controllers/cronjob/loop.test.ts":
         "runs no time twice, nothing beside what is to be alone, and comes to rest with the truth",
       "controllers/PvcProtection.test.ts": "that a pod uses stays until the pod is gone, also after its end",
@@ -151,7 +151,7 @@ export const kubeControllerManager: Rows = {
       "controllers/EndpointSlice.test.ts": "has one slice that says so, with the Service's labels and owner",
       "controllers/shared/nodes/deadMachine.test.ts":
         "is found out after fifty seconds, and its pods are replaced elsewhere five minutes later",
-      "controllers/TaintEviction.test.ts": "cancels what was to be when the taint goes, and says so",
+      "controllers/TaintEviction.test.ts": "cancels a scheduled eviction with an event when the taint is removed",
       "controllers/HorizontalPodAutoscaler.test.ts":
         "grows with what its pods use, is told, and is looked at each 15 seconds",
       "controllers/CloudNodeLifecycle.test.ts": "deletes a node that is not ready and has no machine, and tells of it"

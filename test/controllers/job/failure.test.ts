@@ -11,7 +11,7 @@ const reasonOf = (type: string) =>
   })
 
 describe("a Job whose pods fail", () => {
-  it.effect("has them replaced after 10 s, 20 s, 40 s, up to 10 min", () =>
+  it.effect("has them replaced after 10 s, 20 s, 40 s, up to 10 min of backoff", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ backoffLimit: 8 }))
@@ -44,7 +44,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("begins anew after a success", () =>
+  it.effect("resets the backoff after a success", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ completions: 9 }))
@@ -63,7 +63,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("fails when too many have, and takes the others along", () =>
+  it.effect("fails above backoffLimit, and deletes its active pods", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 3, completions: 3, backoffLimit: 0 }))
@@ -98,7 +98,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("counts restarts where containers are restarted", () =>
+  it.effect("counts container restarts with restartPolicy OnFailure", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const template = { spec: { restartPolicy: "OnFailure", containers: [{ name: "main", image: "work:1" }] } }
@@ -131,7 +131,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("fails when it has been active for too long", () =>
+  it.effect("fails when activeDeadlineSeconds have passed", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ activeDeadlineSeconds: 60 }))
@@ -192,7 +192,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("that replaces only what has failed waits for the end of what is deleted", () =>
+  it.effect("with podReplacementPolicy Failed waits for terminating pods", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2, podReplacementPolicy: "Failed" }))

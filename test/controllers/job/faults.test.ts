@@ -106,21 +106,23 @@ describe("six times two seconds of work, done", () => {
 })
 
 describe("on simulated machines", () => {
-  it.effect("a pod that is deleted has failed, and is replaced when it has stopped, if the Job wants it so", () =>
-    Effect.gen(function* () {
-      yield* Harness.start
-      yield* Harness.apply(Harness.job({ podReplacementPolicy: "Failed", template: template(["sleep", "60"]) }))
-      yield* Harness.advance("10 seconds")
-      const [pod] = yield* Harness.activePods
-      yield* Harness.remove(Pod, Harness.nameOf(pod))
-      yield* Harness.advance("20 seconds")
-      assert.deepInclude(yield* Harness.statusOf(), { active: 1, failed: 1, terminating: 0 })
-      yield* until(3)
-      assert.deepInclude(yield* Harness.statusOf(), { succeeded: 1, failed: 1 })
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+  it.effect(
+    "a deleted pod counts as failed, and with podReplacementPolicy Failed is replaced after it has stopped",
+    () =>
+      Effect.gen(function* () {
+        yield* Harness.start
+        yield* Harness.apply(Harness.job({ podReplacementPolicy: "Failed", template: template(["sleep", "60"]) }))
+        yield* Harness.advance("10 seconds")
+        const [pod] = yield* Harness.activePods
+        yield* Harness.remove(Pod, Harness.nameOf(pod))
+        yield* Harness.advance("20 seconds")
+        assert.deepInclude(yield* Harness.statusOf(), { active: 1, failed: 1, terminating: 0 })
+        yield* until(3)
+        assert.deepInclude(yield* Harness.statusOf(), { succeeded: 1, failed: 1 })
+      }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
   )
 
-  it.effect("a pod that was never placed fails when it is deleted", () =>
+  it.effect("an unscheduled pod counts as failed when it is deleted", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(PodGC.make())

@@ -26,14 +26,14 @@ const reads = (calls: ReadonlyArray<Parameters<typeof Harness.line>[0]>) =>
   calls.map(Harness.line).filter((line) => line === "get jobs.batch" || line === "list pods")
 
 describe("a new term", () => {
-  it.effect("asks nothing of a Job that goes on by itself", () =>
+  it.effect("makes no live read for a Job without changes", () =>
     Effect.gen(function* () {
       const calls = yield* takenOver(0)
       assert.deepStrictEqual(calls.map(Harness.line), [])
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("asks once before it counts, and not again", () =>
+  it.effect("makes one live read before it counts, and not again", () =>
     Effect.gen(function* () {
       const calls = yield* takenOver(1)
       assert.deepStrictEqual(reads(calls), ["get jobs.batch", "list pods"])
@@ -47,7 +47,7 @@ describe("a new term", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("asks nothing of a Job that it has seen made", () =>
+  it.effect("makes no live read for a Job whose creation it observed", () =>
     Effect.gen(function* () {
       yield* Harness.start
       yield* Harness.apply(Harness.job())

@@ -10,7 +10,7 @@ const indexed = (spec: object = {}, metadata: object = {}) =>
 const activeIndexes = Effect.map(Harness.activePods, (all) => all.map((pod) => Harness.indexOf(pod) ?? "").toSorted())
 
 describe("an indexed Job", () => {
-  it.effect("gives each pod its index in every form", () =>
+  it.effect("gives each pod its index as label, annotation, variable and hostname", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const containers = [
@@ -42,7 +42,7 @@ describe("an indexed Job", () => {
     )
   )
 
-  it.effect("leaves room for what the server adds to a long name", () =>
+  it.effect("shortens a long name to leave room for the generated suffix", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const name = "a".repeat(60)
@@ -54,7 +54,7 @@ describe("an indexed Job", () => {
     )
   )
 
-  it.effect("is complete when each index has succeeded, and says which have", () =>
+  it.effect("is complete when each index has succeeded, and lists completedIndexes", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(indexed({ completions: 8, parallelism: 8 }))
@@ -74,7 +74,7 @@ describe("an indexed Job", () => {
     )
   )
 
-  it.effect("works on the first indexes first, and again on those that fail", () =>
+  it.effect("creates pods for the lowest indexes first, and again for failed ones", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(indexed({ parallelism: 2 }))
@@ -90,7 +90,7 @@ describe("an indexed Job", () => {
     )
   )
 
-  it.effect("calls back who works on what another works on, or on nothing", () =>
+  it.effect("deletes pods with duplicate or invalid indexes", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(indexed({ completions: 2, parallelism: 2 }))
@@ -116,7 +116,7 @@ describe("an indexed Job", () => {
     )
   )
 
-  it.effect("may be given more indexes and fewer", () =>
+  it.effect("can be scaled to more and fewer indexes", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(indexed({ completions: 3, parallelism: 3 }))
@@ -138,7 +138,7 @@ describe("an indexed Job", () => {
 const failures = (pod: Pod | undefined) => pod?.metadata.annotations?.["batch.kubernetes.io/job-index-failure-count"]
 
 describe("with a limit per index", () => {
-  it.effect("each index fails for itself, and the others go on", () =>
+  it.effect("an index fails on its own, and the others continue", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(indexed({ completions: 3, parallelism: 3, backoffLimitPerIndex: 1 }))
@@ -176,7 +176,7 @@ describe("with a limit per index", () => {
     )
   )
 
-  it.effect("each index waits for itself", () =>
+  it.effect("each index has a backoff of its own", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(indexed({ completions: 2, parallelism: 2, backoffLimitPerIndex: 5 }))
@@ -196,7 +196,7 @@ describe("with a limit per index", () => {
     )
   )
 
-  it.effect("fails at once when more indexes have failed than may", () =>
+  it.effect("fails at once when more than maxFailedIndexes have failed", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(indexed({ backoffLimitPerIndex: 0, maxFailedIndexes: 1 }))
@@ -212,7 +212,7 @@ describe("with a limit per index", () => {
     )
   )
 
-  it.effect("a rule may fail an index at once, and leave failures out of account", () =>
+  it.effect("a rule may fail an index at once, and ignore failures", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const podFailurePolicy = {
@@ -235,7 +235,7 @@ describe("with a limit per index", () => {
 })
 
 describe("with a policy of success", () => {
-  it.effect("is complete when the rule is met, and the others are taken away uncounted", () =>
+  it.effect("is complete when the rule is met, and deletes the other pods uncounted", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const successPolicy = { rules: [{ succeededIndexes: "0" }, { succeededCount: 2 }] }
@@ -262,7 +262,7 @@ describe("with a policy of success", () => {
     )
   )
 
-  it.effect("some of certain indexes may be enough", () =>
+  it.effect("a rule may require a number of given indexes", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const successPolicy = { rules: [{ succeededIndexes: "1-3", succeededCount: 2 }] }

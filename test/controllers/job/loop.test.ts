@@ -10,9 +10,9 @@ import { Action, Setup } from "./model/script.ts"
 
 const scripts = Arbitrary.schema(Schema.Struct({ setup: Setup, actions: Schema.Array(Action) }))
 
-describe("the Job loop, whatever happens", () => {
+describe("the Job loop under random operation sequences", () => {
   it.effect(
-    "counts each pod once, runs no more than it may, and ends once",
+    "counts each pod once, never exceeds parallelism, and ends once",
     () =>
       Effect.map(
         Arbitrary.checkEffect(

@@ -14,7 +14,7 @@ const syncs = Effect.map(Harness.counters, (all) =>
 )
 
 describe("job_syncs_total", () => {
-  it.effect("calls a sync that ends a Job reconciling, whatever it deletes", () =>
+  it.effect("has the action reconciling for a sync that ends a Job, whatever it deletes", () =>
     withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2, backoffLimit: 0 }))
@@ -27,7 +27,7 @@ describe("job_syncs_total", () => {
     )
   )
 
-  it.effect("calls a sync of a suspended Job pods_deleted, even if there is none to delete", () =>
+  it.effect("has the action pods_deleted for a suspended Job, even without pods", () =>
     withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ suspend: true }))
@@ -37,7 +37,7 @@ describe("job_syncs_total", () => {
     )
   )
 
-  it.effect("calls a sync that waits for the backoff of failed pods pods_created", () =>
+  it.effect("has the action pods_created for a sync that waits for the backoff", () =>
     withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job())
@@ -54,7 +54,7 @@ describe("job_syncs_total", () => {
     )
   )
 
-  it.effect("calls a sync that may not manage pods reconciling", () =>
+  it.effect("has the action reconciling for a sync that does not manage pods", () =>
     withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({}, { finalizers: ["example.com/hold"] }))
@@ -210,7 +210,7 @@ describe("job_pods_creation_total", () => {
     )
   )
 
-  it.effect("counts what could not be made, and that not as made", () =>
+  it.effect("counts failed creations, and not as succeeded", () =>
     withLoop(
       Effect.gen(function* () {
         yield* Harness.recording([

@@ -51,7 +51,7 @@ describe("a policy of failure", () => {
     )
   )
 
-  it.effect("leaves a failure out of account, and has the pod replaced", () =>
+  it.effect("ignores a failure, and replaces the pod", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ ...policy, backoffLimit: 0 }))
@@ -67,7 +67,7 @@ describe("a policy of failure", () => {
     )
   )
 
-  it.effect("counts what a rule says counts, and what no rule speaks of", () =>
+  it.effect("counts failures with the action Count, and those without a matching rule", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ ...policy, parallelism: 2, completions: 2 }))
@@ -78,7 +78,7 @@ describe("a policy of failure", () => {
     )
   )
 
-  it.effect("judges only pods that have ended", () =>
+  it.effect("applies rules only to pods that have ended", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job(policy))
@@ -96,7 +96,7 @@ describe("a policy of failure", () => {
 })
 
 describe("a suspended Job", () => {
-  it.effect("has no pods and no start until it is resumed", () =>
+  it.effect("has no pods and no startTime until it is resumed", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ suspend: true, activeDeadlineSeconds: 60 }))

@@ -18,7 +18,7 @@ const holds = Arbitrary.checkEffect(
 
 describe("the StatefulSet loop under random operation sequences", () => {
   it.effect(
-    "keeps every order there is, and brings all replicas up",
+    "keeps the order of creations, deletions and updates, and makes all replicas available",
     () =>
       Effect.map(holds, (result) => assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))),
     120_000

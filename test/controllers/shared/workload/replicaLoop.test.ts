@@ -16,12 +16,12 @@ const property = (minLength: number) =>
     { size: 24, seed, runs: runs(1000) }
   )
 
-describe("the replica loop, with a cache that lags as it likes", () => {
+describe("the replica loop under random operation sequences with a lagging cache", () => {
   for (const [what, minLength] of [
     ["scripts of any length", 0],
     ["long scripts", 16]
   ] as const) {
-    it.effect(`never makes or deletes a pod on old news, and comes to rest with the truth: ${what}`, () =>
+    it.effect(`never creates or deletes a pod on a stale cache, and settles with a correct status: ${what}`, () =>
       Effect.map(property(minLength), (result) => assert.isUndefined(Arbitrary.formatCheckFailure(result)))
     )
   }
