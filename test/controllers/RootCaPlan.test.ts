@@ -53,7 +53,7 @@ const after = (plan: Plan.Plan, found: ConfigMap | undefined): ConfigMap | undef
 const facts = Arbitrary.schema(Facts)
 
 describe("Plan", () => {
-  checkProperty("a namespace has exactly the authorities, and words beside them", facts, (one) => {
+  checkProperty("the ConfigMap has exactly the CA bundle and the description annotation", facts, (one) => {
     const left = after(Plan.planOf(gather(one)), foundOf(one))
     return (
       left?.metadata.name === "kube-root-ca.crt" &&
@@ -63,19 +63,23 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("a second look writes nothing", facts, (one) => {
+  checkProperty("a second sync writes nothing", facts, (one) => {
     const gathered = gather(one)
     return Plan.planOf({ ...gathered, found: after(Plan.planOf(gathered), gathered.found) })._tag === "Done"
   })
 
-  checkProperty("what is as it should be is not written, whosever the words are", facts, (one) =>
+  checkProperty("a correct ConfigMap is not written, whatever its description", facts, (one) =>
     one.ca === "ours" && !one.more && one.words !== "" && one.isThere ? Plan.planOf(gather(one))._tag === "Done" : true
   )
 
-  checkProperty("an update is of the state that was read, and keeps what others added", facts, (one) => {
-    const made = Plan.planOf(gather(one))
-    if (made._tag !== "Update") return true
-    const { metadata } = made.object
-    return metadata.resourceVersion === "7" && (metadata.labels?.["a"] === "b") === one.label
-  })
+  checkProperty(
+    "an update has the resourceVersion that was read, and keeps labels and annotations of others",
+    facts,
+    (one) => {
+      const made = Plan.planOf(gather(one))
+      if (made._tag !== "Update") return true
+      const { metadata } = made.object
+      return metadata.resourceVersion === "7" && (metadata.labels?.["a"] === "b") === one.label
+    }
+  )
 })

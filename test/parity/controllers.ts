@@ -23,8 +23,8 @@ export const controllers: Rows = {
       "are released when they no longer match, and another is made"
     ],
     "controllers/shared/workload/adopt.test.ts": [
-      "does what the contract's table says, for any owner and any candidates",
-      "says why an owner may not adopt any more"
+      "adopts, releases and ignores as BaseControllerRefManager, for any owner and candidates",
+      "fails with the reason when the owner may not adopt"
     ]
   }),
   D4: row("twenty replicas", {

@@ -150,7 +150,7 @@ export const kubeControllerManager: Rows = {
       "controllers/Endpoints.test.ts": "have its labels, say whose they are and since when their content waited",
       "controllers/EndpointSlice.test.ts": "has one slice that says so, with the Service's labels and owner",
       "controllers/shared/nodes/deadMachine.test.ts":
-        "is found out after fifty seconds, and its pods are replaced elsewhere five minutes later",
+        "is detected after fifty seconds, and its pods are replaced on other nodes five minutes later",
       "controllers/TaintEviction.test.ts": "cancels a scheduled eviction with an event when the taint is removed",
       "controllers/HorizontalPodAutoscaler.test.ts":
         "grows with what its pods use, is told, and is looked at each 15 seconds",

@@ -108,21 +108,21 @@ const facts = Arbitrary.schema(Facts)
 
 describe("Plan", () => {
   checkProperty(
-    "each is marked, deleted or left as the rules say",
+    "each token is marked, deleted or kept by the rules",
     facts,
     (one) => said(Plan.plan(look(one))) === expected(one)
   )
 
-  checkProperty("of one that is old, listed and not mounted, its use and its mark decide", facts, (one) => {
+  checkProperty("last use and mark decide about an old, listed and unmounted token", facts, (one) => {
     const old = { ...one, ...ripe }
     return said(Plan.plan(look(old))) === expected(old)
   })
 
-  checkProperty("one in use is never touched, nor one that somebody made by hand", facts, (one) =>
+  checkProperty("a token in use or created by a user is never changed", facts, (one) =>
     one.isMounted || !one.isListed || one.used === 0 ? said(Plan.plan(look(one))) === "stays" : true
   )
 
-  checkProperty("one that was just marked is left alone", facts, (one) => {
+  checkProperty("a token that was just marked is kept", facts, (one) => {
     const first = Plan.plan(look(one))
     return !said(first).startsWith("Mark") || said(Plan.plan(look(after(one, first)))) === "stays"
   })

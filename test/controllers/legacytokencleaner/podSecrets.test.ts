@@ -38,7 +38,7 @@ const spec: Spec = {
 }
 
 describe("the Secrets of a pod", () => {
-  it("are those that it names anywhere", () => {
+  it("are those that it references in any field", () => {
     const found = PodSecrets.of({ metadata: { name: "p" }, spec }).toSorted()
     assert.deepStrictEqual(
       found,
@@ -48,7 +48,7 @@ describe("the Secrets of a pod", () => {
     )
   })
 
-  it("are none where there is nothing", () => {
+  it("are none without references", () => {
     assert.deepStrictEqual(PodSecrets.of({ metadata: { name: "p" } }), [])
   })
 })

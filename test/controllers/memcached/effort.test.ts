@@ -98,7 +98,7 @@ const underThousandChanges = Effect.gen(function* () {
   Effect.provideService(Metric.MetricRegistry, new Map())
 )
 
-describe("the effort of memcached", () => {
+describe("the writes of memcached", () => {
   it.effect("writes nothing when the caches resync and nothing has changed", () =>
     Effect.map(quietHalfHour, ({ edited, quiet }) => {
       assert.deepStrictEqual(quiet, [])
@@ -106,7 +106,7 @@ describe("the effort of memcached", () => {
     })
   )
 
-  it.effect("names a pod for as long as it is there, and no longer", () =>
+  it.effect("lists a pod exactly as long as it exists", () =>
     Effect.gen(function* () {
       const { after, before, name } = yield* afterLatePod
       assert.include(before, name)
@@ -117,7 +117,7 @@ describe("the effort of memcached", () => {
   )
 
   it.effect(
-    "a thousand changes in a minute end right, with no more runs than changes",
+    "a thousand changes in a minute converge, with no more syncs than changes",
     () =>
       Effect.gen(function* () {
         const { deployments, runs, stored } = yield* underThousandChanges

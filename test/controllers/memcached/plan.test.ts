@@ -197,12 +197,12 @@ const after = (memcached: Memcached, { status }: Plan.Plan): Memcached => {
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 describe("Plan", () => {
-  checkProperty("a Deployment is applied exactly where there is none as it should be", worlds, (facts) => {
+  checkProperty("a Deployment is applied exactly where it is missing or differs", worlds, (facts) => {
     const { deployment } = Plan.plan(situationOf(facts))
     return (deployment !== undefined) === (!isTheirs(facts) && !isAsWanted(facts))
   })
 
-  checkProperty("what is applied has the size, the port and the image, and its owner", worlds, (facts) => {
+  checkProperty("the applied Deployment has the size, the port, the image, and its owner", worlds, (facts) => {
     const { deployment } = Plan.plan({ ...situationOf(facts), deployment: undefined })
     const [container] = deployment?.spec.template.spec.containers ?? []
     return (
@@ -215,12 +215,12 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("nobody else's Deployment is touched, and it is looked at again", worlds, (facts) => {
+  checkProperty("a Deployment of another owner is not changed, and the sync is repeated later", worlds, (facts) => {
     const planned = Plan.plan(situationOf(facts))
     return planned.isBlocked === isTheirs(facts) && !(isTheirs(facts) && planned.deployment !== undefined)
   })
 
-  checkProperty("once it is done nothing more is planned, at any time", worlds, (facts) => {
+  checkProperty("after the writes nothing more is planned, at any time", worlds, (facts) => {
     const situation = situationOf(facts)
     const first = Plan.plan(situation)
     const deployment =
@@ -255,13 +255,13 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("its time is that of the last change from one to the other", worlds, (facts) => {
+  checkProperty("its transition time is that of the last change of status", worlds, (facts) => {
     const situation = situationOf(facts)
     const condition = available(after(situation.memcached, Plan.plan(situation)).status)
     return condition?.lastTransitionTime === Time.format(condition?.status === facts.said ? 1000 : now)
   })
 
-  checkProperty("of the status nothing is planned but what is its own", worlds, (facts) => {
+  checkProperty("only its own status fields are written", worlds, (facts) => {
     const { status } = Plan.plan(situationOf(facts))
     return (
       status === undefined ||
@@ -272,7 +272,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("the pods are named in order, whatever their order was", worlds, (facts) => {
+  checkProperty("the pods are listed in order of their names", worlds, (facts) => {
     const situation = situationOf(facts)
     return same(
       after(situation.memcached, Plan.plan(situation)).status?.nodes ?? [],
@@ -280,7 +280,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("a pod leads to the Memcached whose labels it has, and no other does", worlds, (facts) => {
+  checkProperty("a pod maps to the Memcached whose labels it has, and to no other", worlds, (facts) => {
     const labels = Plan.labelsOf(memcachedOf(facts))
     const pod = (labels: Readonly<Record<string, string>>) => ({ metadata: { name: "p", labels } })
     return Plan.instanceOf(pod(labels)) === "cache" && Plan.instanceOf(pod({ app: "cache" })) === undefined

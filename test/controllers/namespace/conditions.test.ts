@@ -121,7 +121,7 @@ describe("the conditions of a namespace that is being deleted", () => {
     ])
   })
 
-  it("nothing is well: each row of the table, sorted where there is more than one", () => {
+  it("each failure sets its condition, with sorted messages", () => {
     const report: Conditions.Report = {
       discovery: "Discovery failed",
       failures: ["second", "first"],

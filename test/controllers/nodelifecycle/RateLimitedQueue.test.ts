@@ -71,7 +71,7 @@ const changes = Arbitrary.array(
   { minLength: 2, maxLength: 10 }
 )
 describe("Lines", () => {
-  checkProperty("the first of a zone's line is let through, and nobody else", actions, (all) =>
+  checkProperty("takes the first node of a zone's queue, and no other", actions, (all) =>
     play(all, ({ taken, zones }) => {
       const firsts = new Map<string, string>()
       for (const [node, zone] of zones) if (!firsts.has(zone)) firsts.set(zone, node)
@@ -79,7 +79,7 @@ describe("Lines", () => {
     })
   )
 
-  checkProperty("no zone lets through more than its rate has earned", actions, (all) => {
+  checkProperty("a zone returns no more nodes than its rate allows", actions, (all) => {
     const last = new Map<string, { at: number; rate: number }>()
     return play(all, ({ now, rates, taken, zones }) => {
       for (const [zone, before] of last) {
@@ -97,7 +97,7 @@ describe("Lines", () => {
     })
   })
 
-  checkProperty("whoever is let through was announced, and whoever is announced is", actions, (all) => {
+  checkProperty("take returns a node exactly when next has announced one", actions, (all) => {
     const queue = new RateLimitedQueue.RateLimitedQueue(0.1)
     let now = 0
     for (const { after, node, rate, what, zone } of all) {
@@ -120,7 +120,7 @@ describe("Lines", () => {
     return true
   })
 
-  checkProperty("a rate that changes earns no more than the highest one", changes, (all) => {
+  checkProperty("a changing rate allows no more than the highest one", changes, (all) => {
     const queue = new RateLimitedQueue.RateLimitedQueue(0.1)
     let now = 0
     let through = 0

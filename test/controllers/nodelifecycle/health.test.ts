@@ -43,7 +43,7 @@ const reported = types.slice(0, 4)
 const steps = Arbitrary.array(int(-3, 40), { maxLength: 12 })
 describe("Health", () => {
   checkProperty(
-    "a node is silent when nothing new was seen of it for longer than it is given, whatever its clock says",
+    "a node is overdue when no new heartbeat was observed for its grace period, whatever its clock says",
     visits,
     (history) => {
       let last: Health.Heartbeat | undefined
@@ -68,7 +68,7 @@ describe("Health", () => {
   )
 
   checkProperty(
-    "a node that nobody hears of has four unknown conditions, the others as they were, and is not written twice",
+    "a node without heartbeats gets four Unknown conditions, keeps the others, and is not written twice",
     conditions,
     (all) => {
       const before = all
@@ -114,17 +114,21 @@ describe("Health", () => {
     }
   )
 
-  checkProperty("time in which nobody looked does not count, and no more than that is left out", steps, (history) => {
-    const time = Health.observedTime(10)
-    let now = 1000
-    let expected = 0
-    return (
-      time(now) === 0 &&
-      history.every((step) => {
-        now += step
-        expected += Math.min(10, Math.max(0, step))
-        return time(now) === expected
-      })
-    )
-  })
+  checkProperty(
+    "time in which the process was suspended does not count, and no other time is left out",
+    steps,
+    (history) => {
+      const time = Health.observedTime(10)
+      let now = 1000
+      let expected = 0
+      return (
+        time(now) === 0 &&
+        history.every((step) => {
+          now += step
+          expected += Math.min(10, Math.max(0, step))
+          return time(now) === expected
+        })
+      )
+    }
+  )
 })

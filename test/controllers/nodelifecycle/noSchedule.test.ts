@@ -113,12 +113,12 @@ const checking = (checked: string): State => {
 const isDown = (checked: string): boolean => checked === "False" || checked === "Unknown"
 
 describe("Triggers", () => {
-  checkProperty("a node is asked for when there is something to write", nodeDeltas, ({ after, before, kind }) => {
+  checkProperty("a node is enqueued when there is something to write", nodeDeltas, ({ after, before, kind }) => {
     const keys = Triggers.onNode(deltaOf(kind, nodeOf(after), nodeOf(before)))
     return keys.join() === (kind === "Deleted" || isTidy(after) ? "" : "n")
   })
 
-  checkProperty("a pod is asked for when it comes to a node that is down", podDeltas, (one) => {
+  checkProperty("a pod is enqueued when it is bound to a node that is not ready", podDeltas, (one) => {
     const keys = Triggers.onPod(checking(one.checked))(deltaOf(one.kind, podOf(one.after), podOf(one.before)))
     const comes = one.kind === "Created" || (one.kind === "Updated" && one.before !== one.after)
     return keys.join() === (comes && one.after === "n" && isDown(one.checked) ? "ns/p" : "")
@@ -211,7 +211,7 @@ const isGone = ({ answers, isThere }: Setup, writes: number): boolean =>
   !isThere || answers.slice(0, writes).includes("NotFound")
 
 describe("Tidy", () => {
-  checkProperty("a node says in the end what it should, and keeps what others said", setups, (setup) =>
+  checkProperty("a node has the right taints and labels in the end, and keeps those of others", setups, (setup) =>
     Effect.gen(function* () {
       const { node, deps, sent } = fixture(setup)
       const count = yield* runAll(NoSchedule.node(deps)("n"))
@@ -227,7 +227,7 @@ describe("Tidy", () => {
     })
   )
 
-  checkProperty("a node that is as it should be costs nothing", setups, (setup) =>
+  checkProperty("a correct node causes no write", setups, (setup) =>
     Effect.gen(function* () {
       const { deps, sent } = fixture({ ...setup, answers: [] })
       yield* runAll(NoSchedule.node(deps)("n"))
@@ -248,7 +248,7 @@ describe("Tidy", () => {
     })
   )
 
-  checkProperty("a pod on a node that is down is not ready in the end, and that is told once", setups, (setup) =>
+  checkProperty("a pod on a node that is not ready has Ready False in the end, with one event", setups, (setup) =>
     Effect.gen(function* () {
       const { pod, deps, recorded } = fixture(setup)
       const count = yield* runAll(NoSchedule.pod(deps, checking(setup.checked))("ns/p"))
@@ -259,7 +259,7 @@ describe("Tidy", () => {
     })
   )
 
-  checkProperty("it is told when no write fails", setups, (setup) =>
+  checkProperty("the event is recorded when no write fails", setups, (setup) =>
     Effect.gen(function* () {
       const { deps, recorded } = fixture({ ...setup, answers: [] })
       const count = yield* runAll(NoSchedule.pod(deps, checking(setup.checked))("ns/p"))

@@ -89,7 +89,7 @@ const wanted = (facts: Facts): ReadonlyArray<string> =>
 const driving = [`${prefix}not-ready:NoExecute`, `${prefix}unreachable:NoExecute`]
 describe("Taints", () => {
   checkProperty(
-    "taints that keep pods away follow from the node and say since when; others stay, and nothing is written twice",
+    "NoSchedule taints follow from the node and have timeAdded; others stay, and nothing is written twice",
     nodes,
     (facts) => {
       const node = nodeOf(facts)
@@ -108,7 +108,7 @@ describe("Taints", () => {
   )
 
   checkProperty(
-    "a node that is well, or one of all that are not, comes to have no taint of ours that drives pods away; any other has the right one or waits",
+    "a ready node, or one of a fully disrupted cluster, loses our NoExecute taints; any other has the right one or is enqueued",
     nodes,
     (facts) => {
       const node = nodeOf(facts)
@@ -132,7 +132,7 @@ describe("Taints", () => {
   )
 
   checkProperty(
-    "a node that is given up has the one taint for what it is, and since when; nothing is written twice",
+    "a node that is not ready gets the one NoExecute taint for its status, with timeAdded; nothing is written twice",
     nodes,
     (facts) => {
       const node = nodeOf(facts)
@@ -151,7 +151,7 @@ describe("Taints", () => {
     }
   )
 
-  checkProperty("old labels have the values of the new ones", nodes, (facts) => {
+  checkProperty("deprecated labels have the values of the new ones", nodes, (facts) => {
     const node = nodeOf(facts)
     const set = Taints.labels(node)
     const after = { ...node.metadata.labels, ...set }

@@ -46,7 +46,7 @@ const nodeOf = ({ excluded, oldRegion, oldZone, region, zone }: ValueOf<typeof l
   spec: {}
 })
 describe("Zones", () => {
-  checkProperty("a zone is as ill as its nodes say", histories, (history) => {
+  checkProperty("the state of a zone follows from the counts of its nodes", histories, (history) => {
     let before: Zones.States = new Map()
     return history.every((visit) => {
       const zones = zonesOf(visit)
@@ -55,7 +55,7 @@ describe("Zones", () => {
     })
   })
 
-  checkProperty("nobody is given up exactly while no zone has a node that is ready", histories, (history) => {
+  checkProperty("the rates are zero exactly while no zone has a ready node", histories, (history) => {
     let before: Zones.States = new Map()
     return history.every((visit) => {
       const zones = zonesOf(visit)
@@ -71,7 +71,7 @@ describe("Zones", () => {
   })
 
   checkProperty(
-    "entering and leaving are told once each, in turn, of the zones that are still there",
+    "entering and leaving full disruption alternate, for the zones that still exist",
     histories,
     (history) => {
       let before: Zones.States = new Map()
@@ -86,7 +86,7 @@ describe("Zones", () => {
     }
   )
 
-  checkProperty("a node is in the zone that its labels name, the new ones first", labels, (one) => {
+  checkProperty("the zone of a node follows from its labels, the new ones first", labels, (one) => {
     const region = one.region || one.oldRegion
     const zone = one.zone || one.oldZone
     return (

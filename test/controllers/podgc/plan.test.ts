@@ -133,7 +133,7 @@ describe("podgc plan", () => {
     { arbitrary: { runs: runs(300) } }
   )
 
-  it("a condition that holds already keeps its time", () => {
+  it("a True condition keeps its transition time", () => {
     const pod = podOf({ phase: "Running", node: "lost", isDeleted: false, isHeld: false, created: 0 }, 0)
     const since = { type: "DisruptionTarget", status: "True", lastTransitionTime: "1970-01-01T00:00:01Z" }
     const before = { ...pod, status: { ...pod.status, conditions: [since] } }
@@ -144,7 +144,7 @@ describe("podgc plan", () => {
     assert.strictEqual(timeOf(pod), "1970-01-01T00:00:09Z")
   })
 
-  it("an older server has no generations of pods to speak of", () => {
+  it("without a pod generation there is no observedGeneration", () => {
     const pod = podOf({ phase: "Running", node: "lost", isDeleted: false, isHeld: false, created: 0 }, 0)
     const { generation: _, ...metadata } = pod.metadata
     const body = JSON.stringify(Plan.verdict({ pod: { ...pod, metadata }, why: "orphaned" }, 9000))

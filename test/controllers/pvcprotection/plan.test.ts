@@ -66,23 +66,27 @@ const uses = ({ metadata, spec }: Pod): boolean => {
 const run = (scene: Scene) => Plan.plan(claimOf(scene), scene.cached, scene.wasAsked ? scene.live : undefined)
 
 describe("Plan", () => {
-  checkProperty("is let go when it waits, and neither cache nor server has a user", scenes, (scene) => {
-    const free = ![...scene.cached, ...scene.live].some(uses)
-    const waits = scene.isDeleting && scene.isHeld
-    return (run(scene)._tag === "LetGo") === (waits && free && scene.wasAsked)
-  })
+  checkProperty(
+    "the finalizer is removed when the claim is deleted and neither cache nor server has a pod that uses it",
+    scenes,
+    (scene) => {
+      const free = ![...scene.cached, ...scene.live].some(uses)
+      const waits = scene.isDeleting && scene.isHeld
+      return (run(scene)._tag === "LetGo") === (waits && free && scene.wasAsked)
+    }
+  )
 
-  checkProperty("the server is asked only when the cache has no user", scenes, (scene) => {
+  checkProperty("the server is read only when the cache has no pod that uses the claim", scenes, (scene) => {
     const asks = scene.isDeleting && scene.isHeld && !scene.cached.some(uses) && !scene.wasAsked
     return (run(scene)._tag === "Ask") === asks
   })
 
-  checkProperty("is held when it is there and was not", scenes, (scene) => {
+  checkProperty("the finalizer is added to a claim that lacks it", scenes, (scene) => {
     const plan = run(scene)
     return (plan._tag === "Hold") === (!scene.isDeleting && !scene.isHeld)
   })
 
-  checkProperty("after a write there is nothing to do, and others' finalizers are as before", scenes, (scene) => {
+  checkProperty("after a write there is nothing to do, and finalizers of others stay", scenes, (scene) => {
     const plan = run(scene)
     if (plan._tag !== "Hold" && plan._tag !== "LetGo") return true
     const claim = claimOf(scene)
@@ -96,17 +100,17 @@ describe("Plan", () => {
 })
 
 describe("Use", () => {
-  checkProperty("who keeps it is on a node and uses it", scenes, (scene) =>
+  checkProperty("only scheduled pods that use the claim keep it", scenes, (scene) =>
     [...scene.cached, ...scene.live].every((pod) => Plan.keeps(pod, claimOf(scene)) === uses(pod))
   )
 
-  checkProperty("who keeps it is found by its key", scenes, (scene) =>
+  checkProperty("pods are found by the key of the claim", scenes, (scene) =>
     [...scene.cached, ...scene.live].every(
       (pod) => !Plan.keeps(pod, claimOf(scene)) || Plan.byClaim.of(pod).includes("ns/pod-v")
     )
   )
 
-  checkProperty("what is kept of a pod is enough", scenes, (scene) =>
+  checkProperty("the trimmed pod is enough for the decision", scenes, (scene) =>
     scene.live.every((pod) => Plan.keeps(Plan.trimmed(pod), claimOf(scene)) === uses(pod))
   )
 })

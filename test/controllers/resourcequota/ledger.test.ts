@@ -3,10 +3,6 @@
  * over all objects, and it reports a decrease exactly when there is one.
  */
 import { describe } from "@effect/vitest"
-/**
- * The ledger over random histories of a namespace: quotas come and go, pods and Services change, time passes. At any moment what it says of a
- * quota is what adding everything up says, and whoever is told that something takes less is told so exactly when it does.
- */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Key from "../../../src/kube/Key.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"

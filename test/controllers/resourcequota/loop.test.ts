@@ -91,7 +91,7 @@ describe("the loop of quotas", () => {
     assert.deepStrictEqual(take(), [])
   })
 
-  it("looks at other limits, and at no status", () => {
+  it("enqueues a quota with changed limits, and ignores status changes", () => {
     const { loop, take } = begun()
     take()
     const charged = { ...known, status: { ...known.status, used: { pods: "1", secrets: "0" } } }

@@ -54,7 +54,7 @@ describe("Original", () => {
     return names.every((name) => same(spec?.hard?.[name], status?.hard?.[name]))
   })
 
-  checkProperty("what is used is told of what is limited, as far as it is known", given, (value) => {
+  checkProperty("the usage has the limited resources, as far as it is known", given, (value) => {
     const { spec, status } = after(value)
     return names.every((name) => {
       const isLimited = spec?.hard?.[name] !== undefined
@@ -68,7 +68,7 @@ describe("Original", () => {
     })
   })
 
-  checkProperty("nothing is written for the sake of how it is written", given, (value) => {
+  checkProperty("equal quantities in different notation cause no write", given, (value) => {
     const plan = run(value)
     if (plan._tag === "Done") return true
     const { status } = quotaOf(value)
@@ -77,7 +77,7 @@ describe("Original", () => {
     )
   })
 
-  checkProperty("a write says why", given, (value) => {
+  checkProperty("a write has its reasons", given, (value) => {
     const plan = run(value)
     return plan._tag === "Done" || plan.reasons.length > 0
   })

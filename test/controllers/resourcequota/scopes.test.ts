@@ -27,8 +27,8 @@ const one = {
 
 const pods = (name: string) => Effect.map(Harness.used(name), (told) => told?.["pods"])
 
-describe("a quota on pods that end, or do not", () => {
-  it.effect("counts those that it is about", () =>
+describe("a quota with scope Terminating or NotTerminating", () => {
+  it.effect("counts matching pods only", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.quota("ending", hard, { scopes: ["Terminating"] })
@@ -45,7 +45,7 @@ describe("a quota on pods that end, or do not", () => {
     )
   )
 
-  it.effect("follows a pod that is given a deadline", () =>
+  it.effect("follows a pod that gets activeDeadlineSeconds", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.quota("ending", { ...hard, pods: "1" }, Harness.scoped("Terminating"))
@@ -65,7 +65,7 @@ describe("a quota on pods that end, or do not", () => {
   )
 })
 
-describe("a quota on pods by how they ask", () => {
+describe("a quota with scope BestEffort or NotBestEffort", () => {
   for (const said of ["scopes", "a selector"])
     it.effect(`counts those that ask for something, or for nothing (${said})`, () =>
       Harness.withLoop(
@@ -86,7 +86,7 @@ describe("a quota on pods by how they ask", () => {
     )
 })
 
-describe("a quota on pods by their class of priority", () => {
+describe("a quota with scope PriorityClass", () => {
   it.effect("counts those that its operator selects", () =>
     Harness.withLoop(
       Effect.gen(function* () {
@@ -111,7 +111,7 @@ describe("a quota on pods by their class of priority", () => {
     )
   )
 
-  it.effect("refuses a second one where there is room for one, and counts what they ask for", () =>
+  it.effect("rejects a second pod where one is allowed, and counts requests", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.create(PriorityClass, "high", { value: 1000 })
@@ -127,8 +127,8 @@ describe("a quota on pods by their class of priority", () => {
   )
 })
 
-describe("a quota on pods whose affinity looks into other namespaces", () => {
-  it.effect("counts those that name some, or select some", () =>
+describe("a quota with scope CrossNamespacePodAffinity", () => {
+  it.effect("counts pods whose affinity terms have namespaces or a namespaceSelector", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.quota("q", { pods: "5" }, Harness.scoped("CrossNamespacePodAffinity"))
@@ -155,8 +155,8 @@ describe("a quota on pods whose affinity looks into other namespaces", () => {
   )
 })
 
-describe("a quota on claims of a class of attributes", () => {
-  it.effect("counts a claim on the way from one to another under both", () =>
+describe("a quota with scope VolumeAttributesClass", () => {
+  it.effect("counts a claim that changes its class under both classes", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const room = { persistentvolumeclaims: "1", "requests.storage": "5Gi" }

@@ -14,7 +14,7 @@ const retention = (whenDeleted: "Retain" | "Delete", whenScaled: "Retain" | "Del
 const names = Effect.map(Harness.claims, (all) => all.map(({ metadata }) => metadata.name))
 
 Harness.scenario(
-  "makes claims before their pod, labelled as its pods are, and keeps them",
+  "creates claims before their pod, with the labels of the selector, and keeps them",
   Effect.gen(function* () {
     yield* collecting
     const templates = [
@@ -46,7 +46,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "tells why a claim cannot be made, and makes no pod without it",
+  "records why a claim cannot be created, and creates no pod without it",
   Effect.gen(function* () {
     const refuse = Harness.refusing("create", "persistentvolumeclaims", 1)
     yield* Harness.recording([refuse])
@@ -66,7 +66,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "makes no pod whose claim is being deleted, and both when it is gone",
+  "creates no pod whose claim is being deleted, and both when it is gone",
   Effect.gen(function* () {
     yield* Harness.running(Harness.withClaims({ replicas: 1 }))
     yield* Harness.patch(Harness.PersistentVolumeClaim, "data-web-0", {
@@ -85,7 +85,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "makes the claim of a pending pod again",
+  "recreates the claim of a pending pod",
   Effect.gen(function* () {
     const nowhere = { ...Harness.podSpec(), nodeSelector: { nowhere: "yes" } }
     yield* Harness.running(
@@ -120,7 +120,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "claims go with the set, if it is told so",
+  "claims are deleted with the set under whenDeleted",
   Effect.gen(function* () {
     yield* collecting
     yield* Harness.running(Harness.withClaims(retention("Delete", "Retain")))
@@ -138,7 +138,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "claims go with the pods that are too many, if it is told so",
+  "claims are deleted with surplus pods under whenScaled",
   Effect.gen(function* () {
     yield* collecting
     yield* Harness.running(Harness.withClaims(retention("Retain", "Delete")))
@@ -164,7 +164,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "claims that go with both change hands when their pod is too many, and back",
+  "under both policies claims are owned by their pod while it is surplus, and by the set again",
   Effect.gen(function* () {
     yield* Harness.running(Harness.withClaims({ replicas: 2, ...retention("Delete", "Delete") }))
     yield* Harness.unready("web-1")
@@ -181,7 +181,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "makes no pod while a claim of its name goes with a former one",
+  "creates no pod while a claim of its name is deleted with a former one",
   Effect.gen(function* () {
     yield* Harness.running(Harness.withClaims({ replicas: 2, ...retention("Retain", "Delete") }))
     const before = (yield* Harness.claims).map(({ metadata }) => metadata.uid)
@@ -202,7 +202,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "leaves claims alone that somebody else manages, and says so",
+  "does not change claims of another controller, and records an event",
   Effect.gen(function* () {
     const other = { apiVersion: "v1", kind: "ConfigMap", name: "other", uid: "u-other", controller: true }
     yield* Harness.create(Harness.PersistentVolumeClaim, {
@@ -222,7 +222,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "a claim of a former set of the same name is left as it is",
+  "does not change a claim of a former set of the same name",
   Effect.gen(function* () {
     const former = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "u-former", controller: true }
     yield* Harness.create(Harness.PersistentVolumeClaim, {
@@ -239,7 +239,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "tells that a pod that is taken in has not the volumes that it should have",
+  "records that an adopted pod lacks its volumes",
   Effect.gen(function* () {
     yield* Harness.create(Harness.Pod, {
       metadata: { name: "web-0", namespace: "default", labels: Harness.labels },

@@ -26,7 +26,7 @@ const rolling = { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "50%" 
 const alone = <E, R>(body: Effect.Effect<void, E, R>) => Effect.provideService(body, Metric.MetricRegistry, new Map())
 
 Harness.without(
-  "its gauges say how many replicas may be unavailable and are, and go with it",
+  "its gauges have the maximal and present unavailable replicas, and are removed with it",
   alone(
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
@@ -48,7 +48,7 @@ Harness.without(
 )
 
 Harness.without(
-  "an ordered set that waits for a replica does not say how many are unavailable",
+  "an ordered set that waits for a replica does not set the unavailable gauge",
   alone(
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
@@ -63,7 +63,7 @@ Harness.without(
 )
 
 Harness.without(
-  "it has no gauges where the gate is off",
+  "it has no gauges without the feature gate",
   alone(
     Effect.gen(function* () {
       yield* (yield* ClusterTest).run(StatefulSetController.make())

@@ -54,7 +54,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "stops at a pod that does not work, goes back, and knows the revision that it goes back to",
+  "stops at a pod that does not become ready, rolls back, and reuses the revision",
   Effect.gen(function* () {
     yield* Harness.running()
     const first = (yield* Harness.status).currentRevision
@@ -83,7 +83,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "a template that cannot run holds the update up, and an ordered set waits for somebody to take the pod away",
+  "an ordered set with a broken template waits until the pod is deleted by hand",
   Effect.gen(function* () {
     yield* Harness.running()
     yield* Harness.useImage("web:404")
@@ -99,7 +99,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "a parallel set goes back from a template that cannot run",
+  "a parallel set rolls back from a broken template",
   Effect.gen(function* () {
     yield* Harness.running(Harness.statefulSet({ podManagementPolicy: "Parallel" }))
     yield* Harness.useImage("web:404")
@@ -113,7 +113,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "a partition keeps the first pods, gives them back what they were, and goes down step by step",
+  "a partition keeps the first pods, restores their revision, and can be lowered step by step",
   Effect.gen(function* () {
     yield* Harness.running(Harness.statefulSet(rolling({ partition: 3 })))
     const first = (yield* Harness.status).currentRevision
@@ -158,7 +158,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "a pod below the partition that somebody holds keeps its revision when it comes back",
+  "a pod below the partition with a finalizer keeps its revision when it is recreated",
   Effect.gen(function* () {
     yield* Harness.running(Harness.statefulSet(rolling({ partition: 1 })))
     yield* Harness.patch(Harness.Pod, "web-0", { metadata: { finalizers: ["example.test/held"] } })
@@ -176,7 +176,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "leaves pods to whoever deletes them, if it is told so",
+  "with OnDelete replaces only pods that users delete",
   Effect.gen(function* () {
     yield* Harness.running(Harness.statefulSet({ updateStrategy: { type: "OnDelete" } }))
     yield* Harness.remove(Harness.Pod, "web-1")
@@ -202,7 +202,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "new pods are ready for a while before the next one goes",
+  "waits minReadySeconds before it replaces the next pod",
   Effect.gen(function* () {
     yield* Harness.running(Harness.statefulSet({ replicas: 2, minReadySeconds: 20 }))
     yield* Harness.advance("1 minute")
@@ -217,7 +217,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "scaling goes before updating",
+  "scales before it updates",
   Effect.gen(function* () {
     yield* Harness.running()
     yield* Harness.change({ replicas: 5, template: { spec: Harness.podSpec("web:2") } })
@@ -231,7 +231,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "the history keeps what is in use and as much more as it may",
+  "the history keeps used revisions and revisionHistoryLimit others",
   Effect.gen(function* () {
     yield* Harness.running(Harness.statefulSet({ replicas: 1, revisionHistoryLimit: 2 }))
     for (const number of [2, 3, 4, 5]) {
@@ -254,7 +254,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "comes back to what a revision keeps, when somebody applies it",
+  "rolls back when a user applies the data of a revision",
   Effect.gen(function* () {
     yield* Harness.running()
     yield* Harness.useImage("web:2")
@@ -277,7 +277,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "makes the present revision again when somebody deletes it, and touches no pod",
+  "recreates the present revision when a user deletes it, and changes no pod",
   Effect.gen(function* () {
     yield* Harness.running()
     const { currentRevision } = yield* Harness.status

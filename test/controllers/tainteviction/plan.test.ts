@@ -93,12 +93,12 @@ const decide = (harness: World, given: Partial<Plan.Given> = {}): Plan.Decision 
   })
 const tolerated = Arbitrary.array(oneOf(-1, 0, 1, 5, 60, 300, 999_999), { maxLength: 4 })
 describe("Plan", () => {
-  checkProperty("what the contract says of any pod on any node", worlds, (harness) => {
+  checkProperty("the decision for any pod on any node", worlds, (harness) => {
     const [is, should] = [decide(harness), expected(harness)]
     return JSON.stringify(is) === JSON.stringify(should)
   })
 
-  checkProperty("an eviction that was decided on is never put off", worlds, (harness) => {
+  checkProperty("a scheduled eviction is never postponed", worlds, (harness) => {
     const scheduled = scheduledOf(harness)
     const decision = decide(harness)
     if (scheduled?.isDone !== false) return true
@@ -106,7 +106,7 @@ describe("Plan", () => {
     return decision._tag !== "Schedule"
   })
 
-  checkProperty("what was decided is decided, until time or the world changes", worlds, (harness) => {
+  checkProperty("a decision stays the same until time or objects change", worlds, (harness) => {
     const decision = decide(harness)
     if (decision._tag === "Schedule") {
       const scheduled = { since: decision.since, due: decision.due, isDone: false }
@@ -119,7 +119,7 @@ describe("Plan", () => {
     return true
   })
 
-  checkProperty("of taints that are all tolerated, the shortest time counts", tolerated, (seconds) => {
+  checkProperty("the shortest tolerationSeconds counts when all taints are tolerated", tolerated, (seconds) => {
     const times = seconds.map((one) => (one === 999_999 ? Infinity : Math.max(0, one * 1000)))
     const tolerations = seconds.map((tolerationSeconds, i) => ({
       key: `key-${i}`,

@@ -71,7 +71,7 @@ const text = JSON.stringify
 
 describe("Triggers", () => {
   checkProperty(
-    "a node asks for all its pods when its taints drive them away, and for those that were to go when not",
+    "a node with NoExecute taints enqueues all its pods, one without those with a scheduled eviction",
     nodeDeltas,
     (one) => {
       const there = [...new Set(one.there)]
@@ -86,7 +86,7 @@ describe("Triggers", () => {
     }
   )
 
-  checkProperty("a pod is asked for when something changes by which it stays or goes", podDeltas, (one) => {
+  checkProperty("a pod is enqueued when its node, tolerations or deletion change", podDeltas, (one) => {
     const nodes = {
       get: (name: string) => (name === "n" ? nodeOf(one.taints) : undefined)
     } as unknown as Readable<Node>

@@ -32,13 +32,13 @@ const isOver = ({ holds, isLeaving, ttl, type }: Life): boolean =>
   !isLeaving && ttl !== undefined && holds === "True" && (type === "Complete" || type === "Failed")
 
 describe("Plan", () => {
-  checkProperty("keeps what has not ended, has no time, or goes already", lives, (life) =>
+  checkProperty("keeps Jobs that have not finished, have no TTL, or are being deleted", lives, (life) =>
     isOver(life)
       ? Plan.plan(jobOf(life), life.now * 1000)._tag !== "Keep"
       : Plan.plan(jobOf(life), life.now * 1000)._tag === "Keep"
   )
 
-  checkProperty("deletes when the time is over, and waits exactly until then", lives, (life) => {
+  checkProperty("deletes when the TTL has expired, and waits exactly until then", lives, (life) => {
     if (!isOver(life)) return true
     const decided = Plan.plan(jobOf(life), life.now * 1000)
     if (life.end === undefined) return decided._tag === "Timeless" && decided.condition === life.type
@@ -46,12 +46,12 @@ describe("Plan", () => {
     return decided._tag === "Wait" ? decided.millis === left && left > 0 : decided._tag === "Delete" && left <= 0
   })
 
-  checkProperty("tells of an end that lies ahead", lives, (life) => {
+  checkProperty("reports a finish time in the future", lives, (life) => {
     const decided = Plan.plan(jobOf(life), life.now * 1000)
     return decided._tag !== "Wait" || decided.isAhead === (life.end ?? 0) > life.now
   })
 
-  checkProperty("is late by what has passed since", lives, (life) => {
+  checkProperty("measures the delay since the TTL expired", lives, (life) => {
     if (!isOver(life) || life.end === undefined) return true
     return Plan.overdue(jobOf(life), life.now * 1000) === Math.max(0, life.now - life.end - (life.ttl ?? 0)) * 1000
   })

@@ -37,7 +37,7 @@ const endedAt = (seconds: number): Pod => ({
 const delays = [0, 10, 20, 40, 80, 160, 320, 600]
 
 describe("Backoff", () => {
-  checkProperty("waits as long as the table says", times, ({ failures, last, now }) => {
+  checkProperty("doubles from 10 s up to 10 min", times, ({ failures, last, now }) => {
     const delay = delays[Math.min(failures, 7)] ?? 0
     const expected = failures === 0 ? 0 : Math.max(0, last + delay - now)
     return Backoff.remaining({ failures, last: last * 1000 }, now * 1000) === expected * 1000
@@ -56,7 +56,7 @@ describe("Backoff", () => {
     )
   })
 
-  checkProperty("a new failure never shortens the wait of an index", times, ({ failures, last, now }) => {
+  checkProperty("a new failure never shortens the backoff of an index", times, ({ failures, last, now }) => {
     const pod = (count: number): Pod => {
       const ended = endedAt(last)
       const annotations = { "batch.kubernetes.io/job-index-failure-count": `${count}` }

@@ -30,37 +30,39 @@ const textOf = (all: ReadonlyArray<number>): string => {
 }
 
 describe("Indexes", () => {
-  checkProperty("holds what it was made of, in runs with gaps between", two, ({ a }) => same(Indexes.of(a), a))
+  checkProperty("contains the given numbers, in intervals with gaps between them", two, ({ a }) =>
+    same(Indexes.of(a), a)
+  )
 
-  checkProperty("has what it holds, and nothing else", two, ({ a }) =>
+  checkProperty("has exactly its numbers", two, ({ a }) =>
     Array.from({ length: 26 }, (_, i) => i).every((i) => Indexes.has(Indexes.of(a), i) === a.includes(i))
   )
 
-  checkProperty("a union holds what either holds", two, ({ a, b }) =>
+  checkProperty("a union has the numbers of both", two, ({ a, b }) =>
     same(Indexes.union(Indexes.of(a), Indexes.of(b)), [...a, ...b])
   )
 
-  checkProperty("counts what it holds, and what two have in common", two, ({ a, b }) => {
+  checkProperty("counts its numbers, and those common to two sets", two, ({ a, b }) => {
     const both = sorted(a).filter((one) => b.includes(one))
     return (
       Indexes.size(Indexes.of(a)) === sorted(a).length && Indexes.common(Indexes.of(a), Indexes.of(b)) === both.length
     )
   })
 
-  checkProperty("is written in the reference's way", two, ({ a }) => Indexes.format(Indexes.of(a)) === textOf(a))
+  checkProperty("is formatted like completedIndexes", two, ({ a }) => Indexes.format(Indexes.of(a)) === textOf(a))
 
-  checkProperty("reads what it wrote, without what the Job has no more", two, ({ a, count }) =>
+  checkProperty("parses its own format, without indexes outside the Job", two, ({ a, count }) =>
     same(
       Indexes.parse(Indexes.format(Indexes.of(a)), count),
       a.filter((one) => one < count)
     )
   )
 
-  checkProperty("reads anything", texts, ({ count, text }) =>
+  checkProperty("parses any text", texts, ({ count, text }) =>
     same(Indexes.parse(text, count), listOf(Indexes.parse(text, count)))
   )
 
-  checkProperty("names the first that are missing", two, ({ a, count, most }) => {
+  checkProperty("returns the first missing numbers", two, ({ a, count, most }) => {
     const missing = Array.from({ length: count }, (_, i) => i).filter((i) => !a.includes(i))
     return JSON.stringify(Indexes.firstMissing(Indexes.of(a), count, most)) === JSON.stringify(missing.slice(0, most))
   })

@@ -180,18 +180,18 @@ const replacing = Arbitrary.map(facts, ({ pods }): Facts => ({
 }))
 
 describe("Manage", () => {
-  checkProperty("nothing is done for a Job that goes, or while the cache is behind", facts, (one) => {
+  checkProperty("nothing is done for a Job that is being deleted, or while expectations are pending", facts, (one) => {
     const { step, verdict, wasManaged } = Manage.decide(lookOf(one))
     return wasManaged === (isOn(one) && verdict === undefined) && (wasManaged || step._tag === "Nothing")
   })
 
-  checkProperty("a suspended Job loses all its pods", facts, (one) => {
+  checkProperty("a suspended Job deletes all its active pods", facts, (one) => {
     const { step, wasManaged } = Manage.decide(lookOf(one))
     if (!one.isSuspended || !wasManaged) return true
     return left(one, step).length === 0 && step._tag !== "Create" && step._tag !== "Wait"
   })
 
-  checkProperty("no more are made than are wanted and may be at once", facts, (one) => {
+  checkProperty("no more pods are created than are wanted and than the limit per sync", facts, (one) => {
     const { step } = Manage.decide(lookOf(one))
     if (step._tag !== "Create") return true
     const leaving = one.pods.filter((pod) => pod.isGoing && !isEnded(pod)).length
@@ -200,7 +200,7 @@ describe("Manage", () => {
     return step.count > 0 && active + held + step.count <= Math.min(one.parallelism, wantedOf(one))
   })
 
-  checkProperty("without limits per index all that are missing are made at once", facts, (one) => {
+  checkProperty("without limits per index all missing pods are created at once", facts, (one) => {
     const { step, wasManaged } = Manage.decide(lookOf(one))
     if (!wasManaged || one.isSuspended || one.mode === "perIndex" || step._tag === "Delete" || step._tag === "Wait")
       return true
@@ -218,40 +218,29 @@ describe("Manage", () => {
     return (step._tag === "Create" ? step.count : 0) === Math.max(0, Math.min(missing, free))
   })
 
-  checkProperty("the first indexes that nobody works on and that are not done, each once", facts, areFirst)
+  checkProperty("the lowest indexes without a pod that have not finished get one, each once", facts, areFirst)
 
-  checkProperty(
-    "indexes that somebody leaves are not free, if the Job waits for the end of its pods",
-    replacing,
-    areFirst
-  )
+  checkProperty("indexes of terminating pods are not free with podReplacementPolicy Failed", replacing, areFirst)
 
-  checkProperty(
-    "whoever is too many goes, and first who works on nothing or on what another works on",
-    facts,
-    (one) => {
-      const { step, wasManaged } = Manage.decide(lookOf(one))
-      if (!wasManaged || one.isSuspended) return true
-      const active = one.pods.filter(isActive)
-      const useful = isIndexed(one)
-        ? new Set(active.filter((pod) => isValid(one, pod)).map(({ index }) => index)).size
-        : active.length
-      const stay = Math.min(useful, wantedOf(one))
-      const still = left(one, step)
-      if (
-        step._tag === "Delete" &&
-        !step.pods.every((pod) => one.pods[Number(pod.metadata.name.slice(1))] !== undefined)
-      )
-        return false
-      return (
-        still.length === stay &&
-        (step._tag !== "Delete" || nameless(one).every((pod) => !still.includes(pod))) &&
-        (!isIndexed(one) || new Set(still.map(({ index }) => index)).size === still.length)
-      )
-    }
-  )
+  checkProperty("surplus pods are deleted, first those with invalid or duplicate indexes", facts, (one) => {
+    const { step, wasManaged } = Manage.decide(lookOf(one))
+    if (!wasManaged || one.isSuspended) return true
+    const active = one.pods.filter(isActive)
+    const useful = isIndexed(one)
+      ? new Set(active.filter((pod) => isValid(one, pod)).map(({ index }) => index)).size
+      : active.length
+    const stay = Math.min(useful, wantedOf(one))
+    const still = left(one, step)
+    if (step._tag === "Delete" && !step.pods.every((pod) => one.pods[Number(pod.metadata.name.slice(1))] !== undefined))
+      return false
+    return (
+      still.length === stay &&
+      (step._tag !== "Delete" || nameless(one).every((pod) => !still.includes(pod))) &&
+      (!isIndexed(one) || new Set(still.map(({ index }) => index)).size === still.length)
+    )
+  })
 
-  checkProperty("after a failure nobody is made for as long as it takes", facts, (one) => {
+  checkProperty("after a failure no pod is created during the backoff", facts, (one) => {
     const { step } = Manage.decide(lookOf(one))
     if (one.mode === "perIndex" || step._tag === "Nothing" || step._tag === "Delete") return true
     const { record } = lookOf(one)
@@ -259,7 +248,7 @@ describe("Manage", () => {
     return step._tag === "Wait" ? step.millis === wait && wait > 0 : wait === 0
   })
 
-  checkProperty("with a limit per index each waits for its own last failure", facts, (one) => {
+  checkProperty("with a limit per index each has a backoff of its own", facts, (one) => {
     const snapshot = lookOf(one)
     const { step } = Manage.decide(snapshot)
     if (one.mode !== "perIndex" || (step._tag !== "Create" && step._tag !== "Wait")) return true

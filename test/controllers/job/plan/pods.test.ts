@@ -72,7 +72,7 @@ const texts = Arbitrary.schema(
 
 describe("Pods", () => {
   checkProperty(
-    "a pod has ended with the last of its containers and sidecars, or when it was no longer ready",
+    "a pod finishes with the last of its containers and sidecars, or when it was no longer ready",
     facts,
     (one) => {
       const all = one.containers.filter((end) => end !== undefined)
@@ -93,7 +93,7 @@ describe("Pods", () => {
   )
 
   checkProperty(
-    "who is deleted has failed, unless the Job waits for the end or the pod has succeeded",
+    "a terminating pod has failed, unless the Job replaces only failed pods or the pod has succeeded",
     facts,
     (one) => {
       const job = {
@@ -111,7 +111,7 @@ describe("Pods", () => {
     }
   )
 
-  checkProperty("an index is a number that the Job has", texts, (text) => {
+  checkProperty("a valid index is a number below completions", texts, (text) => {
     const annotations = text === undefined ? {} : { "batch.kubernetes.io/job-completion-index": text }
     const pod: Pod = { metadata: { name: "p", annotations } }
     const number = { "0": 0, "3": 3, "4": 4, "007": 7 }[text ?? ""]
@@ -122,7 +122,7 @@ describe("Pods", () => {
     )
   })
 
-  checkProperty("a count of failures that nobody can read is none", texts, (text) => {
+  checkProperty("an invalid failure count is zero", texts, (text) => {
     const of = (key: string, value: string | undefined) =>
       value === undefined ? {} : { [`batch.kubernetes.io/${key}`]: value }
     const annotations = { ...of("job-index-failure-count", text), ...of("job-index-ignored-failure-count", "2") }

@@ -35,7 +35,7 @@ const successes = Arbitrary.schema(SuccessFacts)
 
 describe("SuccessPolicy", () => {
   checkProperty(
-    "the first rule counts of which all indexes have succeeded, or as many as it asks for",
+    "the first rule matches of which all indexes, or succeededCount of them, have succeeded",
     successes,
     (facts) => {
       const done = new Set<number>(facts.succeeded)
@@ -140,17 +140,13 @@ const deciding = (facts: FailureFacts): number =>
   facts.rules.findIndex((rule) => rule.action !== "Unknown" && cause(facts, rule) !== undefined)
 
 describe("FailurePolicy", () => {
-  checkProperty(
-    "the first rule that speaks of the pod decides; where none does, the failure counts",
-    failures,
-    (facts) => {
-      const { action, counts } = Policies.match(jobOf(facts), podOf(facts))
-      const expected = facts.rules[deciding(facts)]?.action
-      return action === expected && counts === (expected !== "Ignore")
-    }
-  )
+  checkProperty("the first matching rule decides; without a match the failure counts", failures, (facts) => {
+    const { action, counts } = Policies.match(jobOf(facts), podOf(facts))
+    const expected = facts.rules[deciding(facts)]?.action
+    return action === expected && counts === (expected !== "Ignore")
+  })
 
-  checkProperty("a Job that is to fail says which pod it was, and for which rule", failures, (facts) => {
+  checkProperty("the message of FailJob names the pod and the rule", failures, (facts) => {
     const position = deciding(facts)
     const rule = facts.rules[position]
     const isFailed = facts.phase === "Failed"
@@ -177,7 +173,7 @@ describe("FailurePolicy", () => {
 })
 
 describe("a rule of a success policy", () => {
-  it("of which the Job has no index any more is not met", () => {
+  it("without valid indexes is not met", () => {
     const job = (succeededIndexes: string): Job =>
       ({ spec: { completions: 2, successPolicy: { rules: [{ succeededIndexes }] } } }) as never
     assert.isUndefined(Policies.matchedSuccess(job("3"), Indexes.of([0])))

@@ -46,7 +46,7 @@ describe("so many uids at a time", () => {
     assert.strictEqual(Tracking.conclude(settled, { verdict }, round.isFull, 0), settled)
   })
 
-  it("as many pods are made and deleted at most", () => {
+  it("limits creations and deletions too", () => {
     const made = Manage.step(snapshot(job({ completions: 900, parallelism: 900 }), []))
     assert.deepStrictEqual(made, { _tag: "Create", count: 500, indexes: undefined })
     const step = Manage.step(snapshot(job({ completions: 900, parallelism: 0 }), many(700, "Running")))
@@ -55,7 +55,7 @@ describe("so many uids at a time", () => {
 })
 
 describe("a verdict whose interim condition is stored", () => {
-  it("is not thought over", () => {
+  it("is not reconsidered", () => {
     const failed = [pod("a", "Failed"), pod("b", "Failed")]
     const met = job({ backoffLimit: 0 }, { conditions: [condition("SuccessCriteriaMet")] })
     assert.deepInclude(Verdict.of(snapshot(met, failed)), { ends: "Complete", reason: "Because", isStored: true })
@@ -94,7 +94,7 @@ describe("a pod that was counted as failed", () => {
 describe("an index has one end", () => {
   const spec = { completions: 3, completionMode: "Indexed", backoffLimitPerIndex: 0 } as const
 
-  it("given up, it is not completed by a straggler", () => {
+  it("a failed index is not completed by a later pod", () => {
     const seen = snapshot(job(spec, { failedIndexes: "0" }), [pod("a", "Succeeded", 0)])
     const { removable, status } = Tracking.count(seen, Tracking.unchanged(seen))
     assert.deepInclude(status, { failedIndexes: "0", succeeded: 0 })
@@ -102,7 +102,7 @@ describe("an index has one end", () => {
     assert.lengthOf(removable, 1)
   })
 
-  it("completed, it does not fail with another pod", () => {
+  it("a completed index does not fail with another pod", () => {
     const seen = snapshot(job(spec), [pod("a", "Succeeded", 1), pod("b", "Failed", 1)])
     const { status } = Tracking.count(seen, Tracking.unchanged(seen))
     assert.deepInclude(status, { failedIndexes: "", completedIndexes: "1" })

@@ -194,11 +194,11 @@ const failing = Arbitrary.map(facts, ({ completions, maxFailed, pods }): Facts =
 }))
 
 describe("Verdict", () => {
-  checkProperty("the first reason counts, and one that is stored before all others", facts, isFirst)
+  checkProperty("the first reason counts, and a stored one before all others", facts, isFirst)
 
   checkProperty("of a Job whose indexes fail, too", failing, isFirst)
 
-  checkProperty("a verdict is told first in one word and last in another, with one reason", facts, (one) => {
+  checkProperty("a verdict has an interim and a terminal condition with the same reason", facts, (one) => {
     const verdict = Verdict.of(lookOf(one))
     if (verdict === undefined) return true
     const [first, last] = [Verdict.interim(verdict), Verdict.terminal(verdict)]
@@ -211,13 +211,13 @@ describe("Verdict", () => {
     )
   })
 
-  checkProperty("the deadline is watched while the Job is on", facts, (one) => {
+  checkProperty("the deadline counts while the Job is not suspended", facts, (one) => {
     const left = one.deadline === undefined ? undefined : Math.max(0, one.deadline - (now - (one.started ?? now)))
     const isOn = !one.isSuspended && left !== undefined
     return Verdict.untilDeadline(lookOf(one)) === (isOn ? left * 1000 : undefined)
   })
 
-  checkProperty("enough have succeeded and nobody is active: it is complete", facts, (one) => {
+  checkProperty("with enough successes and no active pods the Job is complete", facts, (one) => {
     const succeeded = isIndexed(one) ? succeededIndexes(one).size : ended(one, "Succeeded").length
     const completions = countOf(one)
     const isEnough = completions === undefined ? succeeded > 0 : succeeded >= completions

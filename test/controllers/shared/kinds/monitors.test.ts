@@ -58,7 +58,7 @@ describe("which kinds are watched", () => {
     assert.deepStrictEqual(planned([], from), { start: ["v1/pods", "shop.example/v1/events"], stop: [] })
   })
 
-  it("those that live in namespaces, where only they are wanted", () => {
+  it("namespaced kinds, where only these are wanted", () => {
     const from = listing([resource("v1/pods"), { ...resource("v1/nodes"), scope: "Cluster" }])
     const found = Monitors.watchable({ ...wanted, scope: "Namespaced" }, from)
     assert.deepStrictEqual(
@@ -67,12 +67,12 @@ describe("which kinds are watched", () => {
     )
   })
 
-  it("new ones are started, and those that are gone are stopped", () => {
+  it("new kinds are started, and removed ones are stopped", () => {
     const from = listing([resource("v1/pods"), resource("v1/secrets")])
     assert.deepStrictEqual(planned(["v1/pods", "v1/services"], from), { start: ["v1/secrets"], stop: ["v1/services"] })
   })
 
-  it("a server that lists nothing is not believed", () => {
+  it("an empty discovery changes nothing", () => {
     assert.deepStrictEqual(planned(["v1/pods"], listing([])), { start: [], stop: [] })
     assert.deepStrictEqual(planned(["v1/pods"], listing([resource("v1/bindings", ["create"])])), {
       start: [],
@@ -80,7 +80,7 @@ describe("which kinds are watched", () => {
     })
   })
 
-  it("those of a version that could not be asked stay, whatever else is listed of them", () => {
+  it("kinds of a version whose discovery failed stay", () => {
     const from = listing([resource("v1/pods"), resource("shop.example/v1beta1/carts")], ["shop.example", "v1"])
     assert.deepStrictEqual(planned(["v1/pods", "shop.example/v1/carts", "shop.example/v1/tills"], from), {
       start: [],

@@ -64,8 +64,8 @@ const unreachable = ["NoExecute", "NoSchedule"].map((effect) => `node.kubernetes
 
 const isDeleted = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
 
-describe("a machine that falls silent", () => {
-  it.effect("is found out after fifty seconds, and its pods are replaced elsewhere five minutes later", () =>
+describe("a node that stops reporting", () => {
+  it.effect("is detected after fifty seconds, and its pods are replaced on other nodes five minutes later", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const nodes = yield* Nodes.Nodes
@@ -117,7 +117,7 @@ describe("a machine that falls silent", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 3 })))
   )
 
-  it.effect("keeps its pods when it comes back in time, and no taint", () =>
+  it.effect("keeps its pods and has no taint when it recovers in time", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const nodes = yield* Nodes.Nodes
@@ -151,7 +151,7 @@ describe("a machine that falls silent", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 3 })))
   )
 
-  it.effect("loses no pod while all machines are silent, and the whole time anew when one is back", () =>
+  it.effect("loses no pod while no node reports, and has a new grace period when one recovers", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const nodes = yield* Nodes.Nodes

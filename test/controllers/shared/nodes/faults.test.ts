@@ -232,7 +232,7 @@ const tooFast = (calls: ReadonlyArray<{ readonly at: number; readonly path: stri
 
 describe("nodes under fault injection", () => {
   it.effect(
-    "are given up no faster than they may be, and are well in the end",
+    "are tainted no faster than their zone's rate, and have no taint in the end",
     () =>
       Effect.map(
         Arbitrary.checkEffect(

@@ -74,7 +74,7 @@ for (const [title, controller, shown, resource] of [
 }
 
 describe("EndpointSlices that another client changes", () => {
-  it.effect("are put right after the batch period where that is longer than a second", () =>
+  it.effect("are restored after the batch period where that is longer than a second", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.running("web-0", "10.1.0.1")

@@ -141,7 +141,7 @@ const tidy = (given: Scene): Scene => ({
 })
 
 describe("Pack", () => {
-  checkProperty("the slices of a group say together what they should, each endpoint once", scene, (given) => {
+  checkProperty("the slices of a group contain all endpoints, each once", scene, (given) => {
     const slices = after(given, run(given))
     return of(given).groups.every(
       ({ desired, group }) =>
@@ -150,11 +150,11 @@ describe("Pack", () => {
     )
   })
 
-  checkProperty("no slice is too full, and none is left empty", scene, (given) =>
+  checkProperty("no slice exceeds the limit, and none is empty", scene, (given) =>
     after(given, run(given)).every(({ endpoints }) => endpoints.length > 0 && endpoints.length <= given.limit)
   )
 
-  checkProperty("once packed, there is nothing to write", scene, (given) => {
+  checkProperty("packing twice writes nothing", scene, (given) => {
     const slices = after(given, run(given))
     const { groups } = of(given)
     const again = groups.map(({ desired, group }) => ({
@@ -181,7 +181,7 @@ describe("Pack", () => {
     return new Set(touched).size === touched.length && [...stale, ...spare].every((one) => touched.includes(one))
   })
 
-  checkProperty("what is not written is counted", scene, (given) => {
+  checkProperty("unchanged slices are counted", scene, (given) => {
     const { deletes, unchanged, updates } = run(given)
     const { groups, spare } = of(given)
     const all = spare.length + groups.reduce((sum, { slices }) => sum + slices.length, 0)
@@ -222,8 +222,8 @@ describe("Pack", () => {
   })
 })
 
-describe("the scenes of these laws", () => {
-  it("are tidy after tidying", () => {
+describe("the generated values", () => {
+  it("satisfy their invariants", () => {
     const messy: Scene = {
       limit: 1,
       spare: 0,
@@ -260,7 +260,7 @@ describe("a hundred and fifty endpoints", () => {
     )
   })
 
-  it("cost one write when one of them changes", () => {
+  it("cause one write when one of them changes", () => {
     const slices = [endpoints.slice(0, 100), endpoints.slice(100)].map((some, i) => ({
       slice: `${i}`,
       endpoints: some.map((one) => (one.id === 120 ? { ...one, state: 1 } : one)),

@@ -56,7 +56,7 @@ describe("Selection", () => {
     )
   })
 
-  checkProperty("a Service finds the pods that it selects and that have something to offer", scene, (given) => {
+  checkProperty("a Service finds the pods that it selects and that have an address", scene, (given) => {
     const { all, pods, services, table } = play(given)
     return services.every(
       (one) => names(Selection.podsOf(pods, table, one)) === names(selected(one, all).filter(hasSomething))
@@ -68,14 +68,14 @@ describe("Selection", () => {
     return all.every((pod) => table.matching("other", pod.metadata.labels).length === 0)
   })
 
-  checkProperty("of many Services with a label in common each is found by its own", int(2, 9), (count) => {
+  checkProperty("Services with a common label are found by their distinctive one", int(2, 9), (count) => {
     const table = Selection.makeTable()
     for (let i = 0; i < count; i++) table.set(`ns/${i}`, "ns", { app: "everybody's", n: String(i) })
     const pairs = new Set(Array.from({ length: count }, (_, i) => table.pairOf(`ns/${i}`)))
     return pairs.size === count
   })
 
-  checkProperty("a Service of labels in passing is not found by an index", int(0, 1), () => {
+  checkProperty("a Service whose selector has only revision labels is found without the index", int(0, 1), () => {
     const table = Selection.makeTable()
     table.set("ns/a", "ns", { "pod-template-hash": "x" })
     table.set("ns/b", "ns", { "pod-template-hash": "long-enough-to-be-chosen", a: "b" })

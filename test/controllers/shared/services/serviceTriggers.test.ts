@@ -56,26 +56,30 @@ const covers = (keys: ReadonlyArray<string>, given: Scene, from: Pod | undefined
   servicesOf(given).every((one) => shown(one, from) === shown(one, to) || keys.includes(Key.of(one)))
 
 describe("Watching", () => {
-  checkProperty("a change asks for all whose endpoints it changes", scene, (given) => {
+  checkProperty("a change enqueues all Services whose endpoints it changes", scene, (given) => {
     const [previous, object] = states(given)
     return covers(asked(given, { _tag: "Updated", previous, object }), given, previous, object)
   })
 
-  checkProperty("a pod that comes or goes asks for all whose endpoints it changes", scene, (given) => {
+  checkProperty("a created or deleted pod enqueues all Services whose endpoints it changes", scene, (given) => {
     const [object] = states(given)
     const came = asked(given, { _tag: "Created", object, initial: false })
     const went = asked(given, { _tag: "Deleted", object, stateUnknown: false })
     return covers(came, given, undefined, object) && covers(went, given, object, undefined)
   })
 
-  checkProperty("who is asked for selects the pod now or before, and is asked for once", scene, (given) => {
-    const [previous, object] = states(given)
-    const keys = asked(given, { _tag: "Updated", previous, object })
-    const concerned = servicesOf(given).filter((one) => selected(one, [previous, object]).length > 0)
-    return new Set(keys).size === keys.length && keys.every((key) => concerned.map(Key.of).includes(key))
-  })
+  checkProperty(
+    "an enqueued Service selects the pod before or after the change, and is enqueued once",
+    scene,
+    (given) => {
+      const [previous, object] = states(given)
+      const keys = asked(given, { _tag: "Updated", previous, object })
+      const concerned = servicesOf(given).filter((one) => selected(one, [previous, object]).length > 0)
+      return new Set(keys).size === keys.length && keys.every((key) => concerned.map(Key.of).includes(key))
+    }
+  )
 
-  checkProperty("what nobody sees asks for nobody", scene, (given) => {
+  checkProperty("a change that endpoints do not show enqueues nothing", scene, (given) => {
     const object = pod({ ...given.before, families: "none" })
     const other = pod({ ...given.after, id: given.before.id, families: "none" })
     const seen = pod({ ...given.before, families: "4", phase: "Running" })
@@ -89,7 +93,7 @@ describe("Watching", () => {
     )
   })
 
-  checkProperty("of those that select it before and after, a mere change of labels asks for none", scene, (given) => {
+  checkProperty("a change of labels does not enqueue Services that select the pod before and after", scene, (given) => {
     const web = service({ ...given.services[0], selector: "web" } as Parameters<typeof service>[0], "s0")
     const [previous, object] = (["web", "web front"] as const).map((labels) =>
       pod({ ...given.before, labels, families: "4", phase: "Running" })
@@ -100,7 +104,7 @@ describe("Watching", () => {
 })
 
 describe("Services", () => {
-  it("ask for themselves, and are found by their new selector from then on", () => {
+  it("enqueue themselves, and are found by their new selector afterwards", () => {
     const table = Selection.makeTable()
     const trigger = Watching.services(table)
     const facts = {

@@ -29,12 +29,12 @@ const timesOf = (pods: Scene["first"]) => new Map(pods.map(({ id, since }) => [i
 
 describe("TriggerTime", () => {
   checkProperty(
-    "of a Service seen for the first time it is its creation",
+    "of a new Service it is its creation",
     scene,
     (given) => TriggerTime.step(undefined, created(given.created), podsOf(given.first)).time === seconds(given.created)
   )
 
-  checkProperty("later it is the earliest of the changes that came after what was known", scene, (given) => {
+  checkProperty("later it is the earliest change since the last sync", scene, (given) => {
     const { state } = TriggerTime.step(undefined, created(given.created), podsOf(given.first))
     const known = timesOf(given.first)
     const fresh = [...timesOf(given.later)]
@@ -52,14 +52,14 @@ describe("TriggerTime", () => {
 })
 
 describe("the annotation", () => {
-  it("takes the place of an older one, and goes with it", () => {
+  it("replaces an older one, and is removed without a trigger time", () => {
     const before = { a: "b", [TriggerTime.annotation]: seconds(1) }
     assert.deepStrictEqual(TriggerTime.annotate(before, seconds(2)), { a: "b", [TriggerTime.annotation]: seconds(2) })
     assert.deepStrictEqual(TriggerTime.annotate(before, undefined), { a: "b" })
     assert.deepStrictEqual(TriggerTime.annotate(undefined, undefined), {})
   })
 
-  it("is not there where nothing has a readable time", () => {
+  it("is absent where no time can be parsed", () => {
     const { creationTimestamp: _, ...metadata } = web.metadata
     assert.isUndefined(TriggerTime.step(undefined, { ...web, metadata }, []).time)
   })

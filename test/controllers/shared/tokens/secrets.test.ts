@@ -53,7 +53,7 @@ const given = ({ rootCa }: Facts) => ({ rootCa: rootCa ? "right" : undefined, to
 const facts = Arbitrary.schema(Facts)
 
 describe("Secrets", () => {
-  checkProperty("a Secret that is filled has everything, for this account", facts, (one) => {
+  checkProperty("a filled Secret has all fields for the account", facts, (one) => {
     const made = Secrets.filled(secretOf(one), account, given(one))
     const data = (made ?? secretOf(one)).data ?? {}
     if (data["namespace"] === undefined || data["token"] === undefined) return false
@@ -61,7 +61,7 @@ describe("Secrets", () => {
     return made === undefined || made.metadata.annotations?.["kubernetes.io/service-account.uid"] === "u1"
   })
 
-  checkProperty("a token and a namespace that are there stay, and so does what others put there", facts, (one) => {
+  checkProperty("an existing token and namespace stay, and so do other fields", facts, (one) => {
     const before = secretOf(one)
     const made = Secrets.filled(before, account, given(one)) ?? before
     return (
@@ -73,18 +73,18 @@ describe("Secrets", () => {
     )
   })
 
-  checkProperty("without authorities those that are there stay", facts, (one) => {
+  checkProperty("without a CA bundle an existing one stays", facts, (one) => {
     const before = secretOf(one)
     const made = Secrets.filled(before, account, given(one)) ?? before
     return one.rootCa || made.data?.["ca.crt"] === before.data?.["ca.crt"]
   })
 
-  checkProperty("a second look writes nothing", facts, (one) => {
+  checkProperty("a second sync writes nothing", facts, (one) => {
     const made = Secrets.filled(secretOf(one), account, given(one))
     return made === undefined || Secrets.filled(made, account, given(one)) === undefined
   })
 
-  checkProperty("only Secrets of the type that name an account are anybody's", facts, (one) => {
+  checkProperty("only Secrets of the type that name an account belong to one", facts, (one) => {
     const secret = secretOf(one)
     const wanted = Secrets.accountOf(secret)
     const isOne = one.type !== "Opaque" && one.name !== ""
@@ -96,12 +96,12 @@ describe("Secrets", () => {
   })
 
   checkProperty(
-    "an account is meant by its uid, or by its name alone where none is said",
+    "an account matches by uid, or by name where the Secret has no uid",
     facts,
     ({ uid }) => Secrets.isMeant({ namespace: "right", name: "robot", uid }, account) === (uid !== "u2")
   )
 
-  checkProperty("an account loses the one reference, and is not written without it", facts, ({ uid }) => {
+  checkProperty("an account loses exactly the one reference, and is not written without it", facts, ({ uid }) => {
     const name = uid === "" ? "a" : uid
     const left = Secrets.without(account, name)
       ?.secrets?.map((one) => one.name)

@@ -185,7 +185,7 @@ const holds = ({ candidates, model }: Case) =>
 const indexOf = (object: KubeObject): number => Number(object.metadata.name.slice(4))
 
 describe("adopt", () => {
-  it.effect("does what the contract's table says, for any owner and any candidates", () =>
+  it.effect("adopts, releases and ignores as BaseControllerRefManager, for any owner and candidates", () =>
     Effect.map(Arbitrary.checkEffect(cases, holds, { runs: runs(1000) }), (result) =>
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
     )
@@ -204,7 +204,7 @@ describe("adopt", () => {
       candidates
     )
 
-  it.effect("says why an owner may not adopt any more", () =>
+  it.effect("fails with the reason when the owner may not adopt", () =>
     Effect.gen(function* () {
       const another = yield* Effect.flip(claim(ownerOf(false, "another"), [orphan]))
       assert.strictEqual(
@@ -219,7 +219,7 @@ describe("adopt", () => {
     })
   )
 
-  it.effect("names every object that was refused, and a reason that is the same once", () =>
+  it.effect("lists every failed object, and equal reasons once", () =>
     Effect.gen(function* () {
       const other: KubeObject = { ...orphan, metadata: { ...orphan.metadata, name: "b", uid: "u2" } }
       const error = yield* Effect.flip(claim(ownerOf(true), [orphan, other, other]))

@@ -99,7 +99,7 @@ const agrees = (operations: ReadonlyArray<Operation>): boolean => {
 
 describe("expectations", () => {
   checkProperty(
-    "hold an owner up while something is missing, and never longer than five minutes",
+    "block an owner while something is missing, for at most five minutes",
     Arbitrary.array(Arbitrary.schema(Operation), { maxLength: 30 }),
     agrees,
     { size: 30, runs: runs(500) }

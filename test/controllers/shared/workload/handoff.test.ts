@@ -118,7 +118,7 @@ const callOf = (status: number | string): Effect.Effect<void, ApiError.ApiError>
 }
 
 describe("Handover", () => {
-  checkProperty("the cache is current when it knows all pods, and of each what decides something", lists, (one) => {
+  checkProperty("the cache is fresh when it has all pods with all fields that decisions depend on", lists, (one) => {
     const cached = one.pods.map(({ facts }, i) => podOf(facts, `p${i}`))
     const live = one.pods.map(({ change, facts }, i) => podOf(changed(facts, change), `p${i}`)).toReversed()
     const extra = (name: string) => podOf(others["two"] as Facts, name)
@@ -140,18 +140,15 @@ describe("Handover", () => {
     return !before && after && !expectations.isOurs(uid)
   })
 
-  checkProperty(
-    "only an answer that says nothing of what was done takes the trust away, and of that owner alone",
-    failures,
-    ({ status, uid }) =>
-      Effect.gen(function* () {
-        const expectations = Handoff.trust()
-        expectations.takeOver("u")
-        const done = yield* Effect.exit(Handoff.watched(expectations, uid, callOf(status)))
-        const isUnanswered = status === "network" || status === 500 || status === 503
-        return (
-          expectations.isOurs("u") !== (isUnanswered && uid === "u") && (done._tag === "Success") === (status === 200)
-        )
-      })
+  checkProperty("only a lost answer removes the trust, and only for that owner", failures, ({ status, uid }) =>
+    Effect.gen(function* () {
+      const expectations = Handoff.trust()
+      expectations.takeOver("u")
+      const done = yield* Effect.exit(Handoff.watched(expectations, uid, callOf(status)))
+      const isUnanswered = status === "network" || status === 500 || status === 503
+      return (
+        expectations.isOurs("u") !== (isUnanswered && uid === "u") && (done._tag === "Success") === (status === 200)
+      )
+    })
   )
 })

@@ -91,7 +91,7 @@ describe("owners", () => {
 })
 
 describe("selectors", () => {
-  it("none is usable that selects nothing, everything, or cannot be read", () => {
+  it("a selector that is absent, empty or invalid is not usable", () => {
     for (const spec of [
       undefined,
       {},
@@ -103,7 +103,7 @@ describe("selectors", () => {
     assert.strictEqual(Selectors.usable({ matchLabels: { a: "b" } })?.length, 1)
   })
 
-  it("reads the selector of an object once, also where there is none", () => {
+  it("parses the selector of an object once, also where it is absent", () => {
     let reads = 0
     const selectorOf = Selectors.memoised((object: ReplicaSet) => {
       reads++

@@ -52,7 +52,7 @@ const pod: Pod = { metadata: { name: "web-x7k2p" } }
 const body = PodControl.draft(ReplicaSet, owner, template)
 
 describe("podControl", () => {
-  it("drafts a pod from the template: nothing of the owner but a name prefix and the reference", () => {
+  it("builds a pod from the template, with a name prefix and an owner reference", () => {
     assert.deepStrictEqual(body, {
       metadata: {
         generateName: "web-",
@@ -74,7 +74,7 @@ describe("podControl", () => {
     })
   })
 
-  it("puts a dash behind the owner's name where a pod's name may go on after it", () => {
+  it("appends a dash to the owner's name where that is a valid prefix", () => {
     const prefix = (name: string) => PodControl.draft(ReplicaSet, named(name), {}).metadata.generateName
     assert.strictEqual(prefix("web.v1"), "web.v1-")
     assert.strictEqual(prefix("a".repeat(253)), `${"a".repeat(253)}-`)
@@ -82,7 +82,7 @@ describe("podControl", () => {
       assert.strictEqual(prefix(name), name)
   })
 
-  it.effect("creates, and says so on the owner", () =>
+  it.effect("creates a pod, with an event on the owner", () =>
     Effect.gen(function* () {
       const { calls, told } = harness(Effect.succeed(pod))
       assert.strictEqual(yield* PodControl.create(calls, owner, body), "Created")
@@ -100,7 +100,7 @@ describe("podControl", () => {
     })
   )
 
-  it.effect("is quiet about a namespace that is being terminated", () =>
+  it.effect("records no event in a terminating namespace", () =>
     Effect.gen(function* () {
       const { calls, told } = harness(Effect.fail(answer(403, "no more", "NamespaceTerminating")))
       assert.strictEqual(yield* PodControl.create(calls, owner, body), "NamespaceTerminating")
@@ -129,7 +129,7 @@ describe("podControl", () => {
     })
   )
 
-  it.effect("deletes, and says so on the owner", () =>
+  it.effect("deletes a pod, with an event on the owner", () =>
     Effect.gen(function* () {
       const { calls, told } = harness(Effect.succeed(pod))
       assert.strictEqual(yield* PodControl.remove(calls, owner, pod), "Deleted")
@@ -137,7 +137,7 @@ describe("podControl", () => {
     })
   )
 
-  it.effect("is quiet about a pod that is gone already", () =>
+  it.effect("records no event for a pod that is already gone", () =>
     Effect.gen(function* () {
       const { calls, told } = harness(Effect.fail(answer(404, `pods "web-x7k2p" not found`)))
       assert.strictEqual(yield* PodControl.remove(calls, owner, pod), "NotFound")

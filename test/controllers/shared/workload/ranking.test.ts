@@ -178,14 +178,14 @@ const jobHolds = (pods: ReadonlyArray<Facts>): boolean => {
 
 describe("ranking", () => {
   checkProperty(
-    "of two pods names the one that the eight rules name",
+    "orders two pods by the eight rules",
     Arbitrary.all({ pair: Arbitrary.all([facts, facts]), company: Arbitrary.array(facts, { maxLength: 2 }) }),
     pairHolds,
     { runs: runs(2000) }
   )
 
   checkProperty(
-    "of many takes as many as asked for, worst first",
+    "returns the requested number of pods, in deletion order",
     Arbitrary.all({
       pods: Arbitrary.array(facts, { maxLength: 8 }),
       count: Arbitrary.schema(Schema.Literals([0, 1, 2, 3, 8, 9]))
@@ -193,11 +193,7 @@ describe("ranking", () => {
     ({ count, pods }) => crowdHolds(pods, count)
   )
 
-  checkProperty(
-    "of a Job's pods names them by merit, to the millisecond",
-    Arbitrary.array(facts, { maxLength: 6 }),
-    jobHolds
-  )
+  checkProperty("orders the pods of a Job with exact ages", Arbitrary.array(facts, { maxLength: 6 }), jobHolds)
 
   it("counts only active pods for colocation, and reads them only if a pod stays", () => {
     const facts: Facts = {

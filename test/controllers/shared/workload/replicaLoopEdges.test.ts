@@ -91,7 +91,7 @@ describe("the replica loop, at its edges", () => {
     })
   )
 
-  it.effect("takes a pod with two controllers, which no server stores, for the first one's", () =>
+  it.effect("treats a pod with two controllers, which no server stores, as owned by the first", () =>
     Effect.gen(function* () {
       const other = owner({}, "u2")
       const first = harness([owner()], [pod("a", owner(), other)])
@@ -105,7 +105,7 @@ describe("the replica loop, at its edges", () => {
     })
   )
 
-  it.effect("does not write the status of a namesake that took the owner's place meanwhile", () =>
+  it.effect("does not write the status of a new owner with the same name", () =>
     Effect.gen(function* () {
       const error = failure("too late")
       const { done, loop } = harness([owner()], [pod("a", owner())], {
@@ -165,7 +165,7 @@ describe("the replica loop, at its edges", () => {
     })
   )
 
-  it.effect("writes the status although pods could not be made, and then fails", () =>
+  it.effect("writes the status although pods could not be created, and then fails", () =>
     Effect.gen(function* () {
       const { done, loop } = harness([owner()], [], { create: () => Effect.fail(failure("no room")) })
       const error = yield* Effect.flip(loop.sync({ key }))
@@ -183,7 +183,7 @@ describe("the replica loop, at its edges", () => {
     })
   )
 
-  it("comes back minReadySeconds after a pod has become ready, for its owner alone", () => {
+  it("enqueues the owner minReadySeconds after a pod has become ready", () => {
     const slow = owner({ spec: { minReadySeconds: 7, selector: { matchLabels: labels } } })
     const { done, loop } = harness([slow], [])
     const before = pod("a", slow)
@@ -194,7 +194,7 @@ describe("the replica loop, at its edges", () => {
     assert.strictEqual(done.length, 1)
   })
 
-  it("a deleted owner leaves no expectations to its namesake", () =>
+  it("a deleted owner leaves no expectations to a new one of its name", () =>
     Effect.runSync(
       Effect.gen(function* () {
         const { done, loop } = harness([owner()], [])

@@ -53,14 +53,14 @@ const holds = ({ count, failing }: { count: number; failing: ReadonlyArray<numbe
   })
 
 describe("slowStart", () => {
-  it("sizes double and add up", () => {
+  it("batch sizes double and add up to the count", () => {
     assert.deepStrictEqual(SlowStart.batches(0), [])
     assert.deepStrictEqual(SlowStart.batches(1), [1])
     assert.deepStrictEqual(SlowStart.batches(20), [1, 2, 4, 8, 5])
     assert.deepStrictEqual(SlowStart.batches(500), [1, 2, 4, 8, 16, 32, 64, 128, 245])
   })
 
-  it.effect("makes every call, in growing batches, until the batch in which one fails", () =>
+  it.effect("makes all calls in growing batches, until a batch with a failure", () =>
     Effect.map(Arbitrary.checkEffect(cases, holds, { runs: runs(200) }), (result) =>
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
     )

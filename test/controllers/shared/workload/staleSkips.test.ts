@@ -47,26 +47,31 @@ const skips = (subsystem: string) =>
   )
 
 describe("stale_sync_skips_total", () => {
-  it.effect.each(kinds)("of the %s counts a sync that waits for pods that it made", ([subsystem, controller, object]) =>
-    Effect.gen(function* () {
-      const cluster = yield* ClusterTest
-      // The watch delivers no pods, and no later ones.
-      yield* (yield* ApiServer).setFaults([
-        { match: Faults.on({ verb: "watch", resource: "pods" }), fault: { _tag: "CutWatch", after: 1, how: "silence" } }
-      ])
-      yield* cluster.run(controller)
-      yield* cluster.apply([{ ...object, metadata }])
-      yield* cluster.advance("5 seconds")
-      assert.lengthOf(yield* cluster.snapshot(Pod), 1)
-      assert.deepStrictEqual(yield* skips(subsystem), [[{ group: "", resource: "pods" }, 1]])
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(ClusterTest.layer({ nodes: 2 })),
-      Effect.provideService(Metric.MetricRegistry, new Map())
-    )
+  it.effect.each(kinds)(
+    "of the %s counts a sync that waits for pods that it created",
+    ([subsystem, controller, object]) =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        // The watch delivers no pods, and no later ones.
+        yield* (yield* ApiServer).setFaults([
+          {
+            match: Faults.on({ verb: "watch", resource: "pods" }),
+            fault: { _tag: "CutWatch", after: 1, how: "silence" }
+          }
+        ])
+        yield* cluster.run(controller)
+        yield* cluster.apply([{ ...object, metadata }])
+        yield* cluster.advance("5 seconds")
+        assert.lengthOf(yield* cluster.snapshot(Pod), 1)
+        assert.deepStrictEqual(yield* skips(subsystem), [[{ group: "", resource: "pods" }, 1]])
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(ClusterTest.layer({ nodes: 2 })),
+        Effect.provideService(Metric.MetricRegistry, new Map())
+      )
   )
 
-  it.effect("of a kind whose cache keeps up counts nothing", () =>
+  it.effect("of a kind with a fresh cache counts nothing", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const [subsystem, controller, object] = kinds[0]
