@@ -36,7 +36,7 @@ describe("cloud-node-lifecycle", () => {
       yield* Harness.report("there", "False")
       yield* advance("5 seconds")
       assert.deepStrictEqual(yield* names, ["fresh", "there"])
-      assert.deepStrictEqual(yield* Harness.told("cloud-node-lifecycle-controller", "gone"), [
+      assert.deepStrictEqual(yield* Harness.recordedEvents("cloud-node-lifecycle-controller", "gone"), [
         "Normal DeletingNode Deleting node gone because it does not exist in the cloud provider"
       ])
     }).pipe(Effect.scoped, cloud(machines), Effect.provide(ClusterTest.layer()))
@@ -54,7 +54,7 @@ describe("cloud-node-lifecycle", () => {
       ])
       yield* run
       const deleting = "Normal DeletingNode Deleting node gone because it does not exist in the cloud provider"
-      assert.deepStrictEqual(yield* Harness.told("cloud-node-lifecycle-controller", "gone"), [
+      assert.deepStrictEqual(yield* Harness.recordedEvents("cloud-node-lifecycle-controller", "gone"), [
         deleting,
         "Warning DeletingNodeFailed Failed deleting node gone: not while it is in use"
       ])

@@ -11,7 +11,7 @@ const trigger = "endpoints.kubernetes.io/last-change-trigger-time"
 
 describe("a Service without pods", () => {
   it.effect("has one placeholder slice with the Service's labels and owner", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         const { metadata } = yield* Harness.expose({}, { labels: { team: "a", "service.kubernetes.io/headless": "x" } })
         const [slice, ...others] = yield* Harness.slices()
@@ -39,7 +39,7 @@ describe("a Service without pods", () => {
   )
 
   it.effect("reuses the placeholder for its first pod, and keeps it when the last pod is gone", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose()
         const calls = yield* Harness.recording()
@@ -57,7 +57,7 @@ describe("a Service without pods", () => {
   )
 
   it.effect("has no slice of this controller if it has no selector or is of type ExternalName", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose({ selector: null })
         yield* Harness.expose({ type: "ExternalName", externalName: "example.test" }, { name: "elsewhere" })
@@ -69,7 +69,7 @@ describe("a Service without pods", () => {
 
 describe("a pod behind a Service", () => {
   it.effect("is an endpoint with address, conditions, node, zone and target reference", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose({ clusterIP: "None" })
         yield* Harness.pod("web-0", { hostname: "first", subdomain: "web" })
@@ -97,7 +97,7 @@ describe("a pod behind a Service", () => {
   )
 
   it.effect("while terminating stays as serving and not ready, and is removed with the pod", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose()
         yield* Harness.running("web-0", "10.1.0.1")
@@ -114,7 +114,7 @@ describe("a pod behind a Service", () => {
   )
 
   it.effect("is always ready with publishNotReadyAddresses", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose({ publishNotReadyAddresses: true })
         yield* Harness.pod("web-0")
@@ -127,7 +127,7 @@ describe("a pod behind a Service", () => {
   )
 
   it.effect("is added and removed with its labels, and does not count when it is terminal", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose()
         yield* Harness.running("web-0", "10.1.0.1")
@@ -142,7 +142,7 @@ describe("a pod behind a Service", () => {
   )
 
   it.effect("is left out while its node is unknown, with an event, and added with the node", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose()
         yield* Harness.running("web-0", "10.1.0.1")
@@ -160,7 +160,7 @@ describe("a pod behind a Service", () => {
   )
 
   it.effect("has the current zone of its node", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose({ trafficDistribution: "PreferClose" })
         yield* Harness.running("web-0", "10.1.0.1")
@@ -195,7 +195,7 @@ describe("a pod behind a Service", () => {
 
 describe("a Service", () => {
   it.effect("has slices for each address family and each set of ports", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose({
           ipFamilies: ["IPv4", "IPv6"],
@@ -220,7 +220,7 @@ describe("a Service", () => {
   )
 
   it.effect("has the slices of one family when the server refuses those of the other", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         const refuse = (verb: string, family: string, message: string): Rule => ({
           match: ({ body, context }) =>
@@ -259,7 +259,7 @@ describe("a Service", () => {
   )
 
   it.effect("of 250 pods has three slices, and a change of one pod is one write", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.crowd(250)
         yield* Harness.expose()
@@ -275,7 +275,7 @@ describe("a Service", () => {
   )
 
   it.effect("has slices of at most the configured size", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.crowd(7)
         yield* Harness.expose()
@@ -286,7 +286,7 @@ describe("a Service", () => {
   )
 
   it.effect("has its slices restored a second after another client changes or deletes them", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose()
         yield* Harness.running("web-0", "10.1.0.1")
@@ -311,7 +311,7 @@ describe("a Service", () => {
   )
 
   it.effect("has slices of its own, and not those of a deleted Service of the same name", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose()
         yield* Harness.running("web-0", "10.1.0.1")
@@ -328,7 +328,7 @@ describe("a Service", () => {
   )
 
   it.effect("that does not change causes no requests", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose()
         yield* Harness.crowd(3)

@@ -218,7 +218,7 @@ describe("Endpoints are not mirrored", () => {
   )
 
   it.effect("and slices left from before are deleted at the start", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
         yield* MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")])
@@ -323,7 +323,7 @@ describe("a mirrored slice", () => {
   )
 
   it.effect("is reused by recreated Endpoints of the same name", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()
         yield* MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")])
@@ -362,7 +362,7 @@ describe("a mirrored slice", () => {
 
 describe("beside the controllers of Services with selectors", () => {
   it.effect("no controller writes another controller's slices", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose({}, { name: "pods" })
         yield* Harness.running("web-0", "10.1.0.1")

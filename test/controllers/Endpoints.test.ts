@@ -26,7 +26,7 @@ const names = Effect.map(Harness.list(Endpoints), (all) =>
 
 describe("the Endpoints of a Service", () => {
   it.effect("have its labels, the managed-by label and the trigger time", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         const { metadata } = yield* Harness.expose({}, { labels: { team: "a" } })
         const empty = yield* Harness.endpoints()
@@ -59,7 +59,7 @@ describe("the Endpoints of a Service", () => {
   )
 
   it.effect("list addresses that are not ready separately, and leave out terminating pods", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose()
         yield* Harness.running("web-0", "10.1.0.1")
@@ -75,7 +75,7 @@ describe("the Endpoints of a Service", () => {
   )
 
   it.effect("have a subset for each number of a port, and one without ports for a headless Service without ports", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         const ports = [
           { name: "http", port: 80, targetPort: "http" },
@@ -105,7 +105,7 @@ describe("the Endpoints of a Service", () => {
   )
 
   it.effect("are truncated at 1,000 addresses, with an annotation while they are", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.crowd(1001)
         yield* Harness.expose()
@@ -125,7 +125,7 @@ describe("the Endpoints of a Service", () => {
   )
 
   it.effect("are deleted with their Service, and recreated when another client deletes them", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose()
         yield* Harness.remove(Endpoints, "web")
@@ -148,11 +148,11 @@ describe("the Endpoints of a Service", () => {
       yield* byHand("later")
       yield* Harness.advance("1 minute")
       assert.deepStrictEqual(yield* names, ["later", "lock", "mine"])
-    }).pipe((test) => Harness.world(test, { controllers: [] }))
+    }).pipe((test) => Harness.withLoop(test, { controllers: [] }))
   )
 
   it.effect("are not created in a terminating namespace, without an event", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         const client = yield* KubeClient
         yield* client.create(Namespace, { metadata: { name: "going" }, spec: { finalizers: ["kubernetes"] } })
@@ -171,7 +171,7 @@ describe("the Endpoints of a Service", () => {
   )
 
   it.effect("that cannot be written lead to an event, for create and update", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         const refusal = { _tag: "Status", code: 403, message: "no" } as const
         yield* Harness.recording([

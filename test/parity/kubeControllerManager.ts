@@ -142,7 +142,7 @@ export const kubeControllerManager: Rows = {
       "controllers/Job.test.ts": "is complete when its pod has succeeded, and removes the finalizer",
       "controllers/cronjob/loop.test.ts":
         "runs no time twice, nothing beside what is to be alone, and comes to rest with the truth",
-      "controllers/PvcProtection.test.ts": "that a pod uses stays until the pod is gone, also after its end",
+      "controllers/PvcProtection.test.ts": "that a pod uses stays until the pod is gone, also after it has ended",
       "controllers/disruption/faults.test.ts":
         "is never overdrawn, counts nobody who was let go, and is right in the end",
       "controllers/daemonset/loop.test.ts":

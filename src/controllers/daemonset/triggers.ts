@@ -44,7 +44,7 @@ const skew = 1
 export const pod = (watching: Watching, expectations: Expectations): Trigger<Pod> =>
   PodTrigger.make({
     owners: owners(watching),
-    books: expectations,
+    expectations,
     queue: watching.queue,
     availableAfter: (set) => {
       const seconds = Spec.minReadySeconds(set)

@@ -12,8 +12,8 @@ import * as Harness from "../shared/services/harness.ts"
 
 const controllers = [EndpointSliceController.make()]
 
-const world = (test: Parameters<typeof Harness.world>[0], options: Parameters<typeof Harness.world>[1] = {}) =>
-  Harness.world(test, { controllers, ...options }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+const world = (test: Parameters<typeof Harness.withLoop>[0], options: Parameters<typeof Harness.withLoop>[1] = {}) =>
+  Harness.withLoop(test, { controllers, ...options }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 
 /** The values of a metric by label values; for histograms count and sum. */
 const of = (name: string) =>

@@ -72,7 +72,7 @@ type World<A, E> = Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>
 
 /** Two zones of equal size, and a node that does not count. */
 const world = <A, E>(test: World<A, E>) =>
-  Harness.world(
+  Harness.withLoop(
     Effect.andThen(Effect.andThen(machine("e", "east"), machine("w", "west")), () => test),
     { controllers: [EndpointSliceController.make()] }
   )
@@ -228,7 +228,7 @@ describe("a Service with topology-aware hints", () => {
 })
 
 it.effect("a Service with topology-aware hints and no endpoints is synced, although its slice has null for them", () =>
-  Harness.world(
+  Harness.withLoop(
     Effect.gen(function* () {
       yield* Harness.expose({}, auto)
       yield* Harness.patch(Service, "web", { metadata: { annotations: { note: "another sync" } } })
@@ -243,7 +243,7 @@ it.effect("a Service with topology-aware hints and no endpoints is synced, altho
 )
 
 it.effect("the slices' totals are in the metrics", () =>
-  Harness.world(
+  Harness.withLoop(
     Effect.gen(function* () {
       const numbers = Effect.map(Metric.snapshot, (all) =>
         Object.fromEntries(

@@ -333,7 +333,7 @@ describe("a failed write", () => {
 
 describe("a write that the cache does not show yet", () => {
   it.effect("is not repeated", () =>
-    Harness.world(
+    Harness.withLoop(
       Effect.gen(function* () {
         const silent: Rule = {
           match: { verb: "watch", resource: slices },

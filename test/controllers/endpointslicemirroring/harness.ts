@@ -65,4 +65,4 @@ export const deleteSlice = Effect.flatMap(nameOf, (name) => Harness.remove(Endpo
 export const scenario = <A, E>(
   test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: Mirroring.Options = {}
-) => Harness.world(test, { controllers: [Mirroring.make(options)] })
+) => Harness.withLoop(test, { controllers: [Mirroring.make(options)] })
