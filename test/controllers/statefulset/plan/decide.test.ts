@@ -2,23 +2,23 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Decide from "../../../../src/controllers/statefulset/plan/decide.ts"
 import * as Step from "../../../../src/controllers/statefulset/plan/step.ts"
-import { claim, claiming, type Facts, lookAt, now, parallel, reference } from "./fixture.ts"
+import { claim, claiming, type Facts, snapshotOf, now, parallel, reference } from "./fixture.ts"
 
-const written = (deed: Step.Deed): string => {
-  switch (deed._tag) {
+const written = (action: Step.Action): string => {
+  switch (action._tag) {
     case "Create":
-      return `create ${deed.ordinal} ${deed.revision.name}`
+      return `create ${action.ordinal} ${action.revision.name}`
     case "Delete":
-      return `delete ${deed.pod.metadata.name} ${deed.why}`
+      return `delete ${action.pod.metadata.name} ${action.why}`
     default:
-      return `${deed._tag.toLowerCase()} ${deed.ordinal}`
+      return `${action._tag.toLowerCase()} ${action.ordinal}`
   }
 }
 
 /** Phases are separated by bars; at the end, what an ordered set waits for. */
 const show = (facts: Facts, atOnce = 1): string => {
-  const { phases, waiting } = Decide.decide(lookAt(facts), atOnce)
-  const shown = phases.map((deeds) => deeds.map(written).join(", ")).join(" | ")
+  const { phases, waiting } = Decide.decide(snapshotOf(facts), atOnce)
+  const shown = phases.map((actions) => actions.map(written).join(", ")).join(" | ")
   return waiting === undefined ? shown : `${shown}; ${waiting.for} ${waiting.ordinal}`
 }
 
@@ -131,28 +131,28 @@ const groups: Readonly<Record<string, ReadonlyArray<Case>>> = {
   ],
 
   "the storage of a replica": [
-    ["is provided while the pod is pending", { pods: "p", replicas: 1, spec: claiming() }, "provide 0; unready 0"],
+    ["is provided while the pod is pending", { pods: "p", replicas: 1, spec: claiming() }, "createclaims 0; unready 0"],
     [
       "is provided to a pending pod that is being deleted",
       { pods: "d", replicas: 1, spec: claiming() },
-      "provide 0; terminating 0"
+      "createclaims 0; terminating 0"
     ],
     ["is provided once", { pods: "p", replicas: 1, spec: claiming(), claims: [claim(0)] }, "; unready 0"],
     ["is not provided when the pod has started", { pods: "u", replicas: 1, spec: claiming() }, "; unready 0"],
     [
       "is provided in a parallel set",
       { pods: "p", replicas: 1, spec: { ...claiming(), ...parallel } },
-      "provide 0 |  |  | "
+      "createclaims 0 |  |  | "
     ],
     [
       "is given its owner while the pod is pending",
       { pods: "p", replicas: 1, spec: claiming({ whenDeleted: "Delete" }), claims: [claim(0)] },
-      "provide 0; unready 0"
+      "createclaims 0; unready 0"
     ],
     [
       "is given its owner when the pod is available",
       { pods: "r", replicas: 1, spec: claiming({ whenDeleted: "Delete" }), claims: [claim(0)] },
-      "mend 0 |  |  | "
+      "update 0 |  |  | "
     ],
     [
       "keeps a replica from being created while a claim goes with the pod before",
@@ -162,7 +162,7 @@ const groups: Readonly<Record<string, ReadonlyArray<Case>>> = {
     [
       "goes with a surplus replica, before that is deleted",
       { pods: "rr", replicas: 1, spec: { ...claiming(), ...scaled }, claims: [claim(0), claim(1)] },
-      " | disown 1 | delete web-1 surplus"
+      " | updateclaims 1 | delete web-1 surplus"
     ]
   ]
 }
@@ -176,20 +176,20 @@ describe("the next step of a StatefulSet", () => {
 describe("a pod that is not what it should be", () => {
   const facts = { pods: "r", replicas: 1, spec: claiming(), claims: [claim(0)] }
 
-  it("is mended in its name label and its volumes", () => {
+  it("is updated in its name label and its volumes", () => {
     assert.strictEqual(show(facts), " |  |  | ")
     const unlabelled: Facts["change"] = (pod) => ({
       ...pod,
       metadata: { ...pod.metadata, labels: { "controller-revision-hash": "new" } }
     })
-    assert.strictEqual(show({ ...facts, change: unlabelled }), "mend 0 |  |  | ")
-    assert.strictEqual(show({ ...facts, change: (pod) => ({ ...pod, spec: { containers: [] } }) }), "mend 0 |  |  | ")
+    assert.strictEqual(show({ ...facts, change: unlabelled }), "update 0 |  |  | ")
+    assert.strictEqual(show({ ...facts, change: (pod) => ({ ...pod, spec: { containers: [] } }) }), "update 0 |  |  | ")
   })
 
   it("gets missing claims if it has not started, or if its volumes are wrong", () => {
     const missing = (pods: string, hasVolumes: boolean) => {
       const step = Decide.decide(
-        lookAt({
+        snapshotOf({
           pods,
           replicas: 1,
           spec: { ...claiming(), ...parallel },
@@ -201,27 +201,27 @@ describe("a pod that is not what it should be", () => {
         }),
         1
       )
-      return Step.deeds(step).map((deed) => [deed._tag, "storage" in deed && deed.storage.missing.length])
+      return Step.actions(step).map((action) => [action._tag, "storage" in action && action.storage.missing.length])
     }
-    assert.deepStrictEqual(missing("r", true), [["Mend", 0]])
-    assert.deepStrictEqual(missing("r", false), [["Mend", 1]])
-    assert.deepStrictEqual(missing("p", true), [["Mend", 1]])
+    assert.deepStrictEqual(missing("r", true), [["Update", 0]])
+    assert.deepStrictEqual(missing("r", false), [["Update", 1]])
+    assert.deepStrictEqual(missing("p", true), [["Update", 1]])
   })
 
   it("uses no claim that is being deleted, if it has not started", () => {
     const leaving = [claim(0, { deletionTimestamp: "2026-01-01T00:00:00Z" })]
-    const [deed] = Step.deeds(Decide.decide(lookAt({ ...facts, pods: "", claims: leaving }), 1))
-    assert.deepStrictEqual(deed?._tag === "Create" && deed.storage.going, ["data-web-0"])
+    const [action] = Step.actions(Decide.decide(snapshotOf({ ...facts, pods: "", claims: leaving }), 1))
+    assert.deepStrictEqual(action?._tag === "Create" && action.storage.going, ["data-web-0"])
     const unlabelled: Facts["change"] = (pod) => ({
       ...pod,
       metadata: { ...pod.metadata, labels: { "controller-revision-hash": "new" } }
     })
     const going = ["p", "r"].map((pods) => {
       const all = Decide.decide(
-        lookAt({ ...facts, pods, spec: { ...claiming(), ...parallel }, claims: leaving, change: unlabelled }),
+        snapshotOf({ ...facts, pods, spec: { ...claiming(), ...parallel }, claims: leaving, change: unlabelled }),
         1
       )
-      return Step.deeds(all).map((one) => one._tag === "Mend" && one.storage.going)
+      return Step.actions(all).map((one) => one._tag === "Update" && one.storage.going)
     })
     assert.deepStrictEqual(going, [[["data-web-0"]], [[]]])
   })
@@ -238,7 +238,7 @@ describe("the members of a step", () => {
       spec: parallel,
       change: () => pods[i++] ?? assert.fail("too many pods")
     }
-    const { condemned, places } = lookAt(facts)
+    const { condemned, places } = snapshotOf(facts)
     assert.deepStrictEqual(
       places.map(({ ordinal, pod }) => [ordinal, pod?.metadata.name]),
       [[0, "web-0"]]
@@ -253,7 +253,7 @@ describe("the members of a step", () => {
   })
 
   it("change the counts when they are carried out", () => {
-    const step = Decide.decide(lookAt({ pods: "f.rr", replicas: 3, spec: parallel }), 1)
+    const step = Decide.decide(snapshotOf({ pods: "f.rr", replicas: 3, spec: parallel }), 1)
     const { gone, made } = Step.outcome(step)
     assert.deepStrictEqual(
       Array.from(gone, ({ metadata }) => metadata.name),
@@ -265,7 +265,7 @@ describe("the members of a step", () => {
 
   it("tell how many replicas are unavailable, where an update may replace some", () => {
     const unavailable = (facts: Partial<Facts>) =>
-      Decide.decide(lookAt({ pods: "rut.", replicas: 4, spec: parallel, ...facts }), 1).unavailable
+      Decide.decide(snapshotOf({ pods: "rut.", replicas: 4, spec: parallel, ...facts }), 1).unavailable
     assert.strictEqual(unavailable({}), 3)
     assert.strictEqual(unavailable({ readySince: now / 1000, spec: { ...parallel, minReadySeconds: 1 } }), 4)
     assert.isUndefined(unavailable({ spec: { ...parallel, updateStrategy: { type: "OnDelete" } } }))
