@@ -9,7 +9,7 @@ import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { CloudProvider } from "../../src/layers/CloudProvider.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
-import * as Stand from "../controllers/shared/nodes/harness.ts"
+import * as Harness from "../controllers/shared/nodes/harness.ts"
 import * as Scenario from "./scenario.ts"
 
 const drained = Effect.flatMap(Recorder, (recorder) => recorder.drained)
@@ -19,25 +19,27 @@ const lost = Scenario.make(
   Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
-    yield* Stand.readyNodes(["a", "well"])
-    yield* Stand.runningPod("p", "a")
+    yield* Harness.readyNodes(["a", "well"])
+    yield* Harness.runningPod("p", "a")
     yield* cluster.run(NodeLifecycle.make())
     // Another client writes to the node at the same time.
     const match = { verb: "update", resource: "nodes/status" } as const
     yield* (yield* ApiServer).setFaults([{ match, fault: { _tag: "Conflict" }, times: 1 }])
     for (const year of [2001, 2002]) {
       yield* cluster.advance("40 seconds")
-      yield* Stand.renew("well", `${year}-01-01T00:00:00.000000Z`)
+      yield* Harness.renew("well", `${year}-01-01T00:00:00.000000Z`)
       yield* cluster.advance("30 seconds")
-      assert.deepStrictEqual(yield* Stand.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
-      yield* Stand.report("a", "True", `${year}-01-01T00:00:00Z`)
-      yield* Stand.renew("well", `${year}-02-01T00:00:00.000000Z`)
+      assert.deepStrictEqual(yield* Harness.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
+      yield* Harness.report("a", "True", `${year}-01-01T00:00:00Z`)
+      yield* Harness.renew("well", `${year}-02-01T00:00:00.000000Z`)
       yield* cluster.advance("10 seconds")
-      assert.deepStrictEqual(yield* Stand.taintsOf("a"), [])
+      assert.deepStrictEqual(yield* Harness.taintsOf("a"), [])
     }
-    const ready = (yield* Stand.getPod("p")).status?.conditions?.find(({ type }) => type === "Ready")
+    const ready = (yield* Harness.getPod("p")).status?.conditions?.find(({ type }) => type === "Ready")
     assert.strictEqual(ready?.status, "False")
-    const recorded = (yield* Stand.told("node-controller", "a")).filter((one) => one.startsWith("Normal NodeNotReady"))
+    const recorded = (yield* Harness.recordedEvents("node-controller", "a")).filter((one) =>
+      one.startsWith("Normal NodeNotReady")
+    )
     assert.lengthOf(recorded, 2)
   })
 )
@@ -47,18 +49,18 @@ const evicted = Scenario.make(
   Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
-    yield* Stand.createNode("a")
+    yield* Harness.createNode("a")
     const tolerations = [{ key: "k", operator: "Exists", effect: "NoExecute", tolerationSeconds: 10 }]
-    yield* Stand.runningPod("p", "a", { terminationGracePeriodSeconds: 0, tolerations })
+    yield* Harness.runningPod("p", "a", { terminationGracePeriodSeconds: 0, tolerations })
     yield* cluster.run(TaintEviction.make())
     for (const seconds of [5, 5, 15]) {
-      yield* Stand.patchNode("a", { spec: { taints: [{ key: "k", effect: "NoExecute" }] } })
+      yield* Harness.patchNode("a", { spec: { taints: [{ key: "k", effect: "NoExecute" }] } })
       yield* cluster.advance(`${seconds} seconds`)
-      yield* Stand.patchNode("a", { spec: { taints: [{ $patch: "replace" }] } })
+      yield* Harness.patchNode("a", { spec: { taints: [{ $patch: "replace" }] } })
       yield* cluster.advance("5 seconds")
     }
     assert.deepStrictEqual(yield* cluster.snapshot(Pod), [])
-    const recorded = yield* Stand.told("taint-eviction-controller")
+    const recorded = yield* Harness.recordedEvents("taint-eviction-controller")
     assert.lengthOf(recorded, 3)
   })
 )
@@ -68,8 +70,8 @@ const machines = Scenario.make(
   Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
-    yield* Stand.createNode("gone")
-    yield* Stand.createNode("off")
+    yield* Harness.createNode("gone")
+    yield* Harness.createNode("off")
     yield* (yield* ApiServer).setFaults([
       { match: { verb: "delete" }, fault: { _tag: "Conflict" }, times: 1 },
       { match: { verb: "patch", resource: "nodes" }, fault: { _tag: "Conflict" }, times: 1 }
@@ -81,8 +83,8 @@ const machines = Scenario.make(
       (yield* cluster.snapshot(Node)).map(({ metadata }) => metadata.name),
       ["off"]
     )
-    assert.lengthOf(yield* Stand.taintsOf("off"), 1)
-    assert.lengthOf(yield* Stand.told("cloud-node-lifecycle-controller"), 2)
+    assert.lengthOf(yield* Harness.taintsOf("off"), 1)
+    assert.lengthOf(yield* Harness.recordedEvents("cloud-node-lifecycle-controller"), 2)
   }).pipe(Effect.provide(CloudProvider.layerMemory((name) => (name === "off" ? { isShutDown: true } : undefined))))
 )
 

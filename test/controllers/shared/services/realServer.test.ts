@@ -16,7 +16,7 @@ import { Cache } from "../../../../src/layers/Cache.ts"
 import { KubeClient } from "../../../../src/layers/KubeClient.ts"
 import * as envtest from "../../../support/envtest.ts"
 import * as RealServer from "../../../support/realServer.ts"
-import * as Stand from "./harness.ts"
+import * as Harness from "./harness.ts"
 
 const isMissing = envtest.isMissing("Services on a real API server")
 
@@ -47,7 +47,7 @@ const web = { namespace: "default", name: "web" }
 
 const patchStatus = (name: string, ip: string, ready: boolean) =>
   Effect.flatMap(KubeClient, (client) =>
-    client.patch(Pod, { ...web, name, subresource: "status" }, Stand.runningPatch([ip], ready))
+    client.patch(Pod, { ...web, name, subresource: "status" }, Harness.runningPatch([ip], ready))
   )
 
 const ips = (list: ReadonlyArray<{ readonly ip: string }> | undefined): string =>
@@ -73,12 +73,12 @@ it.live.skipIf(isMissing)(
       ]
       yield* client.create(Service, {
         metadata: { ...web, labels: { team: "a" } },
-        spec: { selector: Stand.labels, ports }
+        spec: { selector: Harness.labels, ports }
       })
       for (const name of ["one", "two"]) {
         const container = { name: "main", image: "x", ports: [{ name: "http", containerPort: 8080 }] }
         const spec = { nodeName: "a", hostname: name, subdomain: "web", containers: [container] }
-        yield* client.create(Pod, { metadata: { ...web, name, labels: Stand.labels }, spec })
+        yield* client.create(Pod, { metadata: { ...web, name, labels: Harness.labels }, spec })
       }
       yield* patchStatus("one", "10.1.0.1", true)
       yield* patchStatus("two", "10.1.0.2", false)
@@ -103,8 +103,8 @@ it.live.skipIf(isMissing)(
       }
       // What changes nothing is looked at, and a change after it shows that it was.
       const before = written.length
-      yield* client.patch(Service, web, Stand.merge({ metadata: { annotations: { a: "b" } } }))
-      yield* client.patch(Service, web, Stand.merge({ metadata: { labels: { team: "b" } } }))
+      yield* client.patch(Service, web, Harness.merge({ metadata: { annotations: { a: "b" } } }))
+      yield* client.patch(Service, web, Harness.merge({ metadata: { labels: { team: "b" } } }))
       yield* until(Endpoints, ({ metadata }) => metadata.labels?.["team"] === "b")
       assert.isAtMost(written.length - before, minor >= 21 ? 2 : 1)
       yield* client.delete(Pod, { ...web, name: "one" }, { gracePeriodSeconds: 0 })
