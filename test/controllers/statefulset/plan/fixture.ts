@@ -63,7 +63,7 @@ export interface Facts {
   readonly change?: (pod: Pod) => Pod
 }
 
-export const setOf = ({ metadata, replicas, spec, status }: Omit<Facts, "pods">): StatefulSet =>
+const setOf = ({ metadata, replicas, spec, status }: Omit<Facts, "pods">): StatefulSet =>
   ({
     metadata: { name: "web", namespace: "ns", uid: "uid-web", ...metadata },
     spec: { replicas, serviceName: "web", selector: { matchLabels: { app: "web" } }, template: {}, ...spec },
