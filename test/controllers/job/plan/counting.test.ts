@@ -183,6 +183,7 @@ describe("a status", () => {
     assert.isTrue(hasChanged(uncounted))
     assert.isTrue(hasChanged(stored, [pod("a", "Running"), pod("b", "Succeeded")]))
     assert.isTrue(hasChanged({ ...stored, uncountedTerminatedPods: { failed: ["gone"] } }))
+    assert.isTrue(count(job({}, stored), [pod("a", "Running")], { verdict: ends("Complete") }).hasChanged)
   })
 
   it("has no start while the Job is suspended", () => {
@@ -230,8 +231,8 @@ describe("the condition Suspended", () => {
     assert.isUndefined(managed(job({ suspend: true }), { wasManaged: false }).suspension)
     const ended = managed(job({ suspend: true }), { verdict: ends("Failed") })
     assert.deepStrictEqual(
-      [ended.suspension, ended.conditions?.map(({ type }) => type)],
-      [undefined, ["FailureTarget"]]
+      [ended.suspension, ended.conditions?.map(({ status, type }) => `${type} ${status}`)],
+      [undefined, ["FailureTarget True"]]
     )
   })
 })
