@@ -22,11 +22,9 @@ const bounded = [
   "test/streams/watch/trim.test.ts"
 ]
 
-/** Programs, kubectl and real time: such a test waits more than it computes. */
-const processes = ["test/{scenario,clients}/**/*.test.ts"]
-
-/** Real API servers, and the embedded one over HTTPS, with all else in process. */
-const servers = [
+/** Programs, kubectl, servers over HTTPS and real time: such a test waits more than it computes. */
+const processes = [
+  "test/{scenario,clients}/**/*.test.ts",
   "test/conformance/{https,real}.test.ts",
   "test/**/realServer.test.ts",
   "test/apiserver/{defaults,validation}.test.ts",
@@ -50,24 +48,13 @@ export default defineConfig({
           sequence: { groupOrder: 0 }
         }
       },
-      {
-        test: {
-          ...common,
-          name: "servers",
-          include: servers,
-          exclude: processes,
-          isolate: isUnderRoles,
-          maxWorkers: 4,
-          sequence: { groupOrder: 0 }
-        }
-      },
       { test: { ...common, name: "bounded", include: bounded, maxWorkers: 2, sequence: { groupOrder: 1 } } },
       {
         test: {
           ...common,
           name: "in-process",
           include: ["test/**/*.test.ts"],
-          exclude: [...processes, ...servers, ...bounded],
+          exclude: [...processes, ...bounded],
           isolate: isUnderRoles,
           maxWorkers: 2,
           sequence: { groupOrder: 1 }
