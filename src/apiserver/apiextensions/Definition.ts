@@ -1,7 +1,7 @@
 /**
- * What a stored CustomResourceDefinition says, as rows of the schema table: one for each version it serves. All versions share a
- * storage: with the strategy None they differ in their apiVersion alone, otherwise `conversion/` makes one of another. Rules of CEL are
- * carried in the schema and not evaluated.
+ * A stored CustomResourceDefinition as ResourceDefinitions, one for each served version. All versions share a storage: with the
+ * conversion strategy None they differ in apiVersion only, with Webhook `conversion/` converts between them. CEL rules are kept
+ * in the schema and not evaluated.
  */
 import { applyDefaults } from "../../kube/structural/applyDefaults.ts"
 import { additionalOf } from "../../kube/structural/StructuralSchema.ts"

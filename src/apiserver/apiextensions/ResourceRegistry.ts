@@ -1,7 +1,7 @@
 /**
- * The kinds that one server serves: the built-in ones, and those of its definitions. Finding a kind is one map access, whether there are
- * definitions or not. `all` is another array after every change and the same in between, so that what is made of it may be kept by
- * it. A built-in kind is never replaced.
+ * The resources that one server serves: the built-in ones and those of its CustomResourceDefinitions. A lookup is one map
+ * access. `all` is replaced on each change and never mutated, so that derived values can be cached by its identity. A
+ * definition cannot replace a built-in resource.
  */
 import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
 import * as resources from "../scheme/resources.ts"

@@ -1,4 +1,7 @@
-/** What `kubectl get` prints of a custom resource: its name, and the columns that its definition adds or else its age. */
+/**
+ * Printer columns of a custom resource: its name, then additionalPrinterColumns, or Age without any. Source:
+ * apiextensions-apiserver, registry/customresource/tableconvertor.
+ */
 import { arrayAt, isObject, numberAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import { age, name, since } from "../scheme/columns.ts"

@@ -1,7 +1,8 @@
 /**
- * What follows from the definitions that are stored: conditions, served kinds, and the end of the objects of those that are deleted. It compares
- * what is with what has to be, so that it may run after any request; it runs in the turn of a write to a definition, and of
- * one to an object whose definition waits for it. What a definition says holds from the next request on.
+ * Reconciles stored CustomResourceDefinitions within the request that writes them: conditions, served resources, and the
+ * deletion of custom resources when a definition is deleted. It is idempotent, and also runs after a write to an object whose
+ * definition is terminating. The next request sees the result. Source: apiextensions-apiserver,
+ * pkg/controller/{status,establish,finalizer}.
  */
 import { arrayAt, ensureObject, objectAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
@@ -17,7 +18,7 @@ import * as names from "./names.ts"
 
 const everything = { namespace: "", labels: [], fields: [] }
 
-/** Whether a write to the kind may change what is served. */
+/** Whether a write to the resource may change what is served. */
 export const concerns = ({ customResource: custom, storage }: ResourceDefinition): boolean =>
   storage === Definition.storage || custom?.terminating === true
 
@@ -53,7 +54,7 @@ const settle = (context: RequestScope, resource: ResourceDefinition, version: Ve
   if (Definition.isTrue(definition, "Established")) serve(context, version, definition)
 }
 
-/** Revisions of the definitions whose kinds are served, so that nothing is read twice. */
+/** Revision of the definition from which each resource was made, to skip unchanged definitions. */
 const served = new WeakMap<ResourceDefinition, number>()
 
 const serve = (context: RequestScope, { name, revision }: Version.Version, definition: JsonObject): void => {
@@ -62,7 +63,7 @@ const serve = (context: RequestScope, { name, revision }: Version.Version, defin
   const resources = Definition.resourcesOf(definition)
   for (const resource of resources) served.set(resource, revision)
   context.state.registry.put(name, resources)
-  // Watches of before show what the converter of before made; whoever watches again gets the present one.
+  // Open watches still use the old converter: end them, so that clients reconnect with the new one.
   if (first !== undefined && first.customResource?.converter?.id !== resources[0]?.customResource?.converter?.id) {
     context.state.collection(first.storage).watchers.finishAll()
   }
@@ -75,7 +76,7 @@ const terminating = {
   message: "CustomResource deletion is in progress"
 } as const
 
-/** Deletes the objects, and lets the definition go when none is left. */
+/** Deletes the custom resources, and removes the finalizer of the definition when none is left. */
 const finish = (context: RequestScope, resource: ResourceDefinition, definition: JsonObject): void => {
   const name = textAt(definition, "metadata", "name")
   const held = arrayAt(definition, "metadata", "finalizers")
@@ -113,7 +114,7 @@ const clear = (context: RequestScope, resource: ResourceDefinition): void => {
     dryRun: false
   }
   const all = select(context.state.collection(resource.storage), everything, context.state.log.revision())
-  // As the server itself does it: nobody else is asked.
+  // Deleted by the server itself, without admission.
   for (const version of all) {
     const object = Version.parse(version)
     const outcome = lifecycle.markDeleted(context, resource, object, options)

@@ -1,4 +1,4 @@
-/** Definitions that are there from the start: posted like anybody's, by the server's administrator, before anybody else comes. */
+/** Creates CustomResourceDefinitions when the server starts, as system:apiserver, before it accepts requests. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { Api, ApiRequest } from "../Api.ts"

@@ -1,6 +1,6 @@
 /**
- * Which names of a definition are free, and the conditions that say so. In one group no two definitions may use one name for a resource, nor
- * one kind; who came first keeps it. Source: apiextensions-apiserver, controller/status.
+ * The NamesAccepted and Established conditions: within a group, resource names and kinds are unique, and the earlier definition
+ * keeps its names. Source: apiextensions-apiserver, pkg/controller/status.
  */
 import { arrayAt, at, clone, equal, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"

@@ -1,7 +1,7 @@
 /**
- * Custom kinds in the OpenAPI documents: the schema of a definition, with what every object has beside it. In version 3 the schema is what it
- * is; version 2 cannot say all of it, and says less rather than something else. Names are the group read backwards, then version
- * and kind, as the reference server has them.
+ * Custom resources in the OpenAPI documents: the schema of the definition, with apiVersion, kind and metadata. Version 3 has
+ * the schema unchanged; version 2 omits what it cannot express. Names are the reversed group, version and kind, as in
+ * apiextensions-apiserver.
  */
 import { isObject } from "../json.ts"
 import type { JsonObject } from "../json.ts"
@@ -10,7 +10,7 @@ import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 /** Versions of OpenAPI. */
 export type Dialect = "v2" | "v3"
 
-/** What tells the ids of custom types from those of the type table. */
+/** Distinguishes ids of custom resource types from those of the type table. */
 const prefix = "custom:"
 
 export const isCustomResource = (id: string): boolean => id.startsWith(prefix)

@@ -1,7 +1,4 @@
-/**
- * A sentence for the kinds and fields that people ask `kubectl explain` about most. In our own words, and few: the reference
- * documentation is the place for the rest.
- */
+/** Short descriptions of common types and fields for `kubectl explain`, in our own words. */
 import type { Type } from "../scheme/types.ts"
 
 const kinds: Readonly<Record<string, string>> = {

@@ -1,7 +1,4 @@
-/**
- * The OpenAPI documents: one for everything in version 2, one per group and version in version 3. Pure functions of the kinds
- * they are asked for; who serves them decides what to keep.
- */
+/** Builds the OpenAPI documents: one for version 2, one per group and version for version 3. Pure; `serve.ts` caches them. */
 import type { Json, JsonObject } from "../json.ts"
 import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
 import * as types from "../scheme/types.ts"

@@ -1,6 +1,6 @@
 /**
- * The schema of a definition as the OpenAPI documents describe it, for `kubectl explain`: a type that contains itself. The server itself reads
- * such a schema with `kube/structural`, so to the type table it is any object. Source: apiextensions.k8s.io/v1 JSONSchemaProps.
+ * The OpenAPI schema of JSONSchemaProps, for `kubectl explain`: a recursive type. The server reads such schemas with
+ * `kube/structural`; in the type table it is an arbitrary object. Source: apiextensions.k8s.io/v1 JSONSchemaProps.
  */
 import type { JsonObject } from "../json.ts"
 

@@ -1,6 +1,6 @@
 /**
- * What can be done at which path: one list, from which the `paths` of both OpenAPI dialects are written. Derived from the
- * table of kinds, so that nothing is described that is not served.
+ * The operations of each path, from which `paths` of both OpenAPI versions are written. Derived from the table of resources, so
+ * that it describes exactly what is served.
  */
 import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
 import * as types from "../scheme/types.ts"
@@ -16,7 +16,7 @@ export interface Operation {
   readonly body: string | undefined
   readonly answer: string
   readonly gvk: { readonly group: string; readonly version: string; readonly kind: string }
-  /** Of a kind whose lists nobody knows how to merge strategically. */
+  /** Without strategic merge patch. */
   readonly isCustom?: boolean
 }
 

@@ -1,7 +1,6 @@
 /**
- * From the type table to JSON schemas, in the two dialects of OpenAPI: v2 definitions and v3 components. Merge keys and list
- * types come along as the `x-kubernetes-…` extensions that kubectl reads. Names of definitions are those of the reference
- * server: clients look kinds up by group, version and kind, but people read the names.
+ * JSON schemas of the type table as OpenAPI v2 definitions and v3 components, with the `x-kubernetes-…` extensions for merge
+ * keys and list types. Definition names are upstream's, because people read them; clients look up by group, version and kind.
  */
 import type { JsonObject } from "../json.ts"
 import * as types from "../scheme/types.ts"

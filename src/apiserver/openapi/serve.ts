@@ -1,7 +1,6 @@
 /**
- * `/openapi/v2` and `/openapi/v3`: which document a path asks for, with the hashes and entity tags that clients cache them
- * by. JSON only: the protobuf form is made from it at the HTTP front. Documents are built when first asked for and kept as
- * text for as long as the table of kinds they were built from.
+ * Serves `/openapi/v2` and `/openapi/v3` with hashes and ETags. JSON only: the HTTPS server encodes protobuf from it. Documents
+ * are built on first use and cached by the identity of the list of resources.
  */
 import type { Answer, ApiRequest } from "../Api.ts"
 import * as StatusError from "../StatusError.ts"
@@ -81,7 +80,7 @@ const answer = ({ hash, text }: Document, { headers, path, query }: ApiRequest):
   return { ...base, status: 200, body: text, headers: caching }
 }
 
-/** FNV-1a, four times with different seeds: tells documents apart, and is no secret. */
+/** FNV-1a with four seeds: an ETag, not a cryptographic hash. */
 const hash = (text: string): string =>
   [0x811c9dc5, 0x01000193, 0x9e3779b9, 0x85ebca6b]
     .map((seed) => {

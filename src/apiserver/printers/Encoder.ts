@@ -1,6 +1,6 @@
 /**
- * A view is the form in which stored versions leave the server: the objects of a group and version, their metadata only,
- * or a table. Views turn texts into texts; those that are pure functions of a version remember their result on it.
+ * Encoders write stored revisions as JSON text: objects of a group and version, their metadata only, or a table. Encodings that
+ * depend on the revision alone are cached on it.
  */
 import type { Json, JsonObject } from "../json.ts"
 import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"

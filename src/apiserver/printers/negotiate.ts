@@ -1,6 +1,6 @@
 /**
- * Chooses the form of an answer from the Accept header: the first alternative this server can produce. Go clients offer
- * protobuf first and JSON as the fallback; kubectl offers tables first.
+ * Chooses the encoder for the Accept header: the first media type that the server supports. Go clients offer protobuf first and
+ * JSON as the fallback; kubectl offers tables first. Source: apiserver, endpoints/handlers/negotiation.
  */
 import * as StatusError from "../StatusError.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"

@@ -1,4 +1,4 @@
-/** Tables: the rows that kubectl prints, computed by the server. Source: meta/v1 Table. */
+/** Encodes objects as meta/v1 Table, with the rows that kubectl prints. */
 import { generic } from "../scheme/columns.ts"
 import * as resources from "../scheme/resources.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"

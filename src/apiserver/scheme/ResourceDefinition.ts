@@ -1,6 +1,6 @@
 /**
- * One row of the schema table: everything the server knows about a kind, as data. Rules read it; no rule asks for a kind by
- * name. Rows that are mere defaults are filled in by `make`.
+ * How a resource is served, as data: names, verbs, subresources, storage, strategy hooks and printer columns. The request
+ * handling reads these fields and never compares kinds by name. `make` fills in the defaults.
  */
 import type { StructuralSchema } from "../../kube/structural/StructuralSchema.ts"
 import type { JsonObject } from "../json.ts"

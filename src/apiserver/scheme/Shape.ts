@@ -1,7 +1,6 @@
 /**
- * How the lists and maps of a kind merge: what strategic merge patch and server-side apply need to know of its fields, as a
- * view of the type table. A place that is not described is ordinary: maps merge key by key, lists are replaced whole. Shapes
- * are made as patches reach them, once per type.
+ * How lists and maps of a resource merge: what strategic merge patch and server-side apply need of the type table. Without a
+ * description, maps merge key by key and lists are replaced. Shapes are built on first use, once per type.
  */
 import * as types from "./types.ts"
 
@@ -20,7 +19,7 @@ export interface Shape {
   readonly replaced?: boolean | undefined
   /** Owned as a whole by server-side apply, whatever it contains. */
   readonly atomic?: boolean | undefined
-  /** A member that every object has, if only as null or empty: nobody owns its place, or it as long as it is nothing. */
+  /** A member that is always encoded, if only as null or empty: server-side apply records no owner of it while it is empty. */
   readonly always?: boolean | undefined
   /** Shapes of the members of the object, or of the elements of the list. */
   readonly fields?: Readonly<Record<string, Shape>> | undefined

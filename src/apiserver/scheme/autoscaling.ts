@@ -1,7 +1,7 @@
 /**
- * One stored autoscaler, two versions: autoscaling/v2 is what is stored; v1 knows the target for CPU only, and what else there
- * is travels in annotations, so that a client of v1 loses nothing that it writes back. The annotations have the reference
- * server's names, their JSON is that of v2. Source: conversions of autoscaling/v1 in the reference server.
+ * Conversion of HorizontalPodAutoscalers between autoscaling/v2, which is stored, and v1, which has only the CPU target. The
+ * rest of v2 travels in annotations, so that a v1 client can write back what it read without loss. Annotation names are those
+ * of Kubernetes; their JSON is v2. Source: pkg/apis/autoscaling/v1: conversion.
  */
 import { arrayAt, at, ensureObject, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
@@ -32,7 +32,7 @@ const parse = (text: string): Json | undefined => {
   try {
     return JSON.parse(text) as Json
   } catch {
-    return undefined // somebody's note, not ours
+    return undefined // not an annotation of this conversion
   }
 }
 

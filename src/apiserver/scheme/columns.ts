@@ -1,6 +1,6 @@
 /**
- * Columns of kubectl's tables, by kind. Source: printers of the reference server (pkg/printers/internalversion). A cell's type is
- * not always its column's: some columns of type string hold numbers there. A kind without columns shows Name and Age.
+ * Printer columns of the core resources and helpers for all others. Source: pkg/printers/internalversion: AddHandlers. A cell's
+ * type may differ from its column's, as there. A resource without columns prints Name and Age.
  */
 import { arrayAt, at, isObject, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"

@@ -1,6 +1,6 @@
 /**
- * What the server writes or takes away when an object of a kind is created or replaced, whatever the client sent: the first
- * status, mostly. Defaults of specs are in `defaults/`.
+ * PrepareForCreate and PrepareForUpdate of the built-in resources: mostly the initial status. Defaults of specs are in
+ * `defaults/`. Source: the strategies of pkg/registry.
  */
 import * as Base64 from "effect/encoding/Base64"
 import { arrayAt, at, ensureObject, get, isObject, objectAt, put, set, textAt } from "../json.ts"

@@ -1,9 +1,8 @@
 /**
- * Reads an object as the type table says it is: what the reference server does by decoding into a struct, and what is left of it
- * when the struct is written again. Fields the type does not have are taken out and told, values of a wrong type are told;
- * empty values that are not written are taken out, and what is always written is put in (see `presence.ts`). One pass over a
- * compiled check answers the common case, that there is nothing to tell or take; only then is it walked a second time, with
- * paths.
+ * Decodes an object as kube-apiserver does by decoding JSON into a struct and encoding it again: unknown fields are removed and
+ * reported, values of a wrong type are reported, omitempty drops empty values and the other fields get their zero value
+ * (`presence.ts`). A compiled check in one pass answers the common case of nothing to report or remove; only otherwise is the
+ * object walked again, with paths.
  */
 import { isObject, set } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"

@@ -1,6 +1,6 @@
 /**
- * One stored event, two groups: the core/v1 form is what is stored, events.k8s.io/v1 is a translation of field names.
- * Lossless in both directions. Source: core/v1 and events/v1 API types and their conversions in the reference server.
+ * Conversion of Events between core/v1, which is stored, and events.k8s.io/v1: field names differ, nothing is lost. Source:
+ * pkg/apis/events/v1: conversion.
  */
 import { get, isObject, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"

@@ -1,6 +1,6 @@
 /**
- * Columns of kubectl's tables for the kinds of the smaller groups: networking, policy, access, autoscaling, drivers. Source: as
- * `columns.ts`; where versions differ, the newer one.
+ * Printer columns of networking, policy, RBAC, autoscaling and CSI resources. Source: pkg/printers/internalversion:
+ * AddHandlers; where Kubernetes versions differ, the newer one.
  */
 import { arrayAt, at, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"

@@ -1,6 +1,6 @@
 /**
- * The word that kubectl shows as a pod's status: the phase, unless a container, an init container or a deletion has
- * something more telling to say. Source: printPod of the reference server.
+ * The status column of `kubectl get pods`: the phase, unless a container, an init container or a deletion gives a more specific
+ * reason. Source: pkg/printers/internalversion: printPod.
  */
 import { arrayAt, at, numberAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"

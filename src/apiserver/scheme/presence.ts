@@ -1,7 +1,6 @@
 /**
- * What the reference server makes of values that are empty or not there: it holds objects in structs, and what it writes depends
- * on how a struct holds the field, which the type table says. A field that leaves out what is empty loses it; one that is
- * always written appears, though nobody sent it, as its zero. Source: encoding/json of Go, on the API types.
+ * Empty and absent values after a round trip through a Go struct: a field with omitempty loses an empty value, any other field
+ * appears with its zero value. The type table holds how each field is declared. Source: encoding/json, on the API types.
  */
 import type { Json, JsonObject } from "../json.ts"
 import * as scalars from "./scalars.ts"
@@ -33,7 +32,7 @@ export const completing = (type: types.Type): Complete => {
   return complete
 }
 
-/** What is written of a struct that nobody has filled. */
+/** The encoding of a zero struct. */
 export const zeroStruct = (type: string): JsonObject => {
   const struct: JsonObject = {}
   completing(types.get(type))(struct)

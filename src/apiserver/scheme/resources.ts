@@ -1,6 +1,6 @@
 /**
- * The kinds this server serves: one table, from which endpoints, discovery, field selectors and printed columns are
- * derived. Adding a kind that is only stored is adding a row.
+ * The table of built-in resources, from which endpoints, discovery, field selectors and printer columns are derived, and the
+ * conversion between the stored and the served version of an object.
  */
 import { dropNulls } from "../json.ts"
 import type { JsonObject } from "../json.ts"

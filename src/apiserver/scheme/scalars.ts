@@ -1,6 +1,6 @@
 /**
- * Which JSON values the scalars of the type table accept, and what the reference server says of the others. Only the syntax:
- * whether a value makes sense is validation's business. Source: the UnmarshalJSON methods of the API types.
+ * Which JSON values the scalars of the type table accept, and the error texts for others. Syntax only; semantics are left to
+ * validation. Source: the UnmarshalJSON methods of the API types.
  */
 import type { Json } from "../json.ts"
 import type { Scalar } from "./types.ts"

@@ -1,6 +1,6 @@
 /**
- * The fields that field selectors may name, by kind, as functions of the stored object. Source: the label conversion
- * functions and field sets of the reference server; a field outside these is refused with 400.
+ * Fields that field selectors support beyond metadata.name and metadata.namespace, as functions of the stored object. Other
+ * fields are rejected with 400. Source: AddFieldLabelConversionFunc and the SelectableFields of the registries.
  */
 import { arrayAt, at, numberAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"

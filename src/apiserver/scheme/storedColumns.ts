@@ -1,4 +1,4 @@
-/** Columns of kubectl's tables for the stored kinds: workloads and volumes. Source: as `columns.ts`. */
+/** Printer columns of workloads and volumes. Source: pkg/printers/internalversion: AddHandlers. */
 import { arrayAt, at, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import {

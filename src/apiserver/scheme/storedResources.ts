@@ -1,6 +1,6 @@
 /**
- * Kinds that are stored, watched and served, without rules of their own yet: no defaults, no validation, generic columns.
- * A row moves to `kinds.ts` when it gets rules.
+ * Definitions of built-in resources beyond those of `resources.ts`: workloads, volumes, policy, RBAC, networking, webhooks.
+ * Defaults and validation are looked up by group and kind.
  */
 import * as ResourceDefinition from "./ResourceDefinition.ts"
 import * as autoscaling from "./autoscaling.ts"

@@ -6,7 +6,7 @@
  *     Type@ field!*&:form~key+@=default …        `!` required, `@` owned as a whole by server-side apply
  *
  * A form is a letter (see `Scalar`), a type (of this group, or `group.Type`), `{}` map of, `[]` list of, `[=]` list that is a
- * set, `[a,b]` list whose elements are told apart by these members. `~key` merges by a key in a strategic merge patch, `~`
+ * set, `[a,b]` list whose elements are identified by these members. `~key` merges by a key in a strategic merge patch, `~`
  * as a set, `+` with only the members sent surviving, `^` that alone; `|` takes the place of what was there.
  *
  * A scalar with `*` may be zero; without, zero means absent. A list or map that is empty is absent, a type without `&` is there
@@ -52,7 +52,7 @@ export type Form =
 export interface Field {
   readonly form: Form
   readonly required: boolean
-  /** Held by a pointer in the reference server: it tells a zero from nothing, and nothing is null. */
+  /** A pointer in Go: zero and absent differ, and absent is null. */
   readonly pointer: boolean
   /** Written by the reference server whether there is a value or not. */
   readonly always: boolean

@@ -1,7 +1,6 @@
 /**
- * Addresses and node ports of services: given out in order, so that one script gives one cluster, and kept for as long as the
- * service needs them. What is taken is read from the stored services; nothing is remembered beside them. Source: the service
- * storage of the reference server, whose ranges these are by default.
+ * Allocates cluster IPs and node ports of Services in ascending order, which makes runs repeatable. What is allocated is read
+ * from the stored Services; no other state is kept. Source: pkg/registry/core/service/storage, with its default ranges.
  */
 import { arrayAt, at, ensureObject, get, isObject, numberAt, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"

@@ -1,6 +1,6 @@
 /**
- * Members that a JSON text gives more than once. Parsing keeps the last one and says nothing, so a strict reader has to look
- * at the text itself. Iterative: a text may be nested as deeply as it likes.
+ * Finds duplicate members in JSON text, which JSON.parse silently resolves to the last one. Iterative, so that deep nesting
+ * cannot overflow the stack.
  */
 
 interface Frame {

@@ -1,7 +1,7 @@
 /**
- * Life and death: namespaces that must exist, deletion with grace periods, finalizers and propagation. The server never
- * deletes dependents and never finalises a namespace by itself: those are controllers. Source: registry/rest BeforeDelete,
- * the NamespaceLifecycle admission and the pod strategy.
+ * Deletion: namespaces that have to exist, grace periods, finalizers and propagation policies. Dependents and namespaces are
+ * deleted by controllers, never here. Source: apiserver, registry/rest: BeforeDelete; plugin/namespace/lifecycle; the Pod
+ * strategy.
  */
 import { arrayAt, at, ensureObject, get, numberAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"

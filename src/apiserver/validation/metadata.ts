@@ -1,7 +1,4 @@
-/**
- * What the server writes into the metadata of an object, and what of it a client can never change. Source: registry/rest
- * BeforeCreate and BeforeUpdate of the reference server.
- */
+/** Metadata that the server sets, and metadata that a client cannot change. Source: apiserver, registry/rest: BeforeCreate, BeforeUpdate. */
 import { arrayAt, at, ensureObject, equal, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as StatusError from "../StatusError.ts"

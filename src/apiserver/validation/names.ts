@@ -1,4 +1,4 @@
-/** The syntax of names, labels and annotations, with the reference server's words. Source: apimachinery util/validation. */
+/** Syntax of names, labels and annotations, with upstream's messages. Source: apimachinery, util/validation. */
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/

@@ -1,6 +1,6 @@
 /**
- * Validation, before anything is stored: the metadata that every kind shares here, the rest by kind in `validation/`. All that
- * is wrong is told at once, metadata first. Source: apimachinery api/validation.
+ * Validation before a write is stored: metadata first, then the resource's own (`kinds/table.ts`), then the schema of a custom
+ * resource. All errors are collected into one Status. Source: apimachinery, pkg/api/validation.
  */
 import { arrayAt, at, equal, get, isObject, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"

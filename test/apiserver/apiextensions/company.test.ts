@@ -21,8 +21,8 @@ const Memcached = Resource.make<any>()({
 
 const amy = person("amy")
 
-describe("custom resources and others", () => {
-  it.effect("roles grant them by group and plural", () =>
+describe("custom resources and controllers", () => {
+  it.effect("RBAC grants access by group and plural", () =>
     Effect.gen(function* () {
       same((yield* askAs(amy, "GET", memcacheds)).status, 403)
       const rules = [{ apiGroups: ["cache.example.com"], resources: ["memcacheds"], verbs: ["get", "list"] }]
@@ -35,7 +35,7 @@ describe("custom resources and others", () => {
     }).pipe(Effect.provide(ApiServer.layer({ authorization: "RBAC", crds: [definition()] })))
   )
 
-  it.effect("quotas count them", () =>
+  it.effect("ResourceQuota counts them", () =>
     Effect.gen(function* () {
       const quotas = "/api/v1/namespaces/default/resourcequotas"
       const hard = { "count/memcacheds.cache.example.com": "1" }
@@ -49,7 +49,7 @@ describe("custom resources and others", () => {
     }).pipe(Effect.provide(layer({ admission: { resourceQuota: true }, crds: [definition()] })))
   )
 
-  it.effect("a namespace that is deleted takes them with it, though it was there before their definition", () =>
+  it.effect("deleting a namespace deletes them, even if the namespace is older than the definition", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(Namespaces.make())
@@ -67,7 +67,7 @@ describe("custom resources and others", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("the garbage collector deletes them with their owner, and what they own with them", () =>
+  it.effect("the garbage collector deletes them with their owner, and their dependents with them", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient

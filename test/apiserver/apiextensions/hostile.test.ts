@@ -92,7 +92,7 @@ const story = (numbers: ReadonlyArray<number>) =>
   }).pipe(Effect.provide(ApiServer.layer()))
 
 describe("hostile definitions and objects", () => {
-  it.effect("are refused, and the server goes on", () =>
+  it.effect("are rejected, and the server stays available", () =>
     Effect.gen(function* () {
       const numbers = Arbitrary.array(int(0, 9_999), { minLength: 4, maxLength: 4 })
       const result = yield* Arbitrary.checkEffect(

@@ -27,21 +27,21 @@ const folder = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-describe("definitions from the start", () => {
+describe("CustomResourceDefinitions installed at start", () => {
   it.effect("are served by the server", () =>
     Effect.gen(function* () {
       same((yield* get(memcacheds)).kind, "MemcachedList")
     }).pipe(Effect.provide(layer({ crds: [definition()] })))
   )
 
-  it.effect("are a defect when the server refuses them", () =>
+  it.effect("are a defect when the server rejects them", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(Effect.provide(get(memcacheds), layer({ crds: [refusedOne] })))
       assert.isTrue(Exit.isFailure(exit) && Cause.pretty(exit.cause).includes('the definition "wrong" is refused: '))
     })
   )
 
-  it.effect("come before the objects of a test", () =>
+  it.effect("are installed before the initial objects of a test", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       same(
@@ -51,14 +51,14 @@ describe("definitions from the start", () => {
     }).pipe(Effect.provide(ClusterTest.layer({ crds: [definition()], objects: [memcached("a")] })))
   )
 
-  it.live("fail the start of an embedded cluster when they are refused", () =>
+  it.live("fail the start of an embedded cluster when they are rejected", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Effect.provide(EmbeddedCluster, EmbeddedCluster.layer({ crds: [refusedOne] })))
       assert.include(error.message, 'the definition "wrong" is refused: ')
     })
   )
 
-  it.live("are read from the files of a folder, and nothing else is", () =>
+  it.live("are read from the JSON and YAML files of a folder", () =>
     Effect.gen(function* () {
       const path = yield* folder
       writeFileSync(join(path, "b.json"), JSON.stringify(definition()))

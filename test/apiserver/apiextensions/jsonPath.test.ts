@@ -38,13 +38,13 @@ describe("JSON paths", () => {
     })
   }
 
-  it("cannot be read in other forms", () => {
+  it("other syntax is rejected", () => {
     for (const path of ["", "spec", ".spec[", ".spec.list[?(@.name)]", "..spec", ".a[0:1]"]) {
       assert.isUndefined(jsonPath.parse(path), path)
     }
   })
 
-  it("of members alone are what a scale takes", () => {
+  it("scale paths consist of member names only", () => {
     assert.deepStrictEqual(jsonPath.members(".spec.replicas"), ["spec", "replicas"])
     assert.isUndefined(jsonPath.members(".spec.list[0]"))
   })

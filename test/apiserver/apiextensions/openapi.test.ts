@@ -6,8 +6,8 @@ import { definition, definitions } from "./memcached.ts"
 
 const name = "com.example.cache.v1alpha1.Memcached"
 
-describe("OpenAPI of custom kinds", () => {
-  it.effect("has them as long as they are served", () =>
+describe("OpenAPI of custom resources", () => {
+  it.effect("describes them while they are served", () =>
     Effect.gen(function* () {
       const before = yield* get("/openapi/v2")
       assert.isUndefined(before.definitions[name])

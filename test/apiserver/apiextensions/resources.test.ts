@@ -7,8 +7,8 @@ import { definition, definitions, group, memcached, memcacheds, schema, version 
 const name = "memcacheds.cache.example.com"
 const conditions = (crd: any) => crd.status.conditions.map((one: any) => [one.type, one.status, one.reason].join(" "))
 
-describe("definitions", () => {
-  it.effect("bring endpoints and discovery, and say so in conditions", () =>
+describe("CustomResourceDefinitions", () => {
+  it.effect("are served and listed in discovery once their conditions are True", () =>
     Effect.gen(function* () {
       same((yield* refused(get(memcacheds))).status, 404)
       const created = yield* post(definitions, definition())
@@ -35,7 +35,7 @@ describe("definitions", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("are refused with everything that is wrong with them", () =>
+  it.effect("are rejected with all of their errors", () =>
     Effect.gen(function* () {
       const wrong = definition({
         group: "example",
@@ -50,7 +50,7 @@ describe("definitions", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("do not get names that another has", () =>
+  it.effect("cannot take names of another definition", () =>
     Effect.gen(function* () {
       yield* post(definitions, definition())
       yield* post(definitions, definition({ names: { kind: "Other", plural: "others", shortNames: ["mc"] } }, "others"))
@@ -68,7 +68,7 @@ describe("definitions", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("change what is served at once, and keep what may not change", () =>
+  it.effect("update what is served at once; immutable fields are rejected", () =>
     Effect.gen(function* () {
       yield* post(definitions, definition())
       yield* post(memcacheds, memcached("a"))
@@ -96,7 +96,7 @@ describe("definitions", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("take their objects with them, and end the watches", () =>
+  it.effect("delete their objects and end their watches when deleted", () =>
     Effect.gen(function* () {
       yield* post(definitions, definition())
       yield* post(memcacheds, memcached("a"))
@@ -112,7 +112,7 @@ describe("definitions", () => {
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
-  it.effect("of a built-in kind's name take nothing away from it", () =>
+  it.effect("cannot replace a built-in resource", () =>
     Effect.gen(function* () {
       const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
       yield* post(leases, { metadata: { name: "a" } })
@@ -130,7 +130,7 @@ describe("definitions", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("take their objects with them though no version is served", () =>
+  it.effect("delete their objects even if no version is served", () =>
     Effect.gen(function* () {
       yield* post(definitions, definition())
       yield* post(memcacheds, memcached("a"))
@@ -143,7 +143,7 @@ describe("definitions", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("wait for objects that are held", () =>
+  it.effect("stay until objects with finalizers are gone", () =>
     Effect.gen(function* () {
       yield* post(definitions, definition())
       yield* post(memcacheds, { ...memcached("a"), metadata: { name: "a", finalizers: ["example.com/hold"] } })
@@ -190,7 +190,7 @@ describe("custom resources", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("count generations of all but status and metadata", () =>
+  it.effect("increment generation for changes outside status and metadata", () =>
     Effect.gen(function* () {
       yield* post(definitions, definition())
       yield* post(memcacheds, { ...memcached("a"), status: { replicas: 9 } })
@@ -206,7 +206,7 @@ describe("custom resources", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("without a status endpoint count every change of the content", () =>
+  it.effect("without a status subresource increment generation for every change outside metadata", () =>
     Effect.gen(function* () {
       yield* post(definitions, definition({ versions: [version("v1alpha1", { subresources: {} })] }))
       same((yield* post(memcacheds, { ...memcached("a"), status: { replicas: 9 } })).status, { replicas: 9 })
@@ -214,7 +214,7 @@ describe("custom resources", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("want a version in updates, and no strategic merges", () =>
+  it.effect("require a resourceVersion in updates, and reject strategic merge patches", () =>
     Effect.gen(function* () {
       yield* post(definitions, definition())
       const made = yield* post(memcacheds, memcached("a"))
@@ -258,7 +258,7 @@ describe("custom resources", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("are scaled where their definition says", () =>
+  it.effect("are scaled through the paths of the scale subresource", () =>
     Effect.gen(function* () {
       yield* post(definitions, definition())
       yield* post(memcacheds, memcached("a"))
@@ -271,7 +271,7 @@ describe("custom resources", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("are printed in the columns of their definition", () =>
+  it.effect("are printed with additionalPrinterColumns", () =>
     Effect.gen(function* () {
       yield* post(definitions, definition())
       yield* post(memcacheds, memcached("a"))
@@ -288,7 +288,7 @@ describe("custom resources", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("that a stricter schema would refuse may change elsewhere", () =>
+  it.effect("that violate a stricter schema may change other fields (ratcheting)", () =>
     Effect.gen(function* () {
       yield* post(definitions, definition())
       yield* post(memcacheds, memcached("a"))

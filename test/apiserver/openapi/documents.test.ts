@@ -60,7 +60,7 @@ const validates = (document: any, group: string, kind: string) =>
   )
 
 describe("version 2", () => {
-  it.effect("describes every kind and operation, and refers to nothing that is not there", () =>
+  it.effect("describes every kind and operation, without dangling references", () =>
     Effect.gen(function* () {
       const document = yield* get("/openapi/v2")
       same(document.swagger, "2.0")
@@ -84,7 +84,7 @@ describe("version 2", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("tells types and how they merge", () =>
+  it.effect("describes types and their merge strategies", () =>
     Effect.gen(function* () {
       const { definitions } = yield* get("/openapi/v2")
       const of = (name: string, field: string) => definitions[name].properties[field]
@@ -135,7 +135,7 @@ describe("version 3", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("is cached by hash and by tag", () =>
+  it.effect("is cached by hash and by ETag", () =>
     Effect.gen(function* () {
       const url = "/openapi/v3/api/v1"
       const plain = yield* raw(url)

@@ -68,7 +68,7 @@ describe.skipIf(missing !== undefined)("kubectl, with validation", () => {
     })
   )
 
-  it.live("refuses a manifest with a field nobody knows, naming it", () =>
+  it.live("rejects a manifest with an unknown field, naming it", () =>
     Effect.gen(function* () {
       const { done, kubectl } = yield* cluster()
       const typo = deployment({ replicsa: 3 })
@@ -91,7 +91,7 @@ describe.skipIf(missing !== undefined)("kubectl, with validation", () => {
     })
   )
 
-  it.live("explains kinds and fields, by version 3 and by version 2", () =>
+  it.live("explains kinds and fields from version 3 and from version 2", () =>
     Effect.gen(function* () {
       const { done } = yield* cluster()
       for (const output of ["plaintext", "plaintext-openapiv2"]) {
@@ -112,7 +112,7 @@ describe.skipIf(missing !== undefined)("kubectl, with validation", () => {
     })
   )
 
-  it.live("finds in version 2 that the server validates, where there is no version 3", () =>
+  it.live("detects server-side validation from version 2 without version 3", () =>
     Effect.gen(function* () {
       const { calls, done, kubectl } = yield* cluster(withoutV3)
       yield* done("create -f -", deployment())
@@ -121,7 +121,7 @@ describe.skipIf(missing !== undefined)("kubectl, with validation", () => {
     })
   )
 
-  it.live("validates by version 2 itself, as old ones do", () =>
+  it.live("validates client-side by version 2, as old releases do", () =>
     Effect.gen(function* () {
       const { calls, done, kubectl } = yield* cluster(withoutValidation)
       for (const object of [pod, configMap]) yield* done("create -f -", object)

@@ -41,12 +41,12 @@ const Stored = Arbitrary.map(
   })
 )
 
-describe("autoscaling/v1", () => {
-  it.prop("gives back what is stored", { stored: Stored }, ({ stored }) =>
+describe("conversion of autoscaling/v1", () => {
+  it.prop("v2 to v1 and back loses nothing", { stored: Stored }, ({ stored }) =>
     assert.deepStrictEqual(conversion.toStored(conversion.fromStored(clone(stored))), stored)
   )
 
-  it("says the target for CPU in its own field, the rest in annotations", () => {
+  it("v1 has the CPU target as a field and the rest as annotations", () => {
     const served = conversion.fromStored({
       metadata: { name: "a" },
       spec: { maxReplicas: 3, metrics: [memory, cpu(80)] }
@@ -57,7 +57,7 @@ describe("autoscaling/v1", () => {
     })
   })
 
-  it("leaves annotations that are no JSON alone", () => {
+  it("keeps annotations that are not JSON", () => {
     const annotations = { "autoscaling.alpha.kubernetes.io/metrics": "{" }
     const stored = conversion.toStored({ metadata: { annotations }, spec: { targetCPUUtilizationPercentage: 5 } })
     assert.deepStrictEqual(stored, { metadata: { annotations }, spec: { metrics: [cpu(5)] } })

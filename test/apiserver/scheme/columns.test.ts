@@ -184,12 +184,12 @@ const rows: ReadonlyArray<readonly [plural: string, object: JsonObject, cells: J
   ]
 ]
 
-describe("columns", () => {
+describe("printer columns", () => {
   rows.forEach(([plural, object, expected], index) => {
     it(`of ${plural} (${index})`, () => assert.deepInclude(cells(plural, object), expected))
   })
 
-  it("of every kind that is stored are computed from an object that holds nothing", () => {
+  it("of every resource accept an empty object", () => {
     for (const resource of resources.all) {
       for (const column of resource.columns ?? generic) {
         const cell = column.cell({ metadata: { name: "a" } }, now)
@@ -200,7 +200,7 @@ describe("columns", () => {
     }
   })
 
-  it("ages have one or two units", () => {
+  it("ages print one or two units", () => {
     const minute = 60_000
     const ages = [
       0,

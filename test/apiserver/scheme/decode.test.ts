@@ -1,6 +1,6 @@
 /**
- * Decoding by the type table, as properties of objects generated from the table itself: what comes out is what a struct would hold,
- * and a field that does not belong is told with its path and taken out, wherever it is.
+ * Properties of decoding, on objects generated from the type table: the result is what a Go struct would hold, and an unknown field at any
+ * depth is removed and reported with its path.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -179,12 +179,12 @@ const fixed: ReadonlyArray<ReadonlyArray<number>> = Array.from({ length: 300 }, 
   Array.from({ length: 60 }, (_, at) => (seed * 7919 + at * at * 104729) % 997)
 )
 
-describe("decoding", () => {
-  it.prop("leaves what a struct of the type holds", { choices: Choices }, ({ choices }) => holdsAsStruct(choices))
-  it.prop("of what is applied leaves everything as it was sent", { choices: Choices }, ({ choices }) =>
+describe("decode", () => {
+  it.prop("returns what a Go struct of the type encodes to", { choices: Choices }, ({ choices }) => holdsAsStruct(choices))
+  it.prop("decodeSparse keeps an applied configuration unchanged", { choices: Choices }, ({ choices }) =>
     leavesSparse(choices)
   )
-  it.prop("tells the path of a stranger and takes it out", { choices: Choices }, ({ choices }) => tells(choices))
+  it.prop("reports the path of an unknown field and removes it", { choices: Choices }, ({ choices }) => tells(choices))
 
   it.each([
     { title: "leaves what a struct of the type holds", holds: holdsAsStruct },
@@ -194,7 +194,7 @@ describe("decoding", () => {
     for (const [index, choices] of fixed.entries()) assert.isTrue(holds(choices), `choices ${index}`)
   })
 
-  it("tells the first wrong value, and strangers beside it; hostile names are names", () => {
+  it("reports the first value of a wrong type and all unknown fields; __proto__ is an ordinary name", () => {
     const object = JSON.parse(
       '{"__proto__":1,"constructor":2,"spec":{"replicas":"x","paused":"y","hasOwnProperty":3}}'
     ) as JsonObject
@@ -204,13 +204,13 @@ describe("decoding", () => {
     assert.deepStrictEqual(Object.keys(object), ["spec", "metadata", "status"])
   })
 
-  it("reads a null element as the zero of its type", () => {
+  it("decodes a null list element as the zero value of its type", () => {
     const object: JsonObject = { args: [null, "a"], env: [null, { name: "e" }], name: "c" }
     assert.deepStrictEqual(decoding.decode(object, types.get("core.Container")), { unknown: [], mismatch: undefined })
     assert.deepStrictEqual(object, { args: ["", "a"], env: [{ name: "" }, { name: "e" }], name: "c", resources: {} })
   })
 
-  it("reads a null in a map as the zero of its type, and none in a struct", () => {
+  it("decodes a null map value as the zero value of its type, and drops a null field", () => {
     const object: JsonObject = { limits: { a: null }, requests: null }
     assert.deepStrictEqual(decoding.decode(object, types.get("core.ResourceRequirements")), {
       unknown: [],
@@ -222,7 +222,7 @@ describe("decoding", () => {
     assert.deepStrictEqual(sparse, { limits: { a: null }, requests: null })
   })
 
-  it("stops telling after a hundred", () => {
+  it("reports at most a hundred unknown fields", () => {
     const object: JsonObject = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`x${index}`, 1]))
     assert.deepStrictEqual(decoding.decode(object, types.get("core.EnvFromSource"))?.unknown.length, 100)
     assert.deepStrictEqual(object, {})

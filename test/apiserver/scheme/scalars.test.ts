@@ -72,7 +72,7 @@ const refused: ReadonlyArray<readonly [Scalar, Json, string | undefined]> = [
 ]
 
 describe("scalars", () => {
-  it("accept what a real server accepts, in the form it stores", () => {
+  it("accept the values kube-apiserver accepts, normalized as it stores them", () => {
     for (const [scalar, values] of accepted) {
       for (const value of values) {
         const [sent, stored] = Array.isArray(value) ? (value as [Json, string]) : [value as Json, undefined]
@@ -82,7 +82,7 @@ describe("scalars", () => {
     }
   })
 
-  it("refuse the rest, in its words where the type has its own", () => {
+  it("reject all others, with kube-apiserver's message where the type has one", () => {
     for (const [scalar, value, words] of refused) {
       assert.isFalse(scalars.accepts[scalar](value), `${scalar} ${JSON.stringify(value)}`)
       assert.isUndefined(scalars.repaired(scalar, value))

@@ -30,13 +30,13 @@ const reachable = (): ReadonlyMap<string, types.Type> => {
 describe("the type table", () => {
   const all = reachable()
 
-  it("is what its script makes of the models that are installed", () => {
+  it("equals what its script generates from the installed kubernetes-models", () => {
     const script = fileURLToPath(new URL("../../../scripts/schema-table.mjs", import.meta.url))
     const { status, stderr } = spawnSync(process.execPath, [script, "--check"], { encoding: "utf8" })
     assert.strictEqual(status, 0, stderr)
   })
 
-  it("knows every kind that is served, with its identity and metadata", () => {
+  it("has every served kind, with apiVersion, kind and metadata", () => {
     for (const resource of resources.all) {
       const fields = types.ofKind(resource)?.fields
       assert.deepStrictEqual(fields?.get("apiVersion")?.form, { _tag: "Scalar", scalar: "s" })
@@ -45,20 +45,20 @@ describe("the type table", () => {
     assert.isAbove(all.size, 250)
   })
 
-  it("merges lists by members that their elements have", () => {
+  it("has merge keys that are fields of the elements", () => {
     for (const type of all.values()) {
       for (const [name, { form, patch }] of type.fields) {
         if (form._tag !== "List" || form.element._tag !== "Ref") continue
         const element = types.get(form.element.type)
         const keys = [...(typeof form.merge === "string" ? [] : form.merge), ...(patch?.key ? [patch.key] : [])]
         for (const key of keys) assert.isTrue(element.fields.has(key), `${type.id}.${name} by ${key}`)
-        // Apply tells elements apart by more than a patch does, or not at all.
+        // Apply identifies elements by the patch key and more, or replaces the list.
         if (patch?.key && typeof form.merge !== "string") assert.include(form.merge, patch.key)
       }
     }
   })
 
-  it("has sets only of scalars, and defaults only of texts", () => {
+  it("has sets of scalars only, and defaults of strings only", () => {
     const fields = [...all.values()].flatMap((type) =>
       [...type.fields].map(([name, field]) => ({
         name: `${type.id}.${name}`,
@@ -77,7 +77,7 @@ describe("the type table", () => {
     )
   })
 
-  it("finds the lists of kinds, and nothing else that is not there", () => {
+  it("resolves list kinds, and no unknown type", () => {
     assert.deepStrictEqual(
       [...(types.find("core.PodList")?.fields.keys() ?? [])],
       ["apiVersion", "items", "kind", "metadata"]
@@ -91,7 +91,7 @@ describe("the type table", () => {
     )
   })
 
-  it("is where patches take their merge keys from", () => {
+  it("provides the merge keys of patches", () => {
     const at = (storage: string, ...path: ReadonlyArray<string>) =>
       path.reduce<Shape.Shape | undefined>(Shape.field, resources.shapeOfStorage(storage))
     const ports = at("pods", "spec", "containers", "ports")

@@ -32,8 +32,8 @@ const short = (text: string): string => {
 
 const number = (all: ReadonlyArray<number>): bigint => BigInt(`0b${all.join("")}`)
 
-describe("ranges of addresses", () => {
-  it.prop("an IPv4 address is its number, with or without zeros in front", { one: Four }, ({ one }) => {
+describe("CIDR", () => {
+  it.prop("parses IPv4 addresses, with or without leading zeros", { one: Four }, ({ one }) => {
     const parts = groups(one.bits, 8)
     for (const text of [parts.join("."), parts.map((part) => String(part).padStart(3, "0")).join(".")]) {
       assert.deepStrictEqual(Cidr.parse(`${text}/${one.outer}`), {
@@ -44,7 +44,7 @@ describe("ranges of addresses", () => {
     }
   })
 
-  it.prop("an IPv6 address is its number, however it is written", { one: Six }, ({ one }) => {
+  it.prop("parses every notation of an IPv6 address", { one: Six }, ({ one }) => {
     const [a = 0, b = 0, c = 0, d = 0] = groups(one.bits.slice(96), 8)
     const mixed = `${plain(one.bits.slice(0, 96))}:${a}.${b}.${c}.${d}`
     for (const text of [plain(one.bits), short(plain(one.bits)), plain(one.bits).toUpperCase(), mixed]) {
@@ -64,7 +64,7 @@ describe("ranges of addresses", () => {
     }
   )
 
-  it("what is no range is told from what is", () => {
+  it("rejects what is not a CIDR", () => {
     const wrong = [
       "",
       "10.0.0.0",

@@ -31,11 +31,11 @@ describe("duplicate members", () => {
     for (const [text, found] of examples) assert.deepStrictEqual(duplicates.find(text), found, text)
   })
 
-  it.effect.prop("are never found in what a program has written", { tree: Arbitrary.schema(Tree) }, ({ tree }) =>
+  it.effect.prop("are never found in the output of JSON.stringify", { tree: Arbitrary.schema(Tree) }, ({ tree }) =>
     Effect.sync(() => assert.deepStrictEqual(duplicates.find(JSON.stringify(tree, undefined, 1)), []))
   )
 
-  it("are looked for without recursion", () => {
+  it("are found in deeply nested text without recursion", () => {
     const deep = 200_000
     assert.deepStrictEqual(duplicates.find(`${"[".repeat(deep)}${"]".repeat(deep)}`), [])
   })

@@ -46,7 +46,7 @@ describe("an unknown field", () => {
   const places = ["spec.template.spec.containers[0].bar", "spec.template.spec.containers[0].env[0].valu", "spec.foo"]
   const errors = places.map((path) => `unknown field "${path}"`)
 
-  it.effect("is an error when asked to be strict, and nothing is stored", () =>
+  it.effect("is an error with fieldValidation=Strict, and nothing is stored", () =>
     Effect.gen(function* () {
       const no = yield* refused(post(deployments, odd, { fieldValidation: "Strict" }))
       same([no.status, no.error.reason._tag], [400, "BadRequest"])
@@ -55,7 +55,7 @@ describe("an unknown field", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("is a warning otherwise, or nothing; and is dropped", () =>
+  it.effect("is dropped, with a warning unless fieldValidation=Ignore", () =>
     Effect.gen(function* () {
       const warned = yield* raw("POST", deployments, JSON.stringify(odd))
       same(
@@ -72,7 +72,7 @@ describe("an unknown field", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("in a patch is told with what was patched", () =>
+  it.effect("in a patch is reported with the patched object", () =>
     Effect.gen(function* () {
       yield* post(deployments, deployment())
       const strict = { fieldValidation: "Strict" }
@@ -102,7 +102,7 @@ describe("an unknown field", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("in an apply is an error, whatever was asked for", () =>
+  it.effect("in an apply is an error with any fieldValidation", () =>
     Effect.gen(function* () {
       for (const fieldValidation of ["Ignore", "Warn", "Strict"]) {
         const no = yield* refused(
@@ -176,7 +176,7 @@ describe("a value of a wrong type", () => {
     ["a fraction for int-or-string", surge(1.5), "json: cannot unmarshal number 1.5 into Go value of type int32"]
   ]
   for (const [title, body, message] of cases) {
-    it.effect(`${title} is refused, whatever was asked for`, () =>
+    it.effect(`${title} is rejected with any fieldValidation`, () =>
       Effect.gen(function* () {
         for (const fieldValidation of ["Ignore", "Warn", "Strict"]) {
           const no = yield* refused(post(deployments, body, { fieldValidation }))
@@ -186,7 +186,7 @@ describe("a value of a wrong type", () => {
     )
   }
 
-  it.effect("is refused in bytes and precise times too", () =>
+  it.effect("is rejected for bytes and MicroTime too", () =>
     Effect.gen(function* () {
       const secret = (a: unknown) => ({ apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, data: { a } })
       const bytes = yield* refused(post(secrets, secret("%%%")))
@@ -201,7 +201,7 @@ describe("a value of a wrong type", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("in patches is told in the words of the patch's type", () =>
+  it.effect("in a patch has the message of the patch type", () =>
     Effect.gen(function* () {
       yield* post(deployments, deployment())
       const at = `${deployments}/d`
@@ -235,7 +235,7 @@ describe("a value of a wrong type", () => {
 })
 
 describe("subresources with types of their own", () => {
-  it.effect("are read the same way", () =>
+  it.effect("are decoded the same way", () =>
     Effect.gen(function* () {
       yield* post(deployments, deployment({ replicas: 1 }))
       const scale = `${deployments}/d/scale`
@@ -264,8 +264,8 @@ describe("subresources with types of their own", () => {
   )
 })
 
-describe("besides", () => {
-  it.effect("a quantity may be a number, and is stored as text", () =>
+describe("other values", () => {
+  it.effect("a quantity may be a number, and is stored as a string", () =>
     Effect.gen(function* () {
       const body = deployment({}, { resources: { limits: { cpu: 1, memory: "64Mi" } } })
       const made = yield* raw("POST", deployments, JSON.stringify(body), { fieldValidation: "Strict" })
@@ -275,7 +275,7 @@ describe("besides", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("a member given twice is told as a duplicate; the last one counts", () =>
+  it.effect("a duplicate member is reported; the last one is stored", () =>
     Effect.gen(function* () {
       const text = JSON.stringify(deployment({ replicas: 1 })).replace('"replicas":1', '"replicas":1,"replicas":2')
       const strict = yield* raw("POST", deployments, text, { fieldValidation: "Strict" })
@@ -290,7 +290,7 @@ describe("besides", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("a directive nobody knows is refused, and an unknown field though it is null", () =>
+  it.effect("an unknown fieldValidation is rejected, and so is an unknown field that is null", () =>
     Effect.gen(function* () {
       const no = yield* refused(post(deployments, deployment(), { fieldValidation: "Loose" }))
       same(

@@ -1,7 +1,7 @@
 /**
- * Conversion reviews, `apiextensions.k8s.io`: what a webhook is asked, and what becomes of its answer, which may be anything. All objects of
- * a review are converted, or none. Of the metadata a webhook decides on labels and annotations; the rest stays what it was. Pure
- * and total. Source: apiextensions-apiserver, apiserver/conversion, whose words these are.
+ * ConversionReview requests and responses. A review converts all of its objects or fails; of the metadata, a webhook may change
+ * labels and annotations only. Pure, and total for any response. Source: apiextensions-apiserver, pkg/apiserver/conversion:
+ * webhookConverter, with its error texts.
  */
 import * as Result from "effect/Result"
 import { statusWords } from "../../webhook/review.ts"

@@ -1,4 +1,4 @@
-/** Has webhooks convert objects: reviews of a bounded size, each within its webhook's time, on the server's clock. */
+/** Calls conversion webhooks: reviews of a bounded size, at most four at a time, each with its timeout on the Effect clock. */
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"

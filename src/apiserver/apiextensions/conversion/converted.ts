@@ -1,7 +1,8 @@
 /**
- * Objects in the versions that are asked for. What a webhook has made of a version of an object is remembered on it, so that it is asked
- * once for each, whoever reads; what is only on its way into the store is found among the answers that the request has got. Where
- * an answer is missing, the synchronous section ends without a trace (`Unconverted`).
+ * Custom resources in a requested version. The result of a conversion webhook is cached on the stored revision, so that each is
+ * converted once for all readers; an object that is not stored yet is looked up among the webhook responses of its request. If
+ * a result is missing, `ConversionRequired` ends the synchronous section before anything is written. Source:
+ * apiextensions-apiserver, pkg/apiserver/conversion.
  */
 import { applyDefaults } from "../../../kube/structural/applyDefaults.ts"
 import { prune } from "../../../kube/structural/prune.ts"
@@ -59,7 +60,7 @@ const readyOf = (
 ): Version.Version | undefined =>
   one.schemaVersion === version ? one : one.converted?.id === id ? one.converted.byVersion.get(version) : undefined
 
-/** Whether nobody has to be asked for the kind's form of a version. */
+/** Whether the version of the resource can be read without calling a webhook. */
 export const isReady = (resource: ResourceDefinition.ResourceDefinition, version: Version.Version): boolean =>
   resource.customResource?.converter === undefined ||
   readyOf(resource, resource.customResource.converter, version) !== undefined
@@ -144,7 +145,7 @@ const convert = (
   const found = objects.map((text) => webhookResponses?.conversionOf(converter, to, text))
   const missing = objects.filter((_, index) => found[index] === undefined)
   if (missing.length > 0) {
-    // Somebody writes faster than the webhook answers.
+    // Concurrent writes keep invalidating the webhook's results.
     if (webhookResponses?.mayConvert() !== true) throw StatusError.unavailable()
     throw new ConversionRequired({ converter, to, objects: missing })
   }

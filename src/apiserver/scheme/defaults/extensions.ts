@@ -1,4 +1,7 @@
-/** Defaults of webhooks and of definitions of custom resources. Source: admissionregistration/v1 and apiextensions/v1 defaults. */
+/**
+ * Defaults of webhook configurations and CustomResourceDefinitions. Source: the defaults of admissionregistration/v1 and
+ * apiextensions/v1.
+ */
 import { ensureObject, objectAt, textAt } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
 import { absent, empty, objects, specOf } from "./fill.ts"

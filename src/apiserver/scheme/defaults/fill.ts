@@ -1,4 +1,4 @@
-/** Filling in what was left out: small steps that the defaults of all kinds are made of. They work in place and never throw. */
+/** Helpers that set absent or empty members, from which the defaults are composed. They work in place and never throw. */
 import { arrayAt, clone, ensureObject, get, isObject, set } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as Quantity from "../../../kube/quantity.ts"

@@ -1,6 +1,6 @@
 /**
- * Defaults of pod specs, whether in a pod or in the template of a workload. Source: core/v1 defaults of the reference server.
- * Templates are not given everything: what depends on the pod as it runs is filled in when the pod is made.
+ * Defaults of pod specs, in a Pod and in the template of a workload. Source: pkg/apis/core/v1: defaults. Templates do not get
+ * the defaults that are set when the Pod is created.
  */
 import * as PodDefaults from "../../../kube/podDefaults.ts"
 import { ensureObject, get, isObject, numberAt, objectAt, textAt } from "../../json.ts"

@@ -1,9 +1,12 @@
-/** Defaults of services and of the lists of addresses behind them. Source: core/v1 and discovery/v1 defaults of the reference server. */
+/**
+ * Defaults of Services, Endpoints, EndpointSlices, NetworkPolicies, IngressClasses and RBAC bindings. Source: the defaults of
+ * core/v1, discovery/v1, networking/v1 and rbac/v1.
+ */
 import { arrayAt, ensureObject, get, isObject, numberAt, objectAt, set, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import { absent, empty, objects, specOf } from "./fill.ts"
 
-/** By a port of the nodes, a balancer, or an address that somebody leads there. */
+/** By node ports, a load balancer or external IPs. Source: pkg/api/service: ExternallyAccessible. */
 export const isReachedFromOutside = (spec: JsonObject): boolean => {
   const type = textAt(spec, "type")
   return (

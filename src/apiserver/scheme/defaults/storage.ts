@@ -1,4 +1,7 @@
-/** Defaults of volumes and claims, and of what bounds resources. Source: core/v1 and storage/v1 defaults of the reference server. */
+/**
+ * Defaults of PersistentVolumes, PersistentVolumeClaims, StorageClasses, ResourceQuotas and LimitRanges. Source:
+ * pkg/apis/core/v1 and pkg/apis/storage/v1: defaults.
+ */
 import { persistentVolumeSource } from "../../../kube/podDefaults.ts"
 import { clone, ensureObject, get, objectAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"

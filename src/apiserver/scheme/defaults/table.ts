@@ -1,6 +1,6 @@
 /**
- * Which defaults a kind has: filled in on every write of the whole object, so that what an update leaves out comes back.
- * Stored forms, in place, before validation. A kind that is not here has none.
+ * Defaults by group and kind, applied to the stored version on every write of a whole object, before validation. Kinds that are
+ * missing here have none.
  */
 import { objectAt, set } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"

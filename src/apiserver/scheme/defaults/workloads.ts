@@ -1,6 +1,6 @@
 /**
- * Defaults of what makes pods: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController, Job, CronJob. Source:
- * apps/v1, batch/v1 and core/v1 defaults of the reference server.
+ * Defaults of Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController, Job, CronJob and HorizontalPodAutoscaler.
+ * Source: the defaults of apps/v1, batch/v1, core/v1 and autoscaling/v2.
  */
 import { arrayAt, at, clone, ensureObject, equal, get, isObject, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
@@ -115,7 +115,7 @@ export const cronJob = (object: JsonObject): void => {
 const uidLabels = ["controller-uid", "batch.kubernetes.io/controller-uid"] as const
 const nameLabels = ["job-name", "batch.kubernetes.io/job-name"] as const
 
-/** A job selects its pods by its own uid, unless somebody asked to say how. Source: the job strategy of the registry. */
+/** A Job selects its pods by its uid unless manualSelector is set. Source: pkg/registry/batch/job: generateSelector. */
 export const jobSelector = (object: JsonObject): void => {
   const spec = specOf(object)
   const pods = get(spec, "template")

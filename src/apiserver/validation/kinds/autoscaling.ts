@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscaler, in its stored form of autoscaling/v2. Source: autoscaling validation of the reference server. */
+/** HorizontalPodAutoscaler in autoscaling/v2, the stored version. Source: pkg/apis/autoscaling/validation. */
 import { arrayAt, at, get, isObject, numberAt, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as Quantity from "../../../kube/quantity.ts"
@@ -39,7 +39,7 @@ const reference = (errors: Errors, field: string, value: Json | undefined): void
   for (const key of ["kind", "name"]) segment(errors, `${field}.${key}`, textAt(value, key))
 }
 
-/** What each type of metric is told in, and how that is checked. */
+/** Validation of the source of each metric type. */
 const sources: Readonly<Record<string, (errors: Errors, field: string, value: JsonObject) => void>> = {
   object: (errors, field, value) => {
     reference(errors, `${field}.describedObject`, get(value, "describedObject"))

@@ -1,4 +1,4 @@
-/** PersistentVolumeClaim and PersistentVolume. Source: core validation of the reference server. */
+/** PersistentVolumeClaim and PersistentVolume. Source: pkg/apis/core/validation. */
 import { arrayAt, at, clone, equal, get, objectAt, put, textAt } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
 import * as Quantity from "../../../kube/quantity.ts"

@@ -1,6 +1,6 @@
 /**
- * Containers of a pod or of a pod template: names, images, ports, and what other files check of them. Source: core validation of the
- * reference server, in its order, since several errors are told in order.
+ * Containers of a Pod or a pod template: names, images, ports, and what other modules validate of them. Source:
+ * pkg/apis/core/validation: validateContainers; errors come in its order.
  */
 import { arrayAt, at, numberAt, textAt } from "../../json.ts"
 import type { Json } from "../../json.ts"

@@ -1,4 +1,4 @@
-/** Lease and Event: small objects that programs write often. Source: coordination and core event validation. */
+/** Lease and Event. Source: pkg/apis/coordination/validation, pkg/apis/core/validation: ValidateEventCreate. */
 import { get, numberAt, textAt } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
 import { invalid, pushAll, required } from "./field.ts"

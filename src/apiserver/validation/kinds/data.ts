@@ -1,4 +1,7 @@
-/** ConfigMap, Secret, ServiceAccount, ControllerRevision, Role and its bindings: data with a few rules. */
+/**
+ * ConfigMap, Secret, ControllerRevision, and RBAC roles and bindings. Source: pkg/apis/core/validation,
+ * pkg/apis/apps/validation, pkg/apis/rbac/validation.
+ */
 import { arrayAt, equal, get, numberAt, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as names from "../names.ts"

@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinitions: names, versions and schemas. Of what cannot be changed, once objects may exist, is told too. Source:
- * apiextensions-apiserver, apis/apiextensions/validation.
+ * CustomResourceDefinitions: names, versions, schemas and immutable fields. Source: apiextensions-apiserver,
+ * pkg/apis/apiextensions/validation.
  */
 import { check } from "../../../kube/structural/check.ts"
 import * as Definition from "../../apiextensions/Definition.ts"

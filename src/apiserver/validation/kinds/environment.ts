@@ -1,6 +1,6 @@
 /**
- * Environment variables and where their values come from, which for fields of the pod and resources of its containers is the
- * same in volumes. Source: core validation of the reference server.
+ * Environment variables and their sources; downward API fields and resources are validated for volumes too. Source:
+ * pkg/apis/core/validation: ValidateEnv.
  */
 import { at, get, isObject, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
@@ -10,7 +10,7 @@ import { invalid, notSupported, pushAll, required } from "./field.ts"
 import type { Errors } from "./field.ts"
 import * as formats from "./formats.ts"
 
-/** Fields of a pod that something in it can be told. */
+/** Fields of a pod that the downward API supports. */
 export interface Fields {
   readonly paths: ReadonlyArray<string>
 }
@@ -102,7 +102,7 @@ export const resourceFieldRef = (errors: Errors, path: string, value: Json, inVo
   const isAllowed = divisor === undefined || allowed.some((one) => Quantity.compare(divisor, one) === 0)
   if (isAllowed || Quantity.compare(divisor, "0") === 0) return
   const list = `${allowed.slice(0, -1).join(", ")}${allowed.length > 2 ? "," : ""} and ${allowed.at(-1) ?? ""}`
-  // The value that is told is the resource, not the divisor.
+  // Upstream prints the resource as the invalid value, not the divisor.
   errors.push(invalid(`${path}.divisor`, name, `only divisor's values ${list} are supported with the ${kind} resource`))
 }
 

@@ -1,6 +1,6 @@
 /**
- * Containers that are put into a running pod to look at it: they come through an endpoint of their own, are never changed and
- * never leave, and promise nothing. Source: core validation of the reference server.
+ * Ephemeral containers: added through a subresource, never changed or removed, without ports, probes and resources. Source:
+ * pkg/apis/core/validation: validateEphemeralContainers.
  */
 import { arrayAt, at, equal, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"

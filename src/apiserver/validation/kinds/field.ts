@@ -1,7 +1,6 @@
 /**
- * The words of a refused field: each function makes one error of a `Status` of 422, the value written the way the reference
- * server writes it (Go's syntax for maps and structs), since people and tests match on these texts. Source: apimachinery
- * util/validation/field. Values are JSON of any shape; nothing here throws.
+ * Field errors of a Status 422. Values are printed in Go syntax for maps and structs, because clients match on these texts.
+ * Source: apimachinery, util/validation/field. Values are JSON of any shape; nothing here throws.
  */
 import { get, isObject } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"

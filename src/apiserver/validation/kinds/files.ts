@@ -1,7 +1,4 @@
-/**
- * Files that volumes make of other things: of keys in config maps and secrets, of fields of the pod. Source: core validation of
- * the reference server.
- */
+/** Files that volumes create from ConfigMap and Secret keys and from the downward API. Source: pkg/apis/core/validation. */
 import { at, objectAt, textAt } from "../../json.ts"
 import type { Json } from "../../json.ts"
 import * as environment from "./environment.ts"

@@ -1,6 +1,6 @@
 /**
- * Syntax of the values inside specs: ports, addresses, environment variables, percentages, label selectors, times. Each check
- * gives what is wrong in the reference server's words, nothing when all is well. Source: apimachinery util/validation.
+ * Formats of values in specs: ports, addresses, environment variable names, percentages, label selectors, times. Each check
+ * returns upstream's messages, or none. Source: apimachinery, util/validation.
  */
 import * as Ip from "../../../kube/ip.ts"
 import { arrayAt, get, isObject, textAt } from "../../json.ts"

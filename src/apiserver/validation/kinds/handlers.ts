@@ -1,7 +1,4 @@
-/**
- * How a container is asked and told things: probes and hooks, each by exactly one kind of handler. Source: core validation of
- * the reference server.
- */
+/** Probes and lifecycle hooks, each with exactly one handler. Source: pkg/apis/core/validation: validateHandler, validateProbe. */
 import { arrayAt, get, isObject, numberAt, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import { forbidden, invalid, notSupported, pushAll, required } from "./field.ts"

@@ -1,4 +1,4 @@
-/** Ingress and IngressClass. Source: networking validation of the reference server. */
+/** Ingress and IngressClass. Source: pkg/apis/networking/validation. */
 import * as Ip from "../../../kube/ip.ts"
 import { arrayAt, at, get, isObject, numberAt, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"

@@ -1,6 +1,7 @@
 /**
- * What the status of a Job may say: the two ends exclude each other, each has its word before it, and an end is the end. Rules ask only
- * about what a write changes, so that what an older server let through can still be written. Source: batch ValidateJobStatusUpdate, 1.32.
+ * The status of a Job: Complete and Failed exclude each other, each needs its criterion condition first, and neither can be
+ * undone. Only what an update changes is validated, so that a status from an older server stays writable. Source:
+ * pkg/apis/batch/validation: ValidateJobStatusUpdate, 1.32.
  */
 import { arrayAt, at, equal, get, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"

@@ -1,4 +1,4 @@
-/** Job and CronJob. Source: batch validation of the reference server. */
+/** Job and CronJob; PodDisruptionBudget. Source: pkg/apis/batch/validation, pkg/apis/policy/validation. */
 import * as Result from "effect/Result"
 import * as Schedule from "../../../kube/cron/Schedule.ts"
 import * as Zone from "../../../kube/cron/Zone.ts"
@@ -68,7 +68,7 @@ const immutable = (errors: Errors, field: string, value: Json | Printed | undefi
   errors.push(invalid(field, value, "field is immutable"))
 }
 
-/** What a scheduler may still be told while a job waits suspended. */
+/** Scheduling directives that are mutable while a Job is suspended and has not started. */
 const directives = ["nodeSelector", "tolerations", "affinity", "schedulingGates"]
 
 export const jobUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {

@@ -1,6 +1,6 @@
 /**
- * Where a container has the volumes of its pod: as trees of files (`volumeMounts`) or as devices (`volumeDevices`). Source: core
- * validation of the reference server; where it names a list instead of its element, so does this.
+ * Volume mounts and volume devices of containers. Source: pkg/apis/core/validation: ValidateVolumeMounts,
+ * ValidateVolumeDevices; a path that names the list instead of its element is upstream's.
  */
 import { arrayAt, at, objectAt, textAt } from "../../json.ts"
 import type { Json } from "../../json.ts"

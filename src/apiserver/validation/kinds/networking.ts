@@ -1,4 +1,4 @@
-/** NetworkPolicy: who may talk to whom. Source: networking validation of the reference server. */
+/** NetworkPolicy. Source: pkg/apis/networking/validation: ValidateNetworkPolicy. */
 import { arrayAt, get, isObject, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as Cidr from "./cidr.ts"

@@ -1,6 +1,6 @@
 /**
- * The spec of a pod, in a pod or in the template of a workload. Source: core validation of the reference server, in its
- * order. Affinity is checked as far as a scheduler depends on it.
+ * PodSpec, in a Pod or a pod template. Source: pkg/apis/core/validation: ValidatePodSpec, in its order. Affinity is validated
+ * as far as a scheduler depends on it.
  */
 import { arrayAt, at, get, isObject, numberAt, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"

@@ -1,6 +1,6 @@
 /**
- * Pods: a spec that may hardly change once it is written. Source: ValidatePodUpdate of the reference server, as of its newer
- * versions; the difference that older ones print behind the message is left out.
+ * Pods; most of the spec is immutable. Source: pkg/apis/core/validation: ValidatePodUpdate. The diff that older versions append
+ * to the message is left out.
  */
 import { arrayAt, clone, equal, get, isObject, objectAt, put, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"

@@ -1,4 +1,7 @@
-/** Several things as the files of one volume, each path once. Source: core validation of the reference server. */
+/**
+ * Projected volumes: several sources in one volume, without conflicting paths. Source: pkg/apis/core/validation:
+ * validateProjectedVolumeSource.
+ */
 import { arrayAt, at, get, isObject, numberAt, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import { downward, items, mode, ownPath } from "./files.ts"
@@ -31,7 +34,7 @@ export const projected = (errors: Errors, path: string, source: JsonObject): voi
   }
 }
 
-/** What is told is whose files they are, where they are somebody's, or else which. */
+/** The error names the source of the files if it has a name, otherwise the path. */
 const once = (
   errors: Errors,
   path: string,

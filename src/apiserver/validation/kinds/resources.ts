@@ -1,6 +1,6 @@
 /**
- * Amounts in specs: what containers ask for, what claims request, what quotas and limit ranges bound. Source: core validation
- * of the reference server.
+ * Resource requirements of containers, requests of claims, limits of quotas and limit ranges. Source: pkg/apis/core/validation:
+ * ValidateResourceRequirements.
  */
 import { get, isObject } from "../../json.ts"
 import type { Json } from "../../json.ts"
@@ -15,7 +15,7 @@ const isHugePages = (name: string): boolean => name.startsWith("hugepages-")
 
 export const unqualified = "must be a standard resource type or fully qualified"
 
-/** Resources without a domain must be known ones; the others belong to somebody. */
+/** Resources without a domain must be standard ones; those with a domain are extended resources. */
 const containerResource = (errors: Errors, field: string, name: string): void => {
   pushAll(errors, field, name, names.qualified(name))
   if (!name.includes("/") && !standard.has(name) && !isHugePages(name)) {

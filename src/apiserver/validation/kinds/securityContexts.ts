@@ -1,6 +1,6 @@
 /**
- * What containers and pods may do and whom they run as. Values in memory are printed without their fields. Source: core
- * validation of the reference server.
+ * Security contexts of pods and containers. Structs in messages are printed without their fields. Source:
+ * pkg/apis/core/validation: ValidateSecurityContext.
  */
 import { arrayAt, at, get, isObject, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"

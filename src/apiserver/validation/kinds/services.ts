@@ -1,6 +1,6 @@
 /**
- * Service, Endpoints, EndpointSlice. Source: core and discovery validation of the reference server. Addresses have been
- * allocated before this is asked.
+ * Service, Endpoints, EndpointSlice. Source: pkg/apis/core/validation, pkg/apis/discovery/validation. Cluster IPs and node
+ * ports are allocated before validation.
  */
 import * as Ip from "../../../kube/ip.ts"
 import { arrayAt, at, equal, get, numberAt, textAt } from "../../json.ts"

@@ -1,4 +1,4 @@
-/** The spec of an object, empty where there is none: rules are total. */
+/** The spec of an object, or an empty object: validation has to accept any JSON. */
 import { objectAt } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
 

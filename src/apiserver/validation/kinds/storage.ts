@@ -1,4 +1,4 @@
-/** ResourceQuota and LimitRange, Node and PriorityClass. Source: core and scheduling validation of the reference server. */
+/** ResourceQuota, LimitRange, Node and PriorityClass. Source: pkg/apis/core/validation, pkg/apis/scheduling/validation. */
 import { arrayAt, at, equal, get, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as names from "../names.ts"

@@ -1,6 +1,6 @@
 /**
- * Which rules a kind has. `check` looks at every new state of the object's main endpoint, `change` compares it with the state
- * it replaces. Rules see stored forms, after defaulting, and are total: a body of a wrong shape is somebody else's 400.
+ * Validation by group and kind, as the strategies of pkg/registry call it. It sees the stored version after defaulting, and
+ * accepts JSON of any shape: decoding has reported wrong types already.
  */
 import type { JsonObject } from "../../json.ts"
 import type { ResourceDefinition } from "../../scheme/ResourceDefinition.ts"

@@ -1,4 +1,4 @@
-/** Pod templates, and how they go together with the selector of the workload they are in. */
+/** Pod templates and their match with the selector of the workload. Source: pkg/apis/core/validation: ValidatePodTemplateSpec. */
 import { at, get, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import { forbidden, invalid, labelSelector, notSupported, stringMap } from "./field.ts"

@@ -1,7 +1,6 @@
 /**
- * Where a volume comes from: what each kind of source needs, for volumes of pods and, with few differences, for persistent ones.
- * Source: core validation of the reference server, in its order of the kinds: the first one that is given is looked at, the
- * others are too many.
+ * Volume sources of pods and, with few differences, of PersistentVolumes. Source: pkg/apis/core/validation:
+ * validateVolumeSource, in its order: the first source is validated, others are reported as too many.
  */
 import { arrayAt, at, get, isObject, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"

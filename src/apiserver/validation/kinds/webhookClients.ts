@@ -1,6 +1,6 @@
 /**
- * Where a webhook is, a URL or a service, and which reviews it understands: alike for admission and conversion. Source:
- * `ValidateWebhookURL` and `ValidateWebhookService` of the reference server.
+ * Client configuration of admission and conversion webhooks: URL or service, and the supported review versions. Source:
+ * apiserver, util/webhook: ValidateWebhookURL, ValidateWebhookService.
  */
 import { get, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"

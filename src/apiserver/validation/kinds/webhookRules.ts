@@ -1,4 +1,4 @@
-/** Which requests a webhook is about. Source: `validateRuleWithOperations` of the reference server. */
+/** Rules of webhook configurations. Source: pkg/apis/admissionregistration/validation: validateRuleWithOperations. */
 import { arrayAt, at } from "../../json.ts"
 import type { Json } from "../../json.ts"
 import { invalid, notSupported, Printed, required, stringList } from "./field.ts"

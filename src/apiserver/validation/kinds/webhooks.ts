@@ -1,6 +1,6 @@
 /**
- * Configurations of admission webhooks: what is asked, about what, and whom. Source: admissionregistration validation of the reference
- * server, as it is for objects that were never anything but v1.
+ * ValidatingWebhookConfiguration and MutatingWebhookConfiguration. Source: pkg/apis/admissionregistration/validation, as for
+ * objects created in v1.
  */
 import { arrayAt, get, isObject, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"

@@ -1,6 +1,6 @@
 /**
- * Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController. Source: apps and core validation of the reference
- * server and the update strategies of its registry. A selector that decides which pods are mine never changes.
+ * Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController; selectors are immutable. Source:
+ * pkg/apis/apps/validation, pkg/apis/core/validation, and the update strategies of pkg/registry.
  */
 import { at, equal, get, isObject, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"

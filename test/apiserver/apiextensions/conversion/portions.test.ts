@@ -30,7 +30,7 @@ const fill = (count: number, annotations: object) =>
     post(collection("v2"), widget("v2", `w${index}`, index, { annotations }))
   )
 
-it.effect("many objects are converted a hundred at a time, and once", () => {
+it.effect("converts at most a hundred objects per review, each once", () => {
   const asked: Array<number> = []
   return Effect.gen(function* () {
     yield* fill(250, {})
@@ -46,7 +46,7 @@ it.effect("many objects are converted a hundred at a time, and once", () => {
   }).pipe(Effect.provide(served(asked)))
 })
 
-it.effect("great objects are converted few at a time", () => {
+it.effect("limits the size of a review: large objects are converted in smaller reviews", () => {
   const asked: Array<number> = []
   return Effect.gen(function* () {
     yield* fill(60, { note: "n".repeat(200_000) })

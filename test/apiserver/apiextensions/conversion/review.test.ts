@@ -124,7 +124,7 @@ const answers = Arbitrary.schema(Answer)
 
 const read = (answer: Answer) => Review.read(wantedOf(answer), "7", replyTo(answer))
 
-describe("Review", () => {
+describe("conversionReview", () => {
   checkProperty(
     "an answer is taken when it is all that it has to be, and otherwise one sentence",
     answers,
@@ -137,7 +137,7 @@ describe("Review", () => {
     }
   )
 
-  checkProperty("an object keeps its metadata but for labels and annotations", answers, (answer) => {
+  checkProperty("a webhook can change labels and annotations, no other metadata", answers, (answer) => {
     const found = read(answer)
     if (Result.isFailure(found)) return true
     return found.success.every(({ metadata, spec }: any, index) => {
