@@ -17,7 +17,7 @@ import * as jsonPath from "./jsonPath.ts"
 
 export const storage = "apiextensions.k8s.io/customresourcedefinitions"
 
-/** Removes the objects before their definition goes. */
+/** The finalizer that deletes the custom resources before their definition. */
 export const cleanup = "customresourcecleanup.apiextensions.k8s.io"
 
 export const isTerminating = (definition: JsonObject): boolean =>
@@ -29,7 +29,7 @@ export const isTrue = (definition: JsonObject, type: string): boolean =>
     (one) => textAt(one, "type") === type && textAt(one, "status") === "True"
   )
 
-/** Where the objects are kept: never where a built-in kind keeps its own, whatever names it takes. */
+/** Storage of the custom resources; the prefix keeps it apart from every built-in resource. */
 export const storageOf = (definition: JsonObject): string =>
   `custom/${textAt(definition, "spec", "group")}/${textAt(definition, "spec", "names", "plural")}`
 
@@ -40,7 +40,7 @@ export const resourcesOf = (definition: JsonObject): ReadonlyArray<ResourceDefin
   )
 }
 
-/** The row by which the server itself looks after the objects, whether any version is served or not. */
+/** The resource by which the server accesses the stored objects, even if no version is served. */
 export const storageResourceOf = (definition: JsonObject): ResourceDefinition.ResourceDefinition =>
   resourceOf(definition, objectAt(arrayAt(definition, "spec", "versions")[0]) ?? {}, undefined)
 
@@ -87,7 +87,7 @@ const resourceOf = (
 const texts = (object: JsonObject, key: string): ReadonlyArray<string> =>
   arrayAt(object, key).flatMap((one) => (typeof one === "string" ? [one] : []))
 
-/** The schema of a version that has been accepted. */
+/** The schema of an accepted version. */
 export const schemaOf = (version: JsonObject): StructuralSchema => objectAt(version, "schema", "openAPIV3Schema") ?? {}
 
 const scaleOf = (version: JsonObject): ResourceDefinition.ScalePaths | undefined => {
@@ -103,7 +103,7 @@ const withoutStatus = (object: JsonObject): void => {
   delete object["status"]
 }
 
-/** In place, as the rows of the table have it. */
+/** Defaulting in place. */
 const filler =
   (schema: StructuralSchema) =>
   (object: JsonObject): void => {
@@ -113,14 +113,14 @@ const filler =
     for (const key of Object.keys(filled)) set(object, key, filled[key] ?? null)
   }
 
-/** What the schema has against an object, which is looked at with the names that its kind gives it. */
+/** Validation errors of an object, with the apiVersion and kind of the resource. */
 export const faultsOf = (
   resource: ResourceDefinition.ResourceDefinition,
   custom: ResourceDefinition.CustomResourceInfo,
   object: JsonObject
 ) => validate(custom.schema, { ...object, apiVersion: ResourceDefinition.apiVersion(resource), kind: resource.kind })
 
-/** The value at a path of a cause, `spec.list[0].name`. */
+/** The value at the field path of an error, `spec.list[0].name`. */
 export const valueAt = (object: JsonObject, field: string): Json | undefined => {
   let value: Json | undefined = object
   for (const part of field.split(/\.|(?=\[)/)) {
@@ -131,7 +131,7 @@ export const valueAt = (object: JsonObject, field: string): Json | undefined => 
   return value
 }
 
-/** A definition is held until its objects are gone. */
+/** Adds the cleanup finalizer to a new definition. */
 export const holdForCleanup = (resource: ResourceDefinition.ResourceDefinition, object: JsonObject): void => {
   if (resource.storage !== storage) return
   const metadata = ensureObject(object, "metadata")
@@ -140,17 +140,17 @@ export const holdForCleanup = (resource: ResourceDefinition.ResourceDefinition, 
   if (isObject(metadata) && !list.includes(cleanup)) metadata["finalizers"] = [...list, cleanup]
 }
 
-/** Seconds that a webhook has. Source: the reference server, which says so in the address. */
+/** Timeout of a conversion webhook in seconds. Source: apiextensions-apiserver, conversion: webhookConverter. */
 export const conversionTimeoutSeconds = 30
 
-/** The version that objects are written in from now on. */
+/** The version with storage: true. */
 const storageVersionOf = (definition: JsonObject): string =>
   textAt(
     arrayAt(definition, "spec", "versions").find((one) => at(one, "storage") === true),
     "name"
   )
 
-/** Undefined where versions differ in their name alone. */
+/** Undefined with the conversion strategy None. */
 const converterOf = (definition: JsonObject): ResourceDefinition.Converter | undefined => {
   const conversion = objectAt(definition, "spec", "conversion")
   if (textAt(conversion, "strategy") !== "Webhook") return undefined
@@ -171,7 +171,7 @@ const converterOf = (definition: JsonObject): ResourceDefinition.Converter | und
   }
 }
 
-/** The shape of a whole object: its metadata is that of every object. */
+/** The shape of a custom resource for server-side apply, from the list and map types of its schema. */
 const shapeOf = (schema: StructuralSchema): Shape.Shape => ({
   fields: { ...fieldsOf(schema), metadata: Shape.metadata() }
 })

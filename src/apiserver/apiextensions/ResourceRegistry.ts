@@ -7,9 +7,9 @@ import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
 import * as resources from "../scheme/resources.ts"
 
 export class ResourceRegistry {
-  /** Built-in kinds first, then those of definitions by name. */
+  /** Built-in resources first, then custom ones by the name of their definition. */
   all: ReadonlyArray<ResourceDefinition.ResourceDefinition> = resources.all
-  /** Whether there are kinds that webhooks convert. */
+  /** Whether any resource has a conversion webhook. */
   converts = false
   private byPath: ReadonlyMap<string, ResourceDefinition.ResourceDefinition> = builtIn
   private readonly byDefinition = new Map<string, ReadonlyArray<ResourceDefinition.ResourceDefinition>>()
@@ -19,7 +19,7 @@ export class ResourceRegistry {
     return this.byPath.get(path)
   }
 
-  /** Names of the definitions whose kinds are served. */
+  /** Names of the definitions whose resources are served. */
   definitions(): ReadonlyArray<string> {
     return [...this.byDefinition.keys()]
   }
@@ -28,7 +28,7 @@ export class ResourceRegistry {
     return this.byDefinition.get(definition) ?? []
   }
 
-  /** Serves the kinds of a definition instead of those it had; none to serve it no longer. */
+  /** Replaces the served resources of a definition; an empty list removes them. */
   put(definition: string, served: ReadonlyArray<ResourceDefinition.ResourceDefinition>): void {
     if (served.length === 0 && !this.byDefinition.has(definition)) return
     if (served.length === 0) this.byDefinition.delete(definition)

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type { Api, ApiRequest } from "../Api.ts"
 import { isObject, textAt } from "../json.ts"
 
-/** The server does not take a definition; the message names it and says why. */
+/** The server rejected a definition; the message has its name and the reason. */
 export class DefinitionRefused extends Data.TaggedError("DefinitionRefused")<{ readonly message: string }> {}
 
 const request: Omit<ApiRequest, "body"> = {
@@ -15,7 +15,7 @@ const request: Omit<ApiRequest, "body"> = {
   user: { name: "system:apiserver", groups: ["system:masters"] }
 }
 
-/** Creates them in order; the kinds of each are served when this is done. */
+/** Creates the definitions in order; when it completes, all are served. */
 export const install = (
   api: Pick<Api, "handle">,
   definitions: ReadonlyArray<object>

@@ -28,7 +28,7 @@ export interface CustomResourceType {
   readonly define: Define
 }
 
-/** The types of all custom kinds, those of their lists among them. */
+/** The types of all custom resources and their lists. */
 export const typesOf = (resources: ReadonlyArray<ResourceDefinition>): ReadonlyMap<string, CustomResourceType> =>
   new Map(
     resources.flatMap((resource) => {
@@ -72,7 +72,7 @@ const listOf =
 
 const kept = ["description", "format", "required"]
 
-/** What version 2 says of a schema: null and alternatives are not of it, so that the type is left open where they are allowed. */
+/** The schema in version 2, which has neither null nor alternatives: the type is omitted where they are allowed. */
 const plain = (schema: JsonObject): JsonObject => {
   const isOpen = schema["nullable"] === true || schema["x-kubernetes-int-or-string"] === true
   const entries = Object.entries(schema).filter(([key]) => kept.includes(key) || key.startsWith("x-kubernetes-"))

@@ -61,7 +61,7 @@ const listing = [
 const writing = ["dryRun", "fieldManager", "fieldValidation"]
 const deleting = ["dryRun", "gracePeriodSeconds", "propagationPolicy"]
 
-/** The id of the type a kind has in the table; nothing is described for kinds that are not in it. */
+/** The id of the resource in the type table; undefined without a type. */
 const typeOf = (resource: ResourceDefinition.ResourceDefinition): string | undefined =>
   resource.customResource === undefined ? types.ofKind(resource)?.id : customTypes.idOf(resource)
 
@@ -168,7 +168,7 @@ const plain = (
   isCustom: resource.customResource !== undefined
 })
 
-/** Subresources that take or give another kind than their resource; all others are views of the object itself. */
+/** Subresources with another kind than their resource; all others have the kind of the resource. */
 const foreign: Readonly<Record<string, Operation["gvk"] & { readonly type: string }>> = {
   scale: { group: "autoscaling", version: "v1", kind: "Scale", type: "autoscaling.Scale" },
   binding: { group: "", version: "v1", kind: "Binding", type: "core.Binding" },

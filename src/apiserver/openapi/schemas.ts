@@ -139,7 +139,7 @@ const property = (
   }
   const schema = isSchema(type, name) ? formOf(dialect, jsonSchema.id, need) : schemaOf(dialect, field.form, need)
   if (Object.keys(more).length === 0) return schema
-  // Beside a reference v3 allows nothing.
+  // v3 ignores siblings of $ref.
   return dialect === "v3" && "$ref" in schema ? { allOf: [schema], ...more } : { ...schema, ...more }
 }
 

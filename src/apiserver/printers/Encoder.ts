@@ -14,14 +14,14 @@ export interface ListMeta {
 }
 
 export interface Encoder {
-  /** Identifies the form among all views of a collection, for sharing. */
+  /** Identifies the encoding, as the key of shared results. */
   readonly id: string
   readonly encode: (version: Version.Version) => string
-  /** The version as if it had been written at another revision. */
+  /** Encodes with another resourceVersion. */
   readonly encodeAt: (version: Version.Version, revision: number) => string
-  /** The same without managedFields; absent where the form has none, or is all metadata. */
+  /** The same without managedFields; absent if the encoding has none. */
   readonly withoutManagedFields?: Encoder
-  /** The form of what follows the first event of a watch; the same where this is left out. */
+  /** The encoder of all watch events but the first, if it differs. */
   readonly next?: Encoder
   readonly encodeList: (versions: ReadonlyArray<Version.Version>, metadata: ListMeta) => string
   readonly encodeBookmark: (metadata: { readonly resourceVersion: string; readonly annotations?: JsonObject }) => string
@@ -45,7 +45,7 @@ export const memoised =
     return text
   }
 
-/** The objects themselves, as the kind's group and version names them. List items carry no kind, as on the real server. */
+/** Whole objects in the group and version of the resource. List items have no apiVersion and kind, as in kube-apiserver. */
 export const objectEncoder = (resource: ResourceDefinition.ResourceDefinition): Encoder => {
   const opening = head(resource)
   const listOpening = head({ ...resource, kind: `${resource.kind}List` })
@@ -58,7 +58,7 @@ export const objectEncoder = (resource: ResourceDefinition.ResourceDefinition): 
     resource.conversion === undefined
       ? (version: Version.Version) => `${opening},${version.members}`
       : (version: Version.Version) => join(opening, body(version))
-  const whole: Encoder = {
+  const base: Encoder = {
     id,
     encode: one,
     encodeAt: (version, revision) => one(Version.atRevision(version, revision)),
@@ -67,15 +67,15 @@ export const objectEncoder = (resource: ResourceDefinition.ResourceDefinition): 
     encodeBookmark: (metadata) => `${opening},"metadata":${JSON.stringify(metadata)}}`
   }
   return resource.conversion === undefined
-    ? { ...whole, withoutManagedFields: withoutManagedFields(whole, opening) }
-    : whole
+    ? { ...base, withoutManagedFields: withoutManagedFields(base, opening) }
+    : base
 }
 
-const withoutManagedFields = (whole: Encoder, opening: string): Encoder => {
+const withoutManagedFields = (base: Encoder, opening: string): Encoder => {
   const one = (version: Version.Version) => `${opening},${version.bare.slice(1)}`
   return {
-    ...whole,
-    id: `${whole.id} unowned`,
+    ...base,
+    id: `${base.id} unowned`,
     encode: one,
     encodeAt: (version, revision) => one(Version.atRevision(version, revision))
   }
@@ -91,17 +91,17 @@ export const metadataEncoder: Encoder = {
   id: "metadata",
   encode: encodePartial,
   encodeAt: (version, revision) => encodePartial(Version.atRevision(version, revision)),
-  // Items carry their kind: a list of partial objects is decoded without knowing what they are parts of.
+  // Items have apiVersion and kind: clients decode them without knowing the resource.
   encodeList: (versions, meta) =>
     `${partialListOpening},"metadata":${JSON.stringify(meta)},"items":[${versions.map(encodePartial).join(",")}]}`,
   encodeBookmark: (meta) => `${partialOpening},"metadata":${JSON.stringify(meta)}}`
 }
 
-/** A copy of an object in the form the kind serves. The copy belongs to the caller. */
+/** A mutable copy of an object in the version that the resource serves. */
 export const served = (resource: ResourceDefinition.ResourceDefinition, version: Version.Version): JsonObject =>
   servedAs(resource, Version.parseWhole(version))
 
-/** The same without its managedFields, which are most of a small object. */
+/** The same without managedFields, which can exceed the rest of the object. */
 export const servedUnowned = (resource: ResourceDefinition.ResourceDefinition, version: Version.Version): JsonObject =>
   servedAs(resource, Version.parse(version))
 

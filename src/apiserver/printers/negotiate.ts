@@ -33,7 +33,7 @@ const accepted: ReadonlyArray<string> = ["application/json"]
 
 interface Options {
   readonly resource: ResourceDefinition
-  /** Whether the answer is a collection: tables and metadata have list forms of their own name. */
+  /** Whether the response is a list: PartialObjectMetadata has a list kind. */
   readonly collection: boolean
   readonly includeObject: string | null
   readonly now: number

@@ -6,7 +6,7 @@ import * as Version from "../storage/Version.ts"
 import { head, join } from "./Encoder.ts"
 import type { Encoder } from "./Encoder.ts"
 
-/** What each row carries of its object: `includeObject` of the query. */
+/** The object of each row: the query parameter `includeObject`. */
 export type Include = "None" | "Metadata" | "Object"
 
 export const tableEncoder = (
@@ -56,7 +56,7 @@ export const tableEncoder = (
       return `${opening},"metadata":${meta},"columnDefinitions":[],"rows":[{"cells":[],"object":${object}}]}`
     }
   }
-  // Only the first event of a watch says what the columns are.
+  // Only the first event of a watch has column definitions.
   return { ...rest, id, ...form(definitions), next: rest }
 }
 

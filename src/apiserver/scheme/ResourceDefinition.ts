@@ -15,40 +15,40 @@ export interface PrinterColumn {
   readonly name: string
   readonly type: "string" | "integer" | "number" | "boolean" | "date"
   readonly format?: string | undefined
-  /** Its name unless said otherwise. */
+  /** The name by default. */
   readonly description?: string | undefined
-  /** 0 is always shown, above that only with `-o wide`. */
+  /** 0 is always printed, higher ones only with `-o wide`. */
   readonly priority?: number | undefined
   /** Cell of an object; `now` in milliseconds. */
   readonly cell: (object: JsonObject, now: number) => string | number | boolean | null
 }
 
-/** What a CustomResourceDefinition says of a version of its kind, and no built-in kind has. */
+/** What a version of a CustomResourceDefinition adds to a resource. */
 export interface CustomResourceInfo {
-  /** Name of the definition. */
+  /** Name of the CustomResourceDefinition. */
   readonly definition: string
   readonly schema: StructuralSchema
   readonly shape: Shape
-  /** Where a Scale finds what it is about, as names of members. */
+  /** Paths of the scale subresource, as member names. */
   readonly scale: ScalePaths | undefined
-  /** Name of the version that objects are written in from now on. */
+  /** Version in which objects are stored. */
   readonly storageVersion: string
-  /** Undefined where versions differ in their name alone. */
+  /** Undefined with the conversion strategy None. */
   readonly converter: Converter | undefined
-  /** The definition is being deleted: nothing new is made. */
+  /** The definition is being deleted: creates are rejected. */
   readonly terminating: boolean
 }
 
-/** How the versions of a custom kind become one another: by a webhook, or not at all. */
+/** Conversion between the versions of a custom resource by a webhook. */
 export interface Converter {
-  /** The same as long as the definition says the same. Converted forms are remembered by it. */
+  /** Changes with the definition; key of the cached conversions. */
   readonly id: string
   readonly group: string
   readonly kind: string
   readonly storageVersion: string
-  /** Of every version, served or not. */
+  /** Schema by version, including versions that are not served. */
   readonly schemas: ReadonlyMap<string, StructuralSchema>
-  /** The first of those the webhook understands that this server speaks. */
+  /** The first of conversionReviewVersions that this server supports. */
   readonly reviewVersion: "v1" | "v1beta1" | undefined
   readonly address: Address
 }
@@ -56,11 +56,11 @@ export interface Converter {
 export interface ScalePaths {
   readonly replicas: ReadonlyArray<string>
   readonly statusReplicas: ReadonlyArray<string>
-  /** To a text. */
+  /** Path of the selector in its string form. */
   readonly selector: ReadonlyArray<string> | undefined
 }
 
-/** Translation between the stored form and the one this group and version serves. Both may change their argument. */
+/** Conversion between the stored version and this group and version. Both may change their argument. */
 export interface Conversion {
   readonly toStored: (object: JsonObject) => JsonObject
   readonly fromStored: (object: JsonObject) => JsonObject
@@ -78,37 +78,37 @@ export interface ResourceDefinition {
   readonly verbs: ReadonlyArray<Verb>
   /** `status`, `scale`, `binding`, … as served. */
   readonly subresources: ReadonlyArray<string>
-  /** Collection the objects live in; two kinds may share one. */
+  /** Key of the collection of objects; two resources may share one. */
   readonly storage: string
   /**
-   * Whether `metadata.generation` counts changes of the spec; `annotations`: of the annotations too; `content`: of all that
-   * is neither metadata nor status, as kinds without a spec do; `whole`: of the status too.
+   * Which changes increment `metadata.generation`: true: spec; `annotations`: spec and annotations; `content`: everything but metadata and
+   * status; `whole`: everything but metadata.
    */
   readonly generation: boolean | "annotations" | "content" | "whole"
-  /** Members of the metadata that the status endpoint cannot change; the others it can, as on the reference server. */
+  /** Members of the metadata that the status subresource cannot change; it can change the others, as in kube-apiserver. */
   readonly statusKeeps: ReadonlyArray<string>
-  /** Whether a deletion without a policy leaves the dependents alone; for kinds older than the garbage collector. */
+  /** Whether a deletion without a policy orphans dependents, as for resources older than the garbage collector. */
   readonly orphans: boolean
-  /** Nothing is stored: an object that is created is a question, and the answer comes back. */
+  /** A review: create returns the object with a status and stores nothing. */
   readonly review: boolean
-  /** Seconds after its last write at which an object is dropped; undefined for those that stay. */
+  /** TTL in seconds since the last write; undefined without expiry. */
   readonly lifetime: number | undefined
-  /** Whether an update without a resource version is let through. */
+  /** Whether an update may omit resourceVersion (AllowUnconditionalUpdate). */
   readonly unconditionalUpdate: boolean
-  /** Whether PUT of an absent object creates it. */
+  /** Whether PUT creates a missing object (AllowCreateOnUpdate). */
   readonly createOnUpdate: boolean
-  /** Whether a deletion answers with the object instead of a Status. */
+  /** Whether a deletion returns the object instead of a Status. */
   readonly returnsDeleted: boolean
   readonly nameRule: "subdomain" | "label" | "path" | "service"
-  /** Selectable fields beyond metadata.name and metadata.namespace, read from the stored form. */
+  /** Selectable fields beyond metadata.name and metadata.namespace, read from the stored version. */
   readonly fields: Readonly<Record<string, (object: JsonObject) => string>>
-  /** Fills in what was left out, on every write of the whole object; works in place. */
+  /** Sets defaults on every write of a whole object, in place. */
   readonly defaults: ((object: JsonObject) => void) | undefined
-  /** Applied to every object that is created, after metadata and defaults; works in place. */
+  /** PrepareForCreate: runs after metadata and defaults, in place. */
   readonly onCreate: ((object: JsonObject) => void) | undefined
   /**
-   * Applied to every new state on the main endpoint, after the status was restored, and on the status endpoint, after
-   * everything else was; works in place. `now` is a timestamp.
+   * PrepareForUpdate: runs for the main resource after the status is restored, and for the status subresource after everything else is
+   * restored, in place. `now` is a timestamp.
    */
   readonly onUpdate: ((object: JsonObject, existing: JsonObject, now: string) => void) | undefined
   readonly conversion: Conversion | undefined
@@ -129,7 +129,7 @@ const allVerbs: ReadonlyArray<Verb> = [
 
 type Required = "group" | "version" | "kind" | "plural"
 
-/** A row with the defaults of an ordinary namespaced kind. */
+/** A definition with the defaults of a namespaced resource. */
 export const make = (
   resource: Pick<ResourceDefinition, Required> & Partial<Omit<ResourceDefinition, Required>>
 ): ResourceDefinition => ({

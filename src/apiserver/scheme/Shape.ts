@@ -7,30 +7,30 @@ import * as types from "./types.ts"
 export interface Shape {
   /** Strategic merge patch: a list of objects that merges by this member. */
   readonly key?: string | undefined
-  /** Server-side apply: members that together identify an element; none when the list is replaced whole. */
+  /** Server-side apply: members that identify an element; empty when the list is atomic. */
   readonly keys?: ReadonlyArray<string> | undefined
-  /** Values that stand for an absent key member. */
+  /** Defaults of absent key members. */
   readonly keyDefaults?: Readonly<Record<string, string | number | boolean>> | undefined
   /** Server-side apply: a list of primitives that is a set. */
   readonly set?: boolean | undefined
-  /** Strategic merge patch: a list of primitives that is added to. */
+  /** Strategic merge patch: a list of primitives that is merged as a set. */
   readonly patchSet?: boolean | undefined
-  /** Strategic merge patch: what is sent takes the place of what was there. */
+  /** Strategic merge patch: the value is replaced, not merged. */
   readonly replaced?: boolean | undefined
-  /** Owned as a whole by server-side apply, whatever it contains. */
+  /** Server-side apply: owned as a whole. */
   readonly atomic?: boolean | undefined
   /** A member that is always encoded, if only as null or empty: server-side apply records no owner of it while it is empty. */
   readonly always?: boolean | undefined
   /** Shapes of the members of the object, or of the elements of the list. */
   readonly fields?: Readonly<Record<string, Shape>> | undefined
-  /** Shape of the members that are not named. */
+  /** Shape of members that `fields` does not name. */
   readonly others?: Shape | undefined
 }
 
-/** Of the metadata of any object. */
+/** The shape of ObjectMeta. */
 export const metadata = (): Shape => ({ always: true, fields: ofType("meta.ObjectMeta") })
 
-/** Of the objects of a type; what every object has, where the table does not describe it. */
+/** The shape of objects of a type; only metadata if the type table has none. */
 export const ofObject = (type: types.Type | undefined): Shape => ({
   fields: type === undefined ? { metadata: metadata() } : ofType(type.id)
 })
@@ -71,7 +71,7 @@ const ofField = ({ always, atomic, form, patch }: types.Field): Shape => {
   }
 }
 
-/** Late: types may contain themselves, and most are never patched. */
+/** Lazy: types may be recursive, and most are never patched. */
 const around = (type: string, own: Shape): Shape =>
   Object.defineProperty({ ...own }, "fields", { get: () => ofType(type), enumerable: true })
 
@@ -91,5 +91,5 @@ export const field = (shape: Shape | undefined, name: string): Shape | undefined
   return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : shape?.others
 }
 
-/** Members that identify an element of a list; none when the list does not merge by members. */
+/** Members that identify an element of a list; empty when the list is not a map. */
 export const keysOf = (shape: Shape | undefined): ReadonlyArray<string> => shape?.keys ?? []

@@ -10,31 +10,31 @@ import * as presence from "./presence.ts"
 import * as scalars from "./scalars.ts"
 import * as types from "./types.ts"
 
-/** A value that cannot be what its field is. */
+/** A value of a wrong type. */
 export interface Mismatch {
-  /** Names and indexes down to the value. */
+  /** Field names and list indexes, from the root. */
   readonly path: ReadonlyArray<string | number>
-  /** The same as Go's decoder counts it: only fields of structs. */
+  /** Struct fields only, as in the errors of Go's decoder. */
   readonly fields: ReadonlyArray<string>
-  /** The type whose field it is. */
+  /** The type that declares the field. */
   readonly owner: types.Type
   readonly form: types.Form
   readonly value: Json
 }
 
 export interface Findings {
-  /** Paths of the fields that were taken out, in the order of the object: `spec.containers[0].foo`. */
+  /** Paths of the removed unknown fields, in the order of the object: `spec.containers[0].foo`. */
   readonly unknown: ReadonlyArray<string>
   /** The first one. */
   readonly mismatch: Mismatch | undefined
 }
 
-/** As many as the reference server reports. */
+/** The maximum that kube-apiserver reports. */
 const limit = 100
 
 /**
- * Changes the object in place; undefined when there was nothing to take out and nothing is wrong. A null is nothing where a
- * struct has it, and the zero of its type in a map or list.
+ * Changes the object in place; undefined when there is nothing to report. A null is dropped as a struct field, and decodes to the zero value of
+ * its type in a map or list.
  */
 export const decode = (object: JsonObject, type: types.Type): Findings | undefined => {
   if (checkOf(type.id)(object)) return undefined
@@ -42,8 +42,8 @@ export const decode = (object: JsonObject, type: types.Type): Findings | undefin
 }
 
 /**
- * The same for what an apply sends: who owns it depends on what was said, so that empty values stay, nulls too, and nothing is
- * put in.
+ * The same for an applied configuration: ownership depends on which fields are present, so empty values and nulls stay, and no defaults are
+ * added.
  */
 export const decodeSparse = (object: JsonObject, type: types.Type): Findings => walked(object, type, false)
 
@@ -57,11 +57,11 @@ type Check = (value: Json) => boolean
 
 const checks = new Map<string, Check>()
 
-/** Completes as it goes: an object that passes is ready, another is completed again as it is walked. */
+/** Fills in while it checks: an object that passes is complete; another is filled in again by the walk. */
 const checkOf = (id: string): Check => {
   const found = checks.get(id)
   if (found !== undefined) return found
-  // Put first, since types may contain themselves.
+  // Set before the recursion: types may be recursive.
   let fields: ReadonlyMap<string, Check> | undefined
   let complete: (object: JsonObject) => void
   const check: Check = (value) => {
@@ -82,13 +82,13 @@ const checkOf = (id: string): Check => {
   return check
 }
 
-/** What is always written is null where there is nothing, and clients send back what they have read. */
+/** Fields without omitempty are encoded as null, and clients send back what they read. */
 const compileField = (field: types.Field): Check => {
   const check = compile(field.form, presence.keepsEmpty(field))
   return presence.isNullForNothing(field) ? (value) => value === null || check(value) : check
 }
 
-/** `mayBeEmpty` is about the value itself: elements may always be empty. */
+/** `mayBeEmpty` applies to the value itself; elements may always be empty. */
 const compile = (form: types.Form, mayBeEmpty: boolean): Check => {
   switch (form._tag) {
     case "Scalar": {
@@ -132,7 +132,7 @@ class Walk {
         if (this.unknown.length < limit) this.unknown.push(pathText(this.path))
         delete object[key]
       } else if (object[key] === null) {
-        // The check may have put it in before it failed elsewhere: it comes back.
+        // The check may have set it before it failed elsewhere.
         if (this.whole) delete object[key]
       } else {
         this.fields.push(key)
@@ -197,7 +197,7 @@ class Walk {
   }
 }
 
-/** What a null is read as in a list or map. */
+/** The value that null decodes to in a list or map. */
 const zeroOf = (form: types.Form): Json => {
   if (form._tag === "List") return []
   if (form._tag === "Map") return {}

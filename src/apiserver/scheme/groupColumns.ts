@@ -18,7 +18,7 @@ const texts = (list: ReadonlyArray<Json>): ReadonlyArray<string> =>
 
 const createdAt: PrinterColumn = { name: "Created At", type: "date", cell: path("metadata", "creationTimestamp") }
 
-/** Only when they were made, not how long ago. */
+/** The creation timestamp, not the age. */
 export const dated: ReadonlyArray<PrinterColumn> = [name, createdAt]
 
 // Networking ---------------------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ const targets: Cell = (object) => {
   return shown.length === 0 ? "<none>" : atMost(2, shown, ", ")
 }
 
-/** Where the metric of each type holds its numbers. */
+/** The field that holds the values of each metric type. */
 const metricParts: Readonly<Record<string, string>> = {
   Resource: "resource",
   ContainerResource: "containerResource",

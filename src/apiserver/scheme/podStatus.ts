@@ -28,7 +28,7 @@ const initStatus = (object: JsonObject): string | undefined => {
   return undefined
 }
 
-/** The first container that waits or has ended speaks for the pod. */
+/** The reason of the first container that is waiting or terminated. */
 const containerStatus = (object: JsonObject): string | undefined => {
   let word: string | undefined
   let running = false

@@ -6,11 +6,11 @@ import type { Json, JsonObject } from "../json.ts"
 import * as scalars from "./scalars.ts"
 import * as types from "./types.ts"
 
-/** Whether an empty value of the field is a value, or stands for something that is always written. */
+/** Whether an empty value of the field is kept. */
 export const keepsEmpty = ({ always, form, pointer }: types.Field): boolean =>
   pointer || (always && form._tag !== "List" && form._tag !== "Map") || form._tag === "Ref"
 
-/** The values that a field without a pointer cannot tell from nothing. */
+/** Zero values, which a non-pointer field cannot distinguish from absent. */
 export const isEmpty = (value: Json): boolean => {
   if (typeof value !== "object" || value === null) return value === "" || value === 0 || value === false
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
@@ -20,7 +20,7 @@ type Complete = (object: JsonObject) => void
 
 const known = new Map<string, Complete>()
 
-/** Puts in, in place, the members of a struct that are always written, but not those of its members. */
+/** Sets the fields without omitempty of a struct, in place and not recursively. */
 export const completing = (type: types.Type): Complete => {
   const found = known.get(type.id)
   if (found !== undefined) return found
@@ -48,7 +48,7 @@ export const isNullForNothing = ({ always, form, pointer }: types.Field): boolea
 
 const none = () => null
 
-/** Makes what is written for nothing. */
+/** The encoding of the zero value of a field. */
 const zeroOf = (field: types.Field): (() => Json) => {
   const { form } = field
   if (isNullForNothing(field)) return none

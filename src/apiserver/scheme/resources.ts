@@ -18,7 +18,7 @@ import * as types from "./types.ts"
 const core = { group: "", version: "v1" } as const
 const apps = { group: "apps", version: "v1" } as const
 
-/** Events are forgotten an hour after their last occurrence: the default of the reference server's `--event-ttl`. */
+/** Events expire an hour after their last write: the default of kube-apiserver's `--event-ttl`. */
 const eventSeconds = 3600
 
 const coreResources: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
@@ -210,18 +210,18 @@ export const all: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
   ...reviews
 ]
 
-/** The kind in whose form the objects of a storage are kept. */
+/** The resource in whose version the objects of a storage are kept. */
 export const storedAs = (storage: string): ResourceDefinition.ResourceDefinition | undefined =>
   all.find((resource) => resource.storage === storage && resource.conversion === undefined)
 
-/** How the objects of a kind merge, as they are stored. */
+/** The shape of the stored version of a resource. */
 export const shapeOf = (
   resource: Pick<ResourceDefinition.ResourceDefinition, "customResource" | "storage">
 ): Shape.Shape => resource.customResource?.shape ?? shapeOfStorage(resource.storage)
 
 const shapes = new Map<string, Shape.Shape>()
 
-/** Of the form in which the objects are stored, where two kinds share a storage. */
+/** The shape of the stored version, where two resources share a storage. */
 export const shapeOfStorage = (storage: string): Shape.Shape => {
   const found = shapes.get(storage)
   if (found !== undefined) return found
@@ -231,28 +231,28 @@ export const shapeOfStorage = (storage: string): Shape.Shape => {
   return shape
 }
 
-/** As the reference server would give an object back, in place. */
+/** Decodes the object as the type of the resource, in place. */
 const asOf = (resource: ResourceDefinition.ResourceDefinition | undefined, object: JsonObject): JsonObject => {
   const type = resource === undefined ? undefined : types.ofKind(resource)
   if (type !== undefined) decode(object, type)
   return object
 }
 
-/** What a struct of the stored form makes of an object in that form. May change its argument. */
+/** Decodes an object that is in the stored version. May change its argument. */
 export const asStored = (resource: ResourceDefinition.ResourceDefinition, object: JsonObject): JsonObject =>
   asOf(storedAs(resource.storage), object)
 
-/** Into the stored form. May change its argument. */
+/** Converts to the stored version. May change its argument. */
 export const toStored = (resource: ResourceDefinition.ResourceDefinition, object: JsonObject): JsonObject =>
   resource.conversion === undefined ? object : asStored(resource, resource.conversion.toStored(object))
 
-/** Of what is applied only what was said: nothing is put in, but nulls do not survive a translation. May change its argument. */
+/** Converts an applied configuration to the stored version without adding fields; nulls are dropped. May change its argument. */
 export const sparseToStored = (resource: ResourceDefinition.ResourceDefinition, object: JsonObject): JsonObject => {
   if (resource.conversion === undefined) return object
   dropNulls(object)
   return resource.conversion.toStored(object)
 }
 
-/** Into the form that the kind serves. May change its argument. */
+/** Converts to the version that the resource serves. May change its argument. */
 export const fromStored = (resource: ResourceDefinition.ResourceDefinition, object: JsonObject): JsonObject =>
   resource.conversion === undefined ? object : asOf(resource, resource.conversion.fromStored(object))

@@ -23,7 +23,7 @@ const everything = { namespace: "", labels: [], fields: [] } as const
 
 const addressText = (address: number): string => [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join(".")
 
-/** Completes a service, in place; `before` is the state it is to replace. */
+/** Allocates for a Service, in place; `before` is the stored state. */
 export const allocate = (
   context: RequestContext,
   resource: ResourceDefinition,
@@ -47,7 +47,7 @@ export const allocate = (
   nodePorts(context, resource, spec, Version.keyOf(textAt(metadata, "namespace"), textAt(metadata, "name")))
 }
 
-/** An update that leaves out what was allocated means what was there. */
+/** An update that omits an allocated value keeps it. */
 const keep = (spec: JsonObject, old: JsonObject): void => {
   const type = textAt(spec, "type")
   const needed = textAt(old, "type") !== "ExternalName" && type !== "ExternalName"
@@ -81,7 +81,7 @@ const dependent: ReadonlyArray<readonly [field: string, needs: (spec: JsonObject
   ["loadBalancerClass", isBalanced]
 ]
 
-/** A service that changes its type loses what it no longer needs, unless the client has just said something else about it. */
+/** A Service that changes its type releases what it no longer needs, unless the client sets it in the same update. */
 const dropUnneeded = (spec: JsonObject, old: JsonObject): void => {
   for (const [field, needs] of dependent) {
     if (needs(old) && !needs(spec) && get(spec, field) === get(old, field)) delete spec[field]

@@ -21,7 +21,7 @@ import * as duplicates from "./duplicates.ts"
 
 type Directive = "Ignore" | "Strict" | "Warn"
 
-/** Reads an object that is about to be written; drops what the kind does not have. */
+/** Decodes an object before it is written and drops unknown fields. */
 export type Decode = (object: JsonObject) => void
 
 const optionKinds: Readonly<Record<string, string>> = {
@@ -45,7 +45,7 @@ const directiveOf = ({ request }: RequestContext): Directive => {
 
 const strictText = (errors: ReadonlyArray<string>): string => `strict decoding error: ${errors.join(", ")}`
 
-/** Drops what is unknown, and says so in the way that was asked for. */
+/** Drops unknown fields and reports them as the directive requires. */
 const settle = (
   context: RequestContext,
   directive: Directive,
@@ -67,7 +67,7 @@ export const ofBody = (context: RequestContext, resource: ResourceDefinition): D
 /** The body of a subresource that takes a type of its own: `autoscaling.Scale`. */
 export const ofBodyAs = (context: RequestContext, type: string): Decode => bodyAs(context, ofType(types.get(type)))
 
-/** How objects of one kind or type are read, and what they are called. */
+/** How objects of one kind are decoded, and the name and version for messages. */
 interface Reader {
   readonly name: string
   readonly version: string
@@ -95,10 +95,10 @@ const readerOf = (resource: ResourceDefinition): Reader | undefined => {
 
 type ReadType = (object: JsonObject, type: types.Type) => Findings | undefined
 
-/** As many as the reference server reports. */
+/** The maximum that kube-apiserver reports. */
 const unknownLimit = 100
 
-/** In place; `read` is how the metadata is read. */
+/** Decodes a custom resource in place: metadata by the type table, the rest pruned by the schema. Values of a wrong type in the rest are left to validation. */
 const decodeCustomResource = (object: JsonObject, schema: StructuralSchema, read: ReadType): Findings | undefined => {
   const metadata = objectAt(object, "metadata")
   const found = metadata === undefined ? undefined : read(metadata, types.get("meta.ObjectMeta"))
@@ -136,9 +136,9 @@ const bodyAs =
     settle(context, directive, errors, refuse)
   }
 
-/** Paths of the members that a body has twice. */
+/** Paths of the duplicate members of a body. */
 const repeatedIn = ({ body, isOwnBody }: RequestContext["request"], object: JsonObject): ReadonlyArray<string> =>
-  // A text as long as what was read from it has no member twice; this is cheaper than looking.
+  // If re-encoding has the same length, there is no duplicate; this is cheaper than scanning.
   isOwnBody === true || JSON.stringify(object).length === body.length ? [] : duplicates.find(body)
 
 /** The result of a JSON or merge patch; `again` makes it anew, as it was before it was decoded. */

@@ -13,7 +13,7 @@ import * as RequestContext from "../RequestContext.ts"
 
 const namespaceKind = resources.all.find((resource) => resource.kind === "Namespace")
 
-/** Nothing new in a namespace that does not exist or is on its way out. */
+/** Rejects creates in a missing or terminating namespace. */
 export const admitNamespace = (
   context: RequestContext.RequestContext,
   { resource, namespace }: Target,
@@ -41,7 +41,7 @@ export const refuseImmortal = (resource: ResourceDefinition, name: string): void
   }
 }
 
-/** Whether an object being deleted has nothing left to wait for after this update. */
+/** Whether this update completes a pending deletion. */
 export const isFinished = (resource: ResourceDefinition, next: JsonObject, before: JsonObject): boolean =>
   textAt(before, "metadata", "deletionTimestamp") !== "" &&
   (at(before, "metadata", "deletionGracePeriodSeconds") ?? 0) === 0 &&
@@ -109,7 +109,7 @@ export const markDeleted = (
   return "changed"
 }
 
-/** A deletion that waits may only be shortened; its time is counted from when it was first asked for. */
+/** The grace period of a pending deletion can only be shortened, counted from the first request. */
 const setGrace = (
   context: RequestContext.RequestContext,
   metadata: JsonObject,
@@ -122,7 +122,7 @@ const setGrace = (
   metadata["deletionGracePeriodSeconds"] = Math.max(0, asked)
 }
 
-/** Only pods that run somewhere are given time. */
+/** Only scheduled pods get a grace period. */
 const graceOf = (resource: ResourceDefinition, object: JsonObject, options: DeleteOptions): number => {
   if (resource.kind !== "Pod" || textAt(object, "spec", "nodeName") === "") return 0
   const phase = textAt(object, "status", "phase")
@@ -145,7 +145,7 @@ const defaultPolicy = (resource: ResourceDefinition, metadata: JsonObject): stri
   return resource.orphans && !said ? "Orphan" : undefined
 }
 
-/** A propagation policy is a finalizer for the garbage collector; no policy leaves what is there. */
+/** Sets the finalizer of the propagation policy for the garbage collector; without a policy, keeps the present ones. */
 const propagate = (metadata: JsonObject, policy: string | undefined): boolean => {
   if (policy === undefined) return false
   const wanted = policies[policy] ?? ""

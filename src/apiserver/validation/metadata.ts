@@ -41,7 +41,7 @@ export const canonical = (object: JsonObject, revision: string): JsonObject => {
 
 const generatedBase = 58
 
-/** Fills in what a new object gets: name, uid, time, generation. A name given wins over a prefix. */
+/** Sets name, uid, creationTimestamp and generation of a new object. A name takes precedence over generateName. */
 export const create = (
   context: RequestContext.RequestContext,
   resource: ResourceDefinition,
@@ -94,7 +94,7 @@ export const update = (
   metadata["generation"] = (typeof generation === "number" ? generation : 0) + 1
 }
 
-/** Whether a change is one that the generation counts. */
+/** Whether a change increments the generation. */
 const counts = (resource: ResourceDefinition, object: JsonObject, existing: JsonObject): boolean => {
   if (resource.generation === "content") {
     return !equal(contentOf(object), contentOf(existing))

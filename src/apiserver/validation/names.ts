@@ -20,7 +20,7 @@ const valueWords =
 
 const tooLong = (limit: number): string => `must be no more than ${limit} characters`
 
-/** What is wrong with a name of this kind; nothing when it is fine. A prefix may end where a name may not. */
+/** Errors of a name of this kind. A generateName prefix may end with a hyphen. */
 export const objectName = (
   resource: Pick<ResourceDefinition, "nameRule">,
   name: string,

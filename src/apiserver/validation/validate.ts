@@ -17,7 +17,7 @@ export { forbidden as forbiddenValue, invalid as invalidValue, required } from "
 /** Limit of all annotations together, keys included, in bytes. */
 const annotationBytes = 262_144
 
-/** Refuses an object that a real server would not store; `before` is the state it is to replace, if there is one. */
+/** Validates a create or an update; `before` is the stored object of an update. */
 export const object = (resource: ResourceDefinition, object: JsonObject, before?: JsonObject): void => {
   const errors = ofMetadata(resource, object)
   const validation = validationOf(resource)
@@ -29,7 +29,7 @@ export const object = (resource: ResourceDefinition, object: JsonObject, before?
     throw StatusError.invalid(validation.reportedAs ?? resource, textAt(object, "metadata", "name"), errors)
 }
 
-/** The same for writes through a subresource: the metadata, and what is written: ephemeral containers or a status. */
+/** Validates a write of a subresource: metadata, and ephemeral containers or status. */
 export const part = (
   resource: ResourceDefinition,
   subresource: string,

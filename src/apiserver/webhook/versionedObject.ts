@@ -6,7 +6,7 @@
 import { at, clone, equal, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
-import * as convertedResources from "../apiextensions/conversion/converted.ts"
+import * as converted from "../apiextensions/conversion/converted.ts"
 import * as jsonPatch from "../endpoints/patch/jsonPatch.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
@@ -24,7 +24,7 @@ export const served = (
   object: JsonObject | undefined
 ): Json => {
   if (object === undefined) return null
-  const asked = convertedResources.objectIn(context, target.resource, resource, object)
+  const asked = converted.objectIn(context, target.resource, resource, object)
   const own = resource.conversion === undefined ? asked : resources.fromStored(resource, clone(asked))
   const { apiVersion: _apiVersion, kind: _kind, ...rest } = own
   return { kind: resource.kind, apiVersion: ResourceDefinition.apiVersion(resource), ...rest }
@@ -62,7 +62,7 @@ export const stored = (
   const made = patched(document, patch, (one) => one)
   if (made === undefined) return undefined
   const { apiVersion: _apiVersion, kind: _kind, ...object } = made
-  return accepted(convertedResources.objectIn(context, resource, target.resource, object), target.resource)
+  return accepted(converted.objectIn(context, resource, target.resource, object), target.resource)
 }
 
 /** The same for an object with only one version. */

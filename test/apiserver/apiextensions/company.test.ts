@@ -1,4 +1,4 @@
-/** Custom resources in the company of everything else: roles, quotas, namespaces that go, owners that are gone. */
+/** Custom resources with RBAC, quotas, namespace deletion and the garbage collector. */
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"

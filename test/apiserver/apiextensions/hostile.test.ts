@@ -1,4 +1,4 @@
-/** Definitions and objects with anything anywhere: the server refuses what it must, and never fails. */
+/** Arbitrary definitions and objects: invalid ones are rejected, and the server never fails. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"

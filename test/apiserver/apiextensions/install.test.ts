@@ -1,4 +1,4 @@
-/** Definitions that a server begins with. */
+/** CustomResourceDefinitions that a server installs at start. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"

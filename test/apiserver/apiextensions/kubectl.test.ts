@@ -1,4 +1,4 @@
-/** kubectl with custom resources: what operators type on the first day. */
+/** kubectl with custom resources. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { cluster, missing } from "../openapi/kubectl.ts"

@@ -1,4 +1,4 @@
-/** A definition that tests of custom resources share. */
+/** The CustomResourceDefinition that tests share. */
 import * as conformance from "../../conformance/definitions.ts"
 
 export const schema = {

@@ -1,4 +1,4 @@
-/** What the OpenAPI documents say of custom kinds. */
+/** Custom resources in the OpenAPI documents. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { get, layer, post, remove, same } from "../client.ts"

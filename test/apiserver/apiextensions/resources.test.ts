@@ -1,4 +1,4 @@
-/** Custom resources, from their definition to their end, as clients see them. */
+/** Custom resources from the creation to the deletion of their definition, through the API. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { call, get, layer, names, patch, post, put, refused, remove, same, settle, watch } from "../client.ts"

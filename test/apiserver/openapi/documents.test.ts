@@ -1,4 +1,4 @@
-/** The OpenAPI documents, as any client would check them: every reference leads somewhere, every kind that is served is described. */
+/** The OpenAPI documents: every reference resolves, and every served kind is described. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Answer } from "../../../src/apiserver/Api.ts"

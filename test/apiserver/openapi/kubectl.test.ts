@@ -1,6 +1,6 @@
 /**
- * kubectl against the embedded server over HTTPS, with its validation on: create, apply and explain are what OpenAPI is for. Older
- * kubectls are stood in for by servers that hide what those did not know: version 3, and validation on the server.
+ * kubectl with validation enabled against the embedded server over HTTPS: create, apply and explain use OpenAPI. Servers that
+ * hide version 3 and server-side validation replace old servers.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

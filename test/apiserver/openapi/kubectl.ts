@@ -1,4 +1,4 @@
-/** kubectl of this machine, with a home of its own, against a fresh embedded server over HTTPS. */
+/** Runs the installed kubectl, with its own home directory, against a new embedded server over HTTPS. */
 import { assert } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-/** Autoscalers of two versions: what v1 cannot say survives a client of v1 that writes back what it read. */
+/** Conversion of HorizontalPodAutoscalers: a v1 client that writes back what it read loses no v2 field. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"

@@ -1,7 +1,4 @@
-/**
- * The cells of kubectl's tables, kind by kind, as the reference server prints them for the same objects; where versions differ,
- * the newer one's.
- */
+/** Printer cells of each resource, as kube-apiserver prints them; where versions differ, the newer one. */
 import { assert, describe, it } from "@effect/vitest"
 import type { JsonObject } from "../../../src/apiserver/json.ts"
 import * as resources from "../../../src/apiserver/scheme/resources.ts"

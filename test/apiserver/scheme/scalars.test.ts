@@ -1,4 +1,4 @@
-/** Which texts are times, quantities and bytes, and what is said of others: as a real 1.20 server answers the same values. */
+/** Times, quantities and bytes: accepted values and error messages as recorded from kube-apiserver 1.20. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Json } from "../../../src/apiserver/json.ts"
 import * as scalars from "../../../src/apiserver/scheme/scalars.ts"

@@ -1,4 +1,4 @@
-/** The type table is data that nobody proof-reads: what must hold of every line of it. */
+/** Invariants of the generated type table. */
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"

@@ -1,4 +1,4 @@
-/** Ranges of addresses: every way to write one address is the same number, and smaller ranges lie in the larger ones. */
+/** CIDR: every notation of an address parses to the same number, and containment of ranges. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"

@@ -1,4 +1,4 @@
-/** Repeated members are found in the text, wherever they are and however deep. */
+/** Duplicate members in JSON text, at any depth. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-/** What the server says of fields and values that a kind does not have: per directive, per way of writing, in the words clients know. */
+/** Unknown fields and values of a wrong type, by directive and kind of write, with kube-apiserver's messages. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Answer } from "../../../src/apiserver/Api.ts"

@@ -18,7 +18,7 @@ const group = "apiextensions.k8s.io"
 
 const apiVersionOf = ({ group }: Converter, version: string): string => `${group}/${version}`
 
-/** Undefined where the webhook understands none of the server's reviews. */
+/** Undefined if the webhook supports no ConversionReview version of this server. */
 export const requestText = ({ converter, objects, to }: Wanted, uid: string): string | undefined => {
   if (converter.reviewVersion === undefined) return undefined
   const head = `"kind":"ConversionReview","apiVersion":"${group}/${converter.reviewVersion}"`
@@ -26,7 +26,7 @@ export const requestText = ({ converter, objects, to }: Wanted, uid: string): st
   return `{${head},"request":{"uid":${JSON.stringify(uid)},"desiredAPIVersion":${desired},"objects":[${objects.join(",")}]}}`
 }
 
-/** The objects in the wanted version, in their order; or the sentence that the request fails with. */
+/** The converted objects in their order, or the error message. */
 export const read = (wanted: Wanted, uid: string, reply: Reply): Result.Result<ReadonlyArray<JsonObject>, string> => {
   const given = givenBy(wanted.converter, uid, reply)
   if (Result.isFailure(given)) return failed(wanted, given.failure)
@@ -63,7 +63,7 @@ const givenBy = (
   if (!isObject(review)) return Result.fail("couldn't get version/kind; json parse error: invalid JSON")
   const [version, kind] = [textAt(review, "apiVersion"), textAt(review, "kind")]
   if (kind === "") return Result.fail("Object 'Kind' is missing in the answer")
-  // The older review was never looked at that closely.
+  // v1beta1 responses are not validated that strictly.
   const strict = reviewVersion === "v1"
   if (strict && (version !== `${group}/v1` || kind !== "ConversionReview")) {
     return Result.fail(`expected webhook response of ${group}/v1, Kind=ConversionReview, got ${version}, Kind=${kind}`)
@@ -80,7 +80,7 @@ const givenBy = (
   return Result.succeed(arrayAt(response, "convertedObjects"))
 }
 
-/** The failure is what follows `returned`. */
+/** The failure is the part of the message after `returned`. */
 const oneOf = (
   { converter, to }: Wanted,
   original: Json | undefined,

@@ -12,9 +12,9 @@ import * as RequestContext from "../../RequestContext.ts"
 import { conversionTimeoutSeconds } from "../Definition.ts"
 import * as conversionReview from "./conversionReview.ts"
 import type { Wanted } from "../../webhook/WebhookResponses.ts"
-import * as forms from "./converted.ts"
+import * as converted from "./converted.ts"
 
-/** Objects of one review, and reviews at a time. */
+/** Objects per review, and concurrent reviews. */
 const [perReview, atOnce] = [100, 4] as const
 
 /** Characters of a review's objects, unless one alone has more: the answer, which may be longer, has to stay below `answerLimit`. */
@@ -22,11 +22,11 @@ const reviewSize = 1024 * 1024
 
 export interface Converted {
   readonly wanted: Wanted
-  /** In the order of the objects; or why there are none. */
+  /** The objects in their order, or the error message. */
   readonly result: Result.Result<ReadonlyArray<JsonObject>, string>
 }
 
-/** Every review is answered as a whole; one may fail where another does not. */
+/** Each review succeeds or fails as a whole, independently of the others. */
 export const convert = (caller: WebhookCaller, wanted: Wanted): Effect.Effect<ReadonlyArray<Converted>> => {
   const reviews = portions(wanted.objects)
   return Effect.forEach(reviews, (objects) => ask(caller, { ...wanted, objects }), { concurrency: atOnce })
@@ -62,19 +62,19 @@ const ask = (caller: WebhookCaller, wanted: Wanted): Effect.Effect<Converted> =>
     }))
   })
 
-/** Has the kind's forms of versions remembered on them; what failed is the refusal. */
+/** Converts stored revisions to the version of the resource and caches the results on them; returns the error if a review fails. */
 export const prepare = (
   caller: WebhookCaller,
   resource: ResourceDefinition,
   versions: ReadonlyArray<Version>
 ): Effect.Effect<StatusError.StatusError | undefined> => {
-  const wanted = forms.wantedOf(resource, versions)
+  const wanted = converted.wantedOf(resource, versions)
   if (wanted === undefined) return Effect.undefined
   return Effect.map(convert(caller, wanted), (all) => {
     let start = 0
     for (const { result, wanted } of all) {
       if (Result.isFailure(result)) return StatusError.internal(result.failure)
-      forms.fill(resource, versions.slice(start, start + wanted.objects.length), result.success)
+      converted.fill(resource, versions.slice(start, start + wanted.objects.length), result.success)
       start += wanted.objects.length
     }
     return undefined

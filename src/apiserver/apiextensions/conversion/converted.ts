@@ -65,7 +65,7 @@ export const isReady = (resource: ResourceDefinition.ResourceDefinition, version
   resource.customResource?.converter === undefined ||
   readyOf(resource, resource.customResource.converter, version) !== undefined
 
-/** Remembers the kind's forms of versions; the objects are in their order. */
+/** Caches converted objects on their revisions; both lists have the same order. */
 export const fill = (
   resource: ResourceDefinition.ResourceDefinition,
   versions: ReadonlyArray<Version.Version>,
@@ -89,15 +89,15 @@ const remember = (
   version.converted.byVersion.set(to, remade(version, pruned(converter, to, object), to))
 }
 
-/** Without what the schema of a version does not know. */
+/** Pruned by the schema of a version. */
 const pruned = ({ schemas }: Converter, to: string, object: JsonObject): JsonObject =>
   prune(schemas.get(to) ?? {}, object).value
 
-/** Defaults are those of the version in which an object is stored: reading it in another adds none. */
+/** Defaults are set in the storage version only: reading another version adds none. */
 const completed = ({ schemas }: Converter, to: string, object: JsonObject): JsonObject =>
   applyDefaults(schemas.get(to) ?? {}, object)
 
-/** The same version with another content: the answer's metadata has neither a resource version nor owners. */
+/** The same revision with another content; the metadata of a review has neither resourceVersion nor managedFields. */
 const remade = (version: Version.Version, object: JsonObject, form: string): Version.Version => {
   const { name, namespace, generateName, uid, managedFields: _owners, ...rest } = objectAt(object, "metadata") ?? {}
   const metadata: JsonObject = {}
@@ -107,14 +107,14 @@ const remade = (version: Version.Version, object: JsonObject, form: string): Ver
   return Version.make([], content, version.revision, version.owners, form)
 }
 
-/** What a webhook is shown of a stored version. */
+/** The content of a stored revision for a review. */
 export const contentOf = (version: Version.Version): Content => ({
   form: version.schemaVersion ?? "",
   object: Version.parseWhole(version)
 })
 
 interface Content {
-  /** Name of the version that the object is in. */
+  /** Name of the object's version. */
   readonly form: string
   readonly object: JsonObject
 }
@@ -125,7 +125,7 @@ const textOf = ({ group, kind }: Converter, { form, object }: Content): string =
   return JSON.stringify({ kind, apiVersion: `${group}/${form}`, ...rest, metadata })
 }
 
-/** What has to be asked for versions in the kind's form; undefined for a kind whose forms are one. */
+/** The conversions that reading these revisions in the version of the resource requires; undefined without a converter. */
 export const wantedOf = (
   resource: ResourceDefinition.ResourceDefinition,
   versions: ReadonlyArray<Version.Version>
@@ -157,8 +157,8 @@ const convert = (
 }
 
 /**
- * An object that is in no store, in another version of its kind, as the webhook has made it, unknown members included. Without apiVersion,
- * kind and resource version.
+ * Converts an object that is not stored to another version of its kind. The result is not pruned, and has no apiVersion, kind and
+ * resourceVersion.
  */
 export const objectIn = (
   context: RequestScope,
@@ -174,11 +174,11 @@ export const objectIn = (
 export interface Kept {
   /** In the storage version. */
   readonly stored: Version.Version
-  /** In the kind's. */
+  /** In the version of the resource. */
   readonly read: Version.Version
 }
 
-/** What is stored for a version that a request has made, and that version as it will be read: a conversion may lose something. */
+/** The revision to store for a write, and the same revision as clients will read it: a conversion may lose data. */
 export const kept = (
   context: RequestScope,
   resource: ResourceDefinition.ResourceDefinition,
@@ -197,8 +197,8 @@ export const kept = (
 const decided: ReadonlyArray<string> = ["labels", "annotations"]
 
 /**
- * What the server changes by itself is metadata, and the same in every form: no webhook is asked about it. `next` is what `previous`, whose
- * form `read` is, has become.
+ * The server itself changes metadata only, which is the same in every version: no webhook is called. `next` is the stored revision after the
+ * change, `read` the converted revision before it.
  */
 export const carry = (
   resource: ResourceDefinition.ResourceDefinition,
@@ -213,7 +213,7 @@ export const carry = (
   return next
 }
 
-/** The form of a kind whose versions are converted: made of what the view is given, in the kind's version. */
+/** An encoder that converts to the version of the resource before it encodes. */
 export const convertingEncoder = (
   answers: Answers,
   resource: ResourceDefinition.ResourceDefinition,

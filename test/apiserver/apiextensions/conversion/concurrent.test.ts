@@ -1,7 +1,4 @@
-/**
- * Writers of two versions of a kind side by side, under a conversion webhook that takes its time and now and then says no: whatever comes to
- * be stored, everybody sees the same history, each in the version of their own.
- */
+/** Concurrent writers of two versions with a slow and failing conversion webhook: all watchers see the same history, each in its version. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-/** Lists of many objects, and of great ones: each object is asked about once, in reviews that a webhook can bear. */
+/** Batches of conversion reviews: each object is converted once, in reviews of a bounded size. */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

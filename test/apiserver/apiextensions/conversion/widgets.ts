@@ -1,4 +1,4 @@
-/** A kind of two versions, which call one number by two names, and what converts it. v2 is stored. */
+/** A kind with two versions, whose field has a different name in each, and its conversion webhook. v2 is stored. */
 export type Version = "v1" | "v2"
 
 const group = "g.example"
