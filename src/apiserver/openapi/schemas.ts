@@ -137,18 +137,18 @@ const property = (
     ...(field.default === undefined ? {} : { default: field.default }),
     ...merging(field)
   }
-  const schema = isSchema(type, name) ? formOf(dialect, jsonSchema.id, need) : schemaOf(dialect, field.form, need)
+  const schema = isSchema(type, name) ? formOf(dialect, jsonSchema.id, need) : schemaOf(dialect, field.fieldType, need)
   if (Object.keys(more).length === 0) return schema
   // v3 ignores siblings of $ref.
   return dialect === "v3" && "$ref" in schema ? { allOf: [schema], ...more } : { ...schema, ...more }
 }
 
-const merging = ({ atomic, form, patch }: types.Field): JsonObject => {
+const merging = ({ atomic, fieldType, patch }: types.Field): JsonObject => {
   const out: JsonObject = {}
-  if (form._tag === "List") {
-    const keyed = typeof form.merge !== "string"
-    out["x-kubernetes-list-type"] = typeof form.merge === "string" ? form.merge : "map"
-    if (keyed) out["x-kubernetes-list-map-keys"] = [...form.merge]
+  if (fieldType._tag === "List") {
+    const keyed = typeof fieldType.merge !== "string"
+    out["x-kubernetes-list-type"] = typeof fieldType.merge === "string" ? fieldType.merge : "map"
+    if (keyed) out["x-kubernetes-list-map-keys"] = [...fieldType.merge]
   }
   if (atomic) out["x-kubernetes-map-type"] = "atomic"
   if (patch !== undefined) {
@@ -172,16 +172,16 @@ const formOf = (dialect: Dialect, id: string, need: (id: string) => void): JsonO
   return ref(dialect, id)
 }
 
-const schemaOf = (dialect: Dialect, form: types.Form, need: (id: string) => void): JsonObject => {
-  switch (form._tag) {
+const schemaOf = (dialect: Dialect, fieldType: types.FieldType, need: (id: string) => void): JsonObject => {
+  switch (fieldType._tag) {
     case "Scalar":
-      if (!Object.hasOwn(scalarNames, form.scalar)) return { ...scalars[form.scalar] }
-      return formOf(dialect, form.scalar, need)
+      if (!Object.hasOwn(scalarNames, fieldType.scalar)) return { ...scalars[fieldType.scalar] }
+      return formOf(dialect, fieldType.scalar, need)
     case "Ref":
-      return formOf(dialect, form.type, need)
+      return formOf(dialect, fieldType.type, need)
     case "Map":
-      return { type: "object", additionalProperties: schemaOf(dialect, form.element, need) }
+      return { type: "object", additionalProperties: schemaOf(dialect, fieldType.element, need) }
     case "List":
-      return { type: "array", items: schemaOf(dialect, form.element, need) }
+      return { type: "array", items: schemaOf(dialect, fieldType.element, need) }
   }
 }

@@ -45,26 +45,28 @@ const ofType = (id: string): Readonly<Record<string, Shape>> => {
   return made
 }
 
-const ofField = ({ always, atomic, form, patch }: types.Field): Shape => {
-  switch (form._tag) {
+const ofField = ({ always, atomic, fieldType, patch }: types.Field): Shape => {
+  switch (fieldType._tag) {
     case "Scalar":
       return { always }
     case "Map":
       return atomic ? { always, atomic } : { always }
     case "Ref":
-      return around(form.type, {
+      return around(fieldType.type, {
         always,
-        ...(atomic || types.get(form.type).atomic ? { atomic: true } : {}),
+        ...(atomic || types.get(fieldType.type).atomic ? { atomic: true } : {}),
         ...(patch?.replace === true ? { replaced: true } : {})
       })
     case "List": {
-      const type = form.element._tag === "Ref" ? form.element.type : undefined
+      const type = fieldType.element._tag === "Ref" ? fieldType.element.type : undefined
       const own: Shape = {
         always,
         key: patch?.key === "" ? undefined : patch?.key,
         patchSet: patch?.key === "",
-        set: form.merge === "set",
-        ...(typeof form.merge === "string" ? {} : { keys: form.merge, keyDefaults: defaultsOf(type, form.merge) })
+        set: fieldType.merge === "set",
+        ...(typeof fieldType.merge === "string"
+          ? {}
+          : { keys: fieldType.merge, keyDefaults: defaultsOf(type, fieldType.merge) })
       }
       return type === undefined ? own : around(type, own)
     }

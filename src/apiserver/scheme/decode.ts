@@ -18,7 +18,7 @@ export interface Mismatch {
   readonly fields: ReadonlyArray<string>
   /** The type that declares the field. */
   readonly owner: types.Type
-  readonly form: types.Form
+  readonly fieldType: types.FieldType
   readonly value: Json
 }
 
@@ -84,25 +84,25 @@ const checkOf = (id: string): Check => {
 
 /** Fields without omitempty are encoded as null, and clients send back what they read. */
 const compileField = (field: types.Field): Check => {
-  const check = compile(field.form, presence.keepsEmpty(field))
+  const check = compile(field.fieldType, presence.keepsEmpty(field))
   return presence.isNullForNothing(field) ? (value) => value === null || check(value) : check
 }
 
 /** `mayBeEmpty` applies to the value itself; elements may always be empty. */
-const compile = (form: types.Form, mayBeEmpty: boolean): Check => {
-  switch (form._tag) {
+const compile = (fieldType: types.FieldType, mayBeEmpty: boolean): Check => {
+  switch (fieldType._tag) {
     case "Scalar": {
-      const accepts = scalars.accepts[form.scalar]
+      const accepts = scalars.accepts[fieldType.scalar]
       return mayBeEmpty ? accepts : (value) => accepts(value) && value !== "" && value !== 0 && value !== false
     }
     case "Ref":
-      return checkOf(form.type)
+      return checkOf(fieldType.type)
     case "List": {
-      const element = compile(form.element, true)
+      const element = compile(fieldType.element, true)
       return (value) => Array.isArray(value) && (mayBeEmpty || value.length > 0) && value.every(element)
     }
     case "Map": {
-      const element = compile(form.element, true)
+      const element = compile(fieldType.element, true)
       return (value) => {
         if (!isObject(value)) return false
         const keys = Object.keys(value)
@@ -136,7 +136,7 @@ class Walk {
         if (this.whole) delete object[key]
       } else {
         this.fields.push(key)
-        this.value(object[key] as Json, field.form, type, (repaired) => set(object, key, repaired))
+        this.value(object[key] as Json, field.fieldType, type, (repaired) => set(object, key, repaired))
         this.fields.pop()
         if (this.whole && !presence.keepsEmpty(field) && presence.isEmpty(object[key] as Json)) delete object[key]
       }
@@ -145,63 +145,63 @@ class Walk {
     if (this.whole) presence.completing(type)(object)
   }
 
-  private value(value: Json, form: types.Form, owner: types.Type, replace: (repaired: string) => void): void {
-    switch (form._tag) {
+  private value(value: Json, fieldType: types.FieldType, owner: types.Type, replace: (repaired: string) => void): void {
+    switch (fieldType._tag) {
       case "Scalar": {
-        if (scalars.accepts[form.scalar](value)) return
-        const repaired = scalars.repaired(form.scalar, value)
-        if (repaired === undefined) this.wrong(value, form, owner)
+        if (scalars.accepts[fieldType.scalar](value)) return
+        const repaired = scalars.repaired(fieldType.scalar, value)
+        if (repaired === undefined) this.wrong(value, fieldType, owner)
         else replace(repaired)
         return
       }
       case "Ref":
-        if (isObject(value)) this.struct(value, types.get(form.type))
-        else this.wrong(value, form, owner)
+        if (isObject(value)) this.struct(value, types.get(fieldType.type))
+        else this.wrong(value, fieldType, owner)
         return
       case "List":
         if (Array.isArray(value)) {
-          value.forEach((one, index) => this.element(value, index, one, form.element, owner))
-        } else this.wrong(value, form, owner)
+          value.forEach((one, index) => this.element(value, index, one, fieldType.element, owner))
+        } else this.wrong(value, fieldType, owner)
         return
       case "Map":
         if (isObject(value)) {
-          for (const key of Object.keys(value)) this.member(value, key, form.element, owner)
-        } else this.wrong(value, form, owner)
+          for (const key of Object.keys(value)) this.member(value, key, fieldType.element, owner)
+        } else this.wrong(value, fieldType, owner)
     }
   }
 
-  private element(list: Array<Json>, index: number, one: Json, form: types.Form, owner: types.Type): void {
+  private element(list: Array<Json>, index: number, one: Json, fieldType: types.FieldType, owner: types.Type): void {
     if (one === null) {
-      list[index] = zeroOf(form)
+      list[index] = zeroOf(fieldType)
       return
     }
     this.path.push(index)
-    this.value(one, form, owner, (repaired) => {
+    this.value(one, fieldType, owner, (repaired) => {
       list[index] = repaired
     })
     this.path.pop()
   }
 
-  private member(map: JsonObject, key: string, form: types.Form, owner: types.Type): void {
+  private member(map: JsonObject, key: string, fieldType: types.FieldType, owner: types.Type): void {
     if (map[key] === null) {
-      if (this.whole) set(map, key, zeroOf(form))
+      if (this.whole) set(map, key, zeroOf(fieldType))
       return
     }
     this.path.push(key)
-    this.value(map[key] as Json, form, owner, (repaired) => set(map, key, repaired))
+    this.value(map[key] as Json, fieldType, owner, (repaired) => set(map, key, repaired))
     this.path.pop()
   }
 
-  private wrong(value: Json, form: types.Form, owner: types.Type): void {
-    this.mismatch ??= { path: [...this.path], fields: [...this.fields], owner, form, value }
+  private wrong(value: Json, fieldType: types.FieldType, owner: types.Type): void {
+    this.mismatch ??= { path: [...this.path], fields: [...this.fields], owner, fieldType, value }
   }
 }
 
 /** The value that null decodes to in a list or map. */
-const zeroOf = (form: types.Form): Json => {
-  if (form._tag === "List") return []
-  if (form._tag === "Map") return {}
-  return form._tag === "Ref" ? presence.zeroStruct(form.type) : (scalars.zero[form.scalar] ?? null)
+const zeroOf = (fieldType: types.FieldType): Json => {
+  if (fieldType._tag === "List") return []
+  if (fieldType._tag === "Map") return {}
+  return fieldType._tag === "Ref" ? presence.zeroStruct(fieldType.type) : (scalars.zero[fieldType.scalar] ?? null)
 }
 
 export const pathText = (path: ReadonlyArray<string | number>): string =>

@@ -7,8 +7,8 @@ import * as scalars from "./scalars.ts"
 import * as types from "./types.ts"
 
 /** Whether an empty value of the field is kept. */
-export const keepsEmpty = ({ always, form, pointer }: types.Field): boolean =>
-  pointer || (always && form._tag !== "List" && form._tag !== "Map") || form._tag === "Ref"
+export const keepsEmpty = ({ always, fieldType, pointer }: types.Field): boolean =>
+  pointer || (always && fieldType._tag !== "List" && fieldType._tag !== "Map") || fieldType._tag === "Ref"
 
 /** Zero values, which a non-pointer field cannot distinguish from absent. */
 export const isEmpty = (value: Json): boolean => {
@@ -40,19 +40,19 @@ export const zeroStruct = (type: string): JsonObject => {
 }
 
 /** Whether null is what is written for nothing: of lists, maps, times and pointers that are always written. */
-export const isNullForNothing = ({ always, form, pointer }: types.Field): boolean => {
+export const isNullForNothing = ({ always, fieldType, pointer }: types.Field): boolean => {
   if (!always) return false
-  if (pointer || form._tag === "List" || form._tag === "Map") return true
-  return form._tag === "Scalar" && scalars.zero[form.scalar] === undefined
+  if (pointer || fieldType._tag === "List" || fieldType._tag === "Map") return true
+  return fieldType._tag === "Scalar" && scalars.zero[fieldType.scalar] === undefined
 }
 
 const none = () => null
 
 /** The encoding of the zero value of a field. */
 const zeroOf = (field: types.Field): (() => Json) => {
-  const { form } = field
+  const { fieldType } = field
   if (isNullForNothing(field)) return none
-  if (form._tag === "Ref") return () => zeroStruct(form.type)
-  const zero = form._tag === "Scalar" ? (scalars.zero[form.scalar] ?? null) : null
+  if (fieldType._tag === "Ref") return () => zeroStruct(fieldType.type)
+  const zero = fieldType._tag === "Scalar" ? (scalars.zero[fieldType.scalar] ?? null) : null
   return () => zero
 }

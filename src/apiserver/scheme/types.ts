@@ -5,7 +5,7 @@
  *
  *     Type@ field!*&:form~key+@=default …        `!` required, `@` owned as a whole by server-side apply
  *
- * A form is a letter (see `Scalar`), a type (of this group, or `group.Type`), `{}` map of, `[]` list of, `[=]` list that is a
+ * A field type is a letter (see `Scalar`), a type (of this group, or `group.Type`), `{}` map of, `[]` list of, `[=]` list that is a
  * set, `[a,b]` list whose elements are identified by these members. `~key` merges by a key in a strategic merge patch, `~`
  * as a set, `+` with only the members sent surviving, `^` that alone; `|` takes the place of what was there.
  *
@@ -42,15 +42,15 @@ const tables: ReadonlyMap<string, string> = new Map(Object.entries({ ...groups, 
  */
 export type Scalar = "s" | "y" | "i" | "l" | "d" | "b" | "t" | "u" | "x" | "q" | "j"
 
-export type Form =
+export type FieldType =
   | { readonly _tag: "Scalar"; readonly scalar: Scalar }
   /** Another type, by its name in this table. */
   | { readonly _tag: "Ref"; readonly type: string }
-  | { readonly _tag: "Map"; readonly element: Form }
-  | { readonly _tag: "List"; readonly element: Form; readonly merge: "atomic" | "set" | ReadonlyArray<string> }
+  | { readonly _tag: "Map"; readonly element: FieldType }
+  | { readonly _tag: "List"; readonly element: FieldType; readonly merge: "atomic" | "set" | ReadonlyArray<string> }
 
 export interface Field {
-  readonly form: Form
+  readonly fieldType: FieldType
   readonly required: boolean
   /** A pointer in Go: zero and absent differ, and absent is null. */
   readonly pointer: boolean
@@ -159,12 +159,13 @@ const fieldPattern =
 const parseField = (table: string, text: string): readonly [string, Field] => {
   const groups = fieldPattern.exec(text)?.groups ?? {}
   const { always, atomic, form: formText = "", name = "", patch, pointer, required, value } = groups
-  const form = parseForm(table, formText)
-  const isPointer = pointer !== undefined || (form._tag === "Ref" && required === undefined && always === undefined)
+  const fieldType = parseFieldType(table, formText)
+  const isPointer =
+    pointer !== undefined || (fieldType._tag === "Ref" && required === undefined && always === undefined)
   return [
     name,
     {
-      form,
+      fieldType,
       required: required !== undefined,
       pointer: isPointer,
       always: always !== undefined || (required !== undefined && !isPointer),
@@ -182,14 +183,14 @@ const parseField = (table: string, text: string): readonly [string, Field] => {
   ]
 }
 
-const parseForm = (table: string, text: string): Form => {
-  if (text.startsWith("{}")) return { _tag: "Map", element: parseForm(table, text.slice(2)) }
+const parseFieldType = (table: string, text: string): FieldType => {
+  if (text.startsWith("{}")) return { _tag: "Map", element: parseFieldType(table, text.slice(2)) }
   if (text.startsWith("[")) {
     const end = text.indexOf("]")
     const inner = text.slice(1, end)
     return {
       _tag: "List",
-      element: parseForm(table, text.slice(end + 1)),
+      element: parseFieldType(table, text.slice(end + 1)),
       merge: inner === "" ? "atomic" : inner === "=" ? "set" : inner.split(",")
     }
   }

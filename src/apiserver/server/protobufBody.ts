@@ -89,7 +89,7 @@ const eachField = (
 // Plans ----------------------------------------------------------------------------------------------------------------
 
 type Member =
-  | { readonly _tag: "Field"; readonly name: string; readonly form: Types.Form; readonly dropZero: boolean }
+  | { readonly _tag: "Field"; readonly name: string; readonly fieldType: Types.FieldType; readonly dropZero: boolean }
   | { readonly _tag: "Embedded"; readonly plan: Plan }
 
 /** The decoder of a type: its members by field number. */
@@ -126,7 +126,7 @@ const parsePlan = (type: Types.Type, text: string): Plan => {
       const field = type.fields.get(name)
       if (field === undefined) continue
       const dropZero = !field.pointer && !field.always
-      plan.set(Number(number), { _tag: "Field", name, form: field.form, dropZero })
+      plan.set(Number(number), { _tag: "Field", name, fieldType: field.fieldType, dropZero })
     }
   }
   return outermost
@@ -146,37 +146,37 @@ const readFields = (bytes: Uint8Array, plan: Plan, out: JsonObject): void =>
   })
 
 const readField = (reader: BinaryReader, wire: WireType, member: Member & { _tag: "Field" }, out: JsonObject): void => {
-  const { dropZero, form, name } = member
+  const { dropZero, fieldType, name } = member
   const present = Object.hasOwn(out, name) ? out[name] : undefined
-  if (form._tag === "List") {
+  if (fieldType._tag === "List") {
     const list = Array.isArray(present) ? present : []
-    readElements(reader, wire, form.element, list)
+    readElements(reader, wire, fieldType.element, list)
     set(out, name, list)
-  } else if (form._tag === "Map") {
+  } else if (fieldType._tag === "Map") {
     const map = typeof present === "object" && present !== null && !Array.isArray(present) ? present : {}
-    readEntry(reader, wire, form.element, map)
+    readEntry(reader, wire, fieldType.element, map)
     set(out, name, map)
   } else {
-    const value = readValue(reader, wire, form)
+    const value = readValue(reader, wire, fieldType)
     if (value === null || (dropZero && (value === "" || value === 0 || value === false))) delete out[name]
     else set(out, name, value)
   }
 }
 
 /** One element, or several packed numbers. */
-const readElements = (reader: BinaryReader, wire: WireType, form: Types.Form, list: Array<Json>): void => {
-  if (form._tag !== "Scalar" || wire !== delimited || !isNumber(form.scalar)) {
-    list.push(readValue(reader, wire, form))
+const readElements = (reader: BinaryReader, wire: WireType, fieldType: Types.FieldType, list: Array<Json>): void => {
+  if (fieldType._tag !== "Scalar" || wire !== delimited || !isNumber(fieldType.scalar)) {
+    list.push(readValue(reader, wire, fieldType))
     return
   }
   const packed = new BinaryReader(reader.bytes())
-  while (packed.pos < packed.len) list.push(readValue(packed, varint, form))
+  while (packed.pos < packed.len) list.push(readValue(packed, varint, fieldType))
 }
 
 const isNumber = (scalar: Types.Scalar): boolean => scalar === "i" || scalar === "l" || scalar === "b"
 
 /** An entry of a map is a message: 1 the key, 2 the value; either may be missing when it is zero. */
-const readEntry = (reader: BinaryReader, wire: WireType, form: Types.Form, map: JsonObject): void => {
+const readEntry = (reader: BinaryReader, wire: WireType, fieldType: Types.FieldType, map: JsonObject): void => {
   expectWire(delimited, wire, 0)
   let key = ""
   let value: Json | undefined
@@ -184,39 +184,43 @@ const readEntry = (reader: BinaryReader, wire: WireType, form: Types.Form, map: 
     if (number === 1) {
       expectWire(delimited, inner, 1)
       key = entry.string(true)
-    } else if (number === 2) value = readValue(entry, inner, form)
+    } else if (number === 2) value = readValue(entry, inner, fieldType)
     else return false
     return true
   })
-  set(map, key, value ?? zeroOf(form))
+  set(map, key, value ?? zeroOf(fieldType))
 }
 
-const zeroOf = (form: Types.Form): Json => {
-  if (form._tag === "List") return []
-  if (form._tag !== "Scalar") return {}
-  if (form.scalar === "q") return "0"
-  return isNumber(form.scalar) || form.scalar === "d" ? 0 : form.scalar === "t" || form.scalar === "u" ? null : ""
+const zeroOf = (fieldType: Types.FieldType): Json => {
+  if (fieldType._tag === "List") return []
+  if (fieldType._tag !== "Scalar") return {}
+  if (fieldType.scalar === "q") return "0"
+  return isNumber(fieldType.scalar) || fieldType.scalar === "d"
+    ? 0
+    : fieldType.scalar === "t" || fieldType.scalar === "u"
+      ? null
+      : ""
 }
 
 const expectWire = (expected: WireType, wire: WireType, number: number): void => {
   if (wire !== expected) throw new Error(`field ${number} has wire type ${wire}`)
 }
 
-const readValue = (reader: BinaryReader, wire: WireType, form: Types.Form): Json => {
-  switch (form._tag) {
+const readValue = (reader: BinaryReader, wire: WireType, fieldType: Types.FieldType): Json => {
+  switch (fieldType._tag) {
     case "Scalar":
-      return readScalar(reader, wire, form.scalar)
+      return readScalar(reader, wire, fieldType.scalar)
     case "Ref": {
       expectWire(delimited, wire, 0)
       const object: JsonObject = {}
-      readFields(reader.bytes(), planOf(form.type), object)
+      readFields(reader.bytes(), planOf(fieldType.type), object)
       return object
     }
     default: {
       // A list as the value of a map is a message that holds the list as its only field.
       expectWire(delimited, wire, 0)
       const list: Array<Json> = []
-      const element = form.element
+      const element = fieldType.element
       eachField(reader.bytes(), (number, inner, innerWire) => {
         if (number !== 1) return false
         readElements(inner, innerWire, element, list)

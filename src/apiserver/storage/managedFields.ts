@@ -206,16 +206,16 @@ export const createdBy = (
   time: string
 ): Owners => {
   const known = forms.get(shape) ?? []
-  const index = known.findIndex((form) => fields.sameForm(form.object, object, shape))
-  const form = known[index] ?? formOf(object, shape, skip)
+  const index = known.findIndex((fieldType) => fields.sameForm(fieldType.object, object, shape))
+  const fieldType = known[index] ?? formOf(object, shape, skip)
   if (index > 0) known.splice(index, 1)
-  if (index !== 0) known.unshift(form)
+  if (index !== 0) known.unshift(fieldType)
   if (known.length > maxForms) known.pop()
   forms.set(shape, known)
-  if (form.fields === undefined) return none
-  const last = form.owners[0]
-  if (last?.time !== time || !same(last, writer)) form.owners = [{ ...writer, time, fields: form.fields }]
-  return form.owners
+  if (fieldType.fields === undefined) return none
+  const last = fieldType.owners[0]
+  if (last?.time !== time || !same(last, writer)) fieldType.owners = [{ ...writer, time, fields: fieldType.fields }]
+  return fieldType.owners
 }
 
 /** Keeps a copy, because the object is changed later. */

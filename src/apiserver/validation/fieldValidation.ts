@@ -203,18 +203,18 @@ export const ofApplied =
 const invalidPatch = (value: string, why: string): StatusError.StatusError =>
   StatusError.invalidPatch(`Invalid value: ${JSON.stringify(value)}: ${why}`)
 
-const goType = (form: types.Form): string => {
-  switch (form._tag) {
+const goType = (fieldType: types.FieldType): string => {
+  switch (fieldType._tag) {
     case "Scalar":
-      return goScalars[form.scalar]
+      return goScalars[fieldType.scalar]
     case "Ref": {
-      const { name, version } = types.get(form.type)
+      const { name, version } = types.get(fieldType.type)
       return `${version}.${name}`
     }
     case "Map":
-      return `map[string]${goType(form.element)}`
+      return `map[string]${goType(fieldType.element)}`
     case "List":
-      return `[]${goType(form.element)}`
+      return `[]${goType(fieldType.element)}`
   }
 }
 
@@ -233,11 +233,11 @@ const goScalars: Readonly<Record<types.Scalar, string>> = {
 }
 
 /** The form of the place itself, not of the field it is in: the element of a list or map where the path goes on below it. */
-const goText = ({ fields, form, owner, value }: Mismatch): string => {
-  const own = form._tag === "Scalar" ? scalars.complaint(form.scalar, value) : undefined
+const goText = ({ fields, fieldType, owner, value }: Mismatch): string => {
+  const own = fieldType._tag === "Scalar" ? scalars.complaint(fieldType.scalar, value) : undefined
   if (own !== undefined) return own
-  const found = scalars.found(value, form._tag === "Scalar" ? form.scalar : undefined)
-  return `json: cannot unmarshal ${found} into Go struct field ${owner.name}.${fields.join(".")} of type ${goType(form)}`
+  const found = scalars.found(value, fieldType._tag === "Scalar" ? fieldType.scalar : undefined)
+  return `json: cannot unmarshal ${found} into Go struct field ${owner.name}.${fields.join(".")} of type ${goType(fieldType)}`
 }
 
 const goKind = (value: Json): string => {
@@ -247,9 +247,9 @@ const goKind = (value: Json): string => {
   return typeof value === "string" ? "string" : "map"
 }
 
-const converterText = ({ form, value }: Mismatch): string => {
+const converterText = ({ fieldType, value }: Mismatch): string => {
   const kind = goKind(value)
-  switch (form._tag) {
+  switch (fieldType._tag) {
     case "Ref":
       return `cannot restore struct from: ${kind}`
     case "List":
@@ -257,9 +257,9 @@ const converterText = ({ form, value }: Mismatch): string => {
     case "Map":
       return `cannot restore map from ${kind}`
     case "Scalar": {
-      const own = scalars.complaint(form.scalar, value)
+      const own = scalars.complaint(fieldType.scalar, value)
       if (own !== undefined) return own
-      const type = goScalars[form.scalar]
+      const type = goScalars[fieldType.scalar]
       return typeof value === "number" && type !== "bool"
         ? `cannot convert ${kind} to ${type}`
         : `unrecognized type: ${type}`
@@ -267,9 +267,10 @@ const converterText = ({ form, value }: Mismatch): string => {
   }
 }
 
-const typedText = ({ form, path, value }: Mismatch): string => {
+const typedText = ({ fieldType, path, value }: Mismatch): string => {
   const place = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`)).join("")
-  const wanted = form._tag === "List" ? "list" : form._tag === "Scalar" ? typedScalars[form.scalar] : "map"
+  const wanted =
+    fieldType._tag === "List" ? "list" : fieldType._tag === "Scalar" ? typedScalars[fieldType.scalar] : "map"
   return `${place}: expected ${wanted}, got ${goValue(value)}`
 }
 

@@ -38,17 +38,17 @@ const samples: Readonly<Record<types.Scalar, ReadonlyArray<Json>>> = {
 const grow = (type: types.Type, choices: ReadonlyArray<number>): JsonObject => {
   let at = 0
   const next = (bound: number): number => (choices[at++] ?? 0) % bound
-  const value = (form: types.Form, depth: number): Json => {
-    switch (form._tag) {
+  const value = (fieldType: types.FieldType, depth: number): Json => {
+    switch (fieldType._tag) {
       case "Scalar":
-        return clone(samples[form.scalar][next(samples[form.scalar].length)] ?? null)
+        return clone(samples[fieldType.scalar][next(samples[fieldType.scalar].length)] ?? null)
       case "Ref":
-        return struct(types.get(form.type), depth - 1)
+        return struct(types.get(fieldType.type), depth - 1)
       case "List":
-        return Array.from({ length: next(3) }, () => value(form.element, depth))
+        return Array.from({ length: next(3) }, () => value(fieldType.element, depth))
       case "Map":
         return Object.fromEntries(
-          Array.from({ length: next(3) }, (_, index) => [`k${index}`, value(form.element, depth)])
+          Array.from({ length: next(3) }, (_, index) => [`k${index}`, value(fieldType.element, depth)])
         )
     }
   }
@@ -57,7 +57,7 @@ const grow = (type: types.Type, choices: ReadonlyArray<number>): JsonObject => {
     const fields = [...of.fields]
     for (let count = depth <= 0 ? 0 : next(5); count > 0; count--) {
       const [name, field] = fields[next(fields.length)]!
-      out[name] = value(field.form, depth)
+      out[name] = value(field.fieldType, depth)
     }
     return out
   }
@@ -72,17 +72,17 @@ interface Place {
 /** Every struct in a grown object, with its path: where a stranger could be. */
 const structs = (object: JsonObject, type: types.Type): ReadonlyArray<readonly [string, Place]> => {
   const found: Array<readonly [string, Place]> = []
-  const value = (json: Json, form: types.Form, path: string): void => {
-    if (form._tag === "Ref" && isObject(json)) struct(json, types.get(form.type), path)
-    if (form._tag === "List" && Array.isArray(json))
-      json.forEach((one, index) => value(one, form.element, `${path}[${index}]`))
-    if (form._tag === "Map" && isObject(json))
-      for (const key of Object.keys(json)) value(json[key]!, form.element, `${path}.${key}`)
+  const value = (json: Json, fieldType: types.FieldType, path: string): void => {
+    if (fieldType._tag === "Ref" && isObject(json)) struct(json, types.get(fieldType.type), path)
+    if (fieldType._tag === "List" && Array.isArray(json))
+      json.forEach((one, index) => value(one, fieldType.element, `${path}[${index}]`))
+    if (fieldType._tag === "Map" && isObject(json))
+      for (const key of Object.keys(json)) value(json[key]!, fieldType.element, `${path}.${key}`)
   }
   const struct = (json: JsonObject, of: types.Type, path: string): void => {
     found.push([path, { object: json, fields: of.fields }])
     for (const key of Object.keys(json))
-      value(json[key]!, of.fields.get(key)!.form, path === "" ? key : `${path}.${key}`)
+      value(json[key]!, of.fields.get(key)!.fieldType, path === "" ? key : `${path}.${key}`)
   }
   struct(object, type, "")
   return found
@@ -94,27 +94,27 @@ const Choices = Arbitrary.schema(
 
 /** What a struct of the type holds of an object, said the slow way: a new value for every member. */
 const held = (object: JsonObject, type: types.Type): JsonObject => {
-  const value = (json: Json, form: types.Form): Json => {
-    if (form._tag === "Ref" && isObject(json)) return held(json, types.get(form.type))
-    if (form._tag === "List" && Array.isArray(json)) return json.map((one) => value(one, form.element))
-    if (form._tag === "Map" && isObject(json))
-      return Object.fromEntries(Object.entries(json).map(([key, one]) => [key, value(one, form.element)]))
+  const value = (json: Json, fieldType: types.FieldType): Json => {
+    if (fieldType._tag === "Ref" && isObject(json)) return held(json, types.get(fieldType.type))
+    if (fieldType._tag === "List" && Array.isArray(json)) return json.map((one) => value(one, fieldType.element))
+    if (fieldType._tag === "Map" && isObject(json))
+      return Object.fromEntries(Object.entries(json).map(([key, one]) => [key, value(one, fieldType.element)]))
     return json
   }
-  const nothing = ({ form, pointer }: types.Field): Json => {
-    if (form._tag === "Ref" && !pointer) return held({}, types.get(form.type))
-    if (form._tag !== "Scalar" || pointer) return null
-    return { s: "", y: null, i: 0, l: 0, d: 0, b: false, t: null, u: null, x: 0, q: "0", j: null }[form.scalar]
+  const nothing = ({ fieldType, pointer }: types.Field): Json => {
+    if (fieldType._tag === "Ref" && !pointer) return held({}, types.get(fieldType.type))
+    if (fieldType._tag !== "Scalar" || pointer) return null
+    return { s: "", y: null, i: 0, l: 0, d: 0, b: false, t: null, u: null, x: 0, q: "0", j: null }[fieldType.scalar]
   }
   const isZero = (json: Json): boolean => json === "" || json === 0 || json === false
   const member = (field: types.Field, sent: Json | undefined): Json | undefined => {
-    const { always, form, pointer } = field
-    const many = form._tag === "List" || form._tag === "Map"
+    const { always, fieldType, pointer } = field
+    const many = fieldType._tag === "List" || fieldType._tag === "Map"
     const none =
       sent === undefined ||
       (!pointer && many && Object.keys(sent as object).length === 0) ||
-      (!pointer && !always && form._tag === "Scalar" && isZero(sent))
-    if (!none) return value(sent, form)
+      (!pointer && !always && fieldType._tag === "Scalar" && isZero(sent))
+    if (!none) return value(sent, fieldType)
     return always ? nothing(field) : undefined
   }
   const members = [...type.fields].map(([name, field]) => [name, member(field, object[name])] as const)
@@ -180,7 +180,9 @@ const fixed: ReadonlyArray<ReadonlyArray<number>> = Array.from({ length: 300 }, 
 )
 
 describe("decode", () => {
-  it.prop("returns what a Go struct of the type encodes to", { choices: Choices }, ({ choices }) => holdsAsStruct(choices))
+  it.prop("returns what a Go struct of the type encodes to", { choices: Choices }, ({ choices }) =>
+    holdsAsStruct(choices)
+  )
   it.prop("decodeSparse keeps an applied configuration unchanged", { choices: Choices }, ({ choices }) =>
     leavesSparse(choices)
   )

@@ -9,7 +9,7 @@ import * as types from "../../../src/apiserver/scheme/types.ts"
 /** Every type that the served kinds reach. */
 const reachable = (): ReadonlyMap<string, types.Type> => {
   const found = new Map<string, types.Type>()
-  const form = (one: types.Form): void => {
+  const form = (one: types.FieldType): void => {
     if (one._tag === "Ref") visit(one.type)
     else if (one._tag !== "Scalar") form(one.element)
   }
@@ -17,7 +17,7 @@ const reachable = (): ReadonlyMap<string, types.Type> => {
     if (found.has(id)) return
     const type = types.get(id)
     found.set(id, type)
-    for (const field of type.fields.values()) form(field.form)
+    for (const field of type.fields.values()) form(field.fieldType)
   }
   for (const resource of resources.all) {
     const type = types.ofKind(resource)
@@ -39,21 +39,24 @@ describe("the type table", () => {
   it("has every served kind, with apiVersion, kind and metadata", () => {
     for (const resource of resources.all) {
       const fields = types.ofKind(resource)?.fields
-      assert.deepStrictEqual(fields?.get("apiVersion")?.form, { _tag: "Scalar", scalar: "s" })
-      assert.deepStrictEqual(fields?.get("metadata")?.form, { _tag: "Ref", type: "meta.ObjectMeta" })
+      assert.deepStrictEqual(fields?.get("apiVersion")?.fieldType, { _tag: "Scalar", scalar: "s" })
+      assert.deepStrictEqual(fields?.get("metadata")?.fieldType, { _tag: "Ref", type: "meta.ObjectMeta" })
     }
     assert.isAbove(all.size, 250)
   })
 
   it("has merge keys that are fields of the elements", () => {
     for (const type of all.values()) {
-      for (const [name, { form, patch }] of type.fields) {
-        if (form._tag !== "List" || form.element._tag !== "Ref") continue
-        const element = types.get(form.element.type)
-        const keys = [...(typeof form.merge === "string" ? [] : form.merge), ...(patch?.key ? [patch.key] : [])]
+      for (const [name, { fieldType, patch }] of type.fields) {
+        if (fieldType._tag !== "List" || fieldType.element._tag !== "Ref") continue
+        const element = types.get(fieldType.element.type)
+        const keys = [
+          ...(typeof fieldType.merge === "string" ? [] : fieldType.merge),
+          ...(patch?.key ? [patch.key] : [])
+        ]
         for (const key of keys) assert.isTrue(element.fields.has(key), `${type.id}.${name} by ${key}`)
         // Apply identifies elements by the patch key and more, or replaces the list.
-        if (patch?.key && typeof form.merge !== "string") assert.include(form.merge, patch.key)
+        if (patch?.key && typeof fieldType.merge !== "string") assert.include(fieldType.merge, patch.key)
       }
     }
   })
@@ -62,14 +65,14 @@ describe("the type table", () => {
     const fields = [...all.values()].flatMap((type) =>
       [...type.fields].map(([name, field]) => ({
         name: `${type.id}.${name}`,
-        form: field.form,
+        form: field.fieldType,
         default: field.default
       }))
     )
     const odd = fields.filter(
-      ({ default: value, form }) =>
-        (form._tag === "List" && form.merge === "set" && form.element._tag !== "Scalar") ||
-        (value !== undefined && !(form._tag === "Scalar" && form.scalar === "s"))
+      ({ default: value, form: fieldType }) =>
+        (fieldType._tag === "List" && fieldType.merge === "set" && fieldType.element._tag !== "Scalar") ||
+        (value !== undefined && !(fieldType._tag === "Scalar" && fieldType.scalar === "s"))
     )
     assert.deepStrictEqual(
       odd.map(({ name }) => name),

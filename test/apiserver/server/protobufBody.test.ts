@@ -72,17 +72,18 @@ const writeScalar = (writer: BinaryWriter, number: number, scalar: Types.Scalar,
   }
 }
 
-const write = (writer: BinaryWriter, number: number, form: Types.Form, value: Json): void => {
-  if (form._tag === "Scalar") writeScalar(writer, number, form.scalar, value)
-  else if (form._tag === "Ref") inside(writer, number, () => writeFields(writer, form.type, value as JsonObject))
-  else if (form._tag === "List")
-    for (const element of value as Array<Json>) write(writer, number, form.element, element)
+const write = (writer: BinaryWriter, number: number, fieldType: Types.FieldType, value: Json): void => {
+  if (fieldType._tag === "Scalar") writeScalar(writer, number, fieldType.scalar, value)
+  else if (fieldType._tag === "Ref")
+    inside(writer, number, () => writeFields(writer, fieldType.type, value as JsonObject))
+  else if (fieldType._tag === "List")
+    for (const element of value as Array<Json>) write(writer, number, fieldType.element, element)
   else {
     for (const [key, entry] of Object.entries(value as JsonObject)) {
       inside(writer, number, () => {
         writeScalar(writer, 1, "s", key)
-        if (form.element._tag === "List") inside(writer, 2, () => write(writer, 1, form.element, entry))
-        else write(writer, 2, form.element, entry)
+        if (fieldType.element._tag === "List") inside(writer, 2, () => write(writer, 1, fieldType.element, entry))
+        else write(writer, 2, fieldType.element, entry)
       })
     }
   }
@@ -91,11 +92,11 @@ const write = (writer: BinaryWriter, number: number, form: Types.Form, value: Js
 const writeFields = (writer: BinaryWriter, id: string, object: JsonObject): void => {
   for (const [name, value] of Object.entries(object)) {
     const way = ways.get(id)?.get(name) ?? []
-    const form = Types.get(id).fields.get(name)?.form
-    if (form === undefined) continue
+    const fieldType = Types.get(id).fields.get(name)?.fieldType
+    if (fieldType === undefined) continue
     const at = (depth: number): void => {
       const number = way[depth] ?? 0
-      if (depth === way.length - 1) write(writer, number, form, value)
+      if (depth === way.length - 1) write(writer, number, fieldType, value)
       else inside(writer, number, () => at(depth + 1))
     }
     at(0)
@@ -171,19 +172,19 @@ const scalarOf = (scalar: Types.Scalar, choice: number): Json => {
   }
 }
 
-const valueOf = (form: Types.Form, tape: Tape): Json => {
-  if (form._tag === "Scalar") return scalarOf(form.scalar, tape.next())
-  if (form._tag === "Ref") return objectOf(form.type, tape)
+const valueOf = (fieldType: Types.FieldType, tape: Tape): Json => {
+  if (fieldType._tag === "Scalar") return scalarOf(fieldType.scalar, tape.next())
+  if (fieldType._tag === "Ref") return objectOf(fieldType.type, tape)
   const count = 1 + (tape.next() % 3)
-  const elements = Array.from({ length: count }, () => valueOf(form.element, tape))
-  return form._tag === "List" ? elements : Object.fromEntries(elements.map((one, index) => [`key-${index}`, one]))
+  const elements = Array.from({ length: count }, () => valueOf(fieldType.element, tape))
+  return fieldType._tag === "List" ? elements : Object.fromEntries(elements.map((one, index) => [`key-${index}`, one]))
 }
 
 /** Some of the members with a field number; `never` apiVersion and kind of the object itself. */
 const objectOf = (id: string, tape: Tape): JsonObject => {
   const out: JsonObject = {}
   for (const [name, field] of Types.get(id).fields) {
-    if (ways.get(id)?.has(name) === true && tape.next() % 3 === 1) out[name] = valueOf(field.form, tape)
+    if (ways.get(id)?.has(name) === true && tape.next() % 3 === 1) out[name] = valueOf(field.fieldType, tape)
   }
   return out
 }

@@ -86,7 +86,7 @@ const remember = (
   if (converter === undefined) return
   const { id } = converter
   if (version.converted?.id !== id) version.converted = { id, byVersion: new Map() }
-  version.converted.byVersion.set(to, remade(version, pruned(converter, to, object), to))
+  version.converted.byVersion.set(to, withContent(version, pruned(converter, to, object), to))
 }
 
 /** Pruned by the schema of a version. */
@@ -98,31 +98,31 @@ const completed = ({ schemas }: Converter, to: string, object: JsonObject): Json
   applyDefaults(schemas.get(to) ?? {}, object)
 
 /** The same revision with another content; the metadata of a review has neither resourceVersion nor managedFields. */
-const remade = (version: Version.Version, object: JsonObject, form: string): Version.Version => {
+const withContent = (version: Version.Version, object: JsonObject, schemaVersion: string): Version.Version => {
   const { name, namespace, generateName, uid, managedFields: _owners, ...rest } = objectAt(object, "metadata") ?? {}
   const metadata: JsonObject = {}
   for (const [key, value] of Object.entries({ name, generateName, namespace, uid })) put(metadata, key, value)
   metadata["resourceVersion"] = String(version.revision)
   const content = { ...object, metadata: { ...metadata, ...rest } }
-  return Version.make([], content, version.revision, version.owners, form)
+  return Version.make([], content, version.revision, version.owners, schemaVersion)
 }
 
 /** The content of a stored revision for a review. */
 export const contentOf = (version: Version.Version): Content => ({
-  form: version.schemaVersion ?? "",
+  schemaVersion: version.schemaVersion ?? "",
   object: Version.parseWhole(version)
 })
 
 interface Content {
   /** Name of the object's version. */
-  readonly form: string
+  readonly schemaVersion: string
   readonly object: JsonObject
 }
 
-const textOf = ({ group, kind }: Converter, { form, object }: Content): string => {
+const textOf = ({ group, kind }: Converter, { object, schemaVersion }: Content): string => {
   const { resourceVersion: _revision, ...metadata } = objectAt(object, "metadata") ?? {}
   const { apiVersion: _apiVersion, kind: _kind, ...rest } = object
-  return JSON.stringify({ kind, apiVersion: `${group}/${form}`, ...rest, metadata })
+  return JSON.stringify({ kind, apiVersion: `${group}/${schemaVersion}`, ...rest, metadata })
 }
 
 /** The conversions that reading these revisions in the version of the resource requires; undefined without a converter. */
@@ -168,7 +168,7 @@ export const objectIn = (
 ): JsonObject => {
   const converter = from.customResource?.converter
   if (converter === undefined || from.version === to.version) return object
-  return convert(context, converter, to.version, [{ form: from.version, object }])[0] ?? object
+  return convert(context, converter, to.version, [{ schemaVersion: from.version, object }])[0] ?? object
 }
 
 export interface Kept {
@@ -190,7 +190,7 @@ export const kept = (
   const to = converter.storageVersion
   const [object] = convert(context, converter, to, [contentOf(version)])
   const content = object === undefined ? undefined : completed(converter, to, pruned(converter, to, object))
-  const stored = content === undefined ? version : remade(version, content, to)
+  const stored = content === undefined ? version : withContent(version, content, to)
   return { stored, read: servedOne(context, resource, stored) }
 }
 
