@@ -21,7 +21,7 @@ export interface Options {
 
 const access = [Access.read(Node), Access.get(Node), Access.patch(Node), Access.remove(Node), Access.record] as const
 
-type Tools = Controller.Tools<(typeof access)[number]>
+type Tools = Controller.ReconcileContext<(typeof access)[number]>
 
 const deletions = Family.counter(
   "cloud_node_lifecycle_nodes_deleted_total",

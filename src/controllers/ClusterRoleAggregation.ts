@@ -67,7 +67,7 @@ export const make = ({ concurrency = 5 }: Options = {}) =>
       })
   })
 
-type Client = Controller.Tools<(typeof access)[number]>["client"]
+type Client = Controller.ReconcileContext<(typeof access)[number]>["client"]
 
 const write = (client: Client, role: ClusterRole, rules: Plan.Rules): Effect.Effect<"apply" | "update", ApiError> => {
   const { name, uid } = role.metadata

@@ -46,7 +46,7 @@ export const make = (options: Options = {}) =>
     ],
     concurrency: options.concurrency ?? 5,
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
-    ownWritesLimit: "5 minutes",
+    readYourWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.map(
         loopOf({

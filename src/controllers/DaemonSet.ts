@@ -38,7 +38,7 @@ export const make = (options: Options = {}) =>
     concurrency: options.concurrency ?? 2,
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes, at most as
     // long as expectations live.
-    ownWritesLimit: "5 minutes",
+    readYourWritesLimit: "5 minutes",
     body: (tools) =>
       Effect.map(Skips.skipping(Apply.skips), (onHeld) => {
         const { onNode, onPod, onRevision, onSet, reconcile } = loopOf(depsOf(tools))
@@ -75,7 +75,7 @@ const access = [
   Access.record
 ]
 
-type Tools = Controller.BodyTools<(typeof access)[number]>
+type Tools = Controller.BodyContext<(typeof access)[number]>
 
 const depsOf = ({ client, events, queue, store }: Tools): Deps => ({
   sets: store(DaemonSet),

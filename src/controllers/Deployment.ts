@@ -36,7 +36,7 @@ export const make = (options: Options = {}) =>
     concurrency: options.concurrency ?? 5,
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes, at most as
     // long as expectations live.
-    ownWritesLimit: "5 minutes",
+    readYourWritesLimit: "5 minutes",
     retries: 15,
     body: (tools) =>
       Effect.sync(() => {
@@ -72,7 +72,7 @@ const access = [
   Access.record
 ]
 
-type Tools = Controller.BodyTools<(typeof access)[number]>
+type Tools = Controller.BodyContext<(typeof access)[number]>
 
 const reconcile = (stores: Triggers.Stores, tools: Tools) => {
   const deps = depsOf(tools)

@@ -55,7 +55,7 @@ export const make = (options: Options = {}) =>
     backoff: { base: "1 second", max: "1000 seconds" },
     retries: 15,
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
-    ownWritesLimit: "5 minutes",
+    readYourWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.map(Metrics.holding, (onHeld) => {
         const deps: Deps = {

@@ -50,7 +50,7 @@ export const make = (options: Options = {}) =>
     backoff: { base: "1 second", max: "100 seconds" },
     retries: 15,
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
-    ownWritesLimit: "5 minutes",
+    readYourWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.sync(() => {
         const sync = Sync.sync({

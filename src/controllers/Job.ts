@@ -46,7 +46,7 @@ export const make = (options: Options = {}) =>
     // Failures of one Job do not delay others: no shared token bucket.
     bucket: { perSecond: 1e6, burst: 1e6 },
     // Decisions need a fresh cache: a sync waits for its own last write, as long as expectations do.
-    ownWritesLimit: "5 minutes",
+    readYourWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.map(Metrics.watching, (seen) => {
         const { onJob, onPod, reconcile } = loopOf({

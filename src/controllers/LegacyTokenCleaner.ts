@@ -43,7 +43,7 @@ const access = [
   Access.remove(Secret)
 ] as const
 
-type Tools = Controller.Tools<(typeof access)[number]>
+type Tools = Controller.ReconcileContext<(typeof access)[number]>
 
 export const make = ({ period = Duration.days(365) }: Options = {}) =>
   Controller.scheduled({

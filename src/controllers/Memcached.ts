@@ -41,7 +41,7 @@ export const make = ({ image = "memcached:1.6-alpine" }: Options = {}) =>
     owns: [Deployment],
     watches: [Controller.watch(Pods, Trigger.map(keysOf), { indexes: [{ name: "memcached", of: keysOf }] })],
     // A Deployment and its pods change often while it rolls out; what they all say is one run.
-    spacing: "100 millis",
+    minInterval: "100 millis",
     access: [Access.patch(Memcached, "status"), Access.create(Deployment), Access.patch(Deployment), Access.record],
     finalizers: {
       [finalizer]: (memcached, { events }) =>

@@ -29,7 +29,7 @@ const access = [
   Access.remove(Pod)
 ] as const
 
-type Tools = Controller.Tools<(typeof access)[number]>
+type Tools = Controller.ReconcileContext<(typeof access)[number]>
 
 export const make = ({ terminatedPodThreshold: threshold = 12_500 }: Options = {}) =>
   Controller.scheduled({

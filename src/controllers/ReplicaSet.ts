@@ -40,7 +40,7 @@ export const make = (options: Options = {}) =>
     ],
     concurrency: options.concurrency ?? 5,
     // Decisions need a fresh cache: a sync waits for its own last write, as long as expectations do.
-    ownWritesLimit: "5 minutes",
+    readYourWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.map(Metrics.skipping(Metrics.ofReplicaSets), (onHeld) => ({
         ...ReplicaLoop.body(kind, {

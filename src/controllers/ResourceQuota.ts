@@ -50,7 +50,7 @@ export const make = ({ concurrency = 5, syncPeriod = "5 minutes" }: Options = {}
     // The reference has two queues with so many workers each; here one queue puts the same keys first.
     concurrency: 2 * concurrency,
     // Decisions need a fresh cache: a sync waits for its own last write.
-    ownWritesLimit: "5 minutes",
+    readYourWritesLimit: "5 minutes",
     body: Effect.fnUntraced(function* ({ client, queue, store }) {
       const clock = yield* Clock.Clock
       const loop = Loop.make({

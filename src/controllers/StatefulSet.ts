@@ -32,7 +32,7 @@ export const make = (options: Options = {}) =>
     access: Deps.access,
     concurrency: options.concurrency ?? 5,
     // Decisions need a fresh cache: a sync waits for its own last write.
-    ownWritesLimit: "5 minutes",
+    readYourWritesLimit: "5 minutes",
     body: (tools) =>
       Effect.map(Skips.skipping(Metrics.skips), (onHeld) => {
         const loop = loopOf(Deps.depsOf(tools), options.maxUnavailable === true)

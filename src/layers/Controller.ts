@@ -26,7 +26,7 @@ import * as Loop from "./controller/loop.ts"
 import * as Objects from "./controller/objects.ts"
 import * as Periodic from "./controller/periodic.ts"
 import * as Sources from "./controller/sources.ts"
-import type { BodyTools, Request, Tools } from "./controller/tools.ts"
+import type { BodyContext, Request, ReconcileContext } from "./controller/tools.ts"
 import type { KubeClient } from "./KubeClient.ts"
 import type { Recorder } from "./Recorder.ts"
 import type { Run } from "./Schedules.ts"
@@ -38,12 +38,12 @@ export {
   type Owned,
   owned,
   type OwnedOptions,
-  type Source,
+  type Watched,
   type SourceOptions,
   watch,
   watchReferred
 } from "./controller/sources.ts"
-export type { BodyTools, Client, Reader, Request, Tools } from "./controller/tools.ts"
+export type { BodyContext, Client, Reader, Request, ReconcileContext } from "./controller/tools.ts"
 
 /** The services every controller's layer is built from. */
 export type Services = Cache | KubeClient | Recorder | Supervisor
@@ -104,7 +104,7 @@ const counted = ({ metrics, queue }: Counted) => ({
 export interface Declared<
   R extends Resource.Any,
   Own extends ReadonlyArray<Sources.Owns>,
-  Watch extends ReadonlyArray<Sources.Source>,
+  Watch extends ReadonlyArray<Sources.Watched>,
   Acc extends ReadonlyArray<Access.Any>,
   Src extends ReadonlyArray<Keys>
 >
@@ -133,12 +133,12 @@ export interface Declared<
   /** Delay after failures in a row: `base × 2^n` up to `max`. Default 5 ms, 1000 s. */
   readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
   /** How long a key may wait for its own writes to show up in the cache; 5 s unless said otherwise. */
-  readonly ownWritesLimit?: Duration.Input | undefined
+  readonly readYourWritesLimit?: Duration.Input | undefined
   /**
    * The least time between the starts of two runs of a key that changes ask for: the first change is answered at once, and what changes within
    * that time after it is one run. None unless said otherwise. It bounds the runs of an object that is changed all the time.
    */
-  readonly spacing?: Duration.Input | undefined
+  readonly minInterval?: Duration.Input | undefined
 }
 
 /** A controller that is handed keys. */
@@ -147,7 +147,10 @@ export interface OfKeys<A, E, Req> {
    * Moves the actual towards the desired for one object; level-based, idempotent. Return nothing or `Reconcile.done`,
    * `Reconcile.after(d)` to run again, fail to be retried with backoff, fail with `Reconcile.terminal` to be left alone.
    */
-  readonly reconcile: (request: Request, tools: Tools<A>) => Effect.Effect<Reconcile.Outcome | void, E, Req>
+  readonly reconcile: (
+    request: Request,
+    context: ReconcileContext<A>
+  ) => Effect.Effect<Reconcile.Outcome | void, E, Req>
   readonly reconcileObject?: undefined
   readonly finalizers?: undefined
 }
@@ -175,10 +178,10 @@ export interface OfObjects<R, A, E, Req> {
   readonly reconcile?: undefined
 }
 
-type Work<R, A, B, E, Req> = (object: Resource.Decoded<R>, tools: Tools<A>) => Effect.Effect<B, E, Req>
+type Work<R, A, B, E, Req> = (object: Resource.Decoded<R>, context: ReconcileContext<A>) => Effect.Effect<B, E, Req>
 
 /** What may be done: what is said, and reading every kind that is named. */
-type Granted<R, Own extends ReadonlyArray<Sources.Owns>, Watch extends ReadonlyArray<Sources.Source>, Acc> =
+type Granted<R, Own extends ReadonlyArray<Sources.Owns>, Watch extends ReadonlyArray<Sources.Watched>, Acc> =
   | Acc
   | Read<R>
   | Read<Sources.KindOf<Own[number]>>
@@ -188,7 +191,7 @@ type Granted<R, Own extends ReadonlyArray<Sources.Owns>, Watch extends ReadonlyA
 export type Options<
   R extends Resource.Any,
   Own extends ReadonlyArray<Sources.Owns>,
-  Watch extends ReadonlyArray<Sources.Source>,
+  Watch extends ReadonlyArray<Sources.Watched>,
   Acc extends ReadonlyArray<Access.Any>,
   Src extends ReadonlyArray<Keys>,
   E,
@@ -211,7 +214,7 @@ export const make = <
   E = never,
   Req = never,
   const Own extends ReadonlyArray<Sources.Owns> = [],
-  const Watch extends ReadonlyArray<Sources.Source> = [],
+  const Watch extends ReadonlyArray<Sources.Watched> = [],
   const Acc extends ReadonlyArray<Access.Any> = [],
   const Src extends ReadonlyArray<Keys> = []
 >(
@@ -220,7 +223,7 @@ export const make = <
   const kind: Resource.Any | undefined = options.for
   const { access: granted = [], name, predicate, reconcile, sources = [], watches = [] } = options
   const owns = (options.owns ?? []).map(Sources.ownedOf)
-  const watched = watches.map(({ feed }) => feed)
+  const watched = watches.map(({ source }) => source)
   const kinds = [...(kind === undefined ? [] : [kind]), ...[...owns, ...watches].map(({ resource }) => resource)]
   // The one place that knows the type of the objects no more.
   const objects = options as unknown as Objects.Objects<E, Req>
@@ -241,12 +244,12 @@ export const make = <
     layer: Loop.layer({
       ...options,
       reads,
-      body: (tools) =>
+      body: (context) =>
         Effect.succeed({
-          feeds: [...own, ...watched],
+          watchSources: [...own, ...watched],
           // What they need is in `Req`, where the types of a list cannot say it.
           sources: sources as ReadonlyArray<Stream.Stream<Key, unknown, Req | Stream.Services<Src[number]>>>,
-          reconcile: reconcile ?? Objects.reconciler(objects, tools as unknown as Objects.Erased)
+          reconcile: reconcile ?? Objects.reconciler(objects, context as unknown as Objects.Erased)
         })
     })
   }
@@ -265,7 +268,7 @@ const ownFeeds = (
 /** What a controller with state does, made anew for each run of its layer. */
 export interface Body<E, Req> {
   /** Which changes ask for which keys. Their triggers run synchronously after the cache has changed, and may keep books. */
-  readonly sources: ReadonlyArray<Sources.Source>
+  readonly sources: ReadonlyArray<Sources.Watched>
   /** As in {@link OfKeys}. */
   readonly reconcile: (request: Request) => Effect.Effect<Reconcile.Outcome | void, E, Req>
   /**
@@ -296,12 +299,12 @@ export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, 
   /** After so many retries in a row a key is left alone until something asks for it again; for ever unless said otherwise. */
   readonly retries?: number | undefined
   /** As in {@link Options}. */
-  readonly ownWritesLimit?: Duration.Input | undefined
+  readonly readYourWritesLimit?: Duration.Input | undefined
   /**
    * Makes what the sources and the reconcile share: it lives exactly as long as one run of the layer, one term of leadership.
    * It runs before any key is worked on and must not wait for the cache.
    */
-  readonly body: (tools: BodyTools<Acc[number]>) => Effect.Effect<Body<E, Req>, never, Req2>
+  readonly body: (context: BodyContext<Acc[number]>) => Effect.Effect<Body<E, Req>, never, Req2>
 }
 
 /** Declares a keyed controller that keeps books between its runs, such as expectations. Prefer {@link make} without them. */
@@ -321,9 +324,9 @@ export const stateful = <E, Req = never, Req2 = never, const Acc extends Readonl
       ...options,
       bucket: options.bucket ?? { perSecond: 10, burst: 100 },
       reads,
-      body: (tools) =>
-        Effect.map(options.body(tools), ({ onHeld, reconcile, sources }) => ({
-          feeds: sources.map((source) => source.feed),
+      body: (context) =>
+        Effect.map(options.body(context), ({ onHeld, reconcile, sources }) => ({
+          watchSources: sources.map((source) => source.source),
           reconcile,
           onHeld
         }))
@@ -346,7 +349,7 @@ export interface ScheduledOptions<Acc extends ReadonlyArray<Access.Any>, E, Req>
    * Called once for each run of the layer, one term of leadership, so its closure may hold books; the effect it answers with is
    * one run. A failure is logged and the schedule goes on; runs never overlap.
    */
-  readonly run: (tools: Tools<Acc[number]>) => Effect.Effect<void, E, Req>
+  readonly run: (context: ReconcileContext<Acc[number]>) => Effect.Effect<void, E, Req>
 }
 
 /** Declares a controller that runs on a schedule, once its kinds have synced. */

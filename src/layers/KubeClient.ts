@@ -48,7 +48,7 @@ export interface GetOptions extends CallOptions {
 }
 
 /** A part of a kind. */
-export interface Selection {
+export interface RequestSelection {
   /** All namespaces when absent. */
   readonly namespace?: string | undefined
   /** The query form, `app=web,tier!=cache`. */
@@ -62,7 +62,7 @@ export interface Selection {
 }
 
 /** Which objects are listed, and how. */
-export interface ListOptions extends CallOptions, Selection {
+export interface ListOptions extends CallOptions, RequestSelection {
   /** Objects in one page. */
   readonly limit?: number | undefined
   /** Where the page begins, from the page before. */
@@ -70,7 +70,7 @@ export interface ListOptions extends CallOptions, Selection {
 }
 
 /** What is watched, and how. */
-export interface WatchOptions extends Selection {
+export interface WatchOptions extends RequestSelection {
   /** The server tells now and then how far it is. */
   readonly allowWatchBookmarks?: boolean | undefined
   /** When the server is to end it. */

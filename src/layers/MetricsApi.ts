@@ -11,7 +11,7 @@ import { Discovery } from "./Discovery.ts"
 import { KubeClient } from "./KubeClient.ts"
 import * as Read from "./metricsApi/read.ts"
 import * as Served from "./metricsApi/served.ts"
-import type { Answer, MetricQuery, ObjectQuery, PodsQuery, Source } from "./metricsApi/source.ts"
+import type { Answer, MetricQuery, ObjectQuery, PodsQuery, MetricsSource } from "./metricsApi/source.ts"
 import type { MetricValue, PodMetrics } from "./metricsApi/wire.ts"
 
 export {
@@ -46,7 +46,7 @@ export class MetricsApi extends Context.Service<MetricsApi, Read.Reader>()("effe
     Layer.succeed(MetricsApi, MetricsApi.of(Read.through(remembered(memory))))
 }
 
-const remembered = ({ custom, external, pods }: Memory): Source => ({
+const remembered = ({ custom, external, pods }: Memory): MetricsSource => ({
   pods: ({ namespace, selector }) =>
     orMissing(() => pods?.(namespace, selector), Read.resourceApi, "pods.metrics.k8s.io"),
   custom: (query) => orMissing(() => custom?.(query), Read.customApi, undefined),

@@ -28,7 +28,7 @@ import * as Candidate from "./candidate.ts"
 import * as Follow from "./follow.ts"
 import * as LeasePolicy from "./lease.ts"
 import * as Renewal from "./renewal.ts"
-import * as Tenure from "./tenure.ts"
+import * as LeadershipTerm from "./tenure.ts"
 
 /** Which lease is contended for, by whom and how. */
 export interface Options {
@@ -75,7 +75,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const health = yield* Health
   const status = Metric.withAttributes(masterStatus, { name })
   const election: Election = {
-    tenure: undefined,
+    leadershipTerm: undefined,
     settings,
     releaseOnStop: options.releaseOnStop ?? true,
     label: `${namespace}/${name}`,
@@ -105,7 +105,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     lease: { namespace, name },
     acquire: acquire(election, oneAtATime),
     leader: SubscriptionRef.get(leader),
-    provenFor: Effect.sync(() => (election.tenure === undefined ? undefined : Tenure.provenFor(election.tenure))),
+    provenFor: Effect.sync(() =>
+      election.leadershipTerm === undefined ? undefined : LeadershipTerm.provenFor(election.leadershipTerm)
+    ),
     leaderChanges: SubscriptionRef.changes(leader)
   })
 })
@@ -138,16 +140,16 @@ interface Election {
   readonly publish: (holder: string | undefined) => Effect.Effect<unknown>
   readonly announce: (message: string) => Effect.Effect<void>
   /** The term whose work may still be running, ended or not. */
-  tenure: Tenure.Tenure | undefined
+  leadershipTerm: LeadershipTerm.LeadershipTerm | undefined
 }
 
 /** Milliseconds for which a lease may have run out before somebody should look why its work goes on. Source: framework.md 2.11. */
 const grace = 20_000
 
 /** What liveness says: the term must be over, and its work has not ended. Undefined while all is well, on a standby too. */
-const overdue = ({ label, settings, tenure }: Election): string | undefined => {
-  if (tenure === undefined) return undefined
-  const silence = settings.renewDeadline - tenure.remainingUnsafe()
+const overdue = ({ label, settings, leadershipTerm }: Election): string | undefined => {
+  if (leadershipTerm === undefined) return undefined
+  const silence = settings.renewDeadline - leadershipTerm.remainingUnsafe()
   if (silence <= settings.leaseDuration + grace) return undefined
   const text = Duration.format(Duration.seconds(Math.floor(silence / 1000)))
   return `lease ${label} was not renewed for ${text}, and the work under it has not ended`
@@ -155,7 +157,7 @@ const overdue = ({ label, settings, tenure }: Election): string | undefined => {
 
 /**
  * The finaliser that gives the lease back is registered before the first try: a try that is interrupted may already have
- * reached the server. The tenure's is registered after it, so it runs before: no renewal is started once we release.
+ * reached the server. That of the leadership term is registered after it, so it runs before: no renewal is started once we release.
  */
 const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Effect<Term, never, Scope.Scope> =>
   Effect.uninterruptibleMask((restore) =>
@@ -167,27 +169,27 @@ const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Ef
       yield* Scope.addFinalizer(scope, giveBack(election))
       const sentAt = yield* restore(contend(election))
       const keeping = election.keep(sentAt)
-      const tenure = yield* Tenure.make(election.settings, sentAt, keeping?.provenUnsafe)
-      election.tenure = tenure
-      const farewell = yield* once(ended(election, tenure))
+      const leadershipTerm = yield* LeadershipTerm.make(election.settings, sentAt, keeping?.provenUnsafe)
+      election.leadershipTerm = leadershipTerm
+      const farewell = yield* once(ended(election, leadershipTerm))
       const fibers = [
-        yield* Effect.forkDetach(Effect.andThen(Tenure.watchdog(tenure), farewell)),
-        yield* Effect.forkDetach(renewing(election, tenure, sentAt, keeping))
+        yield* Effect.forkDetach(Effect.andThen(LeadershipTerm.watchdog(leadershipTerm), farewell)),
+        yield* Effect.forkDetach(renewing(election, leadershipTerm, sentAt, keeping))
       ]
       yield* Scope.addFinalizer(
         scope,
         Effect.suspend(() => {
           // Not awaited: a renewal that cannot be interrupted must not hold up the release, whose conflict retry expects it.
-          tenure.endUnsafe("Released", "the term was closed")
+          leadershipTerm.endUnsafe("Released", "the term was closed")
           for (const fiber of fibers) fiber.interruptUnsafe()
-          election.tenure = undefined
+          election.leadershipTerm = undefined
           return farewell
         })
       )
       yield* Metric.update(election.status, 1)
       yield* Effect.logInfo(`leading: ${election.settings.identity} holds lease ${election.label}`)
       yield* election.announce("became leader")
-      return tenure.term
+      return leadershipTerm.term
     })
   )
 
@@ -243,17 +245,22 @@ const trying = Effect.fnUntraced(function* (election: Election, freed: Latch.Lat
 })
 
 /** Renews for as long as the term lasts: by the keeper if there is one, and in this thread from when there is none any more. */
-const renewing = (election: Election, tenure: Tenure.Tenure, sentAt: number, keeping: Renewal.Keeping | undefined) => {
+const renewing = (
+  election: Election,
+  leadershipTerm: LeadershipTerm.LeadershipTerm,
+  sentAt: number,
+  keeping: Renewal.Keeping | undefined
+) => {
   const { candidate, label, settings } = election
   const heard = Effect.fnUntraced(function* (heard: Renewal.Heard) {
     switch (heard._tag) {
       case "Renewed":
-        return tenure.renewedUnsafe(heard.sentAt)
+        return leadershipTerm.renewedUnsafe(heard.sentAt)
       case "Failed":
-        tenure.failedUnsafe(heard.message)
+        leadershipTerm.failedUnsafe(heard.message)
         return yield* Effect.logWarning(`cannot renew lease ${label}: ${heard.message}`)
       case "Lost":
-        return tenure.endUnsafe("Stolen", `lease ${label} is now held by ${heard.holder || "nobody"}`)
+        return leadershipTerm.endUnsafe("Stolen", `lease ${label} is now held by ${heard.holder || "nobody"}`)
     }
   })
   const kept = (news: Renewal.Heard) =>
@@ -265,18 +272,18 @@ const renewing = (election: Election, tenure: Tenure.Tenure, sentAt: number, kee
     candidate,
     settings,
     sentAt,
-    goesOnUnsafe: tenure.term.isValidUnsafe,
+    goesOnUnsafe: leadershipTerm.term.isValidUnsafe,
     mayRenewUnsafe: () => true,
     heard
   })
   if (keeping === undefined) return here
   const alone = Effect.suspend(() =>
-    tenure.term.isValidUnsafe()
+    leadershipTerm.term.isValidUnsafe()
       ? Effect.andThen(Effect.logWarning(`lease ${label} is renewed in the main thread from now on`), here)
       : Effect.void
   )
   // A term that is over is not kept, however long its work takes to end.
-  return Effect.andThen(Effect.raceFirst(keeping.run(kept), tenure.term.lost), alone)
+  return Effect.andThen(Effect.raceFirst(keeping.run(kept), leadershipTerm.term.lost), alone)
 }
 
 /** Runs the effect when it is called for the first time, then never again; whoever is interrupted first leaves it to the other. */
@@ -293,8 +300,8 @@ const once = (effect: Effect.Effect<void>): Effect.Effect<Effect.Effect<void>> =
   })
 
 /** Tells the world that a term ended. The term has ended by then, so the reason is there without waiting. */
-const ended = Effect.fnUntraced(function* (election: Election, tenure: Tenure.Tenure) {
-  const lost = yield* tenure.term.lost
+const ended = Effect.fnUntraced(function* (election: Election, leadershipTerm: LeadershipTerm.LeadershipTerm) {
+  const lost = yield* leadershipTerm.term.lost
   yield* Metric.update(election.status, 0)
   // What a loss means, and how loud that is, is for whoever works under the term to say.
   yield* Effect.logDebug(`no longer leading: ${lost.message}`)

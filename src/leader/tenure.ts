@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import { LeaderLost, type Term } from "../layers/Leadership.ts"
 import * as LeasePolicy from "./lease.ts"
 
-export interface Tenure {
+export interface LeadershipTerm {
   readonly term: Term
   /** Ends the term; the first reason stays. */
   readonly endUnsafe: (reason: LeaderLost["reason"], message: string) => void
@@ -27,7 +27,7 @@ export const make = (
   settings: LeasePolicy.Settings,
   sentAt: number,
   provenUnsafe: () => number = () => sentAt
-): Effect.Effect<Tenure> =>
+): Effect.Effect<LeadershipTerm> =>
   Clock.clockWith((clock) => Effect.sync(() => makeUnsafe(settings, sentAt, provenUnsafe, () => millis(clock))))
 
 const millis = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
@@ -37,7 +37,7 @@ const makeUnsafe = (
   sentAt: number,
   provenUnsafe: () => number,
   now: () => number
-): Tenure => {
+): LeadershipTerm => {
   /** Monotonic milliseconds. Only moves forward, and only while the term is still valid. */
   let until = LeasePolicy.validUntil(sentAt, settings)
   /** It was seen without proof: what comes later proves nothing any more. */
@@ -70,14 +70,18 @@ const makeUnsafe = (
 }
 
 /** Milliseconds for which the term is proven; undefined when it is over. */
-export const provenFor = ({ remainingUnsafe, term }: Tenure): number | undefined =>
+export const provenFor = ({ remainingUnsafe, term }: LeadershipTerm): number | undefined =>
   term.isValidUnsafe() ? remainingUnsafe() : undefined
 
 /** Ends the term the moment it can no longer be proven; ends itself when the term was ended by somebody else. */
-export const watchdog = (tenure: Tenure): Effect.Effect<void> => Effect.raceFirst(deadline(tenure), tenure.term.lost)
+export const watchdog = (leadershipTerm: LeadershipTerm): Effect.Effect<void> =>
+  Effect.raceFirst(deadline(leadershipTerm), leadershipTerm.term.lost)
 
-const deadline = Effect.fnUntraced(function* (tenure: Tenure) {
-  const started = tenure.remainingUnsafe()
-  while (tenure.remainingUnsafe() > 0) yield* Effect.sleep(Math.ceil(tenure.remainingUnsafe()))
-  tenure.endUnsafe("NotRenewed", `no renewal succeeded for ${Duration.format(Duration.millis(Math.round(started)))}`)
+const deadline = Effect.fnUntraced(function* (leadershipTerm: LeadershipTerm) {
+  const started = leadershipTerm.remainingUnsafe()
+  while (leadershipTerm.remainingUnsafe() > 0) yield* Effect.sleep(Math.ceil(leadershipTerm.remainingUnsafe()))
+  leadershipTerm.endUnsafe(
+    "NotRenewed",
+    `no renewal succeeded for ${Duration.format(Duration.millis(Math.round(started)))}`
+  )
 })

@@ -95,7 +95,7 @@ const codeOf = (cause: unknown): string =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "unreadable"
 
 const fromFiles = Effect.fnUntraced(function* (paths: ReadonlyArray<string>, required: boolean, options: Options) {
-  const sources: Array<Document.Source> = []
+  const sources: Array<Document.KubeconfigFile> = []
   for (const path of paths) {
     const source = yield* readSource(resolve(path), required)
     if (source !== undefined) sources.push(source)
@@ -153,7 +153,7 @@ const readSource = Effect.fnUntraced(function* (path: string, required: boolean)
 })
 
 /** The first identity is obtained here, so that what is wrong with it is told before anything starts. */
-const usable = Effect.fnUntraced(function* (source: Credentials.Source) {
+const usable = Effect.fnUntraced(function* (source: Credentials.CredentialSource) {
   const endpoint = yield* Credentials.make(source)
   yield* Effect.mapError(endpoint.identity, ({ message }) => new Document.KubeConfigError({ message }))
   return endpoint

@@ -150,7 +150,7 @@ export const run = Effect.fnUntraced(function* (options: Options) {
   return yield* Reconcile.run(options.queue, {
     concurrency: 4,
     timeout: "none",
-    reconcile: (key) => Trouble.tell(reconcile(key))
+    reconcile: (key) => Trouble.logFailure(reconcile(key))
   })
 })
 

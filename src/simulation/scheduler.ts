@@ -86,7 +86,7 @@ export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
   return yield* Reconcile.run(queue, {
     concurrency: 1,
     timeout: "none",
-    reconcile: (key) => Trouble.tell(schedule(key))
+    reconcile: (key) => Trouble.logFailure(schedule(key))
   })
 })
 

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as ApiError from "../kube/ApiError.ts"
 
 /** That an object is gone or has changed meanwhile is no trouble, and not worth a word: the next try will see it. */
-export const tell = <A>(effect: Effect.Effect<A, ApiError.ApiError>): Effect.Effect<A, ApiError.ApiError> =>
+export const logFailure = <A>(effect: Effect.Effect<A, ApiError.ApiError>): Effect.Effect<A, ApiError.ApiError> =>
   Effect.tapError(effect, (error) =>
     ApiError.hasReason(error, "NotFound", "Conflict")
       ? Effect.void

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
-import * as Tenure from "../../src/leader/tenure.ts"
+import * as LeadershipTerm from "../../src/leader/tenure.ts"
 
 const settings = { identity: "a", leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000 }
 
-describe("tenure", () => {
+describe("leadershipTerm", () => {
   /**
    * Another thread renews, and shared memory has the proof before a message comes: the one of 9 s and, too late, the one of 18 s.
    * The term is not read between 10 s and 12 s, as in a process that is busy.
@@ -14,41 +14,41 @@ describe("tenure", () => {
   it.effect("believes what another thread has proven, until it is seen without proof", () =>
     Effect.gen(function* () {
       let proven = 0
-      const tenure = yield* Tenure.make(settings, 0, () => proven)
+      const leadershipTerm = yield* LeadershipTerm.make(settings, 0, () => proven)
       yield* TestClock.adjust("9 seconds")
       proven = 9_000
       yield* TestClock.adjust("3 seconds")
-      assert.isTrue(tenure.term.isValidUnsafe())
-      assert.strictEqual(tenure.remainingUnsafe(), 7_000)
+      assert.isTrue(leadershipTerm.term.isValidUnsafe())
+      assert.strictEqual(leadershipTerm.remainingUnsafe(), 7_000)
       yield* TestClock.adjust("7 seconds")
-      assert.isFalse(tenure.term.isValidUnsafe())
+      assert.isFalse(leadershipTerm.term.isValidUnsafe())
       proven = 18_000
-      assert.isFalse(tenure.term.isValidUnsafe(), "what was seen without proof stays so")
-      assert.isAtMost(tenure.remainingUnsafe(), 0)
+      assert.isFalse(leadershipTerm.term.isValidUnsafe(), "what was seen without proof stays so")
+      assert.isAtMost(leadershipTerm.remainingUnsafe(), 0)
     })
   )
 
   /** Successes are sent at 0 and 2 s; failures are noticed at 8 s and 9 s; the term is over at 12 s sharp. */
   it.effect("ends one renew deadline after the last success was sent", () =>
     Effect.gen(function* () {
-      const tenure = yield* Tenure.make(settings, 0)
-      const watchdog = yield* Effect.forkChild(Tenure.watchdog(tenure))
+      const leadershipTerm = yield* LeadershipTerm.make(settings, 0)
+      const watchdog = yield* Effect.forkChild(LeadershipTerm.watchdog(leadershipTerm))
       yield* TestClock.adjust("3 seconds")
-      tenure.renewedUnsafe(2_000)
+      leadershipTerm.renewedUnsafe(2_000)
       yield* TestClock.adjust("5 seconds")
-      tenure.failedUnsafe("first")
+      leadershipTerm.failedUnsafe("first")
       yield* TestClock.adjust("1 seconds")
-      tenure.failedUnsafe("second")
+      leadershipTerm.failedUnsafe("second")
       yield* TestClock.adjust("2999 millis")
-      assert.isTrue(tenure.term.isValidUnsafe())
+      assert.isTrue(leadershipTerm.term.isValidUnsafe())
       assert.isUndefined(watchdog.pollUnsafe())
       yield* TestClock.adjust("1 millis")
-      assert.isFalse(tenure.term.isValidUnsafe())
+      assert.isFalse(leadershipTerm.term.isValidUnsafe())
       // An answer that comes too late brings nothing back.
-      tenure.renewedUnsafe(11_000)
-      assert.isFalse(tenure.term.isValidUnsafe())
+      leadershipTerm.renewedUnsafe(11_000)
+      assert.isFalse(leadershipTerm.term.isValidUnsafe())
       assert.isDefined(watchdog.pollUnsafe())
-      const lost = yield* tenure.term.lost
+      const lost = yield* leadershipTerm.term.lost
       assert.deepInclude(lost, {
         reason: "NotRenewed",
         message: "no renewal succeeded for 10s; last error: second"
@@ -58,14 +58,14 @@ describe("tenure", () => {
 
   it.effect("the first reason stays, and ends the watchdog", () =>
     Effect.gen(function* () {
-      const tenure = yield* Tenure.make(settings, 0)
-      const watchdog = yield* Effect.forkChild(Tenure.watchdog(tenure))
+      const leadershipTerm = yield* LeadershipTerm.make(settings, 0)
+      const watchdog = yield* Effect.forkChild(LeadershipTerm.watchdog(leadershipTerm))
       yield* TestClock.adjust("1 seconds")
-      tenure.endUnsafe("Stolen", "by b")
-      tenure.endUnsafe("Released", "too late")
+      leadershipTerm.endUnsafe("Stolen", "by b")
+      leadershipTerm.endUnsafe("Released", "too late")
       yield* Fiber.join(watchdog)
-      assert.deepInclude(yield* tenure.term.lost, { reason: "Stolen", message: "by b" })
-      assert.isFalse(tenure.term.isValidUnsafe())
+      assert.deepInclude(yield* leadershipTerm.term.lost, { reason: "Stolen", message: "by b" })
+      assert.isFalse(leadershipTerm.term.isValidUnsafe())
     })
   )
 })

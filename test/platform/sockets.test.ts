@@ -77,7 +77,7 @@ const watching = Effect.fnUntraced(function* (
   )
   const changes = mailbox<Change<Pod>>()
   const sent = { count: 0 }
-  const source: Watch.Source<Pod> = {
+  const source: Watch.ListWatch<Pod> = {
     list: (request) => {
       sent.count++
       return client.listPage(Pod, request)

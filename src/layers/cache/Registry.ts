@@ -147,7 +147,7 @@ const sourceOf = <A extends KubeObject>(
   resource: Resource.Resource<A>,
   selection: Informer.Selection,
   keepManagedFields: boolean | undefined
-): Watch.Source<A> => ({
+): Watch.ListWatch<A> => ({
   list: (request) => client.listPage(resource, { ...selection, ...request }),
   watch: (request) =>
     client.watch(resource, { ...selection, ...request, omitManagedFields: keepManagedFields !== true })

@@ -32,9 +32,9 @@ import { Supervisor } from "../Supervisor.ts"
 import { CurrentRun } from "./currentRun.ts"
 import * as Defaults from "./defaults.ts"
 import * as Log from "./log.ts"
-import * as OwnWrites from "./ownWrites.ts"
+import * as ReadYourWrites from "./ownWrites.ts"
 import * as Stall from "./stall.ts"
-import * as Tools from "./tools.ts"
+import * as ReconcileContext from "./tools.ts"
 
 /** A kind and how its deltas become keys; the type of its objects is closed over. */
 export interface WatchSource {
@@ -101,10 +101,13 @@ const isUrgent = <A>(delta: Delta<A>): boolean =>
 
 /** What the loop runs: the sources of keys, and the reconcile of a key. */
 export interface Body<A, E, R> {
-  readonly feeds: ReadonlyArray<WatchSource>
+  readonly watchSources: ReadonlyArray<WatchSource>
   /** Keys from elsewhere than the cache. */
   readonly sources?: ReadonlyArray<Stream.Stream<Key.Key, unknown, R>> | undefined
-  readonly reconcile: (request: Tools.Request, tools: Tools.Tools<A>) => Effect.Effect<Reconcile.Outcome | void, E, R>
+  readonly reconcile: (
+    request: ReconcileContext.Request,
+    context: ReconcileContext.ReconcileContext<A>
+  ) => Effect.Effect<Reconcile.Outcome | void, E, R>
   /** As `Controller.Body` has it. */
   readonly onHeld?: ((resource: Resource.Any) => void) | undefined
 }
@@ -122,9 +125,9 @@ export interface Options<A, E, R, R2> {
   readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
   readonly bucket?: TokenBucket.Options | undefined
   readonly retries?: number | undefined
-  readonly ownWritesLimit?: Duration.Input | undefined
-  readonly spacing?: Duration.Input | undefined
-  readonly body: (tools: Tools.BodyTools<A>) => Effect.Effect<Body<A, E, R>, never, R2>
+  readonly readYourWritesLimit?: Duration.Input | undefined
+  readonly minInterval?: Duration.Input | undefined
+  readonly body: (context: ReconcileContext.BodyContext<A>) => Effect.Effect<Body<A, E, R>, never, R2>
 }
 
 export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
@@ -144,20 +147,24 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       yield* Stall.register(name, metrics, timeout)
       const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
       let onHeld: Body<A, E, R>["onHeld"]
-      const writes = OwnWrites.make({
+      const writes = ReadYourWrites.make({
         cache,
         reads: options.reads,
-        limit: options.ownWritesLimit ?? "5 seconds",
+        limit: options.readYourWritesLimit ?? "5 seconds",
         onHeld: (resource) => onHeld?.(resource)
       })
       const events = (yield* Recorder).named(options.component ?? options.name)
-      const tools = Tools.make<A>({ cache, client: yield* KubeClient, events, fieldManager: name }, writes.note)
-      const body = yield* options.body({ ...tools, store: Tools.stores<A>(informers), queue })
-      const { feeds, reconcile, sources } = body
+      const context = ReconcileContext.make<A>(
+        { cache, client: yield* KubeClient, events, fieldManager: name },
+        writes.note
+      )
+      const body = yield* options.body({ ...context, store: ReconcileContext.stores<A>(informers), queue })
+      const { watchSources, reconcile, sources } = body
       onHeld = body.onHeld
       const monotonic = Monotonic.millis(yield* Clock.Clock)
-      const { began, sourceQueue } = minInterval(queue, Duration.toMillis(options.spacing ?? 0), monotonic)
-      for (const source of feeds) yield* Effect.andThen(starting(source), source.attach(cache, sourceQueue, trace))
+      const { began, sourceQueue } = minInterval(queue, Duration.toMillis(options.minInterval ?? 0), monotonic)
+      for (const source of watchSources)
+        yield* Effect.andThen(starting(source), source.attach(cache, sourceQueue, trace))
       for (const source of sources ?? []) yield* supervisor.fork(options.name, pour(source, queue))
       const log = yield* Log.make(options.for)
       const concurrency = Defaults.concurrency(defaults, options.concurrency, options.for)
@@ -179,7 +186,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
             trace,
             reconcile: (key) => {
               began(key)
-              return Effect.provideService(reconcile(requestOf(key), tools), CurrentRun, log.begin(key))
+              return Effect.provideService(reconcile(requestOf(key), context), CurrentRun, log.begin(key))
             }
           })
         )
@@ -211,7 +218,7 @@ const pour = <E, R>(source: Stream.Stream<Key.Key, E, R>, queue: KeyedQueue.Keye
     Stream.runForEach((key) => Effect.sync(() => queue.addUnsafe(key)))
   )
 
-const requestOf = (key: Key.Key): Tools.Request => {
+const requestOf = (key: Key.Key): ReconcileContext.Request => {
   const { namespace, name } = Key.parse(key)
   return { key, namespace, name }
 }

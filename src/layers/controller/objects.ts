@@ -12,7 +12,7 @@ import type { KubeObject } from "../../kube/Meta.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import type { EventSink } from "../Recorder.ts"
-import type { Request, Tools } from "./tools.ts"
+import type { Request, ReconcileContext } from "./tools.ts"
 import * as Undecodable from "./undecodable.ts"
 import { finalize } from "./writes/finalize.ts"
 
@@ -20,13 +20,13 @@ import { finalize } from "./writes/finalize.ts"
 export interface Objects<E, R> {
   readonly for: Resource.Any
   readonly finalizers?:
-    | Readonly<Record<string, (object: KubeObject, tools: Erased) => Effect.Effect<void, E, R>>>
+    | Readonly<Record<string, (object: KubeObject, context: Erased) => Effect.Effect<void, E, R>>>
     | undefined
-  readonly reconcileObject: (object: KubeObject, tools: Erased) => Effect.Effect<Reconcile.Outcome | void, E, R>
+  readonly reconcileObject: (object: KubeObject, context: Erased) => Effect.Effect<Reconcile.Outcome | void, E, R>
 }
 
-/** The tools of any controller; events are always there at run time. */
-export type Erased = Omit<Tools<never>, "events"> & { readonly events: EventSink }
+/** The context of any controller; at run time it always has `events`. */
+export type Erased = Omit<ReconcileContext<never>, "events"> & { readonly events: EventSink }
 
 /** What it needs to be allowed beyond reading its kind. */
 export const access = <E, R>({ finalizers, for: kind }: Objects<E, R>): ReadonlyArray<Access.Any> => [
@@ -35,20 +35,20 @@ export const access = <E, R>({ finalizers, for: kind }: Objects<E, R>): Readonly
 ]
 
 /** One run of the controller's layer. */
-export const reconciler = <E, R>(options: Objects<E, R>, tools: Erased) => {
+export const reconciler = <E, R>(options: Objects<E, R>, context: Erased) => {
   const { finalizers, for: kind, reconcileObject } = options
   const decode = reading(kind)
-  const undecodable = Undecodable.make(kind, Object.keys(finalizers ?? {}), tools)
-  const hold = finalizers === undefined ? Effect.succeed<KubeObject> : holding(kind, finalizers, { decode, tools })
+  const undecodable = Undecodable.make(kind, Object.keys(finalizers ?? {}), context)
+  const hold = finalizers === undefined ? Effect.succeed<KubeObject> : holding(kind, finalizers, { decode, context })
   const work = Effect.fnUntraced(function* (stored: KubeObject) {
     const decoded = yield* decode(stored)
     const held = yield* hold(stored)
     if (held === undefined) return undefined
     const current = yield* undecodable.clear(held)
-    return yield* reconcileObject(current === stored ? decoded : yield* decode(current), tools)
+    return yield* reconcileObject(current === stored ? decoded : yield* decode(current), context)
   })
   return ({ key }: Request): Effect.Effect<Reconcile.Outcome | void, E | ApiError, R> =>
-    Effect.flatMap(cached(tools, kind, key), (stored) =>
+    Effect.flatMap(cached(context, kind, key), (stored) =>
       stored === undefined
         ? Effect.sync(() => undecodable.forget(key))
         : Effect.catchIf(work(stored), isFlawed, ({ flaw }) => undecodable.tell(stored, flaw))
@@ -68,24 +68,24 @@ const reading = (kind: Resource.Any): Read =>
     : Effect.succeed
 
 /** The kind is among those that the controller reads: its own. */
-const cached = (tools: Erased, kind: Resource.Any, key: string): Effect.Effect<KubeObject | undefined> =>
-  (tools as unknown as Tools<Access.Access<"read", Resource.Any>>).cache.get(kind, key)
+const cached = (context: Erased, kind: Resource.Any, key: string): Effect.Effect<KubeObject | undefined> =>
+  (context as unknown as ReconcileContext<Access.Access<"read", Resource.Any>>).cache.get(kind, key)
 
 /** The object with the finalizers on it; undefined when there is no more to do than they did. */
 const holding =
   <E, R>(
     kind: Resource.Any,
     finalizers: NonNullable<Objects<E, R>["finalizers"]>,
-    { decode, tools }: { readonly decode: Read; readonly tools: Erased }
+    { decode, context }: { readonly decode: Read; readonly context: Erased }
   ) =>
   (object: KubeObject): Effect.Effect<KubeObject | undefined, E | Flawed | ApiError, R> =>
-    finalize((tools as unknown as Tools<Access.Access<"patch", Resource.Any>>).client, {
+    finalize((context as unknown as ReconcileContext<Access.Access<"patch", Resource.Any>>).client, {
       resource: kind,
       object,
       finalizers: Object.fromEntries(
         Object.entries(finalizers).map(([name, work]) => [
           name,
-          (current: KubeObject) => Effect.flatMap(decode(current), (decoded) => work(decoded, tools))
+          (current: KubeObject) => Effect.flatMap(decode(current), (decoded) => work(decoded, context))
         ])
       )
     })

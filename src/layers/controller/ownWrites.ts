@@ -11,7 +11,7 @@ import type * as Resource from "../../kube/Resource.ts"
 import type { Cache } from "../Cache.ts"
 import { CurrentRun } from "./currentRun.ts"
 
-export interface OwnWrites {
+export interface ReadYourWrites {
   readonly note: (resource: Resource.Any, object: KubeObject) => Effect.Effect<void>
   /** True: held; `resume` is called once, when the last write is visible or its limit is over. */
   readonly park: (key: Key.Key, resume: () => void) => boolean
@@ -30,7 +30,7 @@ export const make = (options: {
   readonly limit: Duration.Input
   /** Called when a key is held, with the kind of a write that is not visible yet. */
   readonly onHeld?: ((resource: Resource.Any) => void) | undefined
-}): OwnWrites => {
+}): ReadYourWrites => {
   const reads = new Map(options.reads.map((resource) => [resource.part?.of ?? resource.id, resource]))
   /** Keys with writes that are not visible yet, and nothing else. */
   const pending = new Map<Key.Key, Pending>()

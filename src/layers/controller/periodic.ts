@@ -20,14 +20,14 @@ import * as Shutdown from "../Shutdown.ts"
 import { Supervisor } from "../Supervisor.ts"
 import { Defaults } from "./defaults.ts"
 import { synced } from "./loop.ts"
-import * as Tools from "./tools.ts"
+import * as ReconcileContext from "./tools.ts"
 
 export interface Options<A, E, R> {
   readonly name: string
   readonly reads: ReadonlyArray<Resource.Any>
   readonly schedule: Schedule.Schedule<unknown, Run>
   readonly component?: string | undefined
-  readonly run: (tools: Tools.Tools<A>) => Effect.Effect<void, E, R>
+  readonly run: (context: ReconcileContext.ReconcileContext<A>) => Effect.Effect<void, E, R>
 }
 
 export const layer = <A, E, R>(options: Options<A, E, R>) =>
@@ -36,7 +36,7 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
       const cache = yield* Cache
       const supervisor = yield* Supervisor
       for (const resource of options.reads) yield* cache.subscribe(resource)
-      const tools = Tools.make<A>(
+      const context = ReconcileContext.make<A>(
         {
           cache,
           client: yield* KubeClient,
@@ -47,7 +47,7 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
       )
       const metrics = yield* LoopMetrics.of(options.name)
       const { recoversDefects } = yield* Defaults
-      const guarded = options.run(tools).pipe(
+      const guarded = options.run(context).pipe(
         Effect.catchCause((cause) => {
           metrics.fails(Cause.hasDies(cause) ? "panics" : "error", undefined, cause)
           if (recoversDefects === false && Cause.hasDies(cause)) return Effect.failCause(cause)

@@ -10,11 +10,11 @@ import type { Index } from "../Cache.ts"
 import * as Loop from "./loop.ts"
 
 /** A kind whose changes ask for reconciles. Made by {@link watch}. */
-export interface Source<out R extends Resource.Any = Resource.Any> {
+export interface Watched<out R extends Resource.Any = Resource.Any> {
   /** The kind that is watched. */
   readonly resource: R
   /** @internal */
-  readonly feed: Loop.WatchSource
+  readonly source: Loop.WatchSource
 }
 
 /** What else can be said of a kind that is watched. */
@@ -30,7 +30,7 @@ export const watch = <A extends KubeObject, Id extends string>(
   resource: Resource.Resource<A, Id>,
   trigger: Trigger.Trigger<A>,
   options: SourceOptions<A> = {}
-): Source<Resource.Resource<A, Id>> => ({ resource, feed: Loop.watchSource(resource, trigger, options) })
+): Watched<Resource.Resource<A, Id>> => ({ resource, source: Loop.watchSource(resource, trigger, options) })
 
 /** As {@link SourceOptions}, and how the objects are found that refer to a changed one. */
 export interface LookupOptions<A, B> extends SourceOptions<A> {
@@ -49,9 +49,9 @@ export const watchReferred = <A extends KubeObject, Id extends string, B extends
   resource: Resource.Resource<A, Id>,
   by: Resource.Resource<B>,
   options: LookupOptions<A, B>
-): Source<Resource.Resource<A, Id>> => ({
+): Watched<Resource.Resource<A, Id>> => ({
   resource,
-  feed: Loop.lookupSource(resource, { resource: by, index: options.index }, options)
+  source: Loop.lookupSource(resource, { resource: by, index: options.index }, options)
 })
 
 /** A kind among the `owns` of a controller, with more to say than its name. Made by {@link owned}. */

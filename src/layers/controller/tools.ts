@@ -127,7 +127,7 @@ export interface Request {
 }
 
 /** What a controller is handed to work with; each offers what `access` declares and nothing else. */
-export interface Tools<A> {
+export interface ReconcileContext<A> {
   /** For writes. */
   readonly client: Client<A>
   /** For reads. */
@@ -139,8 +139,8 @@ export interface Tools<A> {
 /** Nothing that can be called, unless `Access.record` is declared. */
 export type Events<A> = [Access.Granted<A, "record">] extends [never] ? undefined : EventSink
 
-/** What a controller with state is made from: its tools, and what its triggers need, which run where nothing can be awaited. */
-export interface BodyTools<A> extends Tools<A> {
+/** What a controller with state is made from: the context of its runs, and the store and queue that its synchronous triggers need. */
+export interface BodyContext<A> extends ReconcileContext<A> {
   /** The cache's own view of a kind, synchronously: empty until the first sync, never older than the delta being handled. */
   readonly store: <R extends Access.Granted<A, "read">>(resource: R) => Store.Readable<Resource.Object<R>>
   /** For keys to be looked at later; everything else comes from the sources. */
@@ -163,20 +163,20 @@ export const make = <A>(
     readonly fieldManager: string
   },
   onWrite: OnWrite
-): Tools<A> => ({
+): ReconcileContext<A> => ({
   client: clientOf(services, onWrite) as unknown as Client<A>,
   cache: readerOf(services.cache) as unknown as Reader<A>,
   events: services.events as Events<A>
 })
 
 /** The stores of these informers by their kind. The id determines the type of the objects, hence the assertion. */
-export const stores = <A>(informers: ReadonlyArray<Informer<KubeObject>>): BodyTools<A>["store"] => {
+export const stores = <A>(informers: ReadonlyArray<Informer<KubeObject>>): BodyContext<A>["store"] => {
   const byId = new Map(informers.map((informer) => [informer.resource.id, informer.store]))
   return (<R extends Resource.Any>(resource: R) => {
     const store = byId.get(resource.id)
     if (store === undefined) throw new Error(`${Resource.qualifiedName(resource)} are not among the controller's reads`)
     return store
-  }) as BodyTools<A>["store"]
+  }) as BodyContext<A>["store"]
 }
 
 const clientOf = (

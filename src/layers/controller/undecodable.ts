@@ -16,7 +16,7 @@ import type { KubeObject } from "../../kube/Meta.ts"
 import * as Patch from "../../kube/Patch.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type { EventSink } from "../Recorder.ts"
-import type { Tools } from "./tools.ts"
+import type { ReconcileContext } from "./tools.ts"
 import * as Calls from "./writes/calls.ts"
 
 /** Reason of the event and of the condition. */
@@ -51,12 +51,12 @@ interface Told {
 export const make = (
   kind: Resource.Any,
   finalizers: ReadonlyArray<string>,
-  tools: Pick<Tools<never>, "client"> & { readonly events: EventSink }
+  context: Pick<ReconcileContext<never>, "client"> & { readonly events: EventSink }
 ): Undecodable => {
   const told = new Map<Key.Key, Told>()
   const hasConditions = keepsConditions(kind)
   const put: Put = (object, conditions) =>
-    Calls.of(tools.client)
+    Calls.of(context.client)
       .subresource("status")
       .patch(
         kind,
@@ -72,7 +72,7 @@ export const make = (
         const before = told.get(key)
         const now = before?.of === of ? before : { of, refused: false }
         told.set(key, now)
-        const event = now === before ? Effect.void : tools.events.warning(object, reason, message)
+        const event = now === before ? Effect.void : context.events.warning(object, reason, message)
         return hasConditions && !now.refused ? Effect.andThen(event, claim(put, { object, message, said: now })) : event
       }),
     clear: (object) =>

@@ -14,7 +14,7 @@ import {
   type ResourceQuery,
   type Sample,
   type Samples,
-  type Source
+  type MetricsSource
 } from "./source.ts"
 import type { MetricValue, PodMetrics } from "./wire.ts"
 
@@ -43,7 +43,7 @@ const fail = (message: string) => Effect.fail(new MetricsError({ message }))
 /** Milliseconds of a metric that does not say over how long it was measured. */
 const usualWindow = 60_000
 
-export const through = (source: Source): Reader => ({
+export const through = (source: MetricsSource): Reader => ({
   resource: ({ container, namespace, resource, selector }) =>
     Effect.flatMap(source.pods({ namespace, selector }), (found) => {
       if (found.length === 0) return fail(`no metrics returned from ${resourceApi}`)

@@ -9,7 +9,7 @@ import type * as ApiError from "../../kube/ApiError.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type { Discovery } from "../Discovery.ts"
 import type { KubeClient } from "../KubeClient.ts"
-import type { MetricsError, ObjectQuery, PodsQuery, Source } from "./source.ts"
+import type { MetricsError, ObjectQuery, PodsQuery, MetricsSource } from "./source.ts"
 import type { Query } from "../Transport.ts"
 import * as Read from "./read.ts"
 import { type MetricValue, PodMetrics } from "./wire.ts"
@@ -33,7 +33,7 @@ const versions = ["v1beta2", "v1beta1"]
 /** Nanoseconds for which a version stands. Source: the period in which kube-controller-manager forgets it. */
 const stands = 15_000_000_000n
 
-export const make = (client: Client, discovery: Discovery["Service"]): Source => {
+export const make = (client: Client, discovery: Discovery["Service"]): MetricsSource => {
   const versionOf = customVersion(client)
   return {
     pods: ({ namespace, selector }) =>

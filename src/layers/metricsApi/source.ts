@@ -52,7 +52,7 @@ export interface ObjectQuery extends MetricQuery {
 export type Answer<A> = Effect.Effect<A, MetricsError>
 
 /** The smallest thing that has metrics: three questions, answered as their servers answer them. */
-export interface Source {
+export interface MetricsSource {
   readonly pods: (query: { readonly namespace: string; readonly selector: string }) => Answer<ReadonlyArray<PodMetrics>>
   /** Of all pods of the selector, or of one object. */
   readonly custom: (query: PodsQuery | ObjectQuery) => Answer<ReadonlyArray<MetricValue>>

@@ -4,7 +4,7 @@
  */
 import * as Cause from "effect/Cause"
 import type { InformerStatus } from "../../layers/Cache.ts"
-import type { LoopLook } from "../../streams/reconcile/loopLook.ts"
+import type { LoopSnapshot } from "../../streams/reconcile/loopLook.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type { State } from "../roster/states.ts"
 import { instant, oneLine, seconds } from "./page.ts"
@@ -24,7 +24,7 @@ export interface Controller {
 /** All that is found of it when somebody looks. */
 export interface Seen {
   readonly controller: Controller
-  readonly look: LoopLook
+  readonly look: LoopSnapshot
   /** What the manager says of it; undefined before there is one. */
   readonly state: State | undefined
   /** The lease of its group when another one holds it, or nobody does; undefined when we lead or need not. */
@@ -68,7 +68,7 @@ export const standing = ({ awaited, controller, informers, look, state }: Seen):
 /** One row for each. */
 export const row = (seen: Seen) => {
   const { look } = seen
-  const sum = (of: (queue: LoopLook["queues"][number]) => number) =>
+  const sum = (of: (queue: LoopSnapshot["queues"][number]) => number) =>
     look.queues.reduce((total, queue) => total + of(queue), 0)
   return {
     name: seen.controller.name,
@@ -111,7 +111,7 @@ export const disabled = (name: string) => ({ name, state: "disabled" })
 
 const words = { error: "error", terminal: "terminal error", panics: "defect", timeouts: "timeout" } as const
 
-const errorOf = ({ failure }: LoopLook) => {
+const errorOf = ({ failure }: LoopSnapshot) => {
   if (failure === undefined) return null
   const { at, cause, key, why } = failure
   return {

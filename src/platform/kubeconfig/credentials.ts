@@ -14,7 +14,7 @@ import { CredentialsError, Endpoint, type Headers, type Identity, sameTls } from
 import type { Applied, Cluster, User } from "./clientNode.ts"
 import * as Exec from "./exec.ts"
 
-export interface Source {
+export interface CredentialSource {
   readonly server: string
   readonly proxy: string | undefined
   readonly cluster: Cluster
@@ -34,11 +34,11 @@ export interface Source {
 /** How long an identity from files or plugins is used without looking again. */
 const freshness = Duration.seconds(10)
 /** A plugin that takes longer is not going to answer. */
-const patience = Duration.seconds(60)
+const pluginTimeout = Duration.seconds(60)
 /** A server that keeps saying 401 must not start a plugin for every request. */
 const renewalInterval = Duration.seconds(5)
 
-export const make = (source: Source): Effect.Effect<Endpoint["Service"]> =>
+export const make = (source: CredentialSource): Effect.Effect<Endpoint["Service"]> =>
   Effect.gen(function* () {
     const lock = yield* Semaphore.make(1)
     let apply: (() => Promise<Applied>) | undefined
@@ -111,7 +111,7 @@ const hasExpired = (credential: Exec.Credential | undefined, now: number): boole
   credential === undefined || (credential.expires !== undefined && Date.parse(credential.expires) <= now)
 
 const obtain = Effect.fnUntraced(function* (
-  source: Source,
+  source: CredentialSource,
   apply: () => Promise<Applied>,
   credential: Exec.Credential | undefined
 ) {
@@ -121,9 +121,12 @@ const obtain = Effect.fnUntraced(function* (
 })
 
 /** In time, or not at all. */
-const answered = <A>(source: Source, asking: Effect.Effect<A, CredentialsError>): Effect.Effect<A, CredentialsError> =>
+const answered = <A>(
+  source: CredentialSource,
+  asking: Effect.Effect<A, CredentialsError>
+): Effect.Effect<A, CredentialsError> =>
   Effect.timeoutOrElse(asking, {
-    duration: patience,
+    duration: pluginTimeout,
     orElse: () => Effect.fail(new CredentialsError({ message: `${pluginName(source)} gave no answer within 60 s` }))
   })
 
@@ -145,7 +148,7 @@ interface Further {
 }
 
 /** What the kubeconfig has itself goes before what a plugin says. */
-const identityOf = (source: Source, applied: Applied, { credential, token }: Further): Identity => {
+const identityOf = (source: CredentialSource, applied: Applied, { credential, token }: Further): Identity => {
   // client-node does not trim: a token with a line break would not be a header.
   const authorization =
     token === undefined
@@ -169,10 +172,10 @@ const identityOf = (source: Source, applied: Applied, { credential, token }: Fur
 const bearer = (token: string | undefined): string | undefined =>
   token === undefined ? undefined : `Bearer ${token.trim()}`
 
-const pluginName = (source: Source): string => source.plugin?.name ?? "the credentials provider"
+const pluginName = (source: CredentialSource): string => source.plugin?.name ?? "the credentials provider"
 
 /** Never quotes what a plugin printed on stdout: that is where its token is. Its stderr is for people, first line only. */
-const explain = (source: Source, cause: unknown): CredentialsError => {
+const explain = (source: CredentialSource, cause: unknown): CredentialsError => {
   const path = cause instanceof Error && "path" in cause && typeof cause.path === "string" ? cause.path : undefined
   const code = codeOf(cause)
   if (source.plugin === undefined) {

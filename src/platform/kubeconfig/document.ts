@@ -12,7 +12,7 @@ export class KubeConfigError extends Data.TaggedError("KubeConfigError")<{ reado
 export type Dictionary = Readonly<Record<string, unknown>>
 
 /** One parsed file. */
-export interface Source {
+export interface KubeconfigFile {
   readonly path: string
   readonly content: Dictionary
 }
@@ -48,7 +48,7 @@ export const text = (content: Dictionary, key: string): string | undefined => {
 }
 
 /** Named entries of all files; the first file to define a name wins. */
-const entries = (sources: ReadonlyArray<Source>, list: string, inner: string): ReadonlyMap<string, Entry> => {
+const entries = (sources: ReadonlyArray<KubeconfigFile>, list: string, inner: string): ReadonlyMap<string, Entry> => {
   const found = new Map<string, Entry>()
   for (const { content, path } of sources) {
     const items = content[list]
@@ -65,7 +65,7 @@ const entries = (sources: ReadonlyArray<Source>, list: string, inner: string): R
 
 /** Follows the named context, or the current one, to its cluster and user. */
 export const select = (
-  sources: ReadonlyArray<Source>,
+  sources: ReadonlyArray<KubeconfigFile>,
   wanted: string | undefined
 ): Result.Result<Selected, KubeConfigError> => {
   const where = sources.map(({ path }) => path).join(", ")

@@ -12,8 +12,8 @@ import * as Document from "./document.ts"
 /** Everything that `credentials` needs to know of the chosen cluster and user. */
 export const toSource = (
   { cluster, provider, user }: Document.Selected & { readonly provider: Document.Dictionary | undefined },
-  { proxy, server }: Pick<Credentials.Source, "proxy" | "server">
-): Credentials.Source => {
+  { proxy, server }: Pick<Credentials.CredentialSource, "proxy" | "server">
+): Credentials.CredentialSource => {
   const content = user?.content ?? {}
   const exec = Document.isDictionary(content["exec"]) ? content["exec"] : undefined
   const clusterEntry = clusterOf(cluster, server)

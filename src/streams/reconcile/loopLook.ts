@@ -53,7 +53,7 @@ export interface Failure {
   readonly at: number
 }
 
-export interface LoopLook {
+export interface LoopSnapshot {
   /** Workers are there to take keys. */
   readonly isRunning: boolean
   readonly workers: number

@@ -9,7 +9,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import * as LoopLook from "./loopLook.ts"
+import * as LoopSnapshot from "./loopLook.ts"
 import { Durations, type Registrar, registrar } from "./tally.ts"
 
 const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
@@ -78,9 +78,9 @@ const shared = "exceeded_cardinality_limit"
 /** A queue, as the series and whoever looks at it see it. */
 export interface QueueView {
   /** The queue in numbers. */
-  readonly stats: () => LoopLook.QueueStats
+  readonly stats: () => LoopSnapshot.QueueStats
   /** The keys that come next, at most so many of each sort. */
-  readonly head: (limit: number) => LoopLook.QueueHead
+  readonly head: (limit: number) => LoopSnapshot.QueueHead
   /** Ready keys by priority. */
   readonly levels: () => ReadonlyMap<number, number>
   /** Milliseconds for which the key that comes next has been ready; 0 when there is none. */
@@ -96,7 +96,7 @@ export interface LoopView {
   /** How many there are. */
   readonly active: () => number
   /** The runs that have not ended, and how long each has been going on, in milliseconds. */
-  readonly running: () => Iterable<LoopLook.Running>
+  readonly running: () => Iterable<LoopSnapshot.Running>
 }
 
 /** Every bound of both histograms that show how long runs took: counted once, shown twice. */
@@ -140,7 +140,7 @@ export class QueueMetrics {
   }
 
   /** As {@link LoopMetrics.fails}. */
-  fails(why: LoopLook.Failure["why"], key: string | undefined, cause: Cause.Cause<unknown>): void {
+  fails(why: LoopSnapshot.Failure["why"], key: string | undefined, cause: Cause.Cause<unknown>): void {
     this.owner.fails(why, key, cause)
   }
 
@@ -175,7 +175,7 @@ export class QueueMetrics {
   }
 
   /** What is in it, at most so many keys of each sort. */
-  look(limit: number): LoopLook.LoopLook["queues"] {
+  look(limit: number): LoopSnapshot.LoopSnapshot["queues"] {
     return Array.from(this.views, (view) => ({ name: this.name, ...view.stats(), ...view.head(limit) }))
   }
 
@@ -241,7 +241,7 @@ export class LoopMetrics {
   private readonly failed = { error: 0, terminal: 0, panics: 0, timeouts: 0 }
   private readonly queues = new Map<string, QueueMetrics>()
   private readonly loops = new Set<LoopView>()
-  private failure: LoopLook.Failure | undefined
+  private failure: LoopSnapshot.Failure | undefined
   private readonly clock: Clock.Clock
   private readonly register: Registrar
   private readonly convention: Convention
@@ -272,19 +272,19 @@ export class LoopMetrics {
   }
 
   /** The run that has just ended did not end well. Only the last failure is kept. */
-  fails(why: LoopLook.Failure["why"], key: string | undefined, cause: Cause.Cause<unknown>): void {
+  fails(why: LoopSnapshot.Failure["why"], key: string | undefined, cause: Cause.Cause<unknown>): void {
     this.failed[why]++
     this.failure = { why, key, cause, at: this.clock.currentTimeMillisUnsafe() }
   }
 
   /** What its queues and workers are busy with at this moment, at most so many keys of each sort. */
-  look(limit: number): LoopLook.LoopLook {
+  look(limit: number): LoopSnapshot.LoopSnapshot {
     const runs = Array.from(this.loops, (loop) => [...loop.running()]).flat()
     return {
       isRunning: this.loops.size > 0,
       workers: total(this.loops, (loop) => loop.concurrency),
       active: total(this.loops, (loop) => loop.active()),
-      running: LoopLook.longest(runs, limit),
+      running: LoopSnapshot.longest(runs, limit),
       failure: this.failure,
       queues: Array.from(this.queues.values(), (queue) => queue.look(limit)).flat()
     }

@@ -35,7 +35,7 @@ export type {
 } from "./protocol.ts"
 
 /** How to list and watch one selection; `KubeClient` bound to a resource, namespace and selector. */
-export interface Source<A extends KubeObject> {
+export interface ListWatch<A extends KubeObject> {
   /** One page. No `resourceVersion` asks for the most recent state; `"0"` for any. */
   readonly list: (request: ListRequest) => Effect.Effect<KubeList<A>, ApiError.ApiError>
   /** Raw events in chunks. An empty `resourceVersion` (only with `sendInitialEvents`) asks for the most recent state. */
@@ -81,7 +81,7 @@ export const streamingSupport = (onFirst: Effect.Effect<void>): StreamingSupport
 }
 
 /** Changes in the server's order. Each run of the stream starts anew; what it consumes slowly, the server waits with. */
-export const watch = <A extends KubeObject>(source: Source<A>, options: Options<A> = {}): Stream.Stream<Change<A>> =>
+export const watch = <A extends KubeObject>(source: ListWatch<A>, options: Options<A> = {}): Stream.Stream<Change<A>> =>
   Stream.fromChannel(
     Channel.fromTransform((_, scope) =>
       Effect.withFiber((fiber) =>
@@ -101,7 +101,7 @@ type Connection = Pull.Pull<Arr.NonEmptyReadonlyArray<WatchEvent>, ApiError.ApiE
 
 /** One pull runs the machine until it emits changes. At most one connection is open, in a scope of its own. */
 const interpret = <A extends KubeObject>(
-  source: Source<A>,
+  source: ListWatch<A>,
   options: Options<A>,
   scope: Scope.Scope,
   moment: () => Machine.Moment

@@ -4,9 +4,9 @@ import * as Cause from "effect/Cause"
 import { ConfigMap, Pod } from "../../../src/kube/resources.ts"
 import * as Controllers from "../../../src/manager/debug/controllers.ts"
 import type { State } from "../../../src/manager/roster/states.ts"
-import type { LoopLook } from "../../../src/streams/reconcile/loopLook.ts"
+import type { LoopSnapshot } from "../../../src/streams/reconcile/loopLook.ts"
 
-const look: LoopLook = { isRunning: false, workers: 0, active: 0, running: [], failure: undefined, queues: [] }
+const look: LoopSnapshot = { isRunning: false, workers: 0, active: 0, running: [], failure: undefined, queues: [] }
 
 const informer = (resource: string, synced: boolean) => ({ resource, synced }) as Controllers.Seen["informers"][number]
 

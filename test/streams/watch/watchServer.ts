@@ -128,7 +128,7 @@ export class Server {
     return silent
   }
 
-  readonly source: Watch.Source<KubeObject> = {
+  readonly source: Watch.ListWatch<KubeObject> = {
     list: (request) =>
       Effect.flatMap(this.record("list", request), () => this.onList?.(request, ++this.lists) ?? this.list(request)),
     watch: (request) =>

@@ -12,7 +12,7 @@ import * as Key from "../../../kube/Key.ts"
 import type { Draft, KubeObject } from "../../../kube/Meta.ts"
 import type * as Resource from "../../../kube/Resource.ts"
 import * as Reconcile from "../../../streams/reconcile/Reconcile.ts"
-import type { Tools } from "../tools.ts"
+import type { ReconcileContext } from "../tools.ts"
 import * as Calls from "./calls.ts"
 
 /** What was done, and the object as it is now. */
@@ -51,7 +51,7 @@ export interface Wanted<R> {
  * the kind. Fails with `Conflict` or `AlreadyExists` when somebody was faster, which the next run mends; terminally when another name is wanted.
  */
 export const createOrUpdate = <A, R extends ReadAndWritten<A>>(
-  { cache, client }: Pick<Tools<A>, "cache" | "client">,
+  { cache, client }: Pick<ReconcileContext<A>, "cache" | "client">,
   wanted: Wanted<R>
 ): Effect.Effect<Written<Resource.Object<R>>, ApiError | Reconcile.TerminalError> =>
   Effect.gen(function* () {
