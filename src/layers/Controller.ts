@@ -26,7 +26,7 @@ import * as Loop from "./controller/loop.ts"
 import * as Objects from "./controller/objects.ts"
 import * as Periodic from "./controller/periodic.ts"
 import * as Sources from "./controller/sources.ts"
-import type { BodyContext, Request, ReconcileContext } from "./controller/tools.ts"
+import type { BodyContext, Request, ReconcileContext } from "./controller/reconcileContext.ts"
 import type { KubeClient } from "./KubeClient.ts"
 import type { Recorder } from "./Recorder.ts"
 import type { Run } from "./Schedules.ts"
@@ -43,7 +43,7 @@ export {
   watch,
   watchReferred
 } from "./controller/sources.ts"
-export type { BodyContext, Client, Reader, Request, ReconcileContext } from "./controller/tools.ts"
+export type { BodyContext, Client, Reader, Request, ReconcileContext } from "./controller/reconcileContext.ts"
 
 /** The services every controller's layer is built from. */
 export type Services = Cache | KubeClient | Recorder | Supervisor

@@ -28,7 +28,7 @@ import * as Candidate from "./candidate.ts"
 import * as Follow from "./follow.ts"
 import * as LeasePolicy from "./lease.ts"
 import * as Renewal from "./renewal.ts"
-import * as LeadershipTerm from "./tenure.ts"
+import * as LeadershipTerm from "./leadershipTerm.ts"
 
 /** Which lease is contended for, by whom and how. */
 export interface Options {

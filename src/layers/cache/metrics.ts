@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Resource from "../../kube/Resource.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
-import { Durations, registrar } from "../../streams/reconcile/tally.ts"
+import { Durations, registrar } from "../../streams/reconcile/counters.ts"
 import type { InformerStatus } from "./Informer.ts"
 
 const gauge = (name: string, description: string) => Metric.gauge(name, { description })

@@ -32,9 +32,9 @@ import { Supervisor } from "../Supervisor.ts"
 import { CurrentRun } from "./currentRun.ts"
 import * as Defaults from "./defaults.ts"
 import * as Log from "./log.ts"
-import * as ReadYourWrites from "./ownWrites.ts"
+import * as ReadYourWrites from "./readYourWrites.ts"
 import * as Stall from "./stall.ts"
-import * as ReconcileContext from "./tools.ts"
+import * as ReconcileContext from "./reconcileContext.ts"
 
 /** A kind and how its deltas become keys; the type of its objects is closed over. */
 export interface WatchSource {

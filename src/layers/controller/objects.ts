@@ -12,7 +12,7 @@ import type { KubeObject } from "../../kube/Meta.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import type { EventSink } from "../Recorder.ts"
-import type { Request, ReconcileContext } from "./tools.ts"
+import type { Request, ReconcileContext } from "./reconcileContext.ts"
 import * as Undecodable from "./undecodable.ts"
 import { finalize } from "./writes/finalize.ts"
 

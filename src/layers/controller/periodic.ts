@@ -20,7 +20,7 @@ import * as Shutdown from "../Shutdown.ts"
 import { Supervisor } from "../Supervisor.ts"
 import { Defaults } from "./defaults.ts"
 import { synced } from "./loop.ts"
-import * as ReconcileContext from "./tools.ts"
+import * as ReconcileContext from "./reconcileContext.ts"
 
 export interface Options<A, E, R> {
   readonly name: string

@@ -16,7 +16,7 @@ import type { KubeObject } from "../../kube/Meta.ts"
 import * as Patch from "../../kube/Patch.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type { EventSink } from "../Recorder.ts"
-import type { ReconcileContext } from "./tools.ts"
+import type { ReconcileContext } from "./reconcileContext.ts"
 import * as Calls from "./writes/calls.ts"
 
 /** Reason of the event and of the condition. */

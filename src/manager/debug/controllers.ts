@@ -4,7 +4,7 @@
  */
 import * as Cause from "effect/Cause"
 import type { InformerStatus } from "../../layers/Cache.ts"
-import type { LoopSnapshot } from "../../streams/reconcile/loopLook.ts"
+import type { LoopSnapshot } from "../../streams/reconcile/loopSnapshot.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type { State } from "../roster/states.ts"
 import { instant, oneLine, seconds } from "./page.ts"

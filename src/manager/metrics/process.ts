@@ -10,7 +10,7 @@ import type * as Scope from "effect/Scope"
 import { readdirSync, readFileSync } from "node:fs"
 import { constants, PerformanceObserver } from "node:perf_hooks"
 import process from "node:process"
-import { Durations, registrar } from "../../streams/reconcile/tally.ts"
+import { Durations, registrar } from "../../streams/reconcile/counters.ts"
 import type { Lag } from "../probes/lag.ts"
 
 const gauge = (name: string, description: string) => Metric.gauge(name, { description })

@@ -9,7 +9,7 @@
  */
 import type * as Tracer from "effect/Tracer"
 import { DueHeap } from "./dueHeap.ts"
-import type { QueueHead } from "../reconcile/loopLook.ts"
+import type { QueueHead } from "../reconcile/loopSnapshot.ts"
 import type { QueueMetrics } from "../reconcile/loopMetrics.ts"
 import * as ReadyList from "./readyList.ts"
 import { merge, type Triggers } from "../reconcile/trace.ts"

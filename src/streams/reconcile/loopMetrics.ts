@@ -9,8 +9,8 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import * as LoopSnapshot from "./loopLook.ts"
-import { Durations, type Registrar, registrar } from "./tally.ts"
+import * as LoopSnapshot from "./loopSnapshot.ts"
+import { Durations, type Registrar, registrar } from "./counters.ts"
 
 const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
 const gauge = (name: string, description: string) => Metric.gauge(name, { description })

@@ -8,7 +8,7 @@ import { TestClock } from "effect/testing"
 import * as KeyedQueue from "../../../src/streams/queue/KeyedQueue.ts"
 import * as LoopMetrics from "../../../src/streams/reconcile/loopMetrics.ts"
 import * as Reconcile from "../../../src/streams/reconcile/Reconcile.ts"
-import { Durations } from "../../../src/streams/reconcile/tally.ts"
+import { Durations } from "../../../src/streams/reconcile/counters.ts"
 
 /** Values of all series of one metric, by those labels that are not in every one. */
 const series = (name: string) =>

@@ -9,7 +9,7 @@ import type { ApiError } from "../../../kube/ApiError.ts"
 import type { KubeObject, ObjectMeta } from "../../../kube/Meta.ts"
 import * as Patch from "../../../kube/Patch.ts"
 import * as Resource from "../../../kube/Resource.ts"
-import type { Client } from "../tools.ts"
+import type { Client } from "../reconcileContext.ts"
 import * as Calls from "./calls.ts"
 
 /** The fields of an object that somebody wants, and its name. What the server fills in does not belong here. */

@@ -8,7 +8,7 @@ import type { Draft, KubeObject } from "../../../kube/Meta.ts"
 import type * as Patch from "../../../kube/Patch.ts"
 import type * as Resource from "../../../kube/Resource.ts"
 import type * as KubeClient from "../../KubeClient.ts"
-import type { Client } from "../tools.ts"
+import type { Client } from "../reconcileContext.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 

@@ -12,7 +12,7 @@ import * as Key from "../../../kube/Key.ts"
 import type { Draft, KubeObject } from "../../../kube/Meta.ts"
 import type * as Resource from "../../../kube/Resource.ts"
 import * as Reconcile from "../../../streams/reconcile/Reconcile.ts"
-import type { ReconcileContext } from "../tools.ts"
+import type { ReconcileContext } from "../reconcileContext.ts"
 import * as Calls from "./calls.ts"
 
 /** What was done, and the object as it is now. */

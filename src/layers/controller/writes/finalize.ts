@@ -11,7 +11,7 @@ import * as Finalizers from "../../../kube/finalizers.ts"
 import type { KubeObject } from "../../../kube/Meta.ts"
 import * as Patch from "../../../kube/Patch.ts"
 import type * as Resource from "../../../kube/Resource.ts"
-import type { Client } from "../tools.ts"
+import type { Client } from "../reconcileContext.ts"
 import * as Calls from "./calls.ts"
 import { retryWhile } from "./retryOnConflict.ts"
 

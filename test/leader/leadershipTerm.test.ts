@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
-import * as LeadershipTerm from "../../src/leader/tenure.ts"
+import * as LeadershipTerm from "../../src/leader/leadershipTerm.ts"
 
 const settings = { identity: "a", leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000 }
 
