@@ -62,7 +62,7 @@ export const list = <A extends KubeObject, Id extends string>(resource: Res<A, I
 })
 
 /**
- * For kinds that a cluster may do without, as those of an aggregated server: nobody misses them where there are none, and calls fail with
+ * For kinds that a cluster may do without, as those of an aggregated server: their absence is no failure, and calls fail with
  * NotFound.
  */
 export const whereServed = <G extends Grant, R, S extends string>(access: Access<G, R, S>): Access<G, R, S> => ({

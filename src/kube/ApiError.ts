@@ -7,7 +7,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Status from "./Status.ts"
 
-/** Why a call failed. The tags are the words of framework.md 2.3; comments give the HTTP status each one comes from. */
+/** Why a call failed. The comments of the tags give the HTTP status of each. */
 export type Reason =
   /** 404: the object, or the resource itself (`isMissingResource`). */
   | { readonly _tag: "NotFound" }
@@ -126,7 +126,7 @@ export const isTooLargeResourceVersion = (error: ApiError): boolean =>
 export const isProgressUnsupported = (error: ApiError): boolean =>
   error.reason._tag === "ServerError" && error.detail.includes("storage feature RequestWatchProgress is disabled")
 
-/** Nobody listens at the server's address. */
+/** Connection refused: no process listens at the server's address. */
 export const isConnectionRefused = (error: ApiError): boolean => codesOf(error).includes("ECONNREFUSED")
 
 /** The server creates nothing there any more, because the namespace is being deleted. */
@@ -176,7 +176,7 @@ export const fromStatus = (options: {
 export const fromWatchError = (context: Context, object: unknown): ApiError =>
   fromStatus({ context, status: Status.is(object) && object.code > 0 ? object.code : 500, body: object })
 
-/** No answer came: nobody listens, the connection broke, the certificate is not trusted. */
+/** No answer came: connection refused, the connection broke, the certificate is not trusted. */
 export const network = (context: Context, cause: unknown): ApiError =>
   new ApiError({ context, reason: { _tag: "Network", cause }, detail: causeText(cause) })
 

@@ -62,7 +62,7 @@ export interface ObjectMeta {
   readonly labels?: Readonly<Record<string, string>>
   /** For everything else; 256 KiB together at most. */
   readonly annotations?: Readonly<Record<string, string>>
-  /** Whom the object goes with. */
+  /** The owners; the garbage collector deletes the object with them. */
   readonly ownerReferences?: ReadonlyArray<OwnerReference>
   /** Who has something to do before the object goes. */
   readonly finalizers?: ReadonlyArray<string>

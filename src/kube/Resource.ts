@@ -291,7 +291,7 @@ export const metadataOnly = <Id extends string>(
 /**
  * Those objects of a kind that the server selects by these fields: `Resource.selected(Secret, "type=kubernetes.io/tls")`. For `read`: the cache then
  * holds them and no others, in an informer that all share who select the same. An object whose fields change so that it is not meant any
- * more is told as a deletion. It takes the rights that reading the whole kind takes. Which fields a kind can be selected by is the
+ * more arrives as a deletion. It takes the rights that reading the whole kind takes. Which fields a kind can be selected by is the
  * server's to say: `metadata.name` and `metadata.namespace` always, of Secrets the `type`, of pods `spec.nodeName` and `status.phase`.
  */
 export const selected = <A extends KubeObject, Id extends string, const F extends string>(

@@ -7,7 +7,7 @@
 import * as Schema from "effect/Schema"
 import * as Time from "./time.ts"
 
-/** The status of a condition. `Unknown` is one that nobody has found out yet. */
+/** The status of a condition. `Unknown` has not been determined yet. */
 export type Truth = "True" | "False" | "Unknown"
 
 /** One condition of an object. Source: apimachinery metav1.Condition. */
@@ -36,7 +36,7 @@ export interface Claim {
   readonly reason: string
   /** Empty unless said otherwise. */
   readonly message?: string | undefined
-  /** `metadata.generation` of the object that was looked at; none is told unless it is given. */
+  /** `metadata.generation` of the observed object; left out unless it is given. */
   readonly observedGeneration?: number | undefined
 }
 

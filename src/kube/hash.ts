@@ -1,6 +1,6 @@
 /**
  * The short hash that names what was made from a template: a ReplicaSet's suffix and its `pod-template-hash`. It only names things:
- * whether a template is the same is `equality`'s question. Templates that are equal hash alike. Source: spec A.5.
+ * whether a template is the same is `equality`'s question. Templates that are equal hash alike. Source: pkg/util/hash: DeepHashObject; apimachinery util/rand: SafeEncodeString.
  */
 import * as Equality from "./equality.ts"
 

@@ -1,7 +1,7 @@
 /**
  * The shared cache: one informer for each kind and selection, however many subscribe. The first subscriber starts it, and it
  * stops when the last has gone and an idle time has passed. Reads are answered from memory, wait for the first sync, and
- * are refused for kinds that nobody subscribed to: a read never starts a watch. Objects are shared, never copied, and
+ * are refused for kinds without a subscription: a read never starts a watch. Objects are shared, never copied, and
  * readonly by type; with `Cache.Frozen` also in fact. Writes go to the server, not here.
  */
 import * as Context from "effect/Context"
@@ -48,7 +48,7 @@ export interface Index<in A> {
 export class NotCached extends Data.TaggedError("NotCached")<{
   /** `pods`, `deployments.apps`. */
   readonly resource: string
-  /** The kind that nobody has subscribed to. */
+  /** The kind without a subscription. */
   readonly kind: string
   /** The part of it that was asked for. */
   readonly selection: Selection
@@ -101,7 +101,7 @@ export class Cache extends Context.Service<
       selection: Selection | undefined,
       listener: Informer.Listener<A>
     ) => Effect.Effect<void, never, Scope.Scope>
-    /** Subscribes for as long as the stream runs. Present objects first, then live; a slow consumer delays nobody. */
+    /** Subscribes for as long as the stream runs. Present objects first, then live; a slow consumer delays no other. */
     readonly changes: <A extends KubeObject>(
       resource: Resource.Resource<A>,
       options?: SubscribeOptions<A>
@@ -124,10 +124,10 @@ export class Cache extends Context.Service<
       value: string,
       selection?: Selection
     ) => Read<ReadonlyArray<A>>
-    /** Waits for the first sync; by then every listener has been told of every object. */
+    /** Waits for the first sync; by then every listener has received every object. */
     readonly synced: (resource: Resource.Any, selection?: Selection) => Read<void>
     /**
-     * Read-your-writes: runs `done` once, with true when every informer of the kind (of any projection) that may be told of
+     * Read-your-writes: runs `done` once, with true when every informer of the kind (of any projection) that may receive
      * the write has passed the version, with false when the limit is over first or an informer stops. It returns at once;
      * `done` may run before that. `written`, what the write returned, spares the wait for informers whose selectors leave it
      * out.
@@ -247,8 +247,8 @@ const isOfKind = (informer: Informer.Informer<KubeObject>, { group, plural, vers
   informer.resource.group === group && informer.resource.plural === plural && informer.resource.version === version
 
 /**
- * Whether the informer may be told of a write to that key. Of an object that its selector leaves out before and after, nothing
- * is told, and waiting would take the whole limit; of one that leaves the selection, a deletion is. In doubt it may.
+ * Whether the informer may receive an event for a write to that key. For an object that its selector leaves out before and after it receives
+ * none, and waiting would take the whole limit; of one that leaves the selection, a deletion is. In doubt it may.
  */
 const mayTell = (
   { selection, store }: Informer.Informer<KubeObject>,

@@ -1,7 +1,7 @@
 /**
  * What controllers ask a cloud about the machines behind nodes. The contract is small on purpose: whoever brings a cloud implements three
  * questions, and everything else is added above. Only controllers that say `cloud` may use it, and they run only where it is provided.
- * Source: controllers.md G.4.4, cloud-provider's InstancesV2.
+ * Source: cloud-provider's InstancesV2.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 export interface NodeRef {
   /** Of the node. */
   readonly name: string
-  /** `spec.providerID`; undefined while nobody has set it. */
+  /** `spec.providerID`; undefined until it is set. */
   readonly providerId: string | undefined
 }
 
@@ -52,7 +52,7 @@ export class CloudProvider extends Context.Service<
   }
 >()("effect-controller-manager/CloudProvider") {
   /**
-   * A cloud that knows what it is told: the machine of a node by the node's name, asked anew at every question; undefined where there is
+   * An in-memory cloud: the machine of a node by the node's name, asked anew at every question; undefined where there is
    * none. For tests, and to try controllers out without a cloud.
    */
   static readonly layerMemory = (machineOf: (node: string) => Machine | undefined): Layer.Layer<CloudProvider> =>

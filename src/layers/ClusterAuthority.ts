@@ -1,6 +1,6 @@
 /**
  * What a cluster vouches with, as far as this process was entrusted with it: the key that its API server believes tokens of service accounts by,
- * and the authorities by which clients know the server. Either may be missing. Nobody but a signer sees a key: what is offered is
+ * and the authorities by which clients know the server. Either may be missing. Only a signer sees a key: what is offered is
  * to sign.
  */
 import * as Context from "effect/Context"
@@ -25,7 +25,7 @@ export class ClusterAuthority extends Context.Service<
     readonly rootCa: string | undefined
   }
 >()("effect-controller-manager/ClusterAuthority") {
-  /** Nothing to sign with and nobody to know the server by. */
+  /** No key to sign with and no authority for the server. */
   static readonly layerNoop: Layer.Layer<ClusterAuthority> = Layer.succeed(
     ClusterAuthority,
     ClusterAuthority.of({ signer: undefined, rootCa: undefined })

@@ -1,7 +1,7 @@
 /**
- * What the cluster is called: a word that a controller may put into what it writes, so that objects and lines of several clusters can be told
+ * The name of the cluster, which a controller may put into what it writes, so that objects and log lines of several clusters can be kept
  * apart where they meet. It is whatever the user says; nothing is looked up, and nothing else depends on it.
- * Source: framework.md H6, kube-controller-manager's `--cluster-name`.
+ * Source: kube-controller-manager's `--cluster-name`.
  */
 import * as Context from "effect/Context"
 

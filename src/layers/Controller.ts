@@ -1,6 +1,6 @@
 /**
- * A controller is a value: a plain descriptor from which the roster, flags, permissions and warm-up are derived, and a layer
- * that runs the loop. `make` declares a keyed loop (watch, queue, reconcile), `stateful` one that keeps books between its runs,
+ * A controller is a value: a plain descriptor from which the registry, flags, permissions and warm-up are derived, and a layer
+ * that runs the loop. `make` declares a keyed loop (watch, queue, reconcile), `stateful` one that keeps state between its runs,
  * `scheduled` one that runs on a schedule.
  * Building the layer never waits for a sync: it subscribes, and a supervised fiber starts the work when the controller's
  * own kinds have synced. When the layer's scope closes, running reconciles are drained; if leadership was lost, interrupted.
@@ -64,10 +64,10 @@ export interface Descriptor<out R = never> {
   readonly requires?: ReadonlyArray<Resource.Any> | undefined
   /**
    * True: it starts before all others of its group, which wait until its kinds have synced and what they asked for is done, or its
-   * first run is over; its failure to get there ends the manager, and its client is the program's own. Source: framework.md K17.
+   * first run is over; its failure to get there ends the manager, and its client is the program's own.
    */
   readonly startFirst?: boolean | undefined
-  /** True: it works on a `CloudProvider`, and runs only where cloud loops do. Source: framework.md K9. */
+  /** True: it works on a `CloudProvider`, and runs only where cloud loops do. */
   readonly cloud?: boolean | undefined
   /** The names of its queues in metrics; its own name unless said otherwise. */
   readonly queues?: ReadonlyArray<string> | undefined
@@ -267,7 +267,7 @@ const ownFeeds = (
 
 /** What a controller with state does, made anew for each run of its layer. */
 export interface Body<E, Req> {
-  /** Which changes ask for which keys. Their triggers run synchronously after the cache has changed, and may keep books. */
+  /** Which changes ask for which keys. Their triggers run synchronously after the cache has changed, and may update the state. */
   readonly sources: ReadonlyArray<Sources.Watched>
   /** As in {@link OfKeys}. */
   readonly reconcile: (request: Request) => Effect.Effect<Reconcile.Outcome | void, E, Req>
@@ -278,7 +278,7 @@ export interface Body<E, Req> {
   readonly onHeld?: ((resource: Resource.Any) => void) | undefined
 }
 
-/** A controller that keeps books. */
+/** A controller that keeps state. */
 export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, Req2> extends Placement, Counted {
   /** Unique, lower case. */
   readonly name: string
@@ -307,7 +307,7 @@ export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, 
   readonly body: (context: BodyContext<Acc[number]>) => Effect.Effect<Body<E, Req>, never, Req2>
 }
 
-/** Declares a keyed controller that keeps books between its runs, such as expectations. Prefer {@link make} without them. */
+/** Declares a keyed controller that keeps state between its runs, such as expectations. Prefer {@link make} without them. */
 export const stateful = <E, Req = never, Req2 = never, const Acc extends ReadonlyArray<Access.Any> = []>(
   options: StatefulOptions<Acc, E, Req, Req2>
 ): Descriptor<Exclude<Req | Req2, Scope.Scope>> => {
@@ -346,7 +346,7 @@ export interface ScheduledOptions<Acc extends ReadonlyArray<Access.Any>, E, Req>
   /** Component in the events it records; the name unless said otherwise. */
   readonly component?: string | undefined
   /**
-   * Called once for each run of the layer, one term of leadership, so its closure may hold books; the effect it answers with is
+   * Called once for each run of the layer, one term of leadership, so its closure may hold state; the effect it answers with is
    * one run. A failure is logged and the schedule goes on; runs never overlap.
    */
   readonly run: (context: ReconcileContext<Acc[number]>) => Effect.Effect<void, E, Req>

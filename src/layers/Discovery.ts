@@ -69,7 +69,7 @@ export class Discovery extends Context.Service<
     readonly serves: (resource: Resource.Any) => Effect.Effect<boolean, ApiError.ApiError>
     /**
      * All resources of all groups, asked for anew each time and remembered for the other questions. Fails when not even the
-     * groups could be listed; a group that fails alone is told in `failed` and keeps nothing of the others back.
+     * groups could be listed; a group that fails alone is listed in `failed` and does not affect the others.
      */
     readonly resources: Effect.Effect<Listing, ApiError.ApiError>
     /** Forgets everything; the next question asks the server. */
@@ -156,7 +156,7 @@ const make = (client: Client, options: Options): Effect.Effect<Discovery["Servic
           return (yield* search(wanted)) ?? (yield* new NotServed(wanted))
         })
       )
-    /** What is known costs nothing, and does not wait for what somebody else is asking. */
+    /** Known answers cost nothing, and do not wait for requests in flight. */
     const resourceFor = (wanted: GroupKind) =>
       Effect.suspend(() => {
         const found = recall(wanted)
@@ -234,7 +234,7 @@ const askAll = Effect.fnUntraced(function* (client: Client) {
 })
 
 /**
- * What the server serves of a group in one version at this moment: one small request, asked anew each time and remembered by nobody.
+ * What the server serves of a group in one version at this moment: one small request, sent each time and not cached.
  * Nothing when there is no such version.
  */
 export const versionOf = (

@@ -16,7 +16,7 @@ export interface Check {
   readonly name: string
   /** One sentence that says what is wrong; undefined when nothing is. Asked at every probe, so it must be cheap. */
   readonly run: Effect.Effect<string | undefined>
-  /** One sentence that is worth knowing although the check passes: told to who asks with `?verbose`. As cheap. */
+  /** One sentence to show with `?verbose` although the check passes. As cheap. */
   readonly remark?: Effect.Effect<string | undefined> | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
  * Where rooms say how to look at what they hold while the program runs: the informers, who leads, pages of a controller's own.
- * Nothing is kept here but ways to read; what is read stays where it lives, and costs something only when somebody looks.
+ * Nothing is kept here but ways to read; what is read stays where it lives, and costs something only when it is read.
  * A reference, not a service: what registers must not depend on there being a server that shows it.
  */
 import * as Context from "effect/Context"

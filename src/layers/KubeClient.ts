@@ -71,7 +71,7 @@ export interface ListOptions extends CallOptions, RequestSelection {
 
 /** What is watched, and how. */
 export interface WatchOptions extends RequestSelection {
-  /** The server tells now and then how far it is. */
+  /** Asks for bookmarks. */
   readonly allowWatchBookmarks?: boolean | undefined
   /** When the server is to end it. */
   readonly timeoutSeconds?: number | undefined
@@ -131,7 +131,7 @@ export interface Options {
 
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
-/** A request with all its attempts, as somebody wants it done. */
+/** A request with all its attempts and the caller's options. */
 type Around = (request: Request, call: Call<Response>) => Call<Response>
 
 /** The calls. Every failure is an `ApiError`. */

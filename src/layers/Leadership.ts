@@ -53,7 +53,7 @@ export class Leadership extends Context.Service<
      * the work in a scope inside. One term at a time: a second call waits until the first scope is closed.
      */
     readonly acquire: Effect.Effect<Term, never, Scope.Scope>
-    /** Who leads as far as we have seen; undefined when nobody does or nothing was seen yet. Standbys know it too. */
+    /** The observed holder; undefined when there is none or nothing was observed yet. Standbys have it too. */
     readonly leader: Effect.Effect<string | undefined>
     /**
      * Milliseconds for which we can still prove that we lead, by the monotonic clock; infinite without election, undefined while
@@ -87,7 +87,7 @@ export class Leadership extends Context.Service<
     Effect.flatMap(Leadership, (leadership) => Effect.scoped(Effect.flatMap(leadership.acquire, inTerm(work))))
 }
 
-/** The work's scope is inside the caller's, which holds the term: closed first, and told why. */
+/** The work's scope is inside the caller's, which holds the term: closed first, with the reason. */
 const inTerm =
   <A, E, R>(work: (term: Term) => Effect.Effect<A, E, R>) =>
   (term: Term): Effect.Effect<Outcome<A>, E, Exclude<R, Scope.Scope>> =>

@@ -25,7 +25,7 @@ export {
 } from "./metricsApi/source.ts"
 export { customMetrics, externalMetrics, type MetricValue, PodMetrics } from "./metricsApi/wire.ts"
 
-/** In-memory metrics: each is asked anew at every question; undefined where nobody serves that API. */
+/** In-memory metrics: each is called for every query; undefined where that API is not served. */
 export interface Memory {
   readonly pods?: ((namespace: string, selector: string) => ReadonlyArray<PodMetrics> | undefined) | undefined
   readonly custom?: ((query: PodsQuery | ObjectQuery) => ReadonlyArray<MetricValue> | undefined) | undefined

@@ -2,7 +2,7 @@
  * Records what controllers do as Kubernetes events. Recording never fails and never waits: an event is logged, put into a
  * bounded queue and sent by one supervised fiber, which correlates it first (`recorder/correlator`, `recorder/series`).
  * Events are best effort: what does not fit, what the server refuses and what cannot be sent in time is dropped with a log line.
- * Source: client-go tools/record and tools/events, framework.md 2.16.
+ * Source: client-go tools/record and tools/events.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"

@@ -15,7 +15,7 @@ export interface Run {
 
 /**
  * From start to start: a run of 2 s every 10 s begins at 0, 10, 20; one that takes longer than the period is followed by the
- * next at once. Source: apimachinery wait.NonSlidingUntil, framework.md H9. `Schedule.fixed` is not this: it anchors its
+ * next at once. Source: apimachinery wait.NonSlidingUntil. `Schedule.fixed` is not this: it anchors its
  * grid at the end of the first run.
  */
 export const nonSliding = (period: Duration.Input): Schedule.Schedule<unknown, Run> => {

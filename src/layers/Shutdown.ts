@@ -78,7 +78,7 @@ export interface Options {
   readonly mode?: "drain" | "interrupt" | undefined
 }
 
-/** Of a program that nobody stops, or whose stop may take for ever. It remembers nothing. */
+/** For a program without a time limit on its stop. It keeps nothing. */
 const unlimited: Shutdown = {
   begin: Effect.void,
   begun: Effect.never,

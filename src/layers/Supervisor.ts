@@ -27,7 +27,7 @@ export class SupervisedFailure extends Data.TaggedError("SupervisedFailure")<{
 
 const text = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Whom fibers are given to whose end is the program's. */
+/** Forks the fibers whose failure ends the program. */
 export class Supervisor extends Context.Service<
   Supervisor,
   {
@@ -46,7 +46,7 @@ export class Supervisor extends Context.Service<
     const report = (fiber: string, cause: Cause.Cause<unknown>) =>
       Effect.flatMap(Shutdown, ({ hasBegunUnsafe }) => {
         const failure = new SupervisedFailure({ fiber, cause })
-        // Asked before anybody is told: a stop that this failure brings about is no reason to say it twice.
+        // Checked before the failure is published: a stop that it causes is not logged again.
         const isStopping = hasBegunUnsafe()
         return Effect.flatMap(Deferred.fail(failed, failure), (first) =>
           first && !isStopping ? Effect.void : Effect.logError(failure.message, cause)

@@ -151,7 +151,7 @@ export const validating = <R extends Resource.Any, E extends Failure = never, Re
 
 /**
  * Several webhooks of one sort for one kind, as one, with path and options of the first: they are asked in order, each about what the one before has made of the
- * object; the first refusal is the answer, and all warnings until then are told.
+ * object; the first refusal is the answer, and all warnings until then are returned.
  */
 export const inOrder = <R1, R2>(first: Admission<R1>, ...others: ReadonlyArray<Admission<R2>>): Admission<R1 | R2> => {
   const stranger = others.find(({ _tag, resource }) => _tag !== first._tag || resource.id !== first.resource.id)
@@ -163,7 +163,7 @@ export const inOrder = <R1, R2>(first: Admission<R1>, ...others: ReadonlyArray<A
 
 /**
  * A webhook that converts between the versions of a kind. `hub` is the stored version; each other one is a spoke, which knows how it becomes the hub and how the
- * hub becomes it. Objects are in wire form: what is stored must be converted whether a Schema can read it or not, or nobody could list it.
+ * hub becomes it. Objects are in wire form: what is stored must be converted whether a Schema can read it or not, or the kind could not be listed.
  */
 export const converting = <Hub extends Resource.AnyCustom, Req = never>(
   hub: Hub,

@@ -53,7 +53,7 @@ export interface Options {
   readonly repeat: Repeat
   readonly limit?: Duration.Duration | undefined
   readonly policy: Policy
-  /** Waited for before each attempt; without a limit that is nobody's time. */
+  /** Waited for before each attempt; that wait counts toward no limit. */
   readonly pace?: ((request: Request) => Effect.Effect<void>) | undefined
 }
 

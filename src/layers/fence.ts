@@ -11,7 +11,7 @@ import type { Client } from "./KubeClient.ts"
 import type { Term } from "./Leadership.ts"
 import type { Request, Response, Transport } from "./Transport.ts"
 
-/** Writes that were refused, and writes on their way that were given up. Source: framework.md 2.10. */
+/** Refused writes, and writes in flight that were interrupted. */
 export const fencedWrites = Metric.counter("leader_fenced_writes_total", {
   description: "Writes that were refused because leadership could not be proven any more",
   incremental: true

@@ -30,7 +30,7 @@ import * as LeasePolicy from "./lease.ts"
 import * as Renewal from "./renewal.ts"
 import * as LeadershipTerm from "./leadershipTerm.ts"
 
-/** Which lease is contended for, by whom and how. */
+/** The lease, the identity of the candidate, and the timing. */
 export interface Options {
   /** Of the Lease. */
   readonly namespace: string
@@ -135,7 +135,7 @@ interface Election {
   readonly follow: (noticed: (lease: Lease) => Effect.Effect<void>) => Effect.Effect<never>
   /** 1 while leading. Source: client-go leader_election_master_status. */
   readonly status: Metric.Metric<number, unknown>
-  /** Its series begin: of a lease that nobody works under they would say that its leader is missing. */
+  /** Its series begin: of a lease without a candidate they would report a missing leader. */
   readonly contends: Effect.Effect<void>
   readonly publish: (holder: string | undefined) => Effect.Effect<unknown>
   readonly announce: (message: string) => Effect.Effect<void>
@@ -143,7 +143,7 @@ interface Election {
   leadershipTerm: LeadershipTerm.LeadershipTerm | undefined
 }
 
-/** Milliseconds for which a lease may have run out before somebody should look why its work goes on. Source: framework.md 2.11. */
+/** Milliseconds after the end of a lease from which work that still runs is reported. */
 const grace = 20_000
 
 /** What liveness says: the term must be over, and its work has not ended. Undefined while all is well, on a standby too. */
@@ -299,7 +299,7 @@ const once = (effect: Effect.Effect<void>): Effect.Effect<Effect.Effect<void>> =
     )
   })
 
-/** Tells the world that a term ended. The term has ended by then, so the reason is there without waiting. */
+/** Publishes the end of a term. The term has ended by then, so the reason is available at once. */
 const ended = Effect.fnUntraced(function* (election: Election, leadershipTerm: LeadershipTerm.LeadershipTerm) {
   const lost = yield* leadershipTerm.term.lost
   yield* Metric.update(election.status, 0)

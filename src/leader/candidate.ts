@@ -24,7 +24,7 @@ export interface Options {
 export type Attempt =
   /** The server has us as holder, by a write that was sent at this monotonic millisecond. */
   | { readonly _tag: "Held"; readonly sentAt: number }
-  /** Somebody else holds it; undefined when another writer was faster and we have not looked yet. */
+  /** The other holder; undefined when another writer was faster and the lease was not read again yet. */
   | { readonly _tag: "Waiting"; readonly holder: string | undefined }
 
 /** What it takes to renew a lease that is held, wherever that is done. */
@@ -40,11 +40,11 @@ export interface Candidate {
   readonly attempt: Effect.Effect<Attempt, ApiError.ApiError>
   /** Writes the lease free if we hold it, and answers whether we did; `Conflict` means: look again. */
   readonly release: Effect.Effect<boolean, ApiError.ApiError>
-  /** A record that somebody saw appear just now, perhaps later than it was written. It only tells since when others are waited for. */
+  /** A record that was observed just now, perhaps later than it was written. It only sets since when other holders are waited for. */
   readonly noticed: (lease: Lease) => Effect.Effect<void>
   /** What was stored when we last knew; to be asked after a success. */
   readonly keptUnsafe: () => Kept
-  /** Somebody renewed the lease in our name, by a write sent at this monotonic millisecond; nothing of ours was on its way. */
+  /** The lease was renewed in our name, by a write sent at this monotonic millisecond; nothing of ours was on its way. */
   readonly adoptUnsafe: (kept: Kept, sentAt: number, now: number) => void
   /** False only when we know that the server does not have us as holder. */
   readonly mayHoldUnsafe: () => boolean
@@ -75,7 +75,7 @@ interface State {
   /** The lease as the server sent it last; its resource version is what the next write is based on. */
   lease: Lease | undefined
   observed: LeasePolicy.Observed | undefined
-  /** From the sending of a write that names us until a read that names somebody else. */
+  /** From the sending of a write that names us until a read that names another holder. */
   mayHold: boolean
   sentAt: number | undefined
   /** Microseconds of the last record we wrote: the next one must differ, even when the wall clock stands still or steps back. */
@@ -162,7 +162,7 @@ const noticed = (state: State, lease: Lease, now: number): void => {
   state.observed = LeasePolicy.observe(state.observed, lease, state.options.settings, now)
 }
 
-/** Writes us in; on success nobody else can hold the lease as long as this record stands. */
+/** Writes us in; on success no other candidate can hold the lease as long as this record stands. */
 const write = Effect.fnUntraced(function* (state: State, lease: Lease | undefined) {
   const { client, namespace, settings } = state.options
   const spec = LeasePolicy.held(lease?.spec, settings, yield* nextStamp(state))

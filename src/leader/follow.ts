@@ -16,7 +16,7 @@ export interface Options {
   readonly settings: LeasePolicy.Settings
   readonly namespace: string
   readonly name: string
-  /** Told of every record that appears, in the server's order. */
+  /** Called with every new record, in the server's order. */
   readonly noticed: (lease: Lease) => Effect.Effect<void>
 }
 

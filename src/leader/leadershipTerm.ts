@@ -22,7 +22,7 @@ export interface LeadershipTerm {
   readonly remainingUnsafe: () => number
 }
 
-/** `provenUnsafe` answers when the last renewal that somebody else made for us was sent, in monotonic milliseconds. */
+/** `provenUnsafe` returns when the last renewal that another thread made for us was sent, in monotonic milliseconds. */
 export const make = (
   settings: LeasePolicy.Settings,
   sentAt: number,
@@ -73,7 +73,7 @@ const makeUnsafe = (
 export const provenFor = ({ remainingUnsafe, term }: LeadershipTerm): number | undefined =>
   term.isValidUnsafe() ? remainingUnsafe() : undefined
 
-/** Ends the term the moment it can no longer be proven; ends itself when the term was ended by somebody else. */
+/** Ends the term the moment it can no longer be proven; returns when the term was ended elsewhere. */
 export const watchdog = (leadershipTerm: LeadershipTerm): Effect.Effect<void> =>
   Effect.raceFirst(deadline(leadershipTerm), leadershipTerm.term.lost)
 

@@ -2,7 +2,7 @@
  * The decision of leader election, pure: what a Lease record means to this candidate and what to write next.
  * A record is judged only by how long it has stayed unchanged on the local monotonic clock; its timestamps are written
  * for humans and are never read, so skewed or stepping wall clocks cannot make two leaders. Source: client-go
- * tools/leaderelection (semantics), framework.md 2.11. Talking to the server and waiting are `Election`'s business.
+ * tools/leaderelection (semantics). Talking to the server and waiting are `Election`'s business.
  */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -56,7 +56,7 @@ export const validate = (settings: Settings): Result.Result<Settings, ElectionCo
 export interface Observed {
   /** The record as text: two records are the same only if nothing in them differs. */
   readonly record: string
-  /** Empty when nobody holds the lease. */
+  /** Empty when the lease has no holder. */
   readonly holder: string
   /** Milliseconds that the holder's silence must last before the lease is free. */
   readonly validFor: number
@@ -89,10 +89,10 @@ export type Decision =
   | { readonly _tag: "Take" }
   /** It is ours: renew. */
   | { readonly _tag: "Renew" }
-  /** Somebody else holds it until `until` (monotonic milliseconds) at least. */
+  /** Another candidate holds it until `until` (monotonic milliseconds) at least. */
   | { readonly _tag: "Wait"; readonly holder: string; readonly until: number }
 
-/** `exists` tells whether the server has a lease now; `observed` what the last one said. */
+/** `exists`: whether the server has a lease now; `observed` what the last one said. */
 export const decide = (observed: Observed | undefined, exists: boolean, settings: Settings, now: number): Decision => {
   if (observed !== undefined && observed.holder !== "" && observed.holder !== settings.identity) {
     const until = observed.since + observed.validFor

@@ -1,5 +1,5 @@
 /**
- * How a lease that is held stays held: a try every retry period. `loop` is the rhythm; a `Keeper` is somebody who runs it
+ * How a lease that is held stays held: a try every retry period. `loop` is the rhythm; a `Keeper` runs it
  * elsewhere, so that a busy event loop does not cost the lease. Whoever runs it, only the state of the term decides what a result
  * means, and a keeper that gives up is replaced by the loop in this thread.
  */
@@ -14,10 +14,10 @@ import type * as LeasePolicy from "./lease.ts"
 export type Heard =
   | { readonly _tag: "Renewed"; readonly sentAt: number; readonly lease: Lease; readonly stamp: number }
   | { readonly _tag: "Failed"; readonly message: string }
-  /** Somebody else is in the record; empty: nobody. */
+  /** The other holder in the record; empty: none. */
   | { readonly _tag: "Lost"; readonly holder: string }
 
-/** A lease that we hold, for somebody who is to keep it. Plain data, for another thread. */
+/** A lease that we hold, for a keeper. Plain data, for another thread. */
 export interface Holding {
   readonly settings: LeasePolicy.Settings
   readonly namespace: string
@@ -32,9 +32,9 @@ export interface Holding {
 }
 
 export interface Keeping {
-  /** When the last renewal that succeeded was sent, in monotonic milliseconds, at this very moment: not when we are told of it. */
+  /** When the last renewal that succeeded was sent, in monotonic milliseconds, at this very moment: not when the message arrives. */
   readonly provenUnsafe: () => number
-  /** Runs until it is interrupted; ends by itself only when nobody keeps the lease any more. */
+  /** Runs until it is interrupted; ends by itself only when the lease is no longer kept. */
   readonly run: (heard: (heard: Heard) => Effect.Effect<void>) => Effect.Effect<void>
 }
 

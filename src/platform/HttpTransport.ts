@@ -23,7 +23,7 @@ import { type Query, type Request, Transport } from "../layers/Transport.ts"
 
 /** Settings of a transport. */
 export interface Options {
-  /** Whom the server's audit log names; `effect-controller-manager` unless said otherwise. */
+  /** The user agent in the server's audit log; `effect-controller-manager` unless said otherwise. */
   readonly userAgent?: string | undefined
 }
 
@@ -104,7 +104,7 @@ const watchWith = Effect.fnUntraced(function* (open: Open, server: string, reque
 
 interface Observer {
   /**
-   * Told of each attempt, and of the size of its body where it is no watch; what it answers with is told of the end, with the code of the answer
+   * Called for each attempt, with the size of its body unless it is a watch; the returned function is called at the end, with the code of the answer
    * if there was one.
    */
   readonly attempt: (request: Request, bytes: number | undefined) => (code: number | undefined) => void

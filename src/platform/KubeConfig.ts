@@ -39,7 +39,7 @@ export interface Options {
 
 /** Where the endpoint came from, for the line that says so at start. */
 export interface Loaded {
-  /** Whom to talk to, and as whom. */
+  /** The server, and the identity of the client. */
   readonly endpoint: Endpoint["Service"]
   /** Where that was found. */
   readonly source: "kubeconfig" | "in-cluster"
@@ -88,7 +88,7 @@ const readable = (path: string): Effect.Effect<boolean> =>
     { onFailure: isPresent, onSuccess: () => true }
   )
 
-/** What exists but cannot be read is found all the same, so that the failure to read it is told. */
+/** What exists but cannot be read is found all the same, so that the failure to read it is reported. */
 const isPresent = (error: { readonly cause?: unknown }): boolean => codeOf(error.cause) !== "ENOENT"
 
 const codeOf = (cause: unknown): string =>
@@ -152,7 +152,7 @@ const readSource = Effect.fnUntraced(function* (path: string, required: boolean)
     : yield* fail(`${path} is not a kubeconfig: it has neither clusters nor contexts`)
 })
 
-/** The first identity is obtained here, so that what is wrong with it is told before anything starts. */
+/** The first identity is obtained here, so that its errors are reported before anything starts. */
 const usable = Effect.fnUntraced(function* (source: Credentials.CredentialSource) {
   const endpoint = yield* Credentials.make(source)
   yield* Effect.mapError(endpoint.identity, ({ message }) => new Document.KubeConfigError({ message }))

@@ -25,7 +25,7 @@ export class Ledger {
     this.allocatable = Requests.amounts(Machine.amounts(machine))
   }
 
-  /** What the API says of a pod of this machine. Its status tells whether it was admitted, and at which address it is. */
+  /** What the API says of a pod of this machine. Its status has whether it was admitted, and its address. */
   observe(pod: Pod): void {
     if (isFinished(pod)) return this.release(pod)
     if (pod.status?.startTime !== undefined) this.admit(pod)

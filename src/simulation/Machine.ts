@@ -53,7 +53,7 @@ export const standard: ReadonlyArray<Machine> = [
 /** The internal address of its node, made of its number. */
 export const address = (machine: Machine): string => `10.0.0.${machine.number}`
 
-/** The lowest address of the machine's pod network that nobody uses; 254 hosts, the first one is the bridge. */
+/** The lowest address of the machine's pod network that is free; 254 hosts, the first one is the bridge. */
 export const podAddress = (
   machine: Machine,
   used: { readonly has: (address: string) => boolean }

@@ -32,7 +32,7 @@ const dns = ["dns-1", "dns-2"].map((name) => ({
 
 /**
  * Namespaces first, then what is in them; what is there already stays as it is. A pod is refused until its namespace has a
- * service account, where somebody makes those: that is tried again for half a minute.
+ * service account, where a controller makes those: that is tried again for half a minute.
  */
 export const seed: Effect.Effect<void, ApiError.ApiError, KubeClient> = Effect.gen(function* () {
   const client = yield* KubeClient

@@ -47,7 +47,7 @@ export const place = (pod: Pod, board: Board): Placement => {
   return { _tag: "None", message: `0/${board.nodes} nodes are available: ${why.join(", ")}.` }
 }
 
-/** All that is short is told, but only where nothing else stands in the way. */
+/** Every missing resource is reported, but only where nothing else prevents the placement. */
 const obstacles = (
   pod: Pod,
   spot: Spot,

@@ -278,7 +278,7 @@ const stopped = (pod: Pod, given: Given, phase: "Succeeded" | "Failed", exitCode
 /** The code of a process that was killed. */
 const killed = 137
 
-/** The code of a process that was told to end before it had done its work. */
+/** The exit code of a process that was terminated before it was done. */
 const terminated = 143
 
 const overdue = (pod: Pod, given: Given, start: number, now: number): Step => {
@@ -329,7 +329,7 @@ const stopping = (pod: Pod, given: Given, now: number): Step => {
   if (now < at) return { ...rest({ ...memory, isStopping: true }, at), notes }
   const inTime = deadline - grace * 1_000 + delays.stop <= deadline
   const failed = (pod.status?.containerStatuses ?? []).some(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0)
-  // A server stops when it is told to; work that was to end by itself is cut off.
+  // A server stops at SIGTERM; work that was to end by itself is cut off.
   const code = !inTime ? killed : policyOf(pod) === "Always" ? 0 : terminated
   const status = stopped(pod, given, failed || code !== 0 ? "Failed" : "Succeeded", code, now)
   return { ...rest({ ...memory, isStopping: true }), status, notes }

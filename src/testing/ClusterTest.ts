@@ -85,7 +85,7 @@ type ApplyError = ApiError | ManifestError | NotServed
 export class ClusterTest extends Context.Service<
   ClusterTest,
   {
-    /** Waits until nobody has anything left to do before time passes. */
+    /** Waits until no work is left at the present time. */
     readonly settle: Effect.Effect<void>
     /** Settles, lets the time pass, settles again. */
     readonly advance: (duration: Duration.Input) => Effect.Effect<void>
@@ -99,7 +99,7 @@ export class ClusterTest extends Context.Service<
     ) => Effect.Effect<A, E, R>
     /** Server-side apply of YAML documents or values, in order, as the manager `test`; answers with what the server stored. */
     readonly apply: (objects: string | ReadonlyArray<object>) => Effect.Effect<ReadonlyArray<KubeObject>, ApplyError>
-    /** Starts a controller; it stops with the scope, or when told. */
+    /** Starts a controller; it stops with the scope, or by the returned effect. */
     readonly run: <R>(controller: Descriptor<R>) => Effect.Effect<Running, never, Services | R | Scope.Scope>
     /** All objects of a kind as the server has them, in order. */
     readonly snapshot: <A extends KubeObject>(resource: Resource.Resource<A>) => Effect.Effect<ReadonlyArray<A>>
@@ -153,7 +153,7 @@ const authority = (signer: Signer): Layer.Layer<ClusterAuthority> =>
     )
   )
 
-/** A client for somebody else than the test. */
+/** A client with a user agent of its own. */
 const clientAs = (user: User): Layer.Layer<KubeClient, never, ApiServer> =>
   Layer.provide(KubeClient.layerWith({}), ApiServer.layerTransportAs(user))
 

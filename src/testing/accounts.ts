@@ -48,7 +48,7 @@ export const make = (
   const holders = new Map<string, Permissions.Holder>()
   const granted = (account: Account, name: string, permissions: ReadonlyArray<Permissions.Permission>) =>
     rolesOf(name, { ...account, permissions }, {})
-  /** Nobody asks for tokens here: accounts are who they say they are. */
+  /** No tokens: accounts are taken from the request as they are. */
   const isAsked = ({ resource, verb }: Permissions.Permission): boolean =>
     accounts === "one" || resource !== ServiceAccount.plural || verb !== "create"
   return (controller: Pick<Descriptor<unknown>, "name" | "access">): Effect.Effect<User> =>

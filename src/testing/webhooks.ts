@@ -54,7 +54,7 @@ const replyOf = ({ body, status }: Answer): WebhookCaller.Reply => ({
   body: typeof body === "string" ? body : ""
 })
 
-/** Serves declared webhooks and tells the server of them. A kind that is converted must be defined by then. */
+/** Serves declared webhooks and registers them with the server. A kind that is converted must be defined by then. */
 export const connect = <E, R>(
   webhooks: Webhooks,
   apply: (objects: ReadonlyArray<object>) => Effect.Effect<unknown, E, R>
@@ -62,7 +62,7 @@ export const connect = <E, R>(
   Effect.gen(function* () {
     const caller = yield* WebhookCaller.WebhookCaller
     if (!isDeclared(webhooks) || !(caller instanceof Caller)) return
-    // A test that declares what cannot be served has a bug, and hears of it as one.
+    // A test that declares what cannot be served has a bug, and fails with a defect.
     caller.connectUnsafe(yield* Effect.orDie(handler(webhooks)))
     const { conversions, mutating, validating } = configurations(webhooks, { name: "webhooks", at: { url } })
     yield* apply([mutating, validating].filter((one) => one !== undefined))

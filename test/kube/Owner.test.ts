@@ -28,7 +28,7 @@ describe("Owner", () => {
     assert.strictEqual(Owner.controllerOf(object(reference("a", true), reference("b", true)))?.uid, "a")
   })
 
-  it("tells identity by uid, and no uid is nobody's", () => {
+  it("an owner is identified by uid; an empty uid matches no owner", () => {
     assert.isTrue(Owner.controlledBy(object(reference("a", true)), "a"))
     assert.isFalse(Owner.controlledBy(object(reference("a", true)), "b"))
     assert.isFalse(Owner.controlledBy(object(reference("a", false)), "a"))

@@ -1,4 +1,4 @@
-/** Where the endpoints of kinds are: group, version, scope and subresource make the path. Source: framework.md M8. */
+/** Where the endpoints of kinds are: group, version, scope and subresource make the path. */
 import { assert, describe, it } from "@effect/vitest"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Resource from "../../src/kube/Resource.ts"

@@ -149,7 +149,7 @@ describe("Cache", () => {
     }).pipe(provide(server))
   })
 
-  it.effect("refuses reads of what nobody subscribed to, says what to declare, and asks the server nothing", () => {
+  it.effect("a read without a subscription fails with what to declare, and makes no request", () => {
     const server = new Fake.FakeServer()
     return Effect.gen(function* () {
       const cache = yield* Cache
@@ -274,7 +274,7 @@ describe("Cache", () => {
     }).pipe(provide(server))
   })
 
-  it.effect("a slow subscriber blocks nobody and its buffer merges by key", () => {
+  it.effect("a slow subscriber blocks no other, and its buffer merges deltas by key", () => {
     const server = new Fake.FakeServer()
     const pods = server.kind(Pod)
     pods.put(pod("a"))
@@ -304,7 +304,7 @@ describe("Cache", () => {
   })
 
   it.effect(
-    "synced means that every listener has been told; a listener that throws is reported and harms nobody",
+    "synced means that every listener was called; a listener that throws is reported and affects no other",
     () => {
       const server = new Fake.FakeServer()
       const pods = server.kind(Pod)
@@ -346,7 +346,7 @@ describe("Cache", () => {
     }).pipe(provide(server, true))
   })
 
-  it.effect("status tells what is wrong by verb and resource, and that it works again", () => {
+  it.effect("status reports a failure with verb and resource, and the recovery", () => {
     const server = new Fake.FakeServer()
     const pods = server.kind(Pod)
     pods.failure = Fake.forbidden(Pod)

@@ -146,7 +146,7 @@ describe("a cache of a list of namespaces", () => {
 })
 
 describe("a cache of namespaces with labels", () => {
-  it.effect("a namespace that comes is told as created, one that goes as deleted, and its watches end", () => {
+  it.effect("a selected namespace arrives as created, a deselected one as deleted, and its watches end", () => {
     const server = new Fake.FakeServer()
     const [namespaces, pods] = [server.kind(Namespace), server.kind(Pod)]
     for (const name of ["a", "b"]) pods.put(object(name, "x"))
@@ -210,7 +210,7 @@ describe("a cache of namespaces with labels", () => {
 })
 
 describe("a resync", () => {
-  it.effect("tells everything again as updates that change nothing, without a request", () => {
+  it.effect("a resync distributes every object as an update that changes nothing, without a request", () => {
     const server = new Fake.FakeServer()
     const pods = server.kind(Pod)
     for (let i = 0; i < 1200; i++) pods.put(object("a", `p${i}`))
@@ -283,7 +283,7 @@ describe("the delay of a resync", () => {
 })
 
 describe("without read-your-writes", () => {
-  it.effect("nobody waits", () => {
+  it.effect("no wait is pending", () => {
     const server = new Fake.FakeServer()
     return Effect.gen(function* () {
       const cache = yield* Cache

@@ -85,7 +85,7 @@ describe("regressions", () => {
     }).pipe(Effect.provide(layer(server)))
   })
 
-  it.effect("case 7: deleted and recreated while nobody watched is a delete and a create with the new uid", () => {
+  it.effect("case 7: deleted and recreated while no watch was open is a delete and a create with the new uid", () => {
     const server = new Fake.FakeServer()
     const pods = server.kind(Pod)
     pods.put(pod("a"))

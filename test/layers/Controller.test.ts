@@ -96,7 +96,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("stateful: sources and reconcile share books that are as young as the run of the layer", () =>
+  it.effect("stateful: sources and reconcile share state that is new for each run of the layer", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []
       const counting = Controller.stateful({
@@ -299,7 +299,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("an informer that cannot sync delays this controller and no other, and fails nobody", () =>
+  it.effect("an informer that cannot sync delays this controller and no other, and fails none", () =>
     Effect.gen(function* () {
       const server = yield* ApiServer
       yield* server.setFaults([{ match: on({ resource: "secrets" }), fault: { _tag: "Status", code: 403 } }])
@@ -325,7 +325,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("stops at once when it never got to work: nobody would take its keys", () =>
+  it.effect("stops at once when its workers never started", () =>
     Effect.gen(function* () {
       const server = yield* ApiServer
       yield* server.setFaults([{ match: on({ resource: "secrets" }), fault: { _tag: "Status", code: 403 } }])

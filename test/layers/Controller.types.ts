@@ -95,13 +95,13 @@ type Lacking<Missing> = Exclude<Controller.Services, Missing>
 const plain = Controller.make({ name: "plain", for: Pod, reconcile: () => Effect.void })
 export const needsServices: Layer.Layer<never, never, Controller.Services> = plain.layer
 const needed = null as unknown as Needs<typeof plain.layer>
-// @ts-expect-error: nobody provides the cache
+// @ts-expect-error: the cache is not provided
 export const withoutCache: Lacking<Cache> = needed
-// @ts-expect-error: nobody provides the client
+// @ts-expect-error: the client is not provided
 export const withoutClient: Lacking<KubeClient> = needed
-// @ts-expect-error: nobody provides the recorder of events
+// @ts-expect-error: the recorder of events is not provided
 export const withoutRecorder: Lacking<Recorder> = needed
-// What the cluster is called is there for whoever asks, and needs nobody.
+// The name of the cluster needs no service.
 export const namesCluster: Layer.Layer<never, never, Controller.Services> = Controller.make({
   name: "named",
   for: Pod,

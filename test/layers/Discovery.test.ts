@@ -207,7 +207,7 @@ describe("Discovery", () => {
     })
   )
 
-  it.effect("a group that cannot be described is told, and keeps nothing of the others back", () => {
+  it.effect("a group whose discovery fails is reported, and the others are listed", () => {
     const { documents, layer } = legacy()
     documents["/apis/shop.example/v1"] = new Error("forbidden")
     return Effect.gen(function* () {
@@ -277,7 +277,7 @@ describe("Discovery", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("what is known is told while something else is being asked", () => {
+  it.effect("a cached answer is returned while another request is in flight", () => {
     const { layer } = legacy()
     return Effect.gen(function* () {
       const client = yield* KubeClient

@@ -325,7 +325,7 @@ describe("collections that are deleted", () => {
     readonly limit: unknown
     readonly continue: unknown
   }
-  /** Deletes a collection from a server that answers so, and tells what was asked for. */
+  /** Deletes a collection from a server that answers so, and returns the requests. */
   const deleting = (
     answer: (page: Page, index: number, request: Request) => unknown,
     onPage?: (meta: ListMeta) => Effect.Effect<void>
@@ -342,7 +342,7 @@ describe("collections that are deleted", () => {
   const asFailure = (request: Request, code: number, metadata: object = {}) =>
     ApiError.fromStatus({ context: request.context, status: code, body: { kind: "Status", code, metadata } })
 
-  it.effect("go page by page, and the caller hears what is left after each", () =>
+  it.effect("go page by page, and the caller receives what is left after each", () =>
     Effect.gen(function* () {
       const left: Array<unknown> = []
       const { asked, done } = yield* deleting(

@@ -45,7 +45,7 @@ describe("Quiescence", () => {
     }).pipe(Effect.provide(Quiescence.layer))
   )
 
-  it.effect("two that settle at once are both told", () =>
+  it.effect("two concurrent waits both end", () =>
     Effect.gen(function* () {
       const told = yield* Effect.all([settle, settle, settle], { concurrency: "unbounded" })
       assert.strictEqual(told.length, 3)

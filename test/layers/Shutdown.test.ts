@@ -130,7 +130,7 @@ const running = Effect.fnUntraced(function* ({ answers = () => true, gate, stop 
 const add = (name: string) =>
   Effect.flatMap(KubeClient, (client) => client.create(ConfigMap, { metadata: { name, namespace: "default" } }))
 
-/** Somebody else's client, and the server itself. */
+/** Another client, and the server itself. */
 const outside = Layer.provideMerge(KubeClient.layer, ApiServer.layerTransport).pipe(
   Layer.provideMerge(ApiServer.layer()),
   Layer.provideMerge(Quiescence.layer),
@@ -239,7 +239,7 @@ describe("a stop", () => {
     }).pipe(Effect.provide(Layer.fresh(outside)))
   )
 
-  it.effect("tells what goes wrong meanwhile, although nobody waits for it any more", () =>
+  it.effect("a failure during the stop is logged, although no fiber waits for it", () =>
     Effect.gen(function* () {
       const { lines, logger } = logged()
       const shutdown = yield* Shutdown.make({})

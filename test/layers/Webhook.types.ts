@@ -1,5 +1,5 @@
 /**
- * What must compile and what must not: a handler sees objects as their Schemas decode them, what it needs is told by its type, and
+ * What must compile and what must not: a handler sees objects as their Schemas decode them, its requirements are in its type, and
  * conversions fit the versions they are between. Checked by `npm run typecheck`; this file never runs.
  */
 import * as Context from "effect/Context"
@@ -45,7 +45,7 @@ const priced = Webhook.validating(Gadget, () => Effect.flatMap(Prices, (prices) 
 const asking = Webhook.validating(Gadget, () => Effect.flatMap(KubeClient, (client) => client.list(Gadget)))
 
 export const needs = handler<Prices | KubeClient>([priced, asking])
-// @ts-expect-error: somebody has to have prices
+// @ts-expect-error: prices are not provided
 export const missing = handler<KubeClient>([priced, asking])
 export const both: Webhook.Admission<Prices | KubeClient> = Webhook.inOrder(priced, asking)
 

@@ -24,7 +24,7 @@ interface Attempt {
   readonly takes?: number | undefined
 }
 
-/** Runs a script of attempts (the last one repeats) and tells when each began, when it ended, and how. */
+/** Runs a script of attempts (the last one repeats) and returns when each began, when it ended, and how. */
 const play = Effect.fnUntraced(function* (
   script: ReadonlyArray<Attempt>,
   options: { readonly repeat: CallPolicy.Repeat; readonly limit?: Duration.Input | undefined }

@@ -233,7 +233,7 @@ describe("Election", () => {
       server.edit(leasePath, (lease) => (lease.spec.holderIdentity = "thief"))
       yield* TestClock.adjust("1 seconds")
       const outcome = yield* Fiber.join(fiber)
-      // The scope of the work is told why it is closed.
+      // The scope of the work closes with the reason.
       assert.deepStrictEqual(closed, outcome._tag === "Lost" ? Exit.fail(outcome.reason) : undefined)
       assert.deepInclude(outcome._tag === "Lost" ? outcome.reason : {}, { reason: "Stolen" })
       assert.strictEqual(spec(server).holderIdentity, "thief")

@@ -157,7 +157,7 @@ describe("regression case 13: at most one writer, and the process stays up", () 
     })
   )
 
-  it.effect("the server is unreachable for two minutes: nobody writes, then one does", () =>
+  it.effect("the server is unreachable for two minutes: no candidate writes, then one does", () =>
     Effect.gen(function* () {
       const { journal, all } = yield* setup
       for (const process of all) process.fault = { _tag: "Error", status: 0, back: 10 }

@@ -109,7 +109,7 @@ const candidate = Effect.fnUntraced(function* (
   )
   if (plan.stopAt === null) return yield* life
   yield* Effect.timeoutOption(life, plan.stopAt)
-  // Started anew once the trouble is over, so that there is somebody to lead.
+  // Started again after the faults, so that there is a candidate.
   return yield* life
 })
 

@@ -1,5 +1,5 @@
 /**
- * How long nobody leads: a leader that goes silent is followed within one lease and one jittered retry after its last renewal,
+ * How long there is no leader: a leader that stops renewing is replaced within one lease and one jittered retry after its last renewal,
  * because standbys watch the lease; a leader that gives it back is followed at once; a standby that may not watch still gets there.
  */
 import { assert, describe, it } from "@effect/vitest"

@@ -396,7 +396,7 @@ describe("calls", () => {
 })
 
 describe("TLS", () => {
-  it.live("verifies the server unless told otherwise", () =>
+  it.live("verifies the server unless configured otherwise", () =>
     Effect.gen(function* () {
       const other = yield* Effect.promise(() => authority("another"))
       const server = yield* start((_, response) => json(response, 200, {}), tls)

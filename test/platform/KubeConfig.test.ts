@@ -202,7 +202,7 @@ describe("exec plugins", () => {
     return { file, runs, put, count, path }
   })
 
-  it.live("the plugin runs once for many waiting requests, and is told about the cluster", () =>
+  it.live("the plugin runs once for many waiting requests, and receives the cluster", () =>
     Effect.gen(function* () {
       const { count, file, runs } = yield* setUp()
       const endpoint = yield* load(file)
@@ -311,7 +311,7 @@ describe("an exec plugin that does not end", () => {
     })
   )
 
-  it.effect("is killed when nobody waits for it any more", () =>
+  it.effect("is killed when no request waits for it", () =>
     Effect.gen(function* () {
       const { file, gone, started } = yield* hanging("sleep 30 & wait")
       const asking = yield* Effect.forkChild(load(file))

@@ -148,7 +148,7 @@ it.effect("renews leases every ten seconds and the Ready condition every five mi
   }).pipe(Effect.provide(nodes))
 )
 
-it.effect("registers a node anew that somebody deleted", () =>
+it.effect("registers a deleted node again", () =>
   Effect.gen(function* () {
     const client = yield* KubeClient
     yield* client.delete(Node, { name: "worker-2" })

@@ -14,7 +14,7 @@ const one = { machines: [Machine.make("only", 1, "worker")] }
 const gone = (name: string) =>
   Effect.map(Effect.flip(get(name)), (error) => assert.isTrue(ApiError.hasReason(error, "NotFound")))
 
-it.effect("tells the story of a pod in events, as kubectl describe shows it", () =>
+it.effect("records the events of a pod that kubectl describe shows", () =>
   Effect.gen(function* () {
     yield* create("a")
     yield* pass("2 seconds")
@@ -32,7 +32,7 @@ it.effect("tells the story of a pod in events, as kubectl describe shows it", ()
   }).pipe(Effect.provide(nodes()))
 )
 
-it.effect("records no events when it is told not to", () =>
+it.effect("records no events when they are switched off", () =>
   Effect.gen(function* () {
     yield* create("a")
     yield* pass("2 seconds")
@@ -242,7 +242,7 @@ it.effect("falls silent when it is stopped, and takes its pods over when it is s
     yield* gone("a")
     const job = yield* get("job")
     assert.strictEqual(job.status?.phase, "Succeeded")
-    // It ended while nobody looked.
+    // It ended before it was observed.
     assert.strictEqual(job.status?.containerStatuses?.[0]?.state?.terminated?.finishedAt, "1970-01-01T00:01:01Z")
   }).pipe(Effect.provide(nodes({ ...one, events: false })))
 )

@@ -1,4 +1,4 @@
-/** What happens to machines and to pods on them although nobody asked the API for it: crashes, evictions, lost machines. */
+/** Faults of machines and of the pods on them without a request: crashes, evictions, lost machines. */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Node, Pod } from "../../src/kube/resources.ts"
@@ -120,7 +120,7 @@ it.effect("a heartbeat on its way when the machine is taken away does not bring 
     const server = yield* ApiServer
     const find = Effect.result(client.get(Node, { name: "worker-1" }))
     yield* stand.settle
-    // Somebody deletes the node; the heartbeat that registers it anew is slow.
+    // A client deletes the node; the heartbeat that registers it anew is slow.
     yield* client.delete(Node, { name: "worker-1" })
     yield* server.setFaults([
       { match: { verb: "create", resource: "nodes" }, fault: { _tag: "Delay", millis: 5_000 }, times: 1 }

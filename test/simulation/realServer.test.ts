@@ -1,6 +1,6 @@
 /**
  * The simulated scheduler and kubelets in a real API server, the same code as in the embedded one: nodes are registered,
- * pods bound, started, restarted, held back and deleted, in real time, waiting for what the server tells and for nothing else.
+ * pods bound, started, restarted, held back and deleted, in real time, waiting only for watch events.
  */
 import { assert, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"

@@ -1,5 +1,5 @@
 /**
- * Reading and writing objects by a Schema: what is wrong is told in one sentence with the path to it, and writing keeps what the Schema
+ * Reading and writing objects by a Schema: an error is one sentence with the path to it, and writing keeps what the Schema
  * does not know. It knows nothing of resources: it is given the Schema of an object's parts (`spec`, `status`).
  */
 import * as Result from "effect/Result"

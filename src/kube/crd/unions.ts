@@ -1,5 +1,5 @@
 /**
- * Unions in structural schemas: values of an enumeration, a value or null, an integer or a string, and structs that one field tells apart.
+ * Unions in structural schemas: values of an enumeration, a value or null, an integer or a string, and structs with a discriminator field.
  * Structs become one object with the fields of all, of which each alternative requires its own; so a field has one schema wherever it
  * occurs. Every other union is refused: nothing in a definition would say which alternative a value is.
  */

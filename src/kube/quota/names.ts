@@ -83,7 +83,7 @@ const isOfClaims = (name: string): boolean =>
   name.endsWith(`${classSuffix}requests.storage`) ||
   name.endsWith(`${classSuffix}persistentvolumeclaims`)
 
-/** The kinds that a name is counted from; none where nobody can tell. */
+/** The kinds that a name is counted from; none where it is unknown. */
 export const kindsOf = (name: string): ReadonlyArray<Counted> => {
   if (name.startsWith("count/")) {
     const [plural = "", ...group] = name.slice("count/".length).split(".")

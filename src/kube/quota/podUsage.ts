@@ -29,7 +29,7 @@ const asks = (resources: Container["resources"]): boolean =>
     ["cpu", "memory"].some((name) => (Quantity.parse(resources?.[list]?.[name])?.nanos ?? 0n) > 0n)
   )
 
-/** Asks for no processor time and no memory. The server says so in the status; before that it is told from the spec. */
+/** Asks for no processor time and no memory. The server says so in the status; before that it is computed from the spec. */
 export const isBestEffort = (pod: Pod): boolean => {
   const said = pod.status?.qosClass ?? ""
   if (said !== "") return said === "BestEffort"

@@ -206,7 +206,7 @@ const complete = (
 const defaulted = (schema: StructuralSchema, path: string, causes: Array<Cause>): void => {
   const field = `${path}.default`
   const filled = applyDefaults(schema, schema.default)
-  // As a member, so that what is told of it has a path.
+  // As a member, so that its errors have a path.
   const { dropped } = prune({ properties: { default: schema } }, { default: filled })
   if (dropped.length > 0) causes.push(words.invalid(field, schema.default, "must not have unknown fields"))
   for (const cause of faults(schema, filled, field)) causes.push(cause)

@@ -1,5 +1,5 @@
 /**
- * Lists that are sets or maps hold nothing twice: `x-kubernetes-list-type`. Elements of a set are told apart by their value, those of a map by
+ * Lists that are sets or maps hold nothing twice: `x-kubernetes-list-type`. Elements of a set are identified by their value, those of a map by
  * their key members, of which an absent one equals its default. Source: apiextensions-apiserver, schema/listtype.
  */
 import { additionalOf, isMembers, member, propertyOf } from "./StructuralSchema.ts"
@@ -29,7 +29,7 @@ const look = (schema: StructuralSchema, value: unknown, path: string, causes: Ar
 
 type Key = (element: unknown) => unknown
 
-/** What tells the elements of a list apart; undefined for lists that are owned as a whole. */
+/** What identifies the elements of a list; undefined for lists that are owned as a whole. */
 const keyOf = (schema: StructuralSchema): Key | undefined => {
   if (schema["x-kubernetes-list-type"] === "set") return (element) => element
   if (schema["x-kubernetes-list-type"] !== "map") return undefined

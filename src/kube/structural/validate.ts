@@ -171,7 +171,7 @@ const members = (schema: StructuralSchema, value: Members, path: string, causes:
   for (const name of required) if (!Object.hasOwn(value, name)) causes.push(words.required(below(name)))
 }
 
-/** The alternative that has the least against the value is told of, beside the fact that none fits. */
+/** The alternative that has the fewest errors is reported, beside the fact that none fits. */
 const alternatives = (schema: StructuralSchema, value: unknown, path: string, causes: Array<Cause>): void => {
   const { allOf, anyOf, not, oneOf } = schema
   const wrong = (detail: string) => causes.push(words.invalid(words.whole, "", `"${path}" ${detail}`))

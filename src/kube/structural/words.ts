@@ -17,7 +17,7 @@ export const invalid = (field: string, value: unknown, detail: string): Cause =>
   field
 })
 
-/** The API has one reason for both, but tells them apart here. */
+/** The API has one reason for both, but distinguishes them here. */
 export const typeInvalid = (field: string, value: unknown, detail: string): Cause => ({
   ...invalid(field, value, detail),
   reason: "FieldValueTypeInvalid"

@@ -71,7 +71,7 @@ export const make = <A extends KubeObject>(outstanding: Outstanding): Buffer<A> 
   }
 }
 
-/** What one subscriber still has to be told of one key, in this order; never empty. */
+/** The deltas of one key that a subscriber has not received yet, in this order; never empty. */
 export interface Pending<out A> {
   /** The object that the subscriber knows is gone. */
   readonly deleted: Deleted<A> | undefined
@@ -82,8 +82,8 @@ export interface Pending<out A> {
 /**
  * What becomes of a delta that was not fetched when the next one of the same key arrives. A pure, total table: who applies the merged
  * deltas ends with the state, and sees the identities, of who applies all of them.
- * Oldest `previous`, newest object; a creation nobody was told of and its deletion cancel; delete and recreate stay two
- * deltas, because the second object is another one. Undefined when nothing is left to tell.
+ * Oldest `previous`, newest object; an undelivered creation and its deletion cancel; delete and recreate stay two
+ * deltas, because the second object is another one. Undefined when nothing is left to deliver.
  */
 export const merge = <A>(pending: Pending<A> | undefined, delta: Delta<A>): Pending<A> | undefined => {
   if (delta._tag === "Deleted") return mergeDeleted(pending, delta)

@@ -60,7 +60,7 @@ export interface Informer<out A extends KubeObject> {
 export interface InformerStatus {
   /** `pods`, `deployments.apps`. */
   readonly resource: string
-  /** Of the resource; tells projections of one kind apart. */
+  /** Of the resource; differs between projections of one kind. */
   readonly id: string
   /** Of the watch: with its namespace, where there is one for each. */
   readonly selection: Selection

@@ -1,5 +1,5 @@
 /**
- * Counts what the cache has told its subscribers and they have not worked off yet: buffered deltas, and those of a chunk whose
+ * Counts the deltas that subscribers have not processed yet: buffered ones, and those of a chunk whose
  * subscriber has not come back for the next. Tests settle on it instead of sleeping. It is not a queue and holds no items.
  */
 import type * as Effect from "effect/Effect"

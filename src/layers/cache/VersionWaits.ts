@@ -13,9 +13,9 @@ import * as ResourceVersion from "../../kube/ResourceVersion.ts"
 /** One informer's waits, and what they ask of it. */
 export interface Gate {
   readonly waits: Set<Wait>
-  /** True once the informer has told an event of that key, or any event or bookmark, of that version or a later one. */
+  /** True once the informer has distributed an event of that key, or any event or bookmark, of that version or a later one. */
   readonly hasPassed: (key: Key, version: string) => boolean
-  /** Told when a callback has thrown: a fault of its author, which harms neither the informer nor other waits. */
+  /** Called when a callback has thrown, which affects neither the informer nor other waits. */
   readonly threw: (error: unknown) => void
 }
 

@@ -1,7 +1,7 @@
 /**
  * What holds for the informers of a kind: what is said of that kind, else what is said of all, else nothing; and a subscription that names
  * labels or fields itself goes before both, and a resource that is a part of a kind before all. It only decides; the registry starts the informers.
- * Source: framework.md 2.4, controller-runtime's `cache.Options`.
+ * Source: controller-runtime's `cache.Options`.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
 import type * as Resource from "../../kube/Resource.ts"
@@ -21,7 +21,7 @@ export interface Said<in out A extends KubeObject = KubeObject> {
   readonly transform?: ((object: A) => A) | undefined
   /** Default false: `metadata.managedFields` is dropped before an object is stored. */
   readonly keepManagedFields?: boolean | undefined
-  /** When informers tell again what they hold, without a request: updates whose object and previous are the same. Default never. */
+  /** When informers distribute their objects again, without a request: updates whose object and previous are the same. Default never. */
   readonly resync?: Resync | "never" | undefined
 }
 

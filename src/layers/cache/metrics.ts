@@ -1,7 +1,7 @@
 /**
  * What is counted of a cache: of each kind whether it has synced, how much there is of it and how long its watch has been silent;
  * how often and why the full state was read again; how long keys waited for their own writes. Read from the informers when
- * somebody scrapes. One cache a metric registry: of two, the later one is shown. Source: framework.md 2.10.
+ * they are scraped. One cache a metric registry: of two, the later one is shown.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"

@@ -1,7 +1,7 @@
 /**
  * Which reconcile the current fiber is part of: its key, its controller's kind and an id. Loggers read it and writes are noted under
  * its key, so a run that logs nothing pays for one small object. Children of a run inherit it.
- * Source of the names: framework.md 2.7, controller-runtime's LogConstructor.
+ * Source of the names: controller-runtime's LogConstructor.
  */
 import * as Context from "effect/Context"
 import type * as Random from "effect/Random"

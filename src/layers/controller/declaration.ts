@@ -1,6 +1,6 @@
 /**
  * What a declaration of a controller must be to work at all. `check` runs when the value is made, so a mistake shows at the first start
- * of the program, or of a test, in one sentence that says what to write instead. That no two controllers share a name is the roster's
+ * of the program, or of a test, in one sentence that says what to write instead. That no two controllers share a name is the registry's
  * business: it sees all of them.
  */
 import * as Data from "effect/Data"
@@ -91,7 +91,7 @@ const problemOfForm = (declaration: Declaration): string | undefined => {
   return kind === undefined ? "`reconcileObject` is handed objects of the `for` kind: declare `for`" : undefined
 }
 
-/** Source: apimachinery validation.ValidateFinalizerName, which asks for a name of somebody's own. */
+/** Source: apimachinery validation.ValidateFinalizerName, which requires a qualified name. */
 const problemOfFinalizers = ({ finalizers = {} }: Declaration): string | undefined => {
   const bad = Object.keys(finalizers).find(
     (name) => !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$/.test(name)

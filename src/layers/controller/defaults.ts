@@ -1,6 +1,6 @@
 /**
  * What stands for every loop that does not say otherwise itself: whoever runs controllers may set it for all of them. Without it
- * the loop's own values stand. Source: framework.md 2.7, 5.1.
+ * the loop's own values stand. Source: controller-runtime's config.Controller.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"

@@ -1,7 +1,7 @@
 /**
  * What a controller's loop says: that it starts and stops, and one line for each run that did not end well. Messages are constant;
  * what varies is in the values. A conflict is no news - another writer was faster and the retry settles it - so the first
- * three in a row are whispered. Source: framework.md 2.7, M32.
+ * three in a row are whispered. Source: controller-runtime's LogConstructor.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"

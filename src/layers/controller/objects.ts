@@ -1,6 +1,6 @@
 /**
  * Reconciling objects instead of keys: a run begins with the object from the cache, read by its kind's Schemas. One that is gone ends the
- * run quietly; one that the Schemas cannot read is told of (`undecodable`), and the controller goes on with the others. Finalizers that are
+ * run quietly; one that the Schemas cannot read is reported (`undecodable`), and the controller goes on with the others. Finalizers that are
  * declared are put on before the object is handed out and worked on when it is being deleted.
  */
 import * as Data from "effect/Data"

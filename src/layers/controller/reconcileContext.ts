@@ -147,7 +147,7 @@ export interface BodyContext<A> extends ReconcileContext<A> {
   readonly queue: Pick<KeyedQueue, "addUnsafe" | "addWithUnsafe">
 }
 
-/** Told of every object a write returned; runs before the write's caller goes on. */
+/** Called with every object that a write returned, before the write's caller goes on. */
 export type OnWrite = (resource: Resource.Any, object: KubeObject) => Effect.Effect<void>
 
 /**

@@ -16,7 +16,7 @@ export const register = (
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.flatMap(Health, (health) => health.register("readiness", workers(controller, metrics, stalledAfter(timeout))))
 
-/** Milliseconds after which keys that nobody takes are a stall: more than any run may last that has a time limit. */
+/** Milliseconds after which ready keys that no worker takes are a stall: more than any run with a timeout may last. */
 const stalledAfter = (timeout: Duration.Input | "none" | undefined): number =>
   Math.max(600_000, timeout === undefined || timeout === "none" ? 0 : 2 * Duration.toMillis(timeout))
 

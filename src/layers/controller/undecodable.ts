@@ -34,7 +34,7 @@ export interface Undecodable {
   readonly forget: (key: Key.Key) => void
 }
 
-/** What telling needs the controller to be allowed. */
+/** The access that reporting needs. */
 export const access = (kind: Resource.Any): ReadonlyArray<Access.Any> => [
   ...(Resource.isCustom(kind) ? [Access.record] : []),
   ...(keepsConditions(kind) ? [Access.patch(kind, "status")] : [])

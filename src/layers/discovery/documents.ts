@@ -65,7 +65,7 @@ const aggregatedGroup = (item: Dictionary): Group => {
   const name = isDictionary(item["metadata"]) ? text(item["metadata"]["name"]) : ""
   const versions = dictionaries(item["versions"]).map((one) => {
     const version = text(one["version"])
-    // Stale: the server behind this version did not answer, and what is listed is from before. Its own document tells why.
+    // Stale: the server behind this version did not answer, and what is listed is from before. Its own document has the reason.
     if (one["freshness"] === "Stale") return { version, resources: undefined }
     return { version, resources: dictionaries(one["resources"]).flatMap((it) => aggregatedResource(name, version, it)) }
   })

@@ -86,7 +86,7 @@ const sampleOf = ({ timestamp, window }: PodMetrics, amount: bigint): Sample => 
   amount
 })
 
-/** A pod of which some container was not measured is missing, as nobody can tell what it used. */
+/** A pod with a container that was not measured is left out, because its total is unknown. */
 const ofPods = (found: ReadonlyArray<PodMetrics>, resource: string): Samples => {
   const samples = new Map<string, Sample>()
   for (const one of found) {

@@ -1,6 +1,6 @@
 /**
- * The metrics APIs over HTTP, as an API server passes them on to whoever serves them. A server that is not there is told of as client-go
- * tells of it, because users search for those words. Which version of custom metrics is served is asked for at most every 15 seconds.
+ * The metrics APIs over HTTP, as an API server proxies them to their servers. A missing server is reported as client-go
+ * reports it, because users search for those messages. Which version of custom metrics is served is asked for at most every 15 seconds.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -18,10 +18,10 @@ type Client = KubeClient["Service"]
 
 const missing = "the server could not find the requested resource"
 
-/** Nobody serves it. */
+/** The API is not served. */
 export const notFound = (what: string): string => `${missing} (get ${what})`
 
-/** Nobody serves custom metrics. */
+/** Custom metrics are not served. */
 export const noVersion = "no known available metric versions found"
 
 /** Whoever asks does so again soon, and all who ask wait when a server that many go by is away. */

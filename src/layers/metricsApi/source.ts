@@ -13,7 +13,7 @@ export interface Sample {
   readonly amount: bigint
 }
 
-/** By the name of the pod. A pod that nobody has measured is missing. */
+/** By the name of the pod. A pod that was not measured is missing. */
 export type Samples = ReadonlyMap<string, Sample>
 
 /** Nothing was learned. The message says why, in the words of kube-controller-manager. */
@@ -30,7 +30,7 @@ export interface ResourceQuery {
   readonly container: string | undefined
 }
 
-/** A metric that somebody names. */
+/** A metric by its name. */
 export interface MetricQuery {
   readonly namespace: string
   readonly metric: string

@@ -100,7 +100,7 @@ export const correlate = (state: Correlator, occurrence: Occurrence.Occurrence, 
 }
 
 /**
- * Milliseconds after which a silent object is as if it had never been heard of: its source may say everything again, and the
+ * Milliseconds after which an object without events is forgotten: its source may say everything again, and the
  * stored event is gone (servers keep events for an hour).
  */
 const silence = (limits: Limits): number => limits.burst * limits.refill

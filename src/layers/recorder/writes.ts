@@ -1,7 +1,7 @@
 /**
  * Events as the server wants them: what to create, and what to patch when an event exists already, in both event groups.
  * Pure. Bounds that servers enforce (the length of a note, of an instance) are kept here, because an event that is refused is
- * an event that nobody sees.
+ * a lost event.
  */
 import type { Counted } from "./correlator.ts"
 import * as Occurrence from "./occurrence.ts"

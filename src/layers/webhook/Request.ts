@@ -13,7 +13,7 @@ export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT"
 export interface UserInfo {
   /** `system:serviceaccount:default:web`. */
   readonly username: string
-  /** Tells apart users that had the same name at different times. */
+  /** Differs between users that had the same name at different times. */
   readonly uid: string | undefined
   /** `system:authenticated` and what else they are in. */
   readonly groups: ReadonlyArray<string>
@@ -67,12 +67,12 @@ export interface Verdict {
   readonly refusal: Status.Status | undefined
   /** What the object should be, where that is not what it was. */
   readonly object: KubeObject | undefined
-  /** What the user is told beside it. */
+  /** Warnings for the user. */
   readonly warnings: ReadonlyArray<string>
 }
 
 interface Told extends Circumstances {
-  /** Tells the user something without refusing; kubectl prints it. One line, of 120 characters at most, reads best. */
+  /** Returns a warning without refusing; kubectl prints it. One line, of 120 characters at most, reads best. */
   readonly warn: (text: string) => Effect.Effect<void>
 }
 

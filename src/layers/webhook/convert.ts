@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Resource from "../../kube/Resource.ts"
 
-/** An object cannot be said in another version; the message is told to whoever asked for it. */
+/** An object cannot be said in another version; the message is returned to the client. */
 export class ConversionError extends Data.TaggedError("ConversionError")<{ readonly message: string }> {}
 
 /** A version that is not the stored one, and the way to that and back. */

@@ -1,5 +1,5 @@
 /**
- * Refusals: what a handler fails with, and the `Status` that the user is told. A refusal with a path is an invalid object (422), one
+ * Refusals: what a handler fails with, and the `Status` that the user receives. A refusal with a path is an invalid object (422), one
  * without is forbidden (403), what the API server said to the handler is passed on as it was; every other failure forbids.
  */
 import * as Data from "effect/Data"
@@ -7,7 +7,7 @@ import * as ApiError from "../../kube/ApiError.ts"
 import type * as Resource from "../../kube/Resource.ts"
 import * as Status from "../../kube/Status.ts"
 
-/** Whatever a handler may fail with: the message is told to whoever wants the write. */
+/** Whatever a handler may fail with: the message is returned to the client. */
 export interface Failure {
   readonly message: string
 }

@@ -83,7 +83,7 @@ const refused = ({ kind, name }: Request, failure: Denial.Failure, warnings: Rea
   warnings
 })
 
-/** Somebody has written a configuration by hand. */
+/** A configuration was written by hand. */
 const strangerIn = (resource: Resource.Any, { kind }: Request): Denial.Denied | undefined => {
   const { group, kind: name, version } = resource
   if (kind.group === group && kind.version === version && kind.kind === name) return undefined
@@ -102,7 +102,7 @@ const read = <R extends Resource.Any>(
   const { object, oldObject, operation } = request
   const old = oldObject === undefined ? undefined : Result.getOrUndefined(decoded(resource, oldObject))
   if (operation === "DELETE") {
-    // What nobody can read must be removable.
+    // An unreadable object must be removable.
     return old === undefined
       ? undefined
       : Result.succeed({ ...request, warn, operation, object: undefined, oldObject: old })

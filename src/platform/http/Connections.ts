@@ -21,7 +21,7 @@ export interface Connections {
   readonly dispatcherUnsafe: (tls: Tls) => Dispatcher
 }
 
-/** `onResolved`: told how long each resolution of a host has taken, in milliseconds. */
+/** `onResolved`: called with how long each resolution of a host has taken, in milliseconds. */
 export const make = (
   endpoint: Endpoint["Service"],
   onResolved?: (millis: number) => void

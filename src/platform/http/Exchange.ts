@@ -34,14 +34,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Undefined while bytes may still come; `null` after a clean end. */
   #end: Failure | null | undefined
   #aborted = false
-  /** Waiting readers are told of bytes only beyond this size; a stream wants them all. */
+  /** Waiting readers are resumed only beyond this size; a stream wants them all. */
   #tellBeyond = Infinity
   readonly #streaming: boolean
   readonly #mayStart: () => boolean
   #wake: (() => void) | undefined
 
   /**
-   * A stream is read with `pull` and pauses the socket while nobody does; anything else is read with `all`. `mayStart` is asked
+   * A stream is read with `pull` and pauses the socket between pulls; anything else is read with `all`. `mayStart` is asked
    * when a connection is there and the request is about to be written to it.
    */
   constructor(form: "whole" | "stream", mayStart: () => boolean = () => true) {

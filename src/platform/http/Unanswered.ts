@@ -26,11 +26,11 @@ export interface Waiting {
 
 export interface Unanswered {
   readonly addUnsafe: (one: Waiting) => void
-  /** To be told as soon as it is over; an answer need not be. */
+  /** Must be called as soon as the request is over, answered or not. */
   readonly deleteUnsafe: (one: Waiting) => void
 }
 
-/** `reach` fails when there is nobody. */
+/** `reach` fails when no server answers. */
 export const make = (reach: Effect.Effect<void, Error>): Effect.Effect<Unanswered, never, Scope.Scope> =>
   Effect.gen(function* () {
     const now = Monotonic.millis(yield* Clock.Clock)
@@ -74,7 +74,7 @@ export const make = (reach: Effect.Effect<void, Error>): Effect.Effect<Unanswere
     }
   })
 
-/** Nobody answered within the limit; with Node's own code for that. */
+/** No answer within the limit; with Node's own code for that. */
 class Unreachable extends Error {
   readonly code = "ETIMEDOUT"
 }

@@ -1,7 +1,7 @@
 /**
  * How many requests were answered how; and for those who want to know, how long they took and how large they were. Codes are the
  * server's, and it has few; a request without an answer counts as `<error>`. Labels have no paths and no names, so the number of series
- * is bounded. Source: framework.md 2.10; client-go.
+ * is bounded. Source: client-go's tools/metrics.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -78,7 +78,7 @@ export interface Detail {
   readonly repeated: (verb: Method, code: number | undefined) => void
 }
 
-/** What measures the requests to a host; undefined where nobody wants it. */
+/** What measures the requests to a host; undefined where they are not measured. */
 export const detail = (host: string): Effect.Effect<Detail | undefined> =>
   Effect.flatMap(Wanted, (isWanted) =>
     isWanted

@@ -41,7 +41,7 @@ export const preference = (pod: Pod, node: Node): number => NodeSelection.prefer
 export const obstacle = (pod: Pod, node: Node): string | undefined => {
   if (node.spec?.unschedulable === true && !Taints.isTolerated(pod.spec?.tolerations, cordon))
     return "node(s) were unschedulable"
-  // A cordon is also a taint where a node controller runs; it is told once.
+  // A cordon is also a taint where a node controller runs; it is reported once.
   const taint = untolerated(pod, node, ["NoSchedule", "NoExecute"])
   if (taint !== undefined) return `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ""}}`
   return isWanted(pod, node) ? undefined : "node(s) didn't match Pod's node affinity/selector"

@@ -1,6 +1,6 @@
 /**
  * Required pod affinity and anti-affinity: which nodes a pod may go to because of the pods that are there, by the value of a
- * node label. The pods are looked through once for each pod to place, and not at all where nobody states such a rule.
+ * node label. The pods are looked through once for each pod to place, and not at all where no pod has such a rule.
  * Preferred terms are not weighed. Source: the InterPodAffinity plugin of the reference scheduler.
  */
 import * as Result from "effect/Result"

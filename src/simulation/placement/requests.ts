@@ -58,7 +58,7 @@ export const of = (pod: Pod): Amounts => {
 
 export type QosClass = "Guaranteed" | "Burstable" | "BestEffort"
 
-/** Guaranteed: every container limits processor and memory and asks for exactly that. BestEffort: nobody asks for any. */
+/** Guaranteed: every container limits processor and memory and asks for exactly that. BestEffort: no container requests any. */
 export const qosClass = (pod: Pod): QosClass => {
   const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])]
   let some = false

@@ -1,6 +1,6 @@
 /**
- * The queue between triggers and workers: keys in, keys out, nothing else travels. A key is in it at most once, is in
- * nobody's hands or in one worker's, and an add made while it is in flight is remembered until `done`. Higher priorities come
+ * The queue between triggers and workers: keys in, keys out, nothing else. A key is in it at most once, queued or
+ * in flight with one worker, and an add made while it is in flight is remembered until `done`. Higher priorities come
  * first, equals in the order in which they became ready; delays and per-key backoff keep the earliest due time. The rules
  * are in `queueState.ts`; this file gives them a clock, one timer fiber for all delays, and takers that can wait.
  *
@@ -22,7 +22,7 @@ import * as QueueState from "./queueState.ts"
 import * as TokenBucket from "./tokenBucket.ts"
 import type { Triggers } from "../reconcile/trace.ts"
 
-/** The priority of keys nobody is in a hurry for: the first list of an informer, and resyncs. */
+/** The priority of keys that are not urgent: those of the first list of an informer, and of resyncs. */
 export const LOW = -100
 
 /** Settings of a queue. */
@@ -128,7 +128,7 @@ export interface KeyedQueue<K extends string = string> {
   readonly shutdown: Effect.Effect<void>
   /**
    * Refuses adds, drops delayed keys, and waits until the ready ones and those in flight are done; then ends all takers. It
-   * waits as long as workers need, for ever if nobody takes: bound it, or `shutdown` afterwards, where that can happen.
+   * waits as long as workers need, for ever if no worker takes keys: bound it, or `shutdown` afterwards, where that can happen.
    */
   readonly shutdownWithDrain: Effect.Effect<void>
 }

@@ -5,7 +5,7 @@
  *
  *     absent ──▶ waiting(due) ──▶ ready(priority, sequence) ──▶ in flight(pending?) ──▶ absent
  *
- * Source of the rules: framework.md 2.6; controller-runtime's priority queue and client-go's workqueue.
+ * Source of the rules: controller-runtime's priority queue and client-go's workqueue.
  */
 import type * as Tracer from "effect/Tracer"
 import { DueHeap } from "./dueHeap.ts"
@@ -46,9 +46,9 @@ export interface Options {
   /** Delay in milliseconds after n failures in a row. */
   readonly backoff: (failures: number) => number
   readonly aging: ReadyList.Aging | undefined
-  /** Told how long each key was ready, if anybody wants to know: it costs a reading of the clock for each time keys are added. */
+  /** Called with how long each key was ready. Without it the clock is not read for each add. */
   readonly metrics?: Pick<QueueMetrics, "waits" | "sawPriority"> | undefined
-  /** A key became ready, or the queue ended: somebody who waits for a key should look again. */
+  /** A key became ready, or the queue ended: waiting workers should try again. */
   readonly onReady: () => void
   /** A key was delayed and is now the first of all, due at `due`. */
   readonly onDelay: (due: number) => void

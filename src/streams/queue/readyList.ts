@@ -43,7 +43,7 @@ export class ReadyList<I extends Item<I>> {
   private readonly now: () => number
   private readonly onLevel: ((priority: number) => void) | undefined
 
-  /** `onLevel` is told of a priority that keys become ready with when there were none of it before; never of 0. */
+  /** `onLevel` is called with the priority of a key that becomes ready when its level was empty; never with 0. */
   constructor(aging: Aging | undefined, now: () => number, onLevel?: (priority: number) => void) {
     this.aging = aging
     this.now = now

@@ -1,13 +1,13 @@
 /**
  * Counting where counting must cost nearly nothing: a plain object that is the one truth of a series, and its registration as an
- * Effect metric that is read when somebody scrapes. `Metric.update` looks the series up each time, which is fine once a request
+ * Effect metric that is read at each scrape. `Metric.update` looks the series up each time, which is fine once a request
  * and too much several times a key.
  */
 import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 
 /**
- * Durations by length. They come in milliseconds, as clocks here tell them, and are shown in seconds, as Prometheus wants them.
+ * Durations by length. They are observed in milliseconds, as clocks here measure, and are shown in seconds, as Prometheus wants them.
  * Bounds ascending and finite, in seconds; a duration belongs to the first it does not exceed.
  */
 export class Durations {
@@ -17,7 +17,7 @@ export class Durations {
   private readonly limits: Float64Array
   /** One for each bound, and one for what is above them all. */
   private readonly counts: Float64Array
-  /** Told and not sorted in yet, the first `pending` of them: sorting in many at once costs each a fraction. */
+  /** Observed and not sorted in yet, the first `pending` of them: sorting in many at once costs each a fraction. */
   private readonly recent = new Float64Array(512)
   private pending = 0
 

@@ -1,5 +1,5 @@
 /**
- * Families of metrics as Prometheus has them: a name, a type and the names of the labels, told once; an update takes a value for each of the labels. A
+ * Families of metrics as Prometheus has them: a name, a type and the names of the labels, declared once; an update takes a value for each of the labels. A
  * controller declares the families that it counts in, so that those without labels are there, at zero, before there is anything to count.
  * Source: client_golang's CounterVec, GaugeVec and HistogramVec.
  */
@@ -19,7 +19,7 @@ export interface Family {
   readonly labels: ReadonlyArray<string>
   /** Of a histogram: the finite upper bounds of its buckets. */
   readonly bounds: ReadonlyArray<number>
-  /** Makes the series of a family without labels, at zero; of one with labels nobody knows which series there will be. */
+  /** Makes the series of a family without labels, at zero; of one with labels the series are not known in advance. */
   readonly preset: Effect.Effect<void>
 }
 

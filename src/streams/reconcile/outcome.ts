@@ -40,7 +40,7 @@ export const after = (delay: Duration.Input, options?: { readonly priority?: num
 
 /** A failure that trying again cannot mend: recorded, not retried, and the key's backoff is reset. */
 export class TerminalError extends Data.TaggedError("TerminalError")<{
-  /** Why: told in logs and metrics. */
+  /** Why: shown in logs and metrics. */
   readonly cause: unknown
 }> {
   override get message(): string {
@@ -52,7 +52,7 @@ export class TerminalError extends Data.TaggedError("TerminalError")<{
 export const terminal = (cause: unknown): TerminalError => new TerminalError({ cause })
 
 /**
- * What happened to a key, told synchronously and after the queue knows. `elapsed` and `delay` are in milliseconds; `attempt`
+ * What happened to a key, observed synchronously after the queue was updated. `elapsed` and `delay` are in milliseconds; `attempt`
  * counts failures in a row, this one included. `delay` is undefined if the queue no longer takes adds.
  */
 export type RunEvent<K, E> =
@@ -110,7 +110,7 @@ interface Failure<K, E> extends Settled<K> {
 }
 
 /**
- * The one switch from outcome to queue action. The queue is told before the observer, and knows of no worker. True: the run has asked
+ * The one switch from outcome to queue action. The queue is updated before the observer is called, and knows of no worker. True: the run has asked
  * for the next one of its key.
  */
 export const settler = <K extends string, E>({

@@ -1,7 +1,7 @@
 /**
  * The spans of one controller's loop: watch event → wait in the queue → reconcile; the calls that a reconcile makes are spans below it.
  * A run belongs to the trace of what asked for it first and is linked to everything that was merged into it, the run before
- * included where that asked for another one. There is a `Trace` only where somebody has provided a tracer: without one, nothing
+ * included where that asked for another one. There is a `Trace` only where a tracer is provided: without one, nothing
  * here is called and nothing is kept.
  */
 import * as Clock from "effect/Clock"

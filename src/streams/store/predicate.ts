@@ -1,7 +1,7 @@
 /**
  * Which deltas are worth a reconcile. A predicate only filters what reaches a trigger; it never shrinks the cache (that is
  * what selectors are for). The "changed" family looks at updates only: creations and deletions always pass.
- * Source: framework.md 2.8.
+ * Source: controller-runtime's pkg/predicate.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Selector from "../../kube/Selector.ts"

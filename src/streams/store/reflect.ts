@@ -1,6 +1,6 @@
 /**
  * Applies changes to a store and emits what they meant. The store is updated before the deltas leave, so whoever receives
- * one and reads the store sees at least the state it was told of.
+ * one and reads the store sees at least the state of that delta.
  */
 import * as Stream from "effect/Stream"
 import type { KubeObject } from "../../kube/Meta.ts"

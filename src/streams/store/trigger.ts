@@ -1,7 +1,7 @@
 /**
- * Whose reconcile a delta asks for: from the change of one object to keys of objects to look at. For an update both the
- * new and the previous object are asked, so that an object which changed hands wakes the old owner too. Keys are
- * deduplicated within a delta; across deltas that is the queue's work. Source: framework.md 2.8.
+ * Maps the change of one object to the keys to reconcile. For an update both the
+ * new and the previous object are mapped, so that the old owner of an object is reconciled too. Keys are
+ * deduplicated within a delta; across deltas the queue deduplicates. Source: controller-runtime's pkg/handler.
  */
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"

@@ -203,7 +203,7 @@ describe("a structural schema", () => {
     }
   )
 
-  it("tells of everything that is refused at once", () => {
+  it("a schema with several refusals reports all of them", () => {
     const schema = Schema.Struct({ a: Schema.Date, b: Schema.Struct({ c: Schema.Symbol }) })
     const refusals = Result.getOrThrow(Result.flip(structural(schema, "spec")))
     assert.deepStrictEqual(

@@ -40,7 +40,7 @@ const table: Readonly<Record<string, ReadonlyArray<string>>> = {
   "widgets.shop.example.com": ["count/widgets.shop.example.com"]
 }
 
-/** Names that a server stores and nobody counts. */
+/** Names that a server stores and no evaluator counts. */
 const nobodys = [
   "limits.hugepages-2Mi",
   "limits.example.com/dongle",

@@ -79,7 +79,7 @@ describe("a scope", () => {
     assert.deepStrictEqual(match("DoesNotExist"), [true, false, false, false, false])
   })
 
-  it("is about nothing of another kind, nor is one that nobody knows", () => {
+  it("is about nothing of another kind, nor is an unknown one", () => {
     const free = of({})
     assert.isFalse(says("VolumeAttributesClass", Names.pods, of({ volumeAttributesClassName: "gold" })))
     assert.isFalse(says("NotTerminating", Names.claims, free))

@@ -274,7 +274,7 @@ describe("other objects take", () => {
     }
     const pod = podOf({ "example.com/gold": "2" })
 
-    it("of a claim that somebody made", () => assert.deepStrictEqual(extra(claimed(3), { pod }), ["3", "3"]))
+    it("of a claim that exists already", () => assert.deepStrictEqual(extra(claimed(3), { pod }), ["3", "3"]))
 
     it("of a claim for the resources of a pod, what the pod does not count already", () => {
       assert.deepStrictEqual(extra(claimed(2, made), { pod }), [undefined, "2"])
@@ -355,7 +355,7 @@ const made = ({ containers, first, overhead }: Whole): KubeObject => {
   } as KubeObject
 }
 
-/** The most that runs at any time: moments are told one after another, and what runs in each is added up. */
+/** The most that runs at any time: moments are visited one after another, and what runs in each is added up. */
 const most = ({ containers, first }: Whole, of: (one: Whole["first"][number]) => string): bigint => {
   const sum = (all: Whole["first"]) => all.reduce((total, one) => total + Number(of(one)), 0)
   const moments = first.map((one, i) => sum([...first.slice(0, i).filter(({ stays }) => stays), one]))

@@ -57,7 +57,7 @@ describe("Faults", () => {
     places(schema, value).every((place) => {
       const causes = Faults.faults(schema, place.replaced(wrongFor(place, more)), "")
       const field = place.path === "" ? "<nil>" : place.path
-      // A number beyond its format and what fits no alternative are told of with the object as a whole.
+      // A number beyond its format and what fits no alternative are reported with the object as a whole.
       const isOfPlace = (one: Cause) =>
         one.field === field || (one.field === "<nil>" && one.message.includes(place.path))
       return causes.length > 0 && causes.every(isOfPlace)

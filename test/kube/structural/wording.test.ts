@@ -309,7 +309,7 @@ const told = (causes: ReadonlyArray<{ readonly field: string; readonly message: 
 
 describe("words of refused values", () => {
   for (const [what, schema, spec, expected] of values) {
-    it(`tells of ${what}`, () => {
+    it(`reports ${what}`, () => {
       assert.deepStrictEqual(check(schema, "schema"), [])
       assert.deepStrictEqual(told(validate(schema, { spec })), expected)
     })
@@ -318,7 +318,7 @@ describe("words of refused values", () => {
 
 describe("words of refused schemas", () => {
   for (const [what, schema, expected] of schemas) {
-    it(`tells of ${what}`, () => assert.deepStrictEqual(told(check(schema, "schema")), expected))
+    it(`reports ${what}`, () => assert.deepStrictEqual(told(check(schema, "schema")), expected))
   }
 })
 

@@ -19,7 +19,7 @@ import * as Watch from "../../../src/streams/watch/watch.ts"
 import { runs } from "../../support/runs.ts"
 import * as Fake from "./fakeServer.ts"
 
-/** What a subscriber knows; each delta must fit what it was told before, and the store must know at least as much. */
+/** What a subscriber knows; each delta must fit the deltas before it, and the store must know at least as much. */
 const subscriber = (store: Readable<KubeObject>) => {
   const known = new Map<string, KubeObject>()
   const apply = (deltas: ReadonlyArray<Delta<KubeObject>>): void => {

@@ -25,7 +25,7 @@ const steps = Arbitrary.schema(
   )
 )
 
-/** What a subscriber knows; each delta must fit what it was told before. */
+/** What a subscriber knows; each delta must fit the deltas before it. */
 const subscriber = () => {
   const known = new Map<string, Thing>()
   return {
@@ -90,7 +90,7 @@ const agrees = (script: ReadonlyArray<Step>): void => {
 
 describe("coalescing", () => {
   it.prop(
-    "merged deltas lead to the same state, each fitting what was told before",
+    "merged deltas lead to the same state, each fitting the deltas before it",
     { script: steps },
     ({ script }) => agrees(script),
     { arbitrary: { runs: runs(1000) } }

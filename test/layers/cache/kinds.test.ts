@@ -61,7 +61,7 @@ const cache = {
   ]
 } as const
 
-describe("a cache that is told of kinds", () => {
+describe("a cache with settings by kind", () => {
   it.effect("asks the server for what is meant, keeps what is to be kept, and is read by the same words", () =>
     Effect.gen(function* () {
       const reads = yield* Cache
@@ -93,7 +93,7 @@ describe("a cache that is told of kinds", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects, cache })))
   )
 
-  it.effect("tells again of those kinds that are to be told of again", () =>
+  it.effect("resyncs the kinds with a resync period, and no others", () =>
     Effect.gen(function* () {
       const reads = yield* Cache
       const told = { configmaps: 0, secrets: 0 }

@@ -42,7 +42,7 @@ const informer = (over: Partial<InformerStatus>): InformerStatus => ({
 })
 
 describe("the metrics of a cache", () => {
-  it.effect("add up the informers of a kind that somebody uses", () =>
+  it.effect("add up the informers of a kind that have subscribers", () =>
     fresh(
       Effect.gen(function* () {
         const status: Array<InformerStatus> = []
@@ -62,7 +62,7 @@ describe("the metrics of a cache", () => {
           "effect-controller-manager,,v1,pods": 567890123456780,
           "effect-controller-manager,,v1,nodes": 0
         })
-        // Of the nodes nothing was heard since they are known.
+        // No event of a node has arrived since the first list.
         assert.deepStrictEqual(yield* values("informer_last_event_age_seconds"), { pods: 9, nodes: 20 })
       })
     )

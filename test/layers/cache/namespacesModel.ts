@@ -53,7 +53,7 @@ const marker = "marker"
 const isShown = (informer: CacheModule.Informer<KubeObject>, place: string): boolean =>
   informer.store.get(Key.make(place, marker)) !== undefined
 
-/** What a listener knows, checked against what it was told before. */
+/** What a listener knows, checked against the deltas before. */
 const listener = (faults: Array<unknown>, everywhere: () => void) => {
   const known = new Map<string, KubeObject>()
   const onDeltas = (deltas: ReadonlyArray<Delta<KubeObject>>): void => {
@@ -113,7 +113,7 @@ export const holds = Effect.fnUntraced(function* (script: Script) {
   const some = yield* build(server, { namespaces: { labels: [] } })
   const faults: Array<unknown> = []
   const informers: Array<CacheModule.Informer<KubeObject>> = []
-  /** Kinds that have synced show the same namespaces, whenever anybody is told anything. */
+  /** Kinds that have synced show the same namespaces at every call of a listener. */
   const together = (): void => {
     const live = informers.filter(({ store }) => store.synced)
     for (const place of places) {

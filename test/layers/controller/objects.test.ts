@@ -108,7 +108,7 @@ describe("a controller of objects", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ crds: [definition] })))
   )
 
-  it.effect("an object stored before there was validation is told of once, and the others go on", () =>
+  it.effect("an object stored before there was validation is reported once, and the others are reconciled", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const seen: Array<string> = []

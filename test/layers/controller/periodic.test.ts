@@ -1,4 +1,4 @@
-/** What becomes of a scheduled controller whose runs go wrong: the schedule goes on, and runs never overlap. Source: framework.md H9. */
+/** What becomes of a scheduled controller whose runs go wrong: the schedule goes on, and runs never overlap. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import * as Schedules from "../../../src/layers/Schedules.ts"
 import * as Cluster from "../../support/cluster.ts"
 import { logged } from "../../support/logged.ts"
 
-/** Seconds at which runs began; each takes 2 s and ends as told by its number. */
+/** Seconds at which runs began; each takes 2 s and ends as its number says. */
 const begun = (
   schedule: Schedule.Schedule<unknown, Schedules.Run>,
   end: (number: number) => Effect.Effect<void, string>

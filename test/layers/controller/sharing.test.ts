@@ -39,7 +39,7 @@ const createPod = Effect.flatMap(KubeClient, (client) =>
 )
 
 describe("controllers of one manager", () => {
-  it.effect("three that read pods are one watch of pods, and each is told of every pod once", () =>
+  it.effect("three that read pods are one watch of pods, and each receives every pod once", () =>
     Effect.gen(function* () {
       yield* createPod
       const lines = yield* asked
@@ -65,7 +65,7 @@ describe("controllers of one manager", () => {
     }).pipe(Effect.provide(alone))
   )
 
-  it.effect("a kind that is read live is asked for each time, and nobody watches it", () =>
+  it.effect("a kind that is read live is read by a request each time, and not watched", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       yield* client.create(Secret, { metadata: { name: "s", namespace: "default" } })

@@ -40,7 +40,7 @@ const cases = Arbitrary.schema(
     script: Schema.Array(Schema.Literals(["fine", "drop", "race"])).check(Schema.isMaxLength(4)),
     /** Whether the server refuses every write to an object that does not fit. */
     strict: Schema.Boolean,
-    /** A condition of somebody else. */
+    /** A condition of another writer. */
     theirs: Schema.Boolean,
     finalizes: Schema.Boolean
   })
@@ -140,7 +140,7 @@ const world = (value: Case) => {
 const isReadable = (object: KubeObject | undefined): boolean =>
   object !== undefined && Gadget.decode(object)._tag === "Success"
 
-/** What the events are about: a state that cannot be read, as far as telling goes. */
+/** What the events are about: a state that cannot be decoded. */
 const stateOf = (object: Gadget | undefined): string | undefined =>
   object === undefined || isReadable(object)
     ? undefined

@@ -1,4 +1,4 @@
-/** What a user is told where a handler fails. */
+/** What a user receives where a handler fails. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Data from "effect/Data"
 import * as ApiError from "../../../src/kube/ApiError.ts"
@@ -56,7 +56,7 @@ const told: ReadonlyArray<readonly [string, Failure, Partial<Status.Status>]> = 
 
 describe("a failure of a handler", () => {
   for (const [title, failure, status] of told) {
-    it(`is told: ${title}`, () =>
+    it(`receives: ${title}`, () =>
       assert.deepInclude(statusOf(failure, "Gadget", "one"), { status: "Failure", kind: "Status", ...status }))
   }
 

@@ -1,6 +1,6 @@
 /**
- * Level-based, not edge-based: what a reconcile is told is a key, so the order, the number and the content of the events that asked
- * for it change nothing about where it ends. Source: framework.md K1, M33.
+ * Level-based, not edge-based: a reconcile receives a key, so the order, the number and the content of the events that asked
+ * for it change nothing about where it ends. Source: controller-runtime's pkg/reconcile.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -32,7 +32,7 @@ const state = (version: number): PartialObjectMetadata => ({
   metadata: { name: "a", namespace: "default", resourceVersion: String(version) }
 })
 
-/** Something that is told of the object at that version, whatever it is by now. */
+/** An event for the object at that version, whatever it is by now. */
 const event = (version: number, n: number): Delta<PartialObjectMetadata> => {
   const object = state(version)
   if (n % 3 === 0) return { _tag: "Created", object, initial: n % 2 === 0 }
@@ -40,7 +40,7 @@ const event = (version: number, n: number): Delta<PartialObjectMetadata> => {
   return { _tag: "Deleted", object, stateUnknown: n % 2 === 0 }
 }
 
-/** Lets time pass until nobody has anything to do: however busy the machine is, nothing is left behind. */
+/** Advances time until no work is left, however busy the machine is. */
 const atRest = Effect.fnUntraced(function* (queue: KeyedQueue.KeyedQueue) {
   const left = () => {
     const { processing, ready, waiting } = queue.stats()

@@ -190,7 +190,7 @@ export const agrees = (program: ReadonlyArray<Operation>, aging: boolean): void 
       }
       case "doneFirst":
       case "doneLast": {
-        // Now and then a key that nobody holds: that must change nothing.
+        // Sometimes a key that is not in flight: that must change nothing.
         const key = (operation.do === "doneFirst" ? held.shift() : held.pop()) ?? operation.key
         state.done(key)
         return model.done(key)

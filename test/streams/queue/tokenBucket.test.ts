@@ -13,7 +13,7 @@ describe("tokenBucket", () => {
     assert.strictEqual(wait(), 0)
   })
 
-  it("never holds more than a burst, however long nobody asks", () => {
+  it("never holds more than a burst, however long no token is taken", () => {
     let now = 0
     const wait = TokenBucket.make({ perSecond: 10, burst: 2 }, () => now)
     now = 1_000_000

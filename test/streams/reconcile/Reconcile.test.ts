@@ -88,7 +88,7 @@ describe("Reconcile", () => {
     })
   )
 
-  it.effect("retries and `after` keep the priority unless told another", () =>
+  it.effect("retries and `after` keep the priority unless given another", () =>
     Effect.gen(function* () {
       let first = true
       const { events, queue } = yield* loop((key) => {
@@ -378,7 +378,7 @@ describe("Reconcile", () => {
     })
   )
 
-  it.effect("an observer that throws harms nobody", () =>
+  it.effect("an observer that throws affects no key", () =>
     Effect.gen(function* () {
       let told = 0
       const { queue } = yield* loop(() => Effect.void, {

@@ -150,7 +150,7 @@ describe("the metrics of a loop", () => {
     )
   )
 
-  it.effect("a stall is keys that nobody takes, not keys that wait behind others", () =>
+  it.effect("a stall is ready keys that no worker takes, not keys that wait behind others", () =>
     fresh(
       Effect.gen(function* () {
         const { metrics, queue } = yield* start(() => Effect.sleep("30 seconds"))

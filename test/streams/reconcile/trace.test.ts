@@ -182,7 +182,7 @@ describe("the spans of a loop", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are made only where somebody has provided a tracer", () =>
+  it.effect("are made only where a tracer is provided", () =>
     Effect.gen(function* () {
       assert.isUndefined(yield* Trace.of("test"))
       const traced = Effect.provideService(Trace.of("test"), Tracer.Tracer, recorder().tracer)

@@ -68,7 +68,7 @@ describe("Store", () => {
     )
   })
 
-  it("a relist tells deletions, keeps unchanged objects as they were and says nothing of them", () => {
+  it("a relist yields deletions, and keeps unchanged objects without a delta", () => {
     const store = Store.make<KubeObject>()
     applyAll(store, listed("3", pod("a", "1"), pod("b", "2"), pod("c", "3", "old")))
     const a = store.get("ns/a")

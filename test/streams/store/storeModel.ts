@@ -40,7 +40,7 @@ export class Script {
     }
   }
 
-  /** What one operation makes the server do, and the watcher be told; missing it is what relists are for. */
+  /** What one operation makes the server do and the watch deliver; missing it is what relists are for. */
   next(operation: Operation): ReadonlyArray<Change<KubeObject>> {
     switch (operation.kind % 8) {
       case 0:
@@ -157,7 +157,7 @@ const show = (object: KubeObject): string =>
 
 const shown = (objects: Iterable<KubeObject>): string => Array.from(objects, show).sort().join("\n")
 
-/** Replaying deltas on what a subscriber knew must give what the store holds now: nothing missed, nothing told twice. */
+/** Replaying deltas on what a subscriber knew must give what the store holds now: nothing missed, nothing twice. */
 const replayed = (before: Objects, deltas: ReadonlyArray<Delta<KubeObject>>): Objects | string => {
   const known = new Map(before)
   for (const delta of deltas) {

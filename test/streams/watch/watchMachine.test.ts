@@ -49,13 +49,13 @@ const inputs: ReadonlyArray<(n: number) => Machine.Input<KubeObject>> = [
   () => ({ _tag: "Failed", error: status(422, "Invalid") })
 ]
 
-/** The last version told, by the changes themselves. */
+/** The last version emitted, by the changes themselves. */
 const told = (output: Machine.Step<KubeObject>["output"]): ReadonlyArray<string> =>
   output.flatMap((change) => (change._tag === "Synced" || change._tag === "Changed" ? [change.resourceVersion] : []))
 
 describe("the machine", () => {
   it.prop(
-    "is total, never stuck, and never resumes past what it told",
+    "is total, never stuck, and never resumes past what it emitted",
     {
       picks: Arbitrary.array(Arbitrary.schema(Schema.Struct({ input: natural, n: natural, millis: natural })), {
         minLength: 50,

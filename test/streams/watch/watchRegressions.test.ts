@@ -260,7 +260,7 @@ describe("regression list", () => {
     })
   )
 
-  it.effect("case 7: deleted and recreated while nobody watched is one delete and one create", () =>
+  it.effect("case 7: deleted and recreated while no watch was open is one delete and one create", () =>
     Effect.gen(function* () {
       const server = serverWith(1)
       const { deltas, settle } = yield* start(server, never)

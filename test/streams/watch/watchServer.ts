@@ -1,6 +1,6 @@
 /**
  * A server to watch, in memory and in virtual time: it keeps objects, versions and a log of events, serves pages and
- * watches from them, and can be told to misbehave. It counts what is outstanding, so tests wait for nothing.
+ * watches from them, and can be made to fail. It counts what is outstanding, so tests wait for nothing.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -206,7 +206,7 @@ export const bookmark = (version: number, initialEventsEnd = false): Watch.Watch
   }
 })
 
-/** A running watch with the store behind it, and everything it told. */
+/** A running watch with the store behind it, and every change it emitted. */
 export interface Watcher {
   readonly store: Store.Store<KubeObject>
   readonly changes: Array<Change<KubeObject>>
@@ -247,7 +247,7 @@ export const start = (
 export const tags = (changes: ReadonlyArray<Change<KubeObject>>): ReadonlyArray<string> =>
   changes.map((change) => change._tag)
 
-/** `Created ns/a`, `Deleted? ns/a` for one that nobody saw. */
+/** `Created ns/a`, `Deleted? ns/a` for a missed deletion. */
 export const words = (deltas: ReadonlyArray<Delta<KubeObject>>): ReadonlyArray<string> =>
   deltas.map((delta) => {
     const mark = delta._tag === "Deleted" && delta.stateUnknown ? "?" : ""

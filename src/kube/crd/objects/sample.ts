@@ -25,7 +25,7 @@ export const sampleOf = (schema: StructuralSchema): unknown => {
   }
 }
 
-/** Of structs that a field tells apart, the first. */
+/** Of structs with a discriminator, the first. */
 const members = (schema: StructuralSchema): object => {
   const branch = schema.oneOf?.[0]
   const required = new Set([...(schema.required ?? []), ...(branch?.required ?? [])])

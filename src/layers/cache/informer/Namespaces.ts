@@ -4,7 +4,7 @@
  * whoever works on an object of one kind finds those of the others too, and never takes a namespace of which only a part has
  * arrived for one in which the rest does not exist. It starts no watch and reads no object; it says when.
  *
- * A namespace is pending, then open. An informer that has not synced yet is not waited for, because nobody works with it; it syncs, and
+ * A namespace is pending, then open. An informer that has not synced yet is not waited for, because no controller uses it yet; it syncs, and
  * shows them, when it has read all that are open.
  */
 
@@ -15,13 +15,13 @@ export interface Member {
   readonly isComplete: (namespace: string) => boolean
   /** Begins to read, and shows nothing. */
   readonly add: (namespace: string) => void
-  /** Stops to read; its objects go. Nobody is told before `deliver`. */
+  /** Stops its watch and removes its objects; listeners are called by `deliver`. */
   readonly remove: (namespace: string) => void
-  /** Its objects come. Nobody is told before `deliver`. */
+  /** Adds its objects to the store; listeners are called by `deliver`. */
   readonly show: (namespace: string) => void
-  /** It has synced. Nobody is told before `deliver`. */
+  /** Marks the store as synced; listeners are called by `deliver`. */
   readonly settle: () => void
-  /** Tells whoever listens what has happened since the last time. */
+  /** Distributes the deltas since the last call. */
   readonly deliver: () => void
 }
 
@@ -62,7 +62,7 @@ export const make = (): Namespaces => {
     for (const member of members) member.remove(namespace)
   }
 
-  /** Opens those of the namespaces that everybody has read; the stores of all of them before anybody is told. */
+  /** Opens those of the namespaces that every member has read: in all stores first, then the deltas are distributed. */
   const unlock = (namespaces: ReadonlyArray<string>): void => {
     const readers = synced()
     for (const namespace of namespaces) {

@@ -37,13 +37,13 @@ export const perNamespaceWatch = Effect.fnUntraced(function* <A extends KubeObje
   const store = PartedStore.make<A>({ freeze })
   const processor = Informer.makeProcessor(name, store)
   const branches = new Map<string, NamespaceWatch<A>>()
-  /** What listeners have not been told of yet. */
+  /** Deltas that have not been distributed yet. */
   let untold: Array<Delta<A>> = []
   const gate: VersionWaits.Gate = {
     waits,
     hasPassed: (key, version) => {
       const part = store.part(Key.parse(key).namespace ?? "")
-      // What is not watched will never be told: there is nothing to wait for.
+      // A namespace that is not watched has no events to wait for.
       if (part === undefined) return true
       return (
         part.shown && VersionWaits.hasPassed(part.resourceVersion, store.get(key)?.metadata.resourceVersion, version)
@@ -80,7 +80,7 @@ export const perNamespaceWatch = Effect.fnUntraced(function* <A extends KubeObje
       after: processor.logErrors,
       metrics
     })
-    // Not in this turn, which is somebody else's.
+    // Not in the caller's synchronous section.
     branches.set(namespace, { part, reflector, fiber: fork(Effect.andThen(Effect.yieldNow, reflector.run)) })
   }
   const member: Namespaces.Member = {

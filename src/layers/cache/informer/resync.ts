@@ -1,7 +1,7 @@
 /**
- * When an informer tells again what it holds, as updates that change nothing: a controller that missed something, or whose world is not
- * only in the cluster, gets to look at everything once in a while. No request is made for it. Source:
- * framework.md K12, M9; controller-runtime's SyncPeriod and kube-controller-manager's ResyncPeriod.
+ * Distributes the objects of an informer again, as updates that change nothing, for controllers that missed something or whose state is not
+ * only in the cluster. It makes no request. Source:
+ * controller-runtime's SyncPeriod and kube-controller-manager's ResyncPeriod.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ export interface Resync {
   readonly spread: "around" | "atLeast"
 }
 
-/** Objects told at once: the event loop is free between two such turns. */
+/** Objects distributed at once; the fiber yields between two slices. */
 const slice = 500
 
 /** The wait before a round, in milliseconds; `random` from 0 to below 1, drawn anew for each, so that no two informers go in step. */

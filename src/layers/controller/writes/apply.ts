@@ -1,7 +1,7 @@
 /**
  * Server-side apply: a controller says which fields it wants, the server knows whose each field is, and what the controller no longer
  * names is taken away. Each controller applies under its own name, the field manager, and takes fields over from others unless
- * told not to. Nothing is read first, and applying the same again changes nothing.
+ * configured not to. Nothing is read first, and applying the same again changes nothing.
  */
 import type * as Effect from "effect/Effect"
 import type * as Access from "../../../kube/Access.ts"
@@ -12,7 +12,7 @@ import * as Resource from "../../../kube/Resource.ts"
 import type { Client } from "../reconcileContext.ts"
 import * as Calls from "./calls.ts"
 
-/** The fields of an object that somebody wants, and its name. What the server fills in does not belong here. */
+/** The name of an object and the fields to apply, without those that the server sets. */
 export type Intent<A extends KubeObject> = Partial<Omit<A, "apiVersion" | "kind" | "metadata" | "status">> & {
   /** Its name, and the labels, annotations and owners that are wanted. */
   readonly metadata: Omit<Partial<ObjectMeta>, "name" | "namespace"> & {

@@ -48,7 +48,7 @@ export interface Wanted<R> {
 
 /**
  * Brings one object into the wanted state and says what it took; to want what there is writes nothing. Needs `read`, `create` and `update` of
- * the kind. Fails with `Conflict` or `AlreadyExists` when somebody was faster, which the next run mends; terminally when another name is wanted.
+ * the kind. Fails with `Conflict` or `AlreadyExists` when another writer was faster, which the next run repairs; terminally when another name is wanted.
  */
 export const createOrUpdate = <A, R extends ReadAndWritten<A>>(
   { cache, client }: Pick<ReconcileContext<A>, "cache" | "client">,

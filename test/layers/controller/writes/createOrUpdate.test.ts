@@ -8,7 +8,7 @@ import { checkProperty } from "../../../support/property.ts"
 const texts = Schema.Record(Schema.Literals(["a", "b"]), Schema.optionalKey(Schema.Literals(["1", "2"])))
 const names = Schema.Literals(["x", "y"])
 
-/** What there is, and what somebody makes of it. */
+/** The present object, and how it is mutated. */
 const cases = Arbitrary.schema(
   Schema.Struct({
     stored: Schema.UndefinedOr(

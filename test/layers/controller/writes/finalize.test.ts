@@ -142,7 +142,7 @@ const run = Effect.fnUntraced(function* (value: Case) {
     if (fiber.pollUnsafe() === undefined) yield* TestClock.adjust("1 second")
     const exit = yield* Fiber.await(fiber)
     if (failed && Exit.isSuccess(exit)) seen.silent++
-    // What is gone meanwhile was told apart by its version or will be, by the cache.
+    // What is gone meanwhile is distinguished by its version, here or by the cache.
     if (Exit.isSuccess(exit) && exit.value !== undefined && server.read() !== undefined) seen.live.push(server.names())
   }
   return { ...seen, left: server.read()?.metadata.finalizers }

@@ -42,7 +42,7 @@ describe("createOrUpdate", () => {
         })
     })
 
-  it.effect("creates, updates, repairs what somebody else did, and writes nothing when all is well", () =>
+  it.effect("creates, updates, repairs the changes of another writer, and writes nothing when nothing differs", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -71,7 +71,7 @@ describe("createOrUpdate", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("a mutate that changes the name is left alone after it was told of", () =>
+  it.effect("a mutate that changes the name is reported once and not retried", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* create()
