@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { ClusterName } from "../layers/ClusterName.ts"
+import { ClusterName } from "../layers/ClusterAuthority.ts"
 import { Defaults } from "../layers/controller/defaults.ts"
 import * as RequestMetrics from "../platform/http/requestMetrics.ts"
 import { Leadership } from "../layers/Leadership.ts"

@@ -21,7 +21,7 @@ import * as Store from "../streams/store/Store.ts"
 import type * as Informer from "./cache/Informer.ts"
 
 import * as Kinds from "./cache/kinds.ts"
-import * as Outstanding from "./cache/Outstanding.ts"
+import * as Outstanding from "./cache/Buffer.ts"
 import * as Registry from "./cache/Registry.ts"
 import * as VersionWaits from "./cache/VersionWaits.ts"
 import type { KubeClient } from "./KubeClient.ts"
@@ -162,7 +162,7 @@ export class Cache extends Context.Service<
 }
 
 const make = Effect.fnUntraced(function* (options: Options) {
-  const outstanding = Outstanding.make()
+  const outstanding = Outstanding.makeOutstanding()
   const waits = yield* VersionWaits.make
   const { informers, metrics, shared } = yield* Registry.make(options, outstanding, yield* Cache.Frozen)
 

@@ -31,3 +31,11 @@ export class ClusterAuthority extends Context.Service<
     ClusterAuthority.of({ signer: undefined, rootCa: undefined })
   )
 }
+
+/**
+ * The name of the cluster, which a controller may put into what it writes, so that objects and log lines of several clusters can be
+ * distinguished. `kubernetes` by default. Source: kube-controller-manager's `--cluster-name`.
+ */
+export const ClusterName = Context.Reference<string>("effect-controller-manager/ClusterName", {
+  defaultValue: () => "kubernetes"
+})

@@ -5,7 +5,7 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { aggregate } from "../../kube/aggregate.ts"
+import { aggregate } from "../../kube/ApiError.ts"
 import type * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import type { EndpointSlice, Pod, Service } from "../../kube/resources.ts"

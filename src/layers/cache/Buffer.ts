@@ -10,7 +10,6 @@ import type * as Pull from "effect/Pull"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import type { Created, Deleted, Delta, Updated } from "../../streams/store/Store.ts"
-import type { Outstanding } from "./Outstanding.ts"
 
 export interface Buffer<A extends KubeObject> {
   readonly offerUnsafe: (deltas: ReadonlyArray<Delta<A>>) => void
@@ -105,3 +104,29 @@ const mergeDeleted = <A>(pending: Pending<A> | undefined, delta: Deleted<A>): Pe
 }
 
 const created = <A>(object: A, initial: boolean): Created<A> => ({ _tag: "Created", object, initial })
+
+/**
+ * Counts the deltas that subscribers have not processed yet: buffered ones, and those of a chunk whose
+ * subscriber has not come back for the next. Tests settle on it instead of sleeping. It is not a queue and holds no items.
+ */
+export interface Outstanding {
+  readonly count: () => number
+  /** Negative to take away. */
+  readonly addUnsafe: (by: number) => void
+  /** Waits until nothing is outstanding. */
+  readonly settled: Effect.Effect<void>
+}
+
+export const makeOutstanding = (): Outstanding => {
+  const none = Latch.makeUnsafe(true)
+  let count = 0
+  return {
+    count: () => count,
+    addUnsafe: (by) => {
+      count += by
+      if (count === 0) none.openUnsafe()
+      else none.closeUnsafe()
+    },
+    settled: none.await
+  }
+}

@@ -27,7 +27,7 @@ import { perNamespaceWatch } from "./informer/PerNamespaceWatch.ts"
 import * as Resync from "./informer/resync.ts"
 import * as Kinds from "./kinds.ts"
 import * as CacheMetrics from "./metrics.ts"
-import type { Outstanding } from "./Outstanding.ts"
+import type { Outstanding } from "./Buffer.ts"
 import type * as VersionWaits from "./VersionWaits.ts"
 
 /** Settings of the layer. */

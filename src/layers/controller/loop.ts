@@ -33,8 +33,8 @@ import { CurrentRun } from "./currentRun.ts"
 import * as Defaults from "./defaults.ts"
 import * as Log from "./log.ts"
 import * as ReadYourWrites from "./readYourWrites.ts"
-import * as Stall from "./stall.ts"
 import * as ReconcileContext from "./reconcileContext.ts"
+import { type Check, Health } from "../Health.ts"
 
 /** A kind and how its deltas become keys; the type of its objects is closed over. */
 export interface WatchSource {
@@ -144,7 +144,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const { aging, prioritizes, recoversDefects } = defaults
       const counted = metrics.queue(options.queue ?? name)
       const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics: counted, prioritizes, aging })
-      yield* Stall.register(name, metrics, timeout)
+      yield* registerStallCheck(name, metrics, timeout)
       const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
       let onHeld: Body<A, E, R>["onHeld"]
       const writes = ReadYourWrites.make({
@@ -268,3 +268,28 @@ export const minInterval = (
     }
   }
 }
+
+/**
+ * Registers a readiness check for as long as the scope is open: it fails while keys are ready and no worker has taken one for
+ * too long. `timeout`: how long one run may last.
+ */
+export const registerStallCheck = (
+  controller: string,
+  metrics: LoopMetrics.LoopMetrics,
+  timeout: Duration.Input | "none" | undefined
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.flatMap(Health, (health) => health.register("readiness", workers(controller, metrics, stalledAfter(timeout))))
+
+/** Milliseconds after which ready keys that no worker takes are a stall: more than any run with a timeout may last. */
+const stalledAfter = (timeout: Duration.Input | "none" | undefined): number =>
+  Math.max(600_000, timeout === undefined || timeout === "none" ? 0 : 2 * Duration.toMillis(timeout))
+
+const workers = (controller: string, metrics: LoopMetrics.LoopMetrics, limit: number): Check => ({
+  name: `workers-${controller}`,
+  run: Effect.sync(() => {
+    const millis = metrics.stalled()
+    return millis <= limit
+      ? undefined
+      : `controller ${controller} has taken no key for ${Math.round(millis / 1000)} s, although keys are ready: all its workers are busy or gone`
+  })
+})

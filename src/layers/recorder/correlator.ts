@@ -4,7 +4,6 @@
  * filter per source and object. `correlate` depends on nothing but its arguments; it changes the state in place, in one
  * synchronous section, because one sender owns it. Source: client-go tools/record/events_cache.go.
  */
-import * as Lru from "./Lru.ts"
 import type * as Occurrence from "./occurrence.ts"
 
 export interface Limits {
@@ -64,18 +63,18 @@ interface Bucket {
 export interface Correlator {
   readonly limits: Limits
   /** By kind of event: the messages seen lately. */
-  readonly similar: Lru.Lru<string, Similar>
+  readonly similar: Lru<string, Similar>
   /** By exact event (or combined kind): what is stored. */
-  readonly stored: Lru.Lru<string, Stored>
+  readonly stored: Lru<string, Stored>
   /** By source and object: what it may still send. */
-  readonly buckets: Lru.Lru<string, Bucket>
+  readonly buckets: Lru<string, Bucket>
 }
 
 export const make = (limits: Limits = defaults): Correlator => ({
   limits,
-  similar: Lru.make(limits.capacity),
-  stored: Lru.make(limits.capacity),
-  buckets: Lru.make(limits.capacity)
+  similar: makeLru(limits.capacity),
+  stored: makeLru(limits.capacity),
+  buckets: makeLru(limits.capacity)
 })
 
 /** `now` in milliseconds, of a clock that does not run backwards further than the window. */
@@ -154,3 +153,42 @@ const similarKey = (occurrence: Occurrence.Occurrence): string =>
 
 const exactKey = (occurrence: Occurrence.Occurrence): string =>
   [similarKey(occurrence), occurrence.object.fieldPath, occurrence.message].join(separator)
+
+/**
+ * A bounded map that forgets what was used least recently. Plain and synchronous; a `Map` keeps insertion order, so the
+ * oldest entry is the first one and a use is a re-insertion.
+ */
+export interface Lru<K, V> {
+  /** Reading is a use. */
+  readonly get: (key: K) => V | undefined
+  readonly set: (key: K, value: V) => void
+  readonly delete: (key: K) => void
+  /** Least recently used first. */
+  readonly entries: () => IterableIterator<[K, V]>
+  readonly size: () => number
+}
+
+export const makeLru = <K, V>(capacity: number): Lru<K, V> => {
+  const map = new Map<K, V>()
+  return {
+    get: (key) => {
+      const value = map.get(key)
+      if (value === undefined) return undefined
+      map.delete(key)
+      map.set(key, value)
+      return value
+    },
+    set: (key, value) => {
+      map.delete(key)
+      map.set(key, value)
+      if (map.size <= capacity) return
+      for (const oldest of map.keys()) {
+        map.delete(oldest)
+        break
+      }
+    },
+    delete: (key) => void map.delete(key),
+    entries: () => map.entries(),
+    size: () => map.size
+  }
+}

@@ -4,7 +4,7 @@
  * Like the legacy correlator it is deterministic and changes its state in place, in synchronous sections, for one owner.
  * Source: client-go tools/events/event_broadcaster.go.
  */
-import * as Lru from "./Lru.ts"
+import * as Lru from "./correlator.ts"
 import type { Occurrence } from "./occurrence.ts"
 
 export interface Limits {
@@ -46,7 +46,7 @@ export interface State {
   readonly entries: Lru.Lru<string, Entry>
 }
 
-export const make = (limits: Limits = defaults): State => ({ limits, entries: Lru.make(limits.capacity) })
+export const make = (limits: Limits = defaults): State => ({ limits, entries: Lru.makeLru(limits.capacity) })
 
 /** At most two actions: the end of a series that was over, and the beginning of the next. */
 export const observe = (state: State, occurrence: Occurrence, now: number): ReadonlyArray<Action> => {

@@ -20,6 +20,7 @@ import type * as ApiError from "../../kube/ApiError.ts"
 import type { KubeList, KubeObject } from "../../kube/Meta.ts"
 import * as Machine from "./watchMachine.ts"
 import type { Change, ListRequest, Request, WatchEvent, WatchRequest } from "./protocol.ts"
+import type { Delta, Store } from "../store/Store.ts"
 
 export type {
   Change,
@@ -184,3 +185,22 @@ const read = (connection: Connection, idleTimeout: Duration.Duration): Effect.Ef
   })
 
 const isNonEmpty = <A>(changes: ReadonlyArray<Change<A>>): changes is Changes<A> => changes.length > 0
+
+/**
+ * Applies changes to a store and emits the deltas, one array for each chunk of changes. The store is updated before its deltas are emitted,
+ * so a consumer that reads the store sees at least the state of its delta.
+ */
+export const reflect = <A extends KubeObject, E, R>(
+  changes: Stream.Stream<Change<A>, E, R>,
+  store: Store<A>
+): Stream.Stream<Delta<A>, E, R> =>
+  Stream.mapAccumArray(
+    changes,
+    () => undefined,
+    (_, chunk) => {
+      if (chunk.length === 1) return [undefined, store.apply(chunk[0])]
+      const deltas: Array<Delta<A>> = []
+      for (const change of chunk) for (const delta of store.apply(change)) deltas.push(delta)
+      return [undefined, deltas]
+    }
+  )

@@ -12,7 +12,7 @@ import type { KubeObject } from "../../../src/kube/Meta.ts"
 import { Pod } from "../../../src/kube/resources.ts"
 import * as SharedInformer from "../../../src/layers/cache/Registry.ts"
 import * as CacheMetrics from "../../../src/layers/cache/metrics.ts"
-import * as Outstanding from "../../../src/layers/cache/Outstanding.ts"
+import * as Outstanding from "../../../src/layers/cache/Buffer.ts"
 import type { Delta } from "../../../src/streams/store/Store.ts"
 import type { Readable } from "../../../src/streams/store/Store.ts"
 import * as Watch from "../../../src/streams/watch/watch.ts"
@@ -57,7 +57,7 @@ type Script = typeof scripts extends Arbitrary.Arbitrary<infer A> ? A : never
  */
 const holds = Effect.fnUntraced(function* (script: Script) {
   const kind = new Fake.FakeServer().kind(Pod)
-  const outstanding = Outstanding.make()
+  const outstanding = Outstanding.makeOutstanding()
   const informer = yield* SharedInformer.makeInformer<KubeObject>({
     resource: Pod,
     selection: {},

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import type { Delta } from "../../../src/streams/store/Store.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import * as Buffer from "../../../src/layers/cache/Buffer.ts"
-import * as Outstanding from "../../../src/layers/cache/Outstanding.ts"
+import * as Outstanding from "../../../src/layers/cache/Buffer.ts"
 import { runs } from "../../support/runs.ts"
 
 interface Thing extends KubeObject {
@@ -106,7 +106,7 @@ describe("Buffer", () => {
   const deleted = (name: string): Delta<Thing> => ({ _tag: "Deleted", object: thing(name, 1, 9), stateUnknown: false })
 
   it("holds at most one object a key, and returns to empty after ten thousand creations and deletions", () => {
-    const outstanding = Outstanding.make()
+    const outstanding = Outstanding.makeOutstanding()
     const buffer = Buffer.make<Thing>(outstanding)
     for (let i = 0; i < 10_000; i++) {
       buffer.offerUnsafe([created("a", i)])
@@ -119,7 +119,7 @@ describe("Buffer", () => {
 
   it.effect("counts what was taken until the subscriber comes back", () =>
     Effect.gen(function* () {
-      const outstanding = Outstanding.make()
+      const outstanding = Outstanding.makeOutstanding()
       const buffer = Buffer.make<Thing>(outstanding)
       buffer.offerUnsafe([created("a"), created("b")])
       const chunk = yield* Effect.orDie(buffer.pull)
@@ -135,7 +135,7 @@ describe("Buffer", () => {
   )
 
   it("leaves nothing outstanding when its subscriber goes", () => {
-    const outstanding = Outstanding.make()
+    const outstanding = Outstanding.makeOutstanding()
     const buffer = Buffer.make<Thing>(outstanding)
     buffer.offerUnsafe([created("a"), created("b")])
     buffer.takeAllUnsafe()

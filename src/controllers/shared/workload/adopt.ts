@@ -6,7 +6,7 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { aggregate } from "../../../kube/aggregate.ts"
+import { aggregate } from "../../../kube/ApiError.ts"
 import * as ApiError from "../../../kube/ApiError.ts"
 import type { KubeObject } from "../../../kube/Meta.ts"
 import * as Owner from "../../../kube/Owner.ts"

@@ -13,7 +13,7 @@ import * as Patch from "../../../kube/Patch.ts"
 import type * as Resource from "../../../kube/Resource.ts"
 import type { Client } from "../reconcileContext.ts"
 import * as Calls from "./calls.ts"
-import { retryWhile } from "./retryOnConflict.ts"
+import { retryWhile } from "./calls.ts"
 
 /** Which object, and what has to be done before it goes. */
 export interface Finalizing<R, E, Req> {

@@ -14,7 +14,7 @@ import * as Controller from "../../../../src/layers/Controller.ts"
 import { applier } from "../../../../src/layers/controller/writes/apply.ts"
 import { createOrUpdate } from "../../../../src/layers/controller/writes/createOrUpdate.ts"
 import { finalize } from "../../../../src/layers/controller/writes/finalize.ts"
-import { retryOnConflict } from "../../../../src/layers/controller/writes/retryOnConflict.ts"
+import { retryOnConflict } from "../../../../src/layers/controller/writes/calls.ts"
 import { KubeClient } from "../../../../src/layers/KubeClient.ts"
 import * as Reconcile from "../../../../src/streams/reconcile/Reconcile.ts"
 
