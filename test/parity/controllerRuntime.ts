@@ -112,7 +112,7 @@ export const controllerRuntime: Rows = {
     ],
     "layers/cache/VersionWaits.test.ts": "answers once, when the last of the informers has passed",
     "layers/cache/metrics.test.ts": "count relists by reason and waits by length, from zero",
-    "layers/CacheNamespaces.test.ts": "nobody waits"
+    "layers/CacheNamespaces.test.ts": "no wait is pending"
   }),
   "2.3 errors": row("one error with reasons; Retry-After is kept", {
     "layers/callPolicy.test.ts": [
@@ -122,15 +122,15 @@ export const controllerRuntime: Rows = {
     "platform/HttpTransport.test.ts": "fails with the reason the server gave, its Retry-After, and without any secret"
   }),
   "2.4 resync": row("resyncs without requests", {
-    "layers/CacheNamespaces.test.ts": "tells everything again as updates that change nothing, without a request",
+    "layers/CacheNamespaces.test.ts":
+      "a resync distributes every object as an update that changes nothing, without a request",
     "layers/controller/resync.test.ts": [
       "works on everything again, and first on what has changed meanwhile",
       "does nothing when it asks for changes only"
     ]
   }),
   "2.4 undeclared": row("reads of what nobody declared fail, and start nothing", {
-    "layers/Cache.test.ts":
-      "refuses reads of what nobody subscribed to, says what to declare, and asks the server nothing"
+    "layers/Cache.test.ts": "a read without a subscription fails with what to declare, and makes no request"
   }),
   "2.4 namespaces": row("an informer for each namespace, presented as one", {
     "layers/CacheNamespaces.test.ts": [
@@ -151,7 +151,7 @@ export const controllerRuntime: Rows = {
       "layers/cache/kinds.test.ts": [
         "the more particular saying counts, and an empty one is all",
         "asks the server for what is meant, keeps what is to be kept, and is read by the same words",
-        "tells again of those kinds that are to be told of again"
+        "resyncs the kinds with a resync period, and no others"
       ]
     }
   ),
@@ -202,21 +202,21 @@ export const controllerRuntime: Rows = {
     "streams/store/Store.test.ts": [
       "equals a reference that recomputes everything, over random changes",
       "marks what the first list brings as initial, and nothing else",
-      "a relist tells deletions, keeps unchanged objects as they were and says nothing of them"
+      "a relist yields deletions, and keeps unchanged objects without a delta"
     ],
     "layers/CacheRegressions.test.ts":
-      "case 7: deleted and recreated while nobody watched is a delete and a create with the new uid",
+      "case 7: deleted and recreated while no watch was open is a delete and a create with the new uid",
     "layers/cache/Informer.test.ts":
       "every listener and follower ends with the server's state, without gaps or repetitions"
   }),
   "2.5 synced": row("synced is told when every listener has been", {
     "layers/Cache.test.ts":
-      "synced means that every listener has been told; a listener that throws is reported and harms nobody"
+      "synced means that every listener was called; a listener that throws is reported and affects no other"
   }),
   "2.5 slow subscribers": row("block nobody, in bounded memory", {
-    "layers/Cache.test.ts": "a slow subscriber blocks nobody and its buffer merges by key",
+    "layers/Cache.test.ts": "a slow subscriber blocks no other, and its buffer merges deltas by key",
     "layers/cache/coalesce.test.ts": [
-      "merged deltas lead to the same state, each fitting what was told before",
+      "merged deltas lead to the same state, each fitting the deltas before it",
       "holds at most one object a key, and returns to empty after ten thousand creations and deletions"
     ]
   })

@@ -16,8 +16,7 @@ export const kubeControllerManager: Rows = {
     "manager/identity/accounts.test.ts": "is made when it is missing, and presents a token and no certificate"
   }),
   K4: row("one list and watch of a kind, however many controllers ask", {
-    "layers/controller/sharing.test.ts":
-      "three that read pods are one watch of pods, and each is told of every pod once",
+    "layers/controller/sharing.test.ts": "three that read pods are one watch of pods, and each receives every pod once",
     "layers/Cache.test.ts":
       "one informer serves all subscribers; it outlives the last by the idle time and is reused within it"
   }),
@@ -59,13 +58,13 @@ export const kubeControllerManager: Rows = {
   K11: row("whoever registers late gets the whole first list, once", {
     "layers/Cache.test.ts": [
       "changes: what is present first, without a list for a late subscriber, then what happens",
-      "synced means that every listener has been told; a listener that throws is reported and harms nobody"
+      "synced means that every listener was called; a listener that throws is reported and affects no other"
     ],
     "manager/startOrder.test.ts": "works on nothing before the first list has come, and then on all of it once"
   }),
   K12: row("resyncs at random periods within their bounds, without a request", {
     "layers/CacheNamespaces.test.ts": [
-      "tells everything again as updates that change nothing, without a request",
+      "a resync distributes every object as an update that changes nothing, without a request",
       "around its period, a tenth at most",
       "at least its period, at most twice"
     ],

@@ -58,7 +58,7 @@ export const operations: Rows = {
   "2.7 result": row("done, or again after a time, at the same priority", {
     "streams/reconcile/Reconcile.test.ts": [
       "done forgets, after comes again, failure backs off, a terminal failure is not retried",
-      "retries and `after` keep the priority unless told another"
+      "retries and `after` keep the priority unless given another"
     ]
   }),
   "2.7 error": row("backs off; a terminal one is left alone, and counted apart", {
@@ -216,7 +216,7 @@ export const operations: Rows = {
       "--kubeconfig, then KUBECONFIG, then the pod, then the home directory, then nothing",
       "token, basic, impersonation, none",
       "a token file is read again after ten seconds; while it is missing the last token is used",
-      "the plugin runs once for many waiting requests, and is told about the cluster"
+      "the plugin runs once for many waiting requests, and receives the cluster"
     ],
     "platform/HttpTransport.test.ts":
       "goes through a proxy when there is one, and looks after 20 s whether a quiet one is there"
@@ -238,7 +238,7 @@ export const operations: Rows = {
   }),
   "2.14 trace": row("spans of runs and requests, sent where somebody collects", {
     "scenario/telemetry.test.ts": "shows what a run was asked for by, how long it waited, and which calls it made",
-    "streams/reconcile/trace.test.ts": "are made only where somebody has provided a tracer"
+    "streams/reconcile/trace.test.ts": "are made only where a tracer is provided"
   }),
   "2.16 groups": row("the new group, and the old one", {
     "layers/Recorder.test.ts": [

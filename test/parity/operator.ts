@@ -50,16 +50,16 @@ export const operator: Rows = {
   }),
   M9: row("--sync-period", {
     "manager/settings/cache.test.ts": "is about ten hours when nobody says anything",
-    "layers/CacheNamespaces.test.ts": "tells everything again as updates that change nothing, without a request"
+    "layers/CacheNamespaces.test.ts":
+      "a resync distributes every object as an update that changes nothing, without a request"
   }),
   M10: row("parts are layers: a test brings its own", {
     "testing/ClusterTest.test.ts": "apply stores every document; run reconciles them; settle is enough to see it",
     "layers/KubeClient.test.ts": "each verb has its method, path, query, headers and body"
   }),
   M11: row("kinds that are always read live", {
-    "layers/controller/sharing.test.ts": "a kind that is read live is asked for each time, and nobody watches it",
-    "layers/Cache.test.ts":
-      "refuses reads of what nobody subscribed to, says what to declare, and asks the server nothing"
+    "layers/controller/sharing.test.ts": "a kind that is read live is read by a request each time, and not watched",
+    "layers/Cache.test.ts": "a read without a subscription fails with what to declare, and makes no request"
   }),
   M12: row("--dry-run", {
     "manager/cluster/dryRun.test.ts": "leaves the server as it was after every kind of write",
@@ -117,7 +117,7 @@ export const operator: Rows = {
     "scenario/servers.test.ts": "alive at once, ready when all has synced, every series there; closed at the end"
   }),
   M21: row("no work on a cold cache", {
-    "layers/Controller.test.ts": "an informer that cannot sync delays this controller and no other, and fails nobody",
+    "layers/Controller.test.ts": "an informer that cannot sync delays this controller and no other, and fails none",
     "manager/startOrder.test.ts": "works on nothing before the first list has come, and then on all of it once"
   }),
   M22: row("without an election everybody leads", { "leader/Election.test.ts": "is one term that never ends" }),
@@ -138,7 +138,7 @@ export const operator: Rows = {
   M26: row("sources are there before anybody waits for them", {
     "layers/controller/log.test.ts": "begin and end with what operators know",
     "layers/Cache.test.ts":
-      "synced means that every listener has been told; a listener that throws is reported and harms nobody"
+      "synced means that every listener was called; a listener that throws is reported and affects no other"
   }),
   M27: row("a sync has a limit, whose end names controller, kind and reason", {
     "manager/roster/isolation.test.ts":
