@@ -96,7 +96,7 @@ const layer = (options: Options) =>
         toDelete: yield* queue(queueNames.toDelete, counted.toDelete),
         toOrphan: yield* queue(queueNames.toOrphan, counted.toOrphan)
       }
-      yield* Stall.register(name, metrics, undefined)
+      yield* Stall.registerStallCheck(name, metrics, undefined)
       const graphBuilder = yield* makeGraphBuilder(queues)
       yield* (yield* Inspection).pages.show({
         controller: name,
