@@ -15,7 +15,7 @@ import { Cache } from "../layers/Cache.ts"
 import type { Descriptor } from "../layers/Controller.ts"
 import { Defaults } from "../layers/controller/defaults.ts"
 import * as Log from "../layers/controller/log.ts"
-import * as Stall from "../layers/controller/loop.ts"
+import { registerStallCheck } from "../layers/controller/loop.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { Inspection } from "../layers/Inspection.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
@@ -96,7 +96,7 @@ const layer = (options: Options) =>
         toDelete: yield* queue(queueNames.toDelete, counted.toDelete),
         toOrphan: yield* queue(queueNames.toOrphan, counted.toOrphan)
       }
-      yield* Stall.registerStallCheck(name, metrics, undefined)
+      yield* registerStallCheck(name, metrics, undefined)
       const graphBuilder = yield* makeGraphBuilder(queues)
       yield* (yield* Inspection).pages.show({
         controller: name,
