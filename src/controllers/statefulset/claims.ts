@@ -4,7 +4,6 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { aggregate } from "../../kube/aggregate.ts"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { StatefulSet } from "../../kube/resources.ts"
 import * as Identity from "./identity.ts"
@@ -29,7 +28,7 @@ export const replicaError = (message: string, cause: ApiError.ApiError): Replica
 /** Fails if there are problems: with the message of the only one, or with those of all. */
 export const failIfAny = (problems: ReadonlyArray<Problem>): Effect.Effect<void, ReplicaError> => {
   if (problems.length === 0) return Effect.void
-  const message = aggregate(problems.map((problem) => problem.message))
+  const message = ApiError.aggregate(problems.map((problem) => problem.message))
   return new ReplicaError({ message, cause: problems.find(({ cause }) => cause !== undefined)?.cause })
 }
 

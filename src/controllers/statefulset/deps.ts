@@ -63,7 +63,7 @@ export const access = [
   Access.record
 ]
 
-type BodyTools = Controller.BodyTools<(typeof access)[number]>
+type BodyTools = Controller.BodyContext<(typeof access)[number]>
 
 export const depsOf = ({ client, events, queue, store }: BodyTools): Deps => ({
   sets: store(StatefulSet),
