@@ -68,12 +68,12 @@ const reconcile = Effect.fnUntraced(
       patch: (name, patch) => tools.client.patch(Node, { name }, patch)
     }
     if (yield* Nodes.write(calls, node, (one) => taints(one, state))) {
-      yield* Effect.logInfo(state === "off" ? "The machine of a node is switched off" : "The machine of a node is on")
+      yield* Effect.logInfo(state === "off" ? "A node's machine is shut down" : "A node's machine is running")
     }
   },
   (effect, _, { metadata: { name } }) =>
     effect.pipe(
-      Effect.catch((error) => Effect.logWarning(`Cannot look after the machine of a node: ${error.message}`)),
+      Effect.catch((error) => Effect.logWarning(`Failed to check a node's machine: ${error.message}`)),
       Effect.annotateLogs({ node: name })
     )
 )

@@ -13,9 +13,8 @@ import * as Controller from "../layers/Controller.ts"
 import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type * as Trigger from "../streams/store/trigger.ts"
 import * as State from "./cronjob/state.ts"
-import * as Freshness from "./cronjob/freshness.ts"
 import * as Runs from "./cronjob/plan/runs.ts"
-import type { Deps } from "./cronjob/deps.ts"
+import { type Deps, distrustOnUnknownOutcome } from "./cronjob/deps.ts"
 import * as Sync from "./cronjob/sync.ts"
 import * as Triggers from "./cronjob/triggers.ts"
 
@@ -84,7 +83,7 @@ export interface Loop {
 export const loopOf = (given: Deps): Effect.Effect<Loop> =>
   Effect.map(Clock.Clock, (clock) => {
     const state = State.make()
-    const deps = Freshness.distrustOnUnknownOutcome(given, state)
+    const deps = distrustOnUnknownOutcome(given, state)
     const sync = Sync.sync(deps, state)
     return {
       onCronJob: Triggers.cronJob(deps, state, clock),

@@ -27,7 +27,6 @@ import * as KeyedQueue from "../streams/queue/KeyedQueue.ts"
 import * as LoopMetrics from "../streams/reconcile/loopMetrics.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
-import * as AbsentOwners from "./garbagecollector/absentOwners.ts"
 import * as AttemptToDelete from "./garbagecollector/attemptToDelete.ts"
 import * as AttemptToOrphan from "./garbagecollector/attemptToOrphan.ts"
 import * as Dot from "./garbagecollector/dot.ts"
@@ -175,7 +174,7 @@ interface Queues {
  */
 const makeGraphBuilder = Effect.fnUntraced(function* (queues: Queues) {
   const graph = Graph.make()
-  const absentOwners = AbsentOwners.make(absentOwnersKept)
+  const absentOwners = AttemptToDelete.absentOwners(absentOwnersKept)
   const events = (yield* Recorder).named(component)
   const run = Effect.runForkWith(yield* Effect.context())
   /** Until the first sync, owners that references name but no informer has observed; most are observed by then. */
@@ -210,7 +209,7 @@ const reportMisplaced = (events: EventSink, { dependent, reference }: Graph.Misp
 
 /** A virtual node is still virtual after the check: it is retried until it is observed or proven absent. */
 class Unobserved extends Data.TaggedError("Unobserved")<{}> {
-  override readonly message = "nobody has seen the owner yet"
+  override readonly message = "no informer has observed the owner yet"
 }
 
 /** The object that could not be processed, and why. */
@@ -264,7 +263,7 @@ const workers = Effect.fnUntraced(function* (
       }
     })
 
-  const removeOrAskAgain = (node: Graph.Node) =>
+  const removeOrRetry = (node: Graph.Node) =>
     remove(node).pipe(
       Effect.andThen(
         Effect.suspend(() =>
@@ -273,7 +272,7 @@ const workers = Effect.fnUntraced(function* (
       ),
       Effect.catchTag("MisplacedOwner", (error) => Effect.logDebug(`${Identity.show(node.identity)}: ${error.message}`))
     )
-  return [work("toDelete", removeOrAskAgain), work("toOrphan", orphan)]
+  return [work("toDelete", removeOrRetry), work("toOrphan", orphan)]
 })
 
 /** Failures that another actor resolves are logged once or not at all, all others as in any controller. */

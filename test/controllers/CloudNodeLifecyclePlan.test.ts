@@ -7,7 +7,7 @@ import { checkProperty, oneOf, type ValueOf } from "../support/property.ts"
 const off = "node.cloudprovider.kubernetes.io/shutdown"
 const fresh = "node.cloudprovider.kubernetes.io/uninitialized"
 
-const worlds = Arbitrary.all({
+const cases = Arbitrary.all({
   ready: oneOf("absent", "True", "False", "Unknown"),
   isOff: oneOf(true, false),
   isFresh: oneOf(true, false),
@@ -15,9 +15,9 @@ const worlds = Arbitrary.all({
   word: oneOf("off", "there")
 })
 
-type World = ValueOf<typeof worlds>
+type Case = ValueOf<typeof cases>
 
-const nodeOf = ({ isFresh, isMine, isOff, ready }: World): Node => ({
+const nodeOf = ({ isFresh, isMine, isOff, ready }: Case): Node => ({
   metadata: { name: "n" },
   spec: {
     taints: [
@@ -31,25 +31,25 @@ const nodeOf = ({ isFresh, isMine, isOff, ready }: World): Node => ({
 describe("Plan", () => {
   checkProperty(
     "the cloud provider is asked about nodes that are not ready, and about no others",
-    worlds,
-    (harness) => Plan.isInDoubt(nodeOf(harness)) === (harness.ready !== "True")
+    cases,
+    (given) => Plan.isInDoubt(nodeOf(given)) === (given.ready !== "True")
   )
 
   checkProperty(
     "a node whose machine is shut down has the taint until it is ready; other taints stay, and a correct node is not written",
-    worlds,
-    (harness) => {
-      const node = nodeOf(harness)
-      const changed = Plan.taints(node, harness.word)
+    cases,
+    (given) => {
+      const node = nodeOf(given)
+      const changed = Plan.taints(node, given.word)
       const after: Node = changed === undefined ? node : { ...node, spec: { taints: [...changed] } }
       const keys = (after.spec?.taints ?? []).map(({ key }) => key)
-      const isOff = harness.word === "off" || (harness.isOff && harness.ready !== "True")
+      const isOff = given.word === "off" || (given.isOff && given.ready !== "True")
       return (
         keys.filter((key) => key === off).length === (isOff ? 1 : 0) &&
-        keys.includes(fresh) === harness.isFresh &&
-        keys.includes("example.com/mine") === harness.isMine &&
-        (changed === undefined) === (harness.isOff === isOff) &&
-        Plan.taints(after, harness.word) === undefined
+        keys.includes(fresh) === given.isFresh &&
+        keys.includes("example.com/mine") === given.isMine &&
+        (changed === undefined) === (given.isOff === isOff) &&
+        Plan.taints(after, given.word) === undefined
       )
     }
   )

@@ -245,7 +245,7 @@ describe("operators", () => {
           "disruption_controller_status_writes_total SyncFailed 1",
           "disruption_controller_stale_disruptions_total 1"
         ])
-        assert.deepStrictEqual(lines(/stayed/), ["disruption: Took back that a pod is to go, because it stayed"])
+        assert.deepStrictEqual(lines(/stale/), ["disruption: Reset the stale DisruptionTarget condition of a pod"])
       })
     ).pipe(Effect.provideService(Metric.MetricRegistry, new Map()), Effect.provide(logger))
   })

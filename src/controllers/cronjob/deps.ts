@@ -1,14 +1,15 @@
 /** The stores and API calls that the CronJob controller depends on. */
-import type * as Effect from "effect/Effect"
-import type { ApiError } from "../../kube/ApiError.ts"
+import * as Effect from "effect/Effect"
+import * as ApiError from "../../kube/ApiError.ts"
 import type * as Zone from "../../kube/cron/Zone.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import type { CronJob, Job } from "../../kube/resources.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type * as Store from "../../streams/store/Store.ts"
+import type { State } from "./state.ts"
 
-type Call<A> = Effect.Effect<A, ApiError>
+type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
 /** Namespace and name of an object. */
 export interface Place {
@@ -34,3 +35,20 @@ export interface Deps {
   readonly events: Pick<EventSink, "event">
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">
 }
+
+/** The same dependencies, but a write with an unknown outcome marks its CronJob as untrusted. */
+export const distrustOnUnknownOutcome = (deps: Deps, state: State): Deps => {
+  const distrusting = <A>(uid: string | undefined, call: Effect.Effect<A, ApiError.ApiError>) =>
+    Effect.tapError(call, (error) =>
+      Effect.sync(() => {
+        if (uid !== undefined && ApiError.hasReason(error, ...unknownOutcome)) state.distrust(uid)
+      })
+    )
+  return {
+    ...deps,
+    updateStatus: (cronJob) => distrusting(cronJob.metadata.uid, deps.updateStatus(cronJob)),
+    create: (job, namespace) => distrusting(job.metadata.ownerReferences?.[0]?.uid, deps.create(job, namespace))
+  }
+}
+
+const unknownOutcome = ["Network", "Timeout", "ServerError", "Decode"] as const

@@ -74,20 +74,3 @@ const activeByOwner = (jobs: ReadonlyArray<Job>): ReadonlyMap<string, ReadonlyAr
   }
   return found
 }
-
-/** The same dependencies, but a write with an unknown outcome marks its CronJob as untrusted. */
-export const distrustOnUnknownOutcome = (deps: Deps, state: State): Deps => {
-  const distrusting = <A>(uid: string | undefined, call: Effect.Effect<A, ApiError.ApiError>) =>
-    Effect.tapError(call, (error) =>
-      Effect.sync(() => {
-        if (uid !== undefined && ApiError.hasReason(error, ...unknownOutcome)) state.distrust(uid)
-      })
-    )
-  return {
-    ...deps,
-    updateStatus: (cronJob) => distrusting(cronJob.metadata.uid, deps.updateStatus(cronJob)),
-    create: (job, namespace) => distrusting(job.metadata.ownerReferences?.[0]?.uid, deps.create(job, namespace))
-  }
-}
-
-const unknownOutcome = ["Network", "Timeout", "ServerError", "Decode"] as const

@@ -127,7 +127,7 @@ const remove = Effect.fnUntraced(function* (
   const { name, uid } = job.metadata
   if (Result.isSuccess(removed)) {
     yield* record(deps, cronJob, [Runs.normal("SuccessfulDelete", `Deleted job ${name}`)])
-    yield* Effect.annotateLogs(Effect.logDebug("Deleted a run of a CronJob"), { job: name })
+    yield* Effect.annotateLogs(Effect.logDebug("Deleted a Job of a CronJob"), { job: name })
   }
   const left = Runs.activeOf(status).filter((one) => one.uid !== uid)
   return { status: Runs.withActive(status, left) }
@@ -205,12 +205,15 @@ const start = Effect.fnUntraced(function* (
   const found = yield* Effect.result(deps.liveJob({ namespace, name }))
   if (Result.isFailure(found)) return { status, failure: found.failure }
   if (!Owner.controlledBy(found.success, cronJob.metadata.uid)) {
-    yield* Effect.annotateLogs(Effect.logWarning("A run cannot be made: its name is taken by somebody else's Job"), {
-      job: name
-    })
+    yield* Effect.annotateLogs(
+      Effect.logWarning("Cannot create a Job of a CronJob: another owner's Job has its name"),
+      {
+        job: name
+      }
+    )
     return { status }
   }
-  yield* Effect.annotateLogs(Effect.logInfo("The run has been made already"), { job: name })
+  yield* Effect.annotateLogs(Effect.logInfo("The Job of a CronJob exists already"), { job: name })
   return { status: Runs.isActive(status, found.success.metadata.uid) ? status : written(status, found.success, time) }
 })
 

@@ -14,7 +14,7 @@ import * as PodControl from "../shared/workload/podControl.ts"
 import * as SlowStart from "../shared/workload/slowStart.ts"
 import type { Backoff } from "./backoff.ts"
 import * as Drafts from "./drafts.ts"
-import { type Creation, type Deletion, type Fault, isNothing, type Need, type Step } from "./plan/step.ts"
+import { type Creation, type Deletion, type Fault, isNothing, type Need, type Step } from "./plan/manage.ts"
 import * as Pods from "./pods.ts"
 import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
@@ -88,7 +88,7 @@ export const apply = Effect.fnUntraced(function* (
     remove.map(({ why }) => why)
   )
   const counts = { created: create.length, deleted: remove.length, revision: hash }
-  yield* Effect.annotateLogs(Effect.logDebug("Daemons are made and deleted"), counts)
+  yield* Effect.annotateLogs(Effect.logDebug("Creating and deleting daemon pods"), counts)
   const createFailure = yield* createAll(context, { set, hash, create })
   const deleteFailure = yield* removeAll(context, set, remove)
   return createFailure ?? deleteFailure

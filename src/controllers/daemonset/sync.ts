@@ -19,7 +19,6 @@ import * as Snapshot from "./plan/snapshot.ts"
 import * as Manage from "./plan/manage.ts"
 import * as Rolling from "./plan/rolling.ts"
 import * as Status from "./plan/status.ts"
-import * as Step from "./plan/step.ts"
 import { isCurrent, type Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 import * as Apply from "./apply.ts"
@@ -99,13 +98,13 @@ const manage = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Done> {
   const { hash, set } = snapshot
   const managed = Manage.decide(snapshot, (node) => context.backoff.wait(set, node, now))
-  const step = Step.isNothing(managed) ? Rolling.decide(snapshot) : managed
+  const step = Manage.isNothing(managed) ? Rolling.decide(snapshot) : managed
   const { wait } = managed
-  if (Step.isNothing(step)) return { wasManaged: true, wait, failure: undefined }
+  if (Manage.isNothing(step)) return { wasManaged: true, wait, failure: undefined }
   const current = yield* Effect.result(isCurrent(context.deps, context.trust, set, pods))
   if (current._tag === "Failure") return { ...waited, failure: current.failure }
   if (!current.success) {
-    yield* Effect.logDebug("The cache does not show the pods of a DaemonSet as they are: nothing is done yet")
+    yield* Effect.logDebug("The cache lacks pods of a DaemonSet: waiting for it")
     return { ...waited, wait: Handover.patience }
   }
   return { wasManaged: true, wait, failure: yield* Apply.apply(context, { set, hash, now }, step) }

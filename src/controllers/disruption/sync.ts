@@ -204,6 +204,6 @@ const resetStale = Effect.fnUntraced(function* (
   const done = yield* Effect.result(deps.patchPodStatus(pod, Stale.reset(pod, now)))
   if (Result.isFailure(done)) return isGone(done.failure) ? Reconcile.done : yield* done.failure
   yield* countReset
-  yield* Effect.annotateLogs(Effect.logInfo("Took back that a pod is to go, because it stayed"), { pod: key })
+  yield* Effect.annotateLogs(Effect.logInfo("Reset the stale DisruptionTarget condition of a pod"), { pod: key })
   return Reconcile.done
 })

@@ -52,10 +52,10 @@ export const hint = <C extends Holder, S extends Holder>(given: Given<C, S>): Hi
   const { creates, shares, unchanged, updates } = given
   const ready = [...creates, ...updates, ...unchanged].flatMap(({ endpoints }) => (endpoints ?? []).filter(isReady))
   const allocation = Allocation.of(shares, ready.length)
-  const isHomeless = ready.some(({ zone = "" }) => zone === "")
+  const lacksZone = ready.some(({ zone = "" }) => zone === "")
   if (allocation._tag === "Impossible")
-    return none(given, { reason: allocation.reason, isOfNodes: !isHomeless, ready: ready.length })
-  if (isHomeless) return none(given, { reason: noZone, isOfNodes: false, ready: ready.length })
+    return none(given, { reason: allocation.reason, isOfNodes: !lacksZone, ready: ready.length })
+  if (lacksZone) return none(given, { reason: noZone, isOfNodes: false, ready: ready.length })
   const counts = new Map<string, number>()
   const moved = unchanged.filter((slice) => !keep(allocation, counts, slice.endpoints ?? []))
   const free = [...creates, ...updates, ...moved].flatMap(({ endpoints }) => (endpoints ?? []).filter(isReady))

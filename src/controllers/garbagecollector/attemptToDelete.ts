@@ -5,7 +5,6 @@
  */
 import * as Effect from "effect/Effect"
 import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"
-import type { AbsentOwners } from "./absentOwners.ts"
 import * as Graph from "./graph.ts"
 import * as Identity from "./Identity.ts"
 import type { Failure, Objects, Outcome, Propagation } from "./Objects.ts"
@@ -74,6 +73,41 @@ export const advance = (
 /** Source: pkg/controller/garbagecollector: classifyReferences. */
 export const standingOf = ({ metadata: { deletionTimestamp, finalizers = [] } }: KubeObject): Standing =>
   deletionTimestamp !== undefined && finalizers.includes(Graph.foregroundFinalizer) ? "waiting" : "solid"
+
+/**
+ * Owners that are known to be absent, so that many dependents of a deleted owner cost one request. An entry never
+ * becomes wrong, because it contains the uid. The least recently used entry is dropped.
+ */
+export interface AbsentOwners {
+  readonly add: (identity: Identity.Identity) => void
+  /** Counts as a use. */
+  readonly has: (identity: Identity.Identity) => boolean
+}
+
+export const absentOwners = (capacity: number): AbsentOwners => {
+  /** In order of use, the most recent last. */
+  const known = new Set<string>()
+  const use = (key: string): void => {
+    known.delete(key)
+    known.add(key)
+  }
+  return {
+    add: (identity) => {
+      use(Identity.keyOf(identity))
+      if (known.size <= capacity) return
+      for (const oldest of known) {
+        known.delete(oldest)
+        return
+      }
+    },
+    has: (identity) => {
+      const key = Identity.keyOf(identity)
+      if (!known.has(key)) return false
+      use(key)
+      return true
+    }
+  }
+}
 
 export interface Parts {
   readonly graph: Graph.Graph

@@ -57,36 +57,36 @@ const reconcile = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState,
     const why = `unexpected GroupVersion string: ${target.apiVersion}`
     return yield* unscalable(deps, snapshot, {
       why,
-      told: "invalid API version in scale target reference",
+      logged: "invalid API version in scale target reference",
       fault: "spec"
     })
   }
   const scale = yield* Effect.result(deps.scales.get(target))
   if (Result.isSuccess(scale)) return yield* decide(deps, loopState, { snapshot, scale: scale.success })
-  const told =
+  const logged =
     scale.failure._tag === "NotServed"
       ? "unable to determine resource for scale target reference"
       : `failed to query scale subresource for ${reference}`
-  return yield* unscalable(deps, snapshot, { why: StatusWriter.failure(scale.failure), told, fault: "internal" })
+  return yield* unscalable(deps, snapshot, { why: StatusWriter.failure(scale.failure), logged, fault: "internal" })
 })
 
 interface Unscalable {
   readonly why: string
   /** The prefix of the log message. */
-  readonly told: string
+  readonly logged: string
   readonly fault: Metrics.Fault
 }
 
 const unscalable = Effect.fnUntraced(function* (
   deps: Deps,
   snapshot: Snapshot.Snapshot,
-  { fault, told, why }: Unscalable
+  { fault, logged, why }: Unscalable
 ) {
   yield* deps.events.warning(snapshot.autoscaler, "FailedGetScale", why)
   const message = `the HPA controller was unable to get the target's current scale: ${why}`
   const claims = [{ type: "AbleToScale", status: false, reason: "FailedGetScale", message }] as const
   yield* Effect.ignore(StatusWriter.status(deps, snapshot.autoscaler, { claims, now: snapshot.now }))
-  return yield* new Snapshot.ReconcileError({ message: `${told}: ${why}`, fault })
+  return yield* new Snapshot.ReconcileError({ message: `${logged}: ${why}`, fault })
 })
 
 /** The rest of a reconciliation, once the scale is known. */

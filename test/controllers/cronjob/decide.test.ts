@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as CronJobLoop from "../../../src/controllers/CronJob.ts"
 import * as Decide from "../../../src/controllers/cronjob/plan/decide.ts"
-import type * as Ports from "../../../src/controllers/cronjob/deps.ts"
+import type * as Deps from "../../../src/controllers/cronjob/deps.ts"
 import type * as Runs from "../../../src/controllers/cronjob/plan/runs.ts"
 import * as Zone from "../../../src/kube/cron/Zone.ts"
 import type { CronJob, Job } from "../../../src/kube/resources.ts"
@@ -19,7 +19,7 @@ const cronJob = (spec: object, metadata: object = {}): CronJob => ({
 const decide = (spec: object, now: string, status: Runs.Status = {}, metadata: object = {}) =>
   Decide.decide({ cronJob: cronJob(spec, metadata), status, now: at(now), zone: Zone.utc })
 
-const told = ({ eventDrafts }: Decide.Decision) =>
+const recorded = ({ eventDrafts }: Decide.Decision) =>
   eventDrafts.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
 
 const under = (...names: ReadonlyArray<string>): Runs.Status => ({ active: names.map((name) => ({ name, uid: name })) })
@@ -55,7 +55,7 @@ describe("a CronJob", () => {
   for (const [title, [spec, metadata, ...expected]] of Object.entries(stops)) {
     it(`${title} is left alone`, () => {
       const decision = decide(spec, "01:00:00", {}, metadata)
-      assert.deepStrictEqual(told(decision), expected)
+      assert.deepStrictEqual(recorded(decision), expected)
       assert.deepStrictEqual([decision.run, decision.wait], [undefined, undefined])
     })
   }
@@ -73,15 +73,15 @@ describe("a CronJob", () => {
     const schedule = "CRON_TZ=Asia/Tokyo 30 9 * * *"
     const decision = decide({ schedule, timeZone: "Europe/Berlin" }, "00:31:00")
     assert.strictEqual(decision.run?.time, at("00:30:00"))
-    assert.lengthOf(told(decision), 1)
+    assert.lengthOf(recorded(decision), 1)
   })
 
   it("runs the last of many missed times, and reports more than a hundred", () => {
     const few = decide({ schedule: "* * * * *" }, "01:40:30")
-    assert.deepStrictEqual([few.run?.time, told(few)], [at("01:40:00"), []])
+    assert.deepStrictEqual([few.run?.time, recorded(few)], [at("01:40:00"), []])
     const many = decide({ schedule: "* * * * *" }, "01:41:30")
     assert.deepStrictEqual(
-      [many.run?.time, told(many)],
+      [many.run?.time, recorded(many)],
       [
         at("01:41:00"),
         [
@@ -90,7 +90,7 @@ describe("a CronJob", () => {
       ]
     )
     const bounded = decide({ schedule: "* * * * *", startingDeadlineSeconds: 600 }, "01:41:30")
-    assert.deepStrictEqual([bounded.run?.time, told(bounded)], [at("01:41:00"), []])
+    assert.deepStrictEqual([bounded.run?.time, recorded(bounded)], [at("01:41:00"), []])
   })
 
   it("finds the last time of an irregular schedule", () => {
@@ -126,7 +126,7 @@ describe("a CronJob", () => {
     assert.deepInclude(decide({}, "00:15:00", status).run, { replaces: [], isAlone: false })
     const forbidden = decide({ concurrencyPolicy: "Forbid" }, "00:15:00", status)
     assert.isUndefined(forbidden.run)
-    assert.deepStrictEqual(told(forbidden), [
+    assert.deepStrictEqual(recorded(forbidden), [
       "Normal JobAlreadyActive Not starting job because prior execution is running and concurrency policy is Forbid"
     ])
     assert.deepInclude(decide({ concurrencyPolicy: "Forbid" }, "00:15:00").run, { replaces: [], isAlone: true })
@@ -141,7 +141,7 @@ describe("an update", () => {
       const [cronJobs, jobs] = [Store.make<CronJob>(), Store.make<Job>()]
       const events: Array<string> = []
       const no = () => Effect.die("nothing is to be asked")
-      const deps: Ports.Deps = {
+      const deps: Deps.Deps = {
         cronJobs,
         jobs,
         zone: Zone.utc,

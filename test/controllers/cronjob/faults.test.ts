@@ -45,7 +45,7 @@ const silent = (resource: string): Rule => ({
   times: 1
 })
 
-const weather: Readonly<Record<string, ReadonlyArray<Rule>>> = {
+const faults: Readonly<Record<string, ReadonlyArray<Rule>>> = {
   "statuses conflict": [on("cronjobs.batch", "update", { _tag: "Conflict" }, 3)],
   "statuses are refused": [on("cronjobs.batch", "update", { _tag: "Status", code: 403 }, 3)],
   "answers about statuses get lost": [on("cronjobs.batch", "update", { _tag: "DropAnswer" }, 3)],
@@ -92,7 +92,7 @@ const isDone = Effect.fnUntraced(function* ({ wrong }: { readonly wrong: Readonl
 })
 
 describe("ten minutes of Jobs, each once", () => {
-  for (const [title, rules] of Object.entries(weather)) {
+  for (const [title, rules] of Object.entries(faults)) {
     it.effect(`although ${title}`, () =>
       Effect.gen(function* () {
         const seen = yield* followed

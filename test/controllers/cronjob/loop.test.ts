@@ -36,21 +36,21 @@ describe("the CronJob controller under random operations", () => {
 
   it.effect("runs each time of four weeks once", () =>
     Effect.gen(function* () {
-      const world = new Model({ policy: "Forbid", succeededKept: 2, failedKept: 1, deadline: 0 }, 0)
-      yield* world.start(0, 0)
-      world.changeSpec({ schedule: "*/15 * * * 1-5", timeZone: "Europe/Berlin" })
+      const model = new Model({ policy: "Forbid", succeededKept: 2, failedKept: 1, deadline: 0 }, 0)
+      yield* model.start(0, 0)
+      model.changeSpec({ schedule: "*/15 * * * 1-5", timeZone: "Europe/Berlin" })
       const weeks = 4 * 7 * 86_400_000
-      while (world.now < weeks) {
-        yield* world.rest()
-        while (world.unfinished().length > 0) world.finish(0, world.made.size % 5 === 0 ? "Failed" : "Complete")
-        yield* world.rest()
-        yield* world.wait(Math.max(1, (world.due ?? weeks) - world.now))
+      while (model.now < weeks) {
+        yield* model.rest()
+        while (model.unfinished().length > 0) model.finish(0, model.made.size % 5 === 0 ? "Failed" : "Complete")
+        yield* model.rest()
+        yield* model.wait(Math.max(1, (model.due ?? weeks) - model.now))
       }
-      assert.isUndefined(world.firstViolation)
+      assert.isUndefined(model.firstViolation)
       // Twenty working days of ninety-six times, except the last; 1970 began on a Thursday at one o'clock in Berlin.
-      assert.strictEqual(world.made.size, 20 * 96 - 1)
-      assert.deepStrictEqual(Runs.activeOf(Runs.statusOf(world.cronJob)), [])
-      assert.lengthOf([...world.jobs], 3)
+      assert.strictEqual(model.made.size, 20 * 96 - 1)
+      assert.deepStrictEqual(Runs.activeOf(Runs.statusOf(model.cronJob)), [])
+      assert.lengthOf([...model.jobs], 3)
     }).pipe(Effect.provide(TestClock.layer()))
   )
 })

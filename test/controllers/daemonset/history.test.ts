@@ -28,7 +28,7 @@ const Facts = Schema.Struct({
   pods: Schema.Literals([0, 1, 2])
 })
 
-const worlds = Arbitrary.schema(
+const cases = Arbitrary.schema(
   Schema.Struct({
     revisions: Schema.Array(Facts).check(Schema.isMaxLength(4)),
     /** Objects with the name that the next revision would have. */
@@ -41,7 +41,7 @@ const worlds = Arbitrary.schema(
   })
 )
 
-type Model = ValueOf<typeof worlds>
+type Model = ValueOf<typeof cases>
 
 const template = Oracle.templateOf("v1", false)
 
@@ -232,7 +232,7 @@ const play = (model: Model) =>
   })
 
 describe("History", () => {
-  checkProperty("with any cache the sync converges without a violation", worlds, (model) =>
+  checkProperty("with any cache the sync converges without a violation", cases, (model) =>
     Effect.flatMap(play(model), (firstViolation) =>
       firstViolation.length === 0 ? Effect.succeed(true) : Effect.fail(firstViolation)
     )

@@ -18,7 +18,7 @@ import * as Store from "../../../src/streams/store/Store.ts"
 import { logged } from "../../support/logged.ts"
 import * as Harness from "./harness.ts"
 
-const decisions = /Daemons are made and deleted/
+const decisions = /Creating and deleting daemon pods/
 
 /** The logged decisions, as the numbers of pods to create and delete. */
 const decided = () => {

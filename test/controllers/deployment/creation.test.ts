@@ -33,9 +33,9 @@ describe("a ReplicaSet that cannot be created", () => {
       yield* Harness.create(Deployment, Harness.deployment())
       const name = Harness.body(calls[1])?.metadata.name
       const message = `Failed to create new replica set "${name}": the disk is full`
-      const told = Harness.body(calls[2])?.status
-      assert.isUndefined(told?.observedGeneration)
-      assert.deepInclude(told?.conditions?.[0], {
+      const recorded = Harness.body(calls[2])?.status
+      assert.isUndefined(recorded?.observedGeneration)
+      assert.deepInclude(recorded?.conditions?.[0], {
         type: "Progressing",
         status: "False",
         reason: "ReplicaSetCreateError",
@@ -172,9 +172,9 @@ describe("existing ReplicaSets", () => {
         "update replicasets.apps orphan",
         "update deployments.apps/status web"
       ])
-      const told = calls.map(Harness.body).flatMap((one) => one?.status?.conditions ?? [])
+      const recorded = calls.map(Harness.body).flatMap((one) => one?.status?.conditions ?? [])
       assert.isDefined(
-        told.find(
+        recorded.find(
           ({ message, reason }) => reason === "FoundNewReplicaSet" && message === 'Found new replica set "orphan"'
         )
       )

@@ -167,13 +167,21 @@ describe("Progress", () => {
     (facts) => {
       const { deployment } = of(facts)
       const next = Progress.pause(deployment, now)
-      const told = Conditions.get(Conditions.of(next), Conditions.progressing)
+      const recorded = Conditions.get(Conditions.of(next), Conditions.progressing)
       if (Progress.pause(next, now + 5000) !== next) return false
       const applies = hasDeadline(facts) && facts.reason !== reasons.timedOut
       if (applies && facts.isPaused && facts.reason !== reasons.paused)
-        return told?.reason === reasons.paused && told.status === "Unknown" && told.message === "Deployment is paused"
+        return (
+          recorded?.reason === reasons.paused &&
+          recorded.status === "Unknown" &&
+          recorded.message === "Deployment is paused"
+        )
       if (applies && !facts.isPaused && facts.reason === reasons.paused)
-        return told?.reason === reasons.resumed && told.status === "Unknown" && told.message === "Deployment is resumed"
+        return (
+          recorded?.reason === reasons.resumed &&
+          recorded.status === "Unknown" &&
+          recorded.message === "Deployment is resumed"
+        )
       return next === deployment
     }
   )

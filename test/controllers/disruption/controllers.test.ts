@@ -193,7 +193,7 @@ describe("controllers of other kinds", () => {
   )
 })
 
-const worlds = Arbitrary.all({
+const cases = Arbitrary.all({
   kind: oneOf("ReplicationController", "ReplicaSet", "ReplicaSet", "ReplicaSet", "StatefulSet", "Deployment"),
   apiVersion: oneOf("v1", "apps/v1", "apps/v1", "apps/v1", "extensions/v1beta1", "example.test/v1"),
   uid: oneOf("same", "same", "same", "other"),
@@ -206,15 +206,15 @@ const worlds = Arbitrary.all({
   replicas: oneOf(0, 3, "none")
 })
 
-type World = ValueOf<typeof worlds>
+type Case = ValueOf<typeof cases>
 
 const store = (objects: ReadonlyArray<KubeObject>) =>
   ({ get: (key: Key.Key) => objects.find((one) => Key.of(one) === key) }) as never
 
-const sizeOf = ({ replicas }: World) => (replicas === "none" ? {} : { replicas })
+const sizeOf = ({ replicas }: Case) => (replicas === "none" ? {} : { replicas })
 
 /** One cached object of each kind, and a reference to one of them. */
-const cachedIn = (given: World) => {
+const cachedIn = (given: Case) => {
   const { apiVersion, isThere, kind, namespace, owner, ownerIsThere, ownerUid, ownerVersion, uid } = given
   const object = (name: string, extra: object = {}) =>
     ({ metadata: { name, namespace: "ns", uid: `uid-${name}`, ...extra }, spec: sizeOf(given) }) as KubeObject
@@ -238,7 +238,7 @@ const cachedIn = (given: World) => {
 const workloads = ["apps/v1", "extensions/v1beta1"]
 
 /** As upstream's finders. */
-const wanted = (given: World): Controllers.Sized | undefined => {
+const wanted = (given: Case): Controllers.Sized | undefined => {
   const { apiVersion, isThere, kind, namespace, owner, ownerIsThere, ownerUid, ownerVersion, uid } = given
   const replicas = given.replicas === "none" ? 1 : given.replicas
   if (!isThere || uid === "other" || namespace === "elsewhere") return undefined
@@ -254,7 +254,7 @@ const wanted = (given: World): Controllers.Sized | undefined => {
 describe("Controllers", () => {
   checkProperty(
     "the cache finds exactly the controllers that upstream's finders find",
-    worlds,
+    cases,
     (given) => JSON.stringify(cachedIn(given)) === JSON.stringify(wanted(given))
   )
 })

@@ -6,7 +6,7 @@ import * as Expectation from "../../../src/controllers/disruption/expectation.ts
 import { checkProperty, int, oneOf } from "../../support/property.ts"
 
 const amount = oneOf(0, 1, 2, 3, 7, "0%", "1%", "33%", "50%", "100%", "some", "")
-const worlds = Arbitrary.all({ value: amount, pods: int(0, 9), scale: int(0, 9) })
+const cases = Arbitrary.all({ value: amount, pods: int(0, 9), scale: int(0, 9) })
 const read = (spec: object, counts: { readonly pods: number; readonly scale: number }) => {
   const found = Expectation.of(spec, counts)
   return Result.isSuccess(found) ? [found.success.expected, found.success.desired] : found.failure
@@ -23,7 +23,7 @@ const noShare = "invalid value for IntOrString: invalid type: string is not a pe
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 describe("Expectation", () => {
-  checkProperty("maxUnavailable counts against the sizes of the controllers", worlds, ({ value, ...counts }) => {
+  checkProperty("maxUnavailable counts against the sizes of the controllers", cases, ({ value, ...counts }) => {
     const share = percent(value)
     const found = read({ maxUnavailable: value }, counts)
     if (typeof value === "string" && share === undefined) return found === noShare
@@ -31,22 +31,16 @@ describe("Expectation", () => {
     return isEqual(found, [counts.scale, Math.max(0, counts.scale - some)])
   })
 
-  checkProperty(
-    "minAvailable is a number of the pods, or a percentage of the sizes",
-    worlds,
-    ({ value, ...counts }) => {
-      const share = percent(value)
-      const found = read({ minAvailable: value }, counts)
-      if (typeof value === "number") return isEqual(found, [counts.pods, value])
-      return share === undefined ? found === noShare : isEqual(found, [counts.scale, upward(share, counts.scale)])
-    }
-  )
+  checkProperty("minAvailable is a number of the pods, or a percentage of the sizes", cases, ({ value, ...counts }) => {
+    const share = percent(value)
+    const found = read({ minAvailable: value }, counts)
+    if (typeof value === "number") return isEqual(found, [counts.pods, value])
+    return share === undefined ? found === noShare : isEqual(found, [counts.scale, upward(share, counts.scale)])
+  })
 
-  checkProperty("neither field expects nothing", worlds, ({ pods, scale }) =>
-    isEqual(read({}, { pods, scale }), [0, 0])
-  )
+  checkProperty("neither field expects nothing", cases, ({ pods, scale }) => isEqual(read({}, { pods, scale }), [0, 0]))
 
-  checkProperty("sizes are read only if they count", worlds, ({ value }) =>
+  checkProperty("sizes are read only if they count", cases, ({ value }) =>
     [
       Expectation.needsScale({ maxUnavailable: value }),
       Expectation.needsScale({ minAvailable: value }) === (typeof value === "string"),

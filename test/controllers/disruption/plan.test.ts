@@ -13,7 +13,7 @@ const pod = Arbitrary.all({
   noted: oneOf(-1, -1, -2, 0, 1, 60, 119, 120, 121, 500)
 })
 
-const worlds = Arbitrary.all({
+const cases = Arbitrary.all({
   pods: Arbitrary.array(pod, { maxLength: 5 }),
   /** Entries for pods that are gone. */
   gone: int(0, 2),
@@ -26,7 +26,7 @@ const worlds = Arbitrary.all({
   isNew: oneOf(false, false, true)
 })
 
-type World = ValueOf<typeof worlds>
+type Case = ValueOf<typeof cases>
 
 const now = 1_000_000_000
 
@@ -34,7 +34,7 @@ const at = (secondsAgo: number): string => Time.format(now - secondsAgo * 1000)
 
 const noteOf = (noted: number): string | undefined => (noted === -1 ? undefined : noted === -2 ? "soon" : at(noted))
 
-const podsOf = ({ pods }: World): ReadonlyArray<Pod> =>
+const podsOf = ({ pods }: Case): ReadonlyArray<Pod> =>
   pods.map(({ going, ready }, i) => ({
     metadata: { name: `p${i}`, namespace: "ns", ...(going ? { deletionTimestamp: at(1) } : {}) },
     status: { conditions: [{ type: "Ready", status: ready ? "True" : "False" }] }
@@ -48,15 +48,15 @@ const other: Conditions.Condition = {
   lastTransitionTime: at(9999)
 }
 
-const conditionsOf = ({ condition, others }: World): ReadonlyArray<Conditions.Condition> => {
+const conditionsOf = ({ condition, others }: Case): ReadonlyArray<Conditions.Condition> => {
   const status = condition === "True" ? "True" : "False"
   const reason = condition === "True" ? "SufficientPods" : condition === "False" ? "InsufficientPods" : condition
   const own = { type: "DisruptionAllowed", status, reason, message: "", lastTransitionTime: at(5000) } as const
   return [...(condition === "none" ? [] : [own]), ...(others ? [other] : [])]
 }
 
-const budgetOf = (world: World): PodDisruptionBudget => {
-  const { generation, gone, isNew, observed, pods } = world
+const budgetOf = (given: Case): PodDisruptionBudget => {
+  const { generation, gone, isNew, observed, pods } = given
   const metadata = { name: "b", namespace: "ns", generation }
   if (isNew) return { metadata, spec: {} }
   const disruptedPods: Record<string, string> = {}
@@ -75,18 +75,18 @@ const budgetOf = (world: World): PodDisruptionBudget => {
       disruptionsAllowed: 7,
       observedGeneration: observed,
       ...(Object.keys(disruptedPods).length === 0 ? {} : { disruptedPods }),
-      conditions: [...conditionsOf(world)]
+      conditions: [...conditionsOf(given)]
     }
   }
 }
 
-const gather = (world: World, time = now): Plan.Gathered => {
-  const { desired, expected } = world
-  return { budget: budgetOf(world), pods: podsOf(world), expected, desired, now: time }
+const gather = (given: Case, time = now): Plan.Gathered => {
+  const { desired, expected } = given
+  return { budget: budgetOf(given), pods: podsOf(given), expected, desired, now: time }
 }
 
 /** Counted again, by the rules. */
-const model = ({ desired, expected, generation, isNew, pods }: World) => {
+const model = ({ desired, expected, generation, isNew, pods }: Case) => {
   const isNoted = (i: number) => {
     const { going = false, noted = -1 } = pods[i] ?? {}
     return !isNew && !going && noted >= 0 && noted < 120
@@ -119,10 +119,10 @@ const own = (status: Plan.Status | undefined) =>
   Conditions.get(status?.conditions as Conditions.Conditions | undefined, "DisruptionAllowed")
 
 describe("Plan", () => {
-  checkProperty("equals the rules", worlds, (world) => {
-    const { expired, recheck, status } = Plan.plan(gather(world))
-    const wanted = model(world)
-    const { conditions: _, ...said } = written(budgetOf(world), status).status ?? {}
+  checkProperty("equals the rules", cases, (given) => {
+    const { expired, recheck, status } = Plan.plan(gather(given))
+    const wanted = model(given)
+    const { conditions: _, ...said } = written(budgetOf(given), status).status ?? {}
     const { expired: gone, recheck: next, ...counts } = wanted
     return (
       Object.entries(counts).every(([key, value]) => text(said[key as keyof typeof said]) === text(value)) &&
@@ -131,8 +131,8 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("is idempotent", worlds, (world) => {
-    const gathered = gather(world)
+  checkProperty("is idempotent", cases, (given) => {
+    const gathered = gather(given)
     const { status } = Plan.plan(gathered)
     const again = Plan.plan({ ...gathered, budget: written(gathered.budget, status) })
     return (
@@ -141,8 +141,8 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("does not change with time before the recheck, and then it does", worlds, (world) => {
-    const gathered = gather(world)
+  checkProperty("does not change with time before the recheck, and then it does", cases, (given) => {
+    const gathered = gather(given)
     const first = Plan.plan(gathered)
     if (first.recheck === undefined)
       return (
@@ -156,8 +156,8 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("each field affects whether it is written", worlds, (world) => {
-    const gathered = gather(world)
+  checkProperty("each field affects whether it is written", cases, (given) => {
+    const gathered = gather(given)
     const { status } = written(gathered.budget, Plan.plan(gathered).status)
     if (status === undefined) return false
     const wrong: ReadonlyArray<Partial<Plan.Status>> = [
@@ -175,8 +175,8 @@ describe("Plan", () => {
     })
   })
 
-  checkProperty("the condition says whether a disruption is allowed, for this generation", worlds, (world) => {
-    const gathered = gather(world)
+  checkProperty("the condition says whether a disruption is allowed, for this generation", cases, (given) => {
+    const gathered = gather(given)
     const { status } = written(gathered.budget, Plan.plan(gathered).status)
     const condition = own(status)
     const allowed = (status?.disruptionsAllowed ?? 0) > 0
@@ -184,18 +184,18 @@ describe("Plan", () => {
       condition?.status === (allowed ? "True" : "False") &&
       condition.reason === (allowed ? "SufficientPods" : "InsufficientPods") &&
       condition.message === "" &&
-      condition.observedGeneration === world.generation
+      condition.observedGeneration === given.generation
     )
   })
 
-  checkProperty("the transition time changes with the status, and other conditions stay", worlds, (world) => {
-    const gathered = gather(world)
+  checkProperty("the transition time changes with the status, and other conditions stay", cases, (given) => {
+    const gathered = gather(given)
     const statuses = [Plan.plan(gathered).status, Plan.failSafe(gathered.budget, "why", now)]
     const before = own(gathered.budget.status)
     return statuses.every((status) => {
       const after = own(written(gathered.budget, status).status)
       const others = (written(gathered.budget, status).status?.conditions ?? []).filter(({ type }) => type === "Other")
-      const kept = !world.isNew && world.others ? [other] : []
+      const kept = !given.isNew && given.others ? [other] : []
       return (
         after?.lastTransitionTime === (before?.status === after?.status ? before?.lastTransitionTime : at(0)) &&
         text(others) === text(kept)
@@ -203,8 +203,8 @@ describe("Plan", () => {
     })
   })
 
-  checkProperty("a failed count allows nothing, with the cause, and is written once", worlds, (world) => {
-    const budget = budgetOf(world)
+  checkProperty("a failed count allows nothing, with the cause, and is written once", cases, (given) => {
+    const budget = budgetOf(given)
     const status = Plan.failSafe(budget, "why", now)
     const safe = written(budget, status)
     const condition = own(safe.status)
@@ -220,8 +220,8 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("a failure stays in the condition until a count succeeds", worlds, (world) => {
-    const gathered = gather(world)
+  checkProperty("a failure stays in the condition until a count succeeds", cases, (given) => {
+    const gathered = gather(given)
     const safe = written(gathered.budget, Plan.failSafe(gathered.budget, "why", now))
     return (
       own(Plan.plan({ ...gathered, budget: safe }).status)?.reason !== "SyncFailed" &&

@@ -5,7 +5,7 @@ import * as Stale from "../../../src/controllers/disruption/stale.ts"
 import type { Pod } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
 import { checkProperty, oneOf, type ValueOf } from "../../support/property.ts"
-const worlds = Arbitrary.all({
+const cases = Arbitrary.all({
   status: oneOf("True", "True", "False", "Unknown"),
   type: oneOf("DisruptionTarget", "DisruptionTarget", "Ready"),
   reason: oneOf("EvictionByEvictionAPI", "PreemptionByScheduler", "TerminationByKubelet", "DeletionByTaintManager"),
@@ -14,9 +14,9 @@ const worlds = Arbitrary.all({
   since: oneOf(-1, 0, 1_000, 300_000)
 })
 
-type World = ValueOf<typeof worlds>
+type Case = ValueOf<typeof cases>
 
-const podOf = ({ going, phase, reason, since, status, type }: World): Pod => ({
+const podOf = ({ going, phase, reason, since, status, type }: Case): Pod => ({
   metadata: {
     name: "p",
     namespace: "ns",
@@ -33,7 +33,7 @@ const podOf = ({ going, phase, reason, since, status, type }: World): Pod => ({
   }
 })
 
-const isStale = ({ going, phase, reason, status, type }: World): boolean =>
+const isStale = ({ going, phase, reason, status, type }: Case): boolean =>
   !going &&
   (phase === "Pending" || phase === "Running") &&
   type === "DisruptionTarget" &&
@@ -41,16 +41,16 @@ const isStale = ({ going, phase, reason, status, type }: World): boolean =>
   reason !== "TerminationByKubelet"
 
 describe("Stale", () => {
-  checkProperty("a condition on a pod that is not deleted is due after two minutes", worlds, (world) => {
-    const found = Stale.due(podOf(world))
-    if (!isStale(world)) return found === undefined
-    return found === (world.since === -1 ? -Infinity : world.since + 120_000)
+  checkProperty("a condition on a pod that is not deleted is due after two minutes", cases, (given) => {
+    const found = Stale.due(podOf(given))
+    if (!isStale(given)) return found === undefined
+    return found === (given.since === -1 ? -Infinity : given.since + 120_000)
   })
 
   checkProperty(
     "the reset sets only the condition to False, with uid and resourceVersion as preconditions",
-    worlds,
-    (world) => {
+    cases,
+    (given) => {
       const wanted = {
         metadata: { uid: "u", resourceVersion: "7" },
         status: {
@@ -66,7 +66,7 @@ describe("Stale", () => {
           ]
         }
       }
-      return JSON.stringify(Stale.reset(podOf(world), 500_000).body) === JSON.stringify(wanted)
+      return JSON.stringify(Stale.reset(podOf(given), 500_000).body) === JSON.stringify(wanted)
     }
   )
 })

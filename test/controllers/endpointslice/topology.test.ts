@@ -58,7 +58,7 @@ const hints = Effect.map(Harness.slices(), (slices) => {
 })
 
 /** The events about hints, each once. */
-const told = Effect.map(Harness.events, (all) => [
+const recorded = Effect.map(Harness.events, (all) => [
   ...new Set(
     all.filter((one) => one.includes("TopologyAware")).map((one) => one.replace("endpoint-slice-controller: ", ""))
   )
@@ -68,10 +68,10 @@ const refused = (why: string) => `Warning TopologyAwareHintsDisabled ${why}, add
 const enabled = "Normal TopologyAwareHintsEnabled Topology Aware Hints has been enabled, addressType: IPv4"
 const unknown = refused("Insufficient Node information: allocatable CPU or zone not specified on one or more nodes")
 
-type World<A, E> = Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>
+type Case<A, E> = Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>
 
 /** Two zones of equal size, and a node that does not count. */
-const world = <A, E>(test: World<A, E>) =>
+const given = <A, E>(test: Case<A, E>) =>
   Harness.withLoop(
     Effect.andThen(Effect.andThen(machine("e", "east"), machine("w", "west")), () => test),
     { controllers: [EndpointSliceController.make()] }
@@ -79,19 +79,19 @@ const world = <A, E>(test: World<A, E>) =>
 
 describe("a Service with topology-aware hints", () => {
   it.effect("keeps traffic in its zone where each zone has its share", () =>
-    world(
+    given(
       Effect.gen(function* () {
         yield* Harness.expose({ publishNotReadyAddresses: true }, auto)
         yield* pods("e", 2)
         yield* pods("w", 2)
         assert.strictEqual(yield* hints, "east-east 2, west-west 2")
-        assert.include(yield* told, enabled)
+        assert.include(yield* recorded, enabled)
       })
     )
   )
 
   it.effect("serves another zone where the pods are, and returns to its own", () =>
-    world(
+    given(
       Effect.gen(function* () {
         yield* pods("e", 5)
         yield* pods("w", 1)
@@ -102,13 +102,13 @@ describe("a Service with topology-aware hints", () => {
         yield* Harness.remove(Pod, "e-4", { gracePeriodSeconds: 0 })
         yield* Harness.remove(Pod, "e-3", { gracePeriodSeconds: 0 })
         assert.strictEqual(yield* hints, "east-east 3, west-west 3")
-        assert.deepStrictEqual(yield* told, [enabled])
+        assert.deepStrictEqual(yield* recorded, [enabled])
       })
     )
   )
 
   it.effect("divides by CPU, and again when that changes", () =>
-    world(
+    given(
       Effect.gen(function* () {
         yield* pods("e", 4)
         yield* pods("w", 4)
@@ -129,12 +129,12 @@ describe("a Service with topology-aware hints", () => {
   )
 
   it.effect("has no hints with fewer endpoints than zones, with an event", () =>
-    world(
+    given(
       Effect.gen(function* () {
         yield* pods("e", 1)
         yield* Harness.expose({}, auto)
         assert.strictEqual(yield* hints, "east-any 1")
-        assert.deepStrictEqual(yield* told, [refused("Insufficient number of endpoints (1 endpoints, 2 zones)")])
+        assert.deepStrictEqual(yield* recorded, [refused("Insufficient number of endpoints (1 endpoints, 2 zones)")])
         yield* pods("w", 1)
         assert.strictEqual(yield* hints, "east-east 1, west-west 1")
       })
@@ -142,7 +142,7 @@ describe("a Service with topology-aware hints", () => {
   )
 
   it.effect("has no hints where an endpoint would be overloaded, with an event", () =>
-    world(
+    given(
       Effect.gen(function* () {
         yield* machine("n", "north", "1")
         yield* pods("e", 3)
@@ -151,20 +151,20 @@ describe("a Service with topology-aware hints", () => {
         assert.strictEqual(yield* hints, "east-any 3, west-any 1")
         const why =
           "Unable to allocate minimum required endpoints to each zone without exceeding overload threshold (4 endpoints, 3 zones)"
-        assert.deepStrictEqual(yield* told, [refused(why)])
+        assert.deepStrictEqual(yield* recorded, [refused(why)])
       })
     )
   )
 
   it.effect("has no hints while a node's zone or CPU is unknown, and has them again afterwards", () =>
-    world(
+    given(
       Effect.gen(function* () {
         yield* pods("e", 2)
         yield* pods("w", 2)
         yield* Harness.expose({}, auto)
         yield* machine("x", "", "500m")
         assert.strictEqual(yield* hints, "east-any 2, west-any 2")
-        assert.sameMembers([...(yield* told)], [enabled, unknown])
+        assert.sameMembers([...(yield* recorded)], [enabled, unknown])
         yield* patchNode("x", { metadata: { labels: { [zoneLabel]: "west" } } })
         assert.strictEqual(yield* hints, "east-east 2, west-west 2")
         yield* patchNode("x", status("0", true), "status")
@@ -182,7 +182,7 @@ describe("a Service with topology-aware hints", () => {
   )
 
   it.effect("has no hints if an endpoint has no zone, with an event", () =>
-    world(
+    given(
       Effect.gen(function* () {
         yield* Harness.node("lost")
         yield* pods("e", 3)
@@ -191,13 +191,13 @@ describe("a Service with topology-aware hints", () => {
         yield* Harness.runs("web", ["10.9.0.1"])
         yield* Harness.expose({}, auto)
         assert.strictEqual(yield* hints, "east-any 3, nowhere-any 1, west-any 2")
-        assert.deepStrictEqual(yield* told, [refused("One or more endpoints do not have a zone specified")])
+        assert.deepStrictEqual(yield* recorded, [refused("One or more endpoints do not have a zone specified")])
       })
     )
   )
 
   it.effect("loses them without the annotation, with an event; pods that are not ready never have any", () =>
-    world(
+    given(
       Effect.gen(function* () {
         yield* pods("e", 2)
         yield* pods("w", 3)
@@ -206,7 +206,7 @@ describe("a Service with topology-aware hints", () => {
         assert.strictEqual(yield* hints, "east-east 2, west-any 1, west-west 2")
         yield* Harness.patch(Service, "web", { metadata: { annotations: { [mode]: "Disabled" } } })
         assert.strictEqual(yield* hints, "east-any 2, west-any 3")
-        assert.deepStrictEqual(yield* told, [enabled, refused("Topology Aware Hints has been disabled")])
+        assert.deepStrictEqual(yield* recorded, [enabled, refused("Topology Aware Hints has been disabled")])
         const old = "service.kubernetes.io/topology-aware-hints"
         yield* Harness.patch(Service, "web", { metadata: { annotations: { [old]: "auto" } } })
         assert.strictEqual(yield* hints, "east-east 2, west-any 1, west-west 2")
@@ -215,7 +215,7 @@ describe("a Service with topology-aware hints", () => {
   )
 
   it.effect("has new hints as soon as the CPU of a node changes", () =>
-    world(
+    given(
       Effect.gen(function* () {
         yield* pods("e", 4)
         yield* pods("w", 4)

@@ -46,7 +46,7 @@ const expected = (nodes: Iterable<Fact>): string => {
 const text = (shares: ReturnType<Zones.Zones["shares"]>): string =>
   shares === undefined ? "unknown" : [...shares].map(([zone, share]) => `${zone} ${share}`).join()
 
-const play = (facts: ReadonlyArray<Fact>, each: (told: boolean, before: string, after: string) => boolean) => {
+const play = (facts: ReadonlyArray<Fact>, each: (recorded: boolean, before: string, after: string) => boolean) => {
   const zones = Zones.make()
   const there = new Map<number, Fact>()
   return facts.every((one) => {
@@ -55,14 +55,14 @@ const play = (facts: ReadonlyArray<Fact>, each: (told: boolean, before: string, 
     if (!one.exists && previous === undefined) return true
     if (one.exists) there.set(one.id, one)
     else there.delete(one.id)
-    const told = zones.observe(
+    const recorded = zones.observe(
       !one.exists
         ? { _tag: "Deleted", object: node(previous ?? one), stateUnknown: false }
         : previous === undefined
           ? { _tag: "Created", object: node(one), initial: false }
           : { _tag: "Updated", object: node(one), previous: node(previous) }
     )
-    return each(told, before, text(zones.shares())) && text(zones.shares()) === expected(there.values())
+    return each(recorded, before, text(zones.shares())) && text(zones.shares()) === expected(there.values())
   })
 }
 
@@ -70,7 +70,7 @@ describe("Zones", () => {
   checkProperty("the shares equal those of a scan", history, (facts) => play(facts, () => true))
 
   checkProperty("a change of the shares is reported", history, (facts) =>
-    play(facts, (told, before, after) => told || before === after)
+    play(facts, (recorded, before, after) => recorded || before === after)
   )
 
   checkProperty("a node event without a change changes nothing", fact, (one) => {

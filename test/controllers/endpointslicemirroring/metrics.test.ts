@@ -23,11 +23,11 @@ const numbers = Effect.map(Metric.snapshot, (all) =>
   )
 )
 
-const world = (test: Parameters<typeof Mirroring.scenario>[0]) =>
+const given = (test: Parameters<typeof Mirroring.scenario>[0]) =>
   Mirroring.scenario(test).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 
 it.effect("the gauges are totals of all mirrored Endpoints, without deleted ones", () =>
-  world(
+  given(
     Effect.gen(function* () {
       yield* Mirroring.createService()
       yield* Mirroring.createEndpoints([
@@ -45,7 +45,7 @@ it.effect("the gauges are totals of all mirrored Endpoints, without deleted ones
 )
 
 it.effect("endpoints_sync_duration observes every sync, whatever its result", () =>
-  world(
+  given(
     Effect.gen(function* () {
       yield* Mirroring.createService()
       const { endpoints_sync_duration: before } = yield* numbers

@@ -1,7 +1,6 @@
 /** The requests of one attempt, by the state of the graph and of the server. Upstream: garbagecollector.go, attemptToDeleteItem. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as AbsentOwners from "../../../src/controllers/garbagecollector/absentOwners.ts"
 import * as AttemptToDelete from "../../../src/controllers/garbagecollector/attemptToDelete.ts"
 import * as Graph from "../../../src/controllers/garbagecollector/graph.ts"
 import * as Identity from "../../../src/controllers/garbagecollector/Identity.ts"
@@ -58,7 +57,7 @@ const attempt = Effect.fnUntraced(function* (
       Effect.as(request(`delete ${uid} judged as ${judged.metadata.uid}: ${propagation}`), answer),
     removeFinalizer: ({ uid }, finalizer) => request(`remove ${finalizer} from ${uid}`)
   }
-  const absentOwners = AbsentOwners.make(9)
+  const absentOwners = AttemptToDelete.absentOwners(9)
   const attempted = AttemptToDelete.attempt({
     graph,
     absentOwners,

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as AbsentOwners from "../../../src/controllers/garbagecollector/absentOwners.ts"
 import * as AttemptToDelete from "../../../src/controllers/garbagecollector/attemptToDelete.ts"
 import type { Judged, Standing } from "../../../src/controllers/garbagecollector/attemptToDelete.ts"
 import type { Identity } from "../../../src/controllers/garbagecollector/Identity.ts"
@@ -131,7 +130,7 @@ describe("absent owners", () => {
   })
 
   it("are found by their whole identity, and dropped by least use", () => {
-    const absent = AbsentOwners.make(2)
+    const absent = AttemptToDelete.absentOwners(2)
     absent.add(identity("a"))
     absent.add(identity("b"))
     assert.isFalse(absent.has(identity("a", "red")))

@@ -8,7 +8,6 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as AbsentOwners from "../../../src/controllers/garbagecollector/absentOwners.ts"
 import * as AttemptToDelete from "../../../src/controllers/garbagecollector/attemptToDelete.ts"
 import * as AttemptToOrphan from "../../../src/controllers/garbagecollector/attemptToOrphan.ts"
 import * as Graph from "../../../src/controllers/garbagecollector/graph.ts"
@@ -48,7 +47,7 @@ export class Model {
   private readonly pending = new Map<string, Array<InformerEvent>>(kinds.map((kind) => [kind, []]))
   private readonly delivered = new Map<string, Set<string>>(kinds.map((kind) => [kind, new Set()]))
   private graph = Graph.make()
-  private absentOwners = AbsentOwners.make(20)
+  private absentOwners = AttemptToDelete.absentOwners(20)
   private toDelete = new Set<string>()
   private toOrphan = new Set<string>()
   private retries = new Set<string>()
@@ -236,7 +235,7 @@ export class Model {
 
   private restart(): void {
     this.graph = Graph.make()
-    this.absentOwners = AbsentOwners.make(20)
+    this.absentOwners = AttemptToDelete.absentOwners(20)
     this.toDelete = new Set()
     this.toOrphan = new Set()
     this.retries = new Set()

@@ -125,8 +125,8 @@ const play = (steps: ReadonlyArray<Step>) =>
         calls.length = 0
         yield* Harness.advance("5 minutes")
         if (calls.length > 0) flaws.push(`writes for nothing: ${calls.join()}`)
-        const [told] = yield* cluster.snapshot(HorizontalPodAutoscaler)
-        const { currentReplicas, desiredReplicas } = told?.status ?? {}
+        const [recorded] = yield* cluster.snapshot(HorizontalPodAutoscaler)
+        const { currentReplicas, desiredReplicas } = recorded?.status ?? {}
         if (currentReplicas !== 2 || desiredReplicas !== 2) flaws.push(`told ${currentReplicas} and ${desiredReplicas}`)
         return flaws
       }),

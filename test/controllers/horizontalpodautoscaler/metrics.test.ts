@@ -23,7 +23,7 @@ const settings = {
   scalesToZero: false
 }
 
-interface World {
+interface Case {
   readonly metrics?: ReadonlyArray<MetricSpec>
   readonly apiVersion?: string
   readonly replicas?: number
@@ -37,8 +37,8 @@ const forbidden = ApiError.fromStatus({ context: { verb: "update", path: "/a" },
  * One reconciliation of an autoscaler that a server would reject, and the counters after it: `reconciliations_total
  * none spec`.
  */
-const looked = Effect.fnUntraced(function* (world: World) {
-  const { apiVersion = "apps/v1", metrics = [], refusesStatus, replicas = 2 } = world
+const looked = Effect.fnUntraced(function* (given: Case) {
+  const { apiVersion = "apps/v1", metrics = [], refusesStatus, replicas = 2 } = given
   const autoscaler: HorizontalPodAutoscaler = {
     metadata: { name: "web", namespace: "ns", uid: "u", resourceVersion: "1" },
     spec: { scaleTargetRef: { apiVersion, kind: "Deployment", name: "web" }, maxReplicas: 10, metrics: [...metrics] }
@@ -73,7 +73,7 @@ const looked = Effect.fnUntraced(function* (world: World) {
   })
 })
 
-const counted = (world: World) => Effect.provideService(looked(world), Metric.MetricRegistry, new Map())
+const counted = (given: Case) => Effect.provideService(looked(given), Metric.MetricRegistry, new Map())
 
 const cpu: MetricSpec = {
   type: "Resource",

@@ -24,7 +24,7 @@ const settings: Settings = {
 }
 
 const answer = Arbitrary.all({ fails: oneOf(false, false, true), replicas: int(0, 20) })
-const world = Arbitrary.all({
+const given = Arbitrary.all({
   min: oneOf(0, 1, 1, 2, 4),
   more: int(0, 12),
   current: int(0, 20),
@@ -35,11 +35,11 @@ const world = Arbitrary.all({
   /** It may add two at a time. */
   isSlow: oneOf(false, false, true)
 })
-type World = ValueOf<typeof world>
+type Case = ValueOf<typeof given>
 
 const slow = { scaleUp: { policies: [{ type: "Pods", value: 2, periodSeconds: 15 }] } }
 
-const autoscalerOf = ({ answers, isScaledToZero, isSlow, min, more, type }: World): HorizontalPodAutoscaler => ({
+const autoscalerOf = ({ answers, isScaledToZero, isSlow, min, more, type }: Case): HorizontalPodAutoscaler => ({
   metadata: { name: "web", namespace: "default" },
   spec: {
     scaleTargetRef: { kind: "Deployment", name: "web" },
@@ -54,7 +54,7 @@ const autoscalerOf = ({ answers, isScaledToZero, isSlow, min, more, type }: Worl
   }
 })
 
-const saidOf = ({ answers }: World): Plan.MetricResults =>
+const resultsOf = ({ answers }: Case): Plan.MetricResults =>
   answers.map(({ fails, replicas }, i) =>
     fails
       ? Result.fail({ reason: "FailedGetResourceMetric", message: `no ${i}`, summary: `nothing of ${i}` })
@@ -64,20 +64,20 @@ const saidOf = ({ answers }: World): Plan.MetricResults =>
 /** Too old to count. */
 const longAgo: History.History = { recommendations: [{ replicas: 1, time: -1_000_000 }], changes: [] }
 
-const planOf = (one: World) => {
+const planOf = (one: Case) => {
   const autoscaler = autoscalerOf(one)
   const own = { ...settings, scalesToZero: one.scalesToZero }
   const isMeasured = Plan.course(autoscaler, one.current, own)._tag === "Measure"
-  const results = isMeasured ? saidOf(one) : []
+  const results = isMeasured ? resultsOf(one) : []
   return Plan.plan({ autoscaler, current: one.current, results, settings: own, history: longAgo, now: 0 })
 }
 
-const isOff = ({ current, isScaledToZero, min, scalesToZero, type }: World): boolean =>
+const isOff = ({ current, isScaledToZero, min, scalesToZero, type }: Case): boolean =>
   current === 0 && !(scalesToZero && isScaledToZero && (min > 0 || type === "External"))
 
-const boundsOf = ({ min, more }: World) => ({ min, max: Math.max(1, min + more) })
+const boundsOf = ({ min, more }: Case) => ({ min, max: Math.max(1, min + more) })
 
-const isWithin = (one: World): boolean => {
+const isWithin = (one: Case): boolean => {
   const { max, min } = boundsOf(one)
   return one.current === 0 || (one.current >= min && one.current <= max)
 }
@@ -85,7 +85,7 @@ const isWithin = (one: World): boolean => {
 const claimed = (plan: Plan.Plan, type: string) => plan.claims.find((claim) => claim.type === type)
 
 describe("Plan", () => {
-  checkProperty("the size is within the bounds, or unchanged", world, (one) => {
+  checkProperty("the size is within the bounds, or unchanged", given, (one) => {
     const { max, min } = boundsOf(one)
     const { desired } = planOf(one)
     if (desired === undefined) return true
@@ -94,17 +94,17 @@ describe("Plan", () => {
 
   checkProperty(
     "a target that a user scaled to zero is not changed",
-    world,
+    given,
     (one) => isOff(one) === (claimed(planOf(one), "ScalingActive")?.reason === "ScalingDisabled")
   )
 
-  checkProperty("a failed metric prevents a scale-down", world, (one) => {
+  checkProperty("a failed metric prevents a scale-down", given, (one) => {
     const { desired } = planOf(one)
     const isMeasured = isWithin(one) && !isOff(one)
     return !isMeasured || !one.answers.some(({ fails }) => fails) || desired === undefined || desired >= one.current
   })
 
-  checkProperty("the largest proposal counts, and gives the reason", world, (one) => {
+  checkProperty("the largest proposal counts, and gives the reason", given, (one) => {
     if (!isWithin(one) || isOff(one)) return true
     const known = one.answers.flatMap(({ fails, replicas }, i) => (fails ? [] : [{ replicas, i }]))
     const plan = planOf(one)
@@ -124,7 +124,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("each metric is in the status, and each failure has an event", world, (one) => {
+  checkProperty("each metric is in the status, and each failure has an event", given, (one) => {
     if (!isWithin(one) || isOff(one)) return true
     const plan = planOf(one)
     const failures = one.answers.filter(({ fails }) => fails).length
@@ -135,7 +135,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("beyond the bounds no metric is queried", world, (one) => {
+  checkProperty("beyond the bounds no metric is queried", given, (one) => {
     if (isWithin(one)) return true
     const plan = planOf(one)
     const { max, min } = boundsOf(one)

@@ -21,9 +21,9 @@ const some = Arbitrary.all({
   measured: int(0, 60),
   window: oneOf(0, 30)
 })
-const world = Arbitrary.all({ pods: Arbitrary.array(some, { maxLength: 4 }), resource: oneOf("cpu", "cpu", "memory") })
-type World = ValueOf<typeof world>
-type Some = World["pods"][number]
+const given = Arbitrary.all({ pods: Arbitrary.array(some, { maxLength: 4 }), resource: oneOf("cpu", "cpu", "memory") })
+type Case = ValueOf<typeof given>
+type Some = Case["pods"][number]
 
 const delays = { cpuInitialization: 120_000, initialReadiness: 30_000 }
 
@@ -36,7 +36,7 @@ const podOf = ({ changed, isDeleted, phase, ready, started }: Some, i: number): 
   }
 })
 
-const givenOf = ({ pods, resource }: World): Pods.Given => ({
+const givenOf = ({ pods, resource }: Case): Pods.Given => ({
   pods: pods.map(podOf),
   samples: new Map(
     pods.flatMap((one, i) =>
@@ -63,7 +63,7 @@ const expected = (one: Some, resource: string): "ignored" | "unready" | "missing
 }
 
 describe("Pods", () => {
-  checkProperty("each pod is in the group of the rule", world, (one) => {
+  checkProperty("each pod is in the group of the rule", given, (one) => {
     const groups = Pods.group(givenOf(one))
     const all = one.pods.map((pod) => expected(pod, one.resource))
     const names = (which: string) => all.flatMap((group, i) => (group === which ? [`pod-${i}`] : [])).join()
@@ -77,7 +77,7 @@ describe("Pods", () => {
 
   checkProperty(
     "ready pods are running and ready",
-    world,
+    given,
     ({ pods }) =>
       Pods.readyOf(pods.map(podOf)) ===
       pods.filter(({ phase, ready }) => phase === "Running" && ready === "True").length

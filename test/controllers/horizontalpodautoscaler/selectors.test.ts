@@ -25,7 +25,7 @@ const selector = oneOf(
   "app=a,pod-template-hash=2",
   "!tier"
 )
-const world = Arbitrary.all({
+const given = Arbitrary.all({
   pods: Arbitrary.array(Arbitrary.all({ labels, namespace: oneOf("n", "m") }), { maxLength: 6 }),
   autoscalers: Arbitrary.array(
     Arbitrary.all({ selector, later: selector, namespace: oneOf("n", "m"), isGone: oneOf(false, false, true) }),
@@ -33,9 +33,9 @@ const world = Arbitrary.all({
   ),
   which: int(0, 4)
 })
-type World = ValueOf<typeof world>
+type Case = ValueOf<typeof given>
 
-const podsOf = ({ pods }: World): ReadonlyArray<Pod> =>
+const podsOf = ({ pods }: Case): ReadonlyArray<Pod> =>
   pods.map(({ labels: { tier, ...rest }, namespace }, i) => ({
     metadata: { name: `p-${i}`, namespace, labels: tier === "none" ? rest : { ...rest, tier } }
   }))
@@ -63,7 +63,7 @@ const names = (pods: ReadonlyArray<Pod>): string =>
     .join()
 
 describe("Selectors", () => {
-  checkProperty("finds exactly the pods of the namespace that the selector selects", world, (one) => {
+  checkProperty("finds exactly the pods of the namespace that the selector selects", given, (one) => {
     const pods = podsOf(one)
     const store = storeOf(pods)
     return one.autoscalers.every(
@@ -72,7 +72,7 @@ describe("Selectors", () => {
     )
   })
 
-  checkProperty("finds exactly the autoscalers that currently select one of the pods", world, (one) => {
+  checkProperty("finds exactly the autoscalers that currently select one of the pods", given, (one) => {
     const pods = podsOf(one)
     const table = Selectors.makeTable()
     for (const [i, { isGone, later, namespace, selector }] of one.autoscalers.entries()) {

@@ -16,19 +16,19 @@ const pod = Arbitrary.all({
   request: int(1, 3)
 })
 const tolerance = oneOf(0, 0.1, 0.25)
-const world = Arbitrary.all({
+const given = Arbitrary.all({
   pods: Arbitrary.array(pod, { maxLength: 7 }),
   current: int(1, 8),
   target: int(1, 150),
   down: tolerance,
   up: tolerance
 })
-type World = ValueOf<typeof world>
-type Pod = World["pods"][number]
+type Case = ValueOf<typeof given>
+type Pod = Case["pods"][number]
 
 const isMeasured = ({ state }: Pod): boolean => state !== "unready" && state !== "missing"
 
-const givenOf = ({ current, down, pods, up }: World): Usage.Given => {
+const givenOf = ({ current, down, pods, up }: Case): Usage.Given => {
   const named = pods.map((one, i) => ({ ...one, name: `pod-${i}` }))
   const of = (...states: ReadonlyArray<Pod["state"]>) =>
     new Set(named.filter(({ state }) => states.includes(state)).map(({ name }) => name))
@@ -44,7 +44,7 @@ const givenOf = ({ current, down, pods, up }: World): Usage.Given => {
   return { samples, groups, current, tolerances: { down, up } }
 }
 
-const requestsOf = ({ pods }: World): ReadonlyMap<string, bigint> =>
+const requestsOf = ({ pods }: Case): ReadonlyMap<string, bigint> =>
   new Map(
     pods.flatMap(({ request, state }, i) => (state === "stray" ? [] : [[`pod-${i}`, BigInt(request * 100)] as const]))
   )
@@ -56,7 +56,7 @@ interface Seen {
 
 /** The expected replicas, pod by pod; undefined without a usable sample. */
 const expected = (
-  { current, down, pods, up }: World,
+  { current, down, pods, up }: Case,
   ratioOf: (seen: ReadonlyArray<Seen>) => number | undefined,
   assumed: (pod: Pod) => number
 ): number | undefined => {
@@ -97,20 +97,20 @@ const shareRatio = (target: number) => (seen: ReadonlyArray<Seen>) => {
 const answered = (result: Result.Result<Usage.Answer, string>): number | undefined =>
   Result.isSuccess(result) ? result.success.replicas : undefined
 
-const plainOf = (one: World) => answered(Usage.replicas(givenOf(one), Usage.plain(BigInt(one.target))))
+const plainOf = (one: Case) => answered(Usage.replicas(givenOf(one), Usage.plain(BigInt(one.target))))
 
-const shareOf = (one: World) => answered(Usage.replicas(givenOf(one), Usage.utilization(one.target, requestsOf(one))))
+const shareOf = (one: Case) => answered(Usage.replicas(givenOf(one), Usage.utilization(one.target, requestsOf(one))))
 
 describe("Usage", () => {
   checkProperty(
     "a target average gives the replicas of the model",
-    world,
+    given,
     (one) => plainOf(one) === expected(one, plainRatio(one.target), () => one.target)
   )
 
   checkProperty(
     "a target utilization gives the replicas of the model",
-    world,
+    given,
     (one) =>
       shareOf(one) ===
       expected(one, shareRatio(one.target), ({ request }) =>
@@ -118,13 +118,13 @@ describe("Usage", () => {
       )
   )
 
-  checkProperty("exactly at the target nothing changes", world, (one) => {
+  checkProperty("exactly at the target nothing changes", given, (one) => {
     const pods = one.pods.map((each) => ({ ...each, amount: one.target }))
     const asked = plainOf({ ...one, pods })
     return asked === undefined || asked === one.current
   })
 
-  checkProperty("a total value is in proportion to the ready pods", world, ({ current, down, target, up }) => {
+  checkProperty("a total value is in proportion to the ready pods", given, ({ current, down, target, up }) => {
     const ratio = target / 50
     const asked = Usage.shared(ratio, { current, ready: 3, tolerances: { down, up } })
     const isNear = ratio >= 1 - down && ratio <= 1 + up
@@ -134,7 +134,7 @@ describe("Usage", () => {
     )
   })
 
-  checkProperty("a total average gives as many replicas as it takes", world, ({ current, down, target, up }) => {
+  checkProperty("a total average gives as many replicas as it takes", given, ({ current, down, target, up }) => {
     const { average, replicas } = Usage.perPod(1000n, BigInt(target), { current, tolerances: { down, up } })
     const ratio = 1000 / (target * current)
     const isNear = ratio >= 1 - down && ratio <= 1 + up

@@ -41,61 +41,62 @@ const first: HorizontalPodAutoscaler = {
 }
 
 /** A server of one autoscaler and one target, which may be cut off after some writes. */
-interface World {
+interface Case {
   autoscaler: HorizontalPodAutoscaler
   replicas: number
   depth: number
   /** Writes that are still stored. */
   writes: number
-  readonly told: Array<string>
+  readonly recorded: Array<string>
 }
 
-const worldOf = (replicas: number): World => ({ autoscaler: first, replicas, depth: 0, writes: Infinity, told: [] })
+const worldOf = (replicas: number): Case => ({ autoscaler: first, replicas, depth: 0, writes: Infinity, recorded: [] })
 
 const cut = ApiError.network({ verb: "update", path: "/" }, new Error("cut off"))
 
-const writing = <A>(world: World, write: () => A): Effect.Effect<A, ApiError.ApiError> =>
-  Effect.suspend(() => (world.writes-- > 0 ? Effect.sync(write) : Effect.fail(cut)))
+const writing = <A>(given: Case, write: () => A): Effect.Effect<A, ApiError.ApiError> =>
+  Effect.suspend(() => (given.writes-- > 0 ? Effect.sync(write) : Effect.fail(cut)))
 
-const portsOf = (world: World): Effect.Effect<Deps> =>
+const portsOf = (given: Case): Effect.Effect<Deps> =>
   Effect.map(MetricsApi, (metrics): Deps => {
     const scale = () => ({
       metadata: { name: "web" },
-      spec: { replicas: world.replicas },
-      status: { replicas: world.replicas, selector: "app=web" }
+      spec: { replicas: given.replicas },
+      status: { replicas: given.replicas, selector: "app=web" }
     })
-    const tell = (reason: string, message: string) => Effect.sync(() => void world.told.push(`${reason}: ${message}`))
+    const tell = (reason: string, message: string) =>
+      Effect.sync(() => void given.recorded.push(`${reason}: ${message}`))
     return {
-      autoscalers: { ...Store.make<HorizontalPodAutoscaler>(), get: () => world.autoscaler },
+      autoscalers: { ...Store.make<HorizontalPodAutoscaler>(), get: () => given.autoscaler },
       pods: Store.make<Pod>(),
       scales: {
         get: () => Effect.sync(scale),
         update: (_, wanted) =>
-          writing(world, () => {
-            world.replicas = wanted.spec?.replicas ?? 0
+          writing(given, () => {
+            given.replicas = wanted.spec?.replicas ?? 0
             return wanted
           })
       },
       metrics,
-      live: () => Effect.sync(() => world.autoscaler),
-      updateStatus: (next) => writing(world, () => (world.autoscaler = next)),
+      live: () => Effect.sync(() => given.autoscaler),
+      updateStatus: (next) => writing(given, () => (given.autoscaler = next)),
       events: {
         event: (_, __, reason, message) => tell(reason, message),
         normal: (_, reason, message) => tell(reason, message),
         warning: (_, reason, message) => tell(reason, message)
       }
     }
-  }).pipe(Effect.provide(MetricsApi.layerMemory({ external: () => [{ value: String(world.depth) }] })))
+  }).pipe(Effect.provide(MetricsApi.layerMemory({ external: () => [{ value: String(given.depth) }] })))
 
 /** A leadership term: it reconciles when the test says so. */
-const term = (world: World, scalesToZero = true) =>
-  Effect.map(portsOf(world), (deps) => {
+const term = (given: Case, scalesToZero = true) =>
+  Effect.map(portsOf(given), (deps) => {
     const look = Sync.sync(deps, { settings: { ...settings, scalesToZero }, histories: makeHistories() })
     return Effect.andThen(TestClock.adjust("15 seconds"), Effect.result(look("default/web")))
   })
 
-const zero = (world: World): string | undefined =>
-  world.autoscaler.status?.conditions?.flatMap(({ message, reason, status, type }) =>
+const zero = (given: Case): string | undefined =>
+  given.autoscaler.status?.conditions?.flatMap(({ message, reason, status, type }) =>
     type === "ScaledToZero" ? [`${status} ${reason}: ${message}`] : []
   )[0]
 
@@ -105,18 +106,18 @@ const isNot = "False NotScaledToZero: the HPA controller did not scale the workl
 describe("the last replica", () => {
   it.effect("is removed, and added when the metric requires it", () =>
     Effect.gen(function* () {
-      const world = worldOf(2)
-      const look = yield* term(world)
+      const given = worldOf(2)
+      const look = yield* term(given)
       yield* look
-      assert.deepStrictEqual([world.replicas, zero(world)], [2, undefined])
+      assert.deepStrictEqual([given.replicas, zero(given)], [2, undefined])
       yield* look
-      assert.deepStrictEqual([world.replicas, zero(world)], [0, isZero])
+      assert.deepStrictEqual([given.replicas, zero(given)], [0, isZero])
       yield* look
-      assert.deepStrictEqual([world.replicas, zero(world)], [0, isZero])
-      world.depth = 25
+      assert.deepStrictEqual([given.replicas, zero(given)], [0, isZero])
+      given.depth = 25
       yield* look
-      assert.deepStrictEqual([world.replicas, zero(world)], [3, isNot])
-      assert.deepStrictEqual(world.told, [
+      assert.deepStrictEqual([given.replicas, zero(given)], [3, isNot])
+      assert.deepStrictEqual(given.recorded, [
         "SuccessfulRescale: New size: 0; reason: All metrics below target",
         "SuccessfulRescale: New size: 3; reason: external metric depth(nil) above target"
       ])
@@ -125,10 +126,10 @@ describe("the last replica", () => {
 
   it.effect("that a user removed is not added, nor any while the gate is off", () =>
     Effect.gen(function* () {
-      const world = worldOf(0)
-      world.depth = 25
-      yield* yield* term(world)
-      assert.strictEqual(world.replicas, 0)
+      const given = worldOf(0)
+      given.depth = 25
+      yield* yield* term(given)
+      assert.strictEqual(given.replicas, 0)
       const own = worldOf(1)
       const look = yield* term(own)
       yield* look
@@ -142,17 +143,17 @@ describe("the last replica", () => {
 
   it.effect("is added up to the bounds, where they were raised meanwhile", () =>
     Effect.gen(function* () {
-      const world = worldOf(1)
-      const look = yield* term(world)
+      const given = worldOf(1)
+      const look = yield* term(given)
       yield* look
       yield* look
-      const { autoscaler } = world
+      const { autoscaler } = given
       if (autoscaler.spec !== undefined)
-        world.autoscaler = { ...autoscaler, spec: { ...autoscaler.spec, minReplicas: 2 } }
+        given.autoscaler = { ...autoscaler, spec: { ...autoscaler.spec, minReplicas: 2 } }
       yield* look
-      assert.deepStrictEqual([world.replicas, zero(world)], [2, isNot])
+      assert.deepStrictEqual([given.replicas, zero(given)], [2, isNot])
       assert.strictEqual(
-        world.told.at(-1),
+        given.recorded.at(-1),
         "SuccessfulRescale: New size: 2; reason: Current number of replicas below Spec.MinReplicas"
       )
     })
@@ -165,18 +166,18 @@ describe("the last replica", () => {
  */
 const survives = (writes: number) =>
   Effect.gen(function* () {
-    const world = worldOf(1)
-    const before = yield* term(world)
+    const given = worldOf(1)
+    const before = yield* term(given)
     yield* before
-    world.writes = writes
+    given.writes = writes
     yield* before
-    world.writes = Infinity
-    const after = yield* term(world)
+    given.writes = Infinity
+    const after = yield* term(given)
     yield* after
     yield* after
-    world.depth = 25
+    given.depth = 25
     yield* after
-    return world.replicas
+    return given.replicas
   })
 
 describe("a process that ends between any two writes", () => {
@@ -188,16 +189,16 @@ describe("a process that ends between any two writes", () => {
 
   it.effect("records a refusal, and resets the condition ScaledToZero", () =>
     Effect.gen(function* () {
-      const world = worldOf(1)
-      const look = yield* term(world)
+      const given = worldOf(1)
+      const look = yield* term(given)
       yield* look
-      world.writes = 1
+      given.writes = 1
       const answer = yield* look
       assert.isTrue(Result.isFailure(answer))
-      world.writes = Infinity
-      world.depth = 10
+      given.writes = Infinity
+      given.depth = 10
       yield* look
-      assert.deepStrictEqual([world.replicas, zero(world)], [1, isNot])
+      assert.deepStrictEqual([given.replicas, zero(given)], [1, isNot])
     })
   )
 })

@@ -6,7 +6,7 @@
 import type { Pod } from "../../../kube/resources.ts"
 import * as Spec from "../spec.ts"
 import * as Snapshot from "./snapshot.ts"
-import type { Creation, Deletion, Step } from "./step.ts"
+import type { Creation, Deletion, Step } from "./manage.ts"
 
 const nothing: Step = { create: [], remove: [] }
 
