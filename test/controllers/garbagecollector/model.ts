@@ -1,8 +1,9 @@
 /**
- * A cluster in a few maps, and the garbage collector's real parts on it: objects with owners, informers that lag, relists and
- * restarts, one step at a time in an order made of random numbers. What must hold is said of the objects alone, by rules so
- * plain that they ask about everything at every step: nothing with an owner left is deleted, no reference that holds is
- * removed, and at rest there is nothing left to collect.
+ * A model of the cluster in a few maps, with the garbage collector's graph and attempts on it: objects with owners,
+ * informers that lag, relists and restarts, in random order. The rules are checked on the objects alone, by scans after
+ * every step: no object with an existing owner is deleted, no valid reference is removed, and in the end nothing is
+ * left to collect. Kept for its speed: 0.16 ms a step (500 sequences), against 6.6 ms on the embedded API server (8
+ * sequences).
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
