@@ -2,19 +2,26 @@
  * Everything a controller stands on, in process and in virtual time: the embedded API server and the services over it. Objects
  * in the cache are frozen, so a controller that writes to what it read fails here.
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
+import { isWatch, type Rule } from "../../src/apiserver/faults.ts"
+import type { KubeObject } from "../../src/kube/Meta.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import type * as Resource from "../../src/kube/Resource.ts"
+import { Event } from "../../src/kube/resources.ts"
 import { Cache } from "../../src/layers/Cache.ts"
 import type { Descriptor, Services } from "../../src/layers/Controller.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Quiescence } from "../../src/layers/Quiescence.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
 import { Supervisor } from "../../src/layers/Supervisor.ts"
-import type { Transport } from "../../src/layers/Transport.ts"
+import type { Request, Transport } from "../../src/layers/Transport.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 
 export const layer: Layer.Layer<ApiServer | Transport | Services | Quiescence> = Recorder.layer.pipe(
   Layer.provideMerge(Cache.layer()),
@@ -44,3 +51,56 @@ export const start = <R>(controller: Descriptor<R>) =>
   })
 
 export const isDone = <A, E>(fiber: Fiber.Fiber<A, E>): boolean => fiber.pollUnsafe() !== undefined
+
+/** Settles, lets the virtual time of a `ClusterTest` pass, and settles again. */
+export const advance = (time: Duration.Input) => Effect.flatMap(ClusterTest, (cluster) => cluster.advance(time))
+
+export const withClient = <A, E, R>(use: (client: KubeClient["Service"]) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(KubeClient, use)
+
+/** Where an object is: in the namespace `default`, unless its resource is cluster-scoped. */
+const placeOf = ({ scope }: Resource.Any, name: string) =>
+  scope === "Cluster" ? { name } : { namespace: "default", name }
+
+/** Creates an object, then settles. */
+export const create = <A extends KubeObject>(resource: Resource.Resource<A>, object: object) =>
+  withClient((client) => Effect.tap(client.create(resource, object as never), () => settle))
+
+/** Sends a merge patch, then settles. */
+export const patch = (resource: Resource.Any, name: string, body: object, subresource?: string) =>
+  withClient((client) =>
+    Effect.tap(client.patch(resource, { ...placeOf(resource, name), subresource }, Patch.merge(body)), () => settle)
+  )
+
+/** Deletes an object, then settles. */
+export const remove = (resource: Resource.Any, name: string, options: object = {}) =>
+  withClient((client) => Effect.tap(client.delete(resource, placeOf(resource, name), options), () => settle))
+
+/** The events that a field selector selects, sorted by their names: `Normal SuccessfulCreate Created pod: …`. */
+export const events = (fieldSelector: string) =>
+  Effect.gen(function* () {
+    yield* (yield* Recorder).drained
+    const { items } = yield* (yield* KubeClient).list(Event, { fieldSelector })
+    return items.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
+  })
+
+/** Records the writes that `isRecorded` accepts from now on; `rules` inject faults. */
+export const recording = (isRecorded: (request: Request) => boolean, rules: ReadonlyArray<Rule> = []) =>
+  Effect.gen(function* () {
+    const calls: Array<Request> = []
+    yield* (yield* ApiServer).setFaults([
+      {
+        match: (request) => {
+          if (request.method !== "GET" && !isWatch(request) && isRecorded(request)) calls.push(request)
+          return false
+        },
+        fault: { _tag: "Drop" }
+      },
+      ...rules
+    ])
+    return calls
+  })
+
+/** `update deployments.apps/status web`. */
+export const line = ({ context }: Request): string =>
+  [context.verb, context.resource, context.name].filter((part) => part !== undefined).join(" ")

@@ -1,19 +1,16 @@
 /** The harness of the Deployment tests: objects, ReplicaSets whose status the test writes, and recorded requests. */
 import { it } from "@effect/vitest"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as DeploymentController from "../../../src/controllers/Deployment.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
-import * as Patch from "../../../src/kube/Patch.ts"
 import type * as Resource from "../../../src/kube/Resource.ts"
-import { Deployment, Event, Pod, ReplicaSet } from "../../../src/kube/resources.ts"
-import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
-import { isWatch, type Rule } from "../../../src/apiserver/faults.ts"
+import { Deployment, Pod, ReplicaSet } from "../../../src/kube/resources.ts"
+import type { Rule } from "../../../src/apiserver/faults.ts"
 import { ClusterTest, type Provides } from "../../../src/testing/ClusterTest.ts"
-import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { Recorder } from "../../../src/layers/Recorder.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
+import * as Cluster from "../../support/cluster.ts"
+import { advance, create, line, patch, remove, settle, withClient } from "../../support/cluster.ts"
 
 export const labels = { app: "web" }
 
@@ -33,24 +30,10 @@ export const replicaSet = (name: string, spec: object = {}, metadata: object = {
   spec: { replicas: 3, selector: { matchLabels: labels }, template: template(), ...spec }
 })
 
-const withClient = <A, E, R>(use: (client: KubeClient["Service"]) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(KubeClient, use)
-
-export const settle = Effect.flatMap(ClusterTest, (cluster) => cluster.settle)
-
-export const advance = (time: Duration.Input) => Effect.flatMap(ClusterTest, (cluster) => cluster.advance(time))
-
-export const create = <A extends KubeObject>(resource: Resource.Resource<A>, object: object) =>
-  withClient((client) => Effect.tap(client.create(resource, object as never), () => settle))
+export { advance, create, line, patch, remove, settle }
 
 export const get = <A extends KubeObject>(resource: Resource.Resource<A>, name = "web") =>
   withClient((client) => client.get(resource, { namespace: "default", name }))
-
-/** Sends a merge patch, then settles. */
-export const patch = (resource: Resource.Any, name: string, body: object, subresource?: string) =>
-  withClient((client) =>
-    Effect.tap(client.patch(resource, { namespace: "default", name, subresource }, Patch.merge(body)), () => settle)
-  )
 
 /** A change of the Deployment's spec. */
 export const change = (spec: object) => patch(Deployment, "web", { spec })
@@ -58,9 +41,6 @@ export const change = (spec: object) => patch(Deployment, "web", { spec })
 export const annotate = (annotations: object) => patch(Deployment, "web", { metadata: { annotations } })
 
 export const useImage = (image: string) => change({ template: { spec: podSpec(image) } })
-
-export const remove = (resource: Resource.Any, name: string, options: object = {}) =>
-  withClient((client) => Effect.tap(client.delete(resource, { namespace: "default", name }, options), () => settle))
 
 /** All ReplicaSets of the namespace, the newest last. */
 export const sets = withClient((client) =>
@@ -126,38 +106,12 @@ export const conditionTexts = Effect.map(conditions, (all) =>
   all.map(({ message, reason, status, type }) => `${type}=${status} ${reason}: ${message}`)
 )
 
-const recorded = Effect.gen(function* () {
-  yield* (yield* Recorder).drained
-  const client = yield* KubeClient
-  return (yield* client.list(Event, { fieldSelector: "involvedObject.kind=Deployment" })).items
-})
-
-/** Events about the Deployment, sorted by event name: `Normal ScalingReplicaSet Scaled up …`. */
-export const events = Effect.map(recorded, (items) =>
-  items.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
-)
+/** Events about the Deployment. */
+export const events = Cluster.events("involvedObject.kind=Deployment")
 
 /** Records writes from now on, except events; `rules` inject faults. */
 export const recording = (rules: ReadonlyArray<Rule> = []) =>
-  Effect.gen(function* () {
-    const calls: Array<Request> = []
-    yield* (yield* ApiServer).setFaults([
-      {
-        match: (request) => {
-          if (request.context.resource !== "events" && request.method !== "GET" && !isWatch(request))
-            calls.push(request)
-          return false
-        },
-        fault: { _tag: "Drop" }
-      },
-      ...rules
-    ])
-    return calls
-  })
-
-/** `update deployments.apps/status web`. */
-export const line = ({ context }: Request): string =>
-  [context.verb, context.resource, context.name].filter((part) => part !== undefined).join(" ")
+  Cluster.recording(({ context }) => context.resource !== "events", rules)
 
 /** The body of a write. */
 export const body = (call: Request | undefined): Deployment | undefined => call?.body as Deployment | undefined

@@ -2,51 +2,41 @@
  * The harness of the disruption tests: pods whose readiness the test sets, their controllers, budgets, and evictions.
  */
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Disruption from "../../../src/controllers/Disruption.ts"
 import type * as ApiError from "../../../src/kube/ApiError.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
-import * as Patch from "../../../src/kube/Patch.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { Event, Pod, PodDisruptionBudget } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
 import * as ClusterTest from "../../../src/testing/ClusterTest.ts"
 import type { Descriptor } from "../../../src/layers/Controller.ts"
-import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 import { Transport } from "../../../src/layers/Transport.ts"
+import * as Cluster from "../../support/cluster.ts"
+import { advance, patch, settle, withClient } from "../../support/cluster.ts"
 
 export const namespace = "default"
 
 export const labels = { app: "web" }
 
-export const settle = Effect.flatMap(ClusterTest.ClusterTest, (cluster) => cluster.settle)
-
-export const advance = (time: Duration.Input) =>
-  Effect.flatMap(ClusterTest.ClusterTest, (cluster) => cluster.advance(time))
+export { advance, patch, settle }
 
 const settled = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.tap(effect, () => settle)
-
-const withClient = <A, E, R>(use: (client: KubeClient["Service"]) => Effect.Effect<A, E, R>) =>
-  settled(Effect.flatMap(KubeClient, use))
 
 export const create = <A extends KubeObject>(
   resource: Resource.Resource<A>,
   name: string,
   spec: object,
   metadata: object = {}
-) => withClient((client) => client.create(resource, { metadata: { name, namespace, ...metadata }, spec } as never))
+) => Cluster.create(resource, { metadata: { name, namespace, ...metadata }, spec })
 
 export const get = <A extends KubeObject>(resource: Resource.Resource<A>, name: string) =>
-  withClient((client) => client.get(resource, { namespace, name }))
-
-export const patch = (resource: Resource.Any, name: string, body: object, subresource?: string) =>
-  withClient((client) => client.patch(resource, { namespace, name, subresource }, Patch.merge(body)))
+  settled(withClient((client) => client.get(resource, { namespace, name })))
 
 export const remove = (resource: Resource.Any, name: string, options: object = { gracePeriodSeconds: 0 }) =>
-  withClient((client) => client.delete(resource, { namespace, name }, options))
+  Cluster.remove(resource, name, options)
 
 export const containers = [{ name: "main", image: "web:1" }]
 

@@ -4,7 +4,6 @@
  */
 import { assert } from "@effect/vitest"
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -13,9 +12,9 @@ import * as Patch from "../../../src/kube/Patch.ts"
 import { Deployment, Event, HorizontalPodAutoscaler, Pod } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
 import * as ClusterTest from "../../../src/testing/ClusterTest.ts"
-import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { type Memory, MetricsApi, type PodMetrics } from "../../../src/layers/MetricsApi.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
+import { advance, settle, withClient } from "../../support/cluster.ts"
 
 export const namespace = "default"
 export const labels = { app: "web" }
@@ -33,13 +32,7 @@ export interface Measured extends Memory {
 /** Long before the test, so that no pod counts as starting. */
 export const longAgo = Time.format(-3_600_000)
 
-const withClient = <A, E, R>(use: (client: KubeClient["Service"]) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(KubeClient, use)
-
-const cluster = <A, E, R>(use: (one: ClusterTest.ClusterTest["Service"]) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(ClusterTest.ClusterTest, use)
-
-export const advance = (time: Duration.Input) => cluster((one) => one.advance(time))
+export { advance }
 
 /** One more reconciliation of all autoscalers. */
 export const reconcileOnce = advance("15 seconds")
@@ -82,7 +75,7 @@ export const pods = (count: number, request = "1") =>
     for (const name of wanted) if (!there.has(name)) yield* addPod(name, running, request)
     for (const name of there) if (!wanted.includes(name)) yield* removePod(name)
     yield* observed(count)
-    yield* cluster((one) => one.settle)
+    yield* settle
   })
 
 /** Sets the replicas in the target's status. */
@@ -135,7 +128,7 @@ export const autoscaler = (spec: object = {}, name = "web") =>
         spec: { scaleTargetRef, maxReplicas: 10, metrics: [cpu(50)], ...spec }
       })
     ),
-    () => cluster((one) => one.settle)
+    () => settle
   )
 
 export const get = (name = "web") => withClient((client) => client.get(HorizontalPodAutoscaler, { namespace, name }))
@@ -200,7 +193,9 @@ export const metricsLayer = (measured: Measured) =>
 
 /** Starts a controller. */
 export const start = (measured: Measured, { loop }: Options = {}) =>
-  cluster((one) => Effect.provide(one.run(Autoscalers.make(loop)), metricsLayer(measured)))
+  Effect.flatMap(ClusterTest.ClusterTest, (cluster) =>
+    Effect.provide(cluster.run(Autoscalers.make(loop)), metricsLayer(measured))
+  )
 
 /** Runs the controller in a cluster without nodes. */
 export const scenario = <A, E>(
