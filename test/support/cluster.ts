@@ -9,7 +9,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
-import { isWatch, type Rule } from "../../src/apiserver/faults.ts"
+import { type Fault, isWatch, type Rule } from "../../src/apiserver/faults.ts"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import type * as Resource from "../../src/kube/Resource.ts"
@@ -18,6 +18,7 @@ import { Cache } from "../../src/layers/Cache.ts"
 import type { Descriptor, Services } from "../../src/layers/Controller.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Quiescence } from "../../src/layers/Quiescence.ts"
+import { LeaderLost } from "../../src/layers/Leadership.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
 import { Supervisor } from "../../src/layers/Supervisor.ts"
 import type { Request, Transport } from "../../src/layers/Transport.ts"
@@ -104,3 +105,14 @@ export const recording = (isRecorded: (request: Request) => boolean, rules: Read
 /** `update deployments.apps/status web`. */
 export const line = ({ context }: Request): string =>
   [context.verb, context.resource, context.name].filter((part) => part !== undefined).join(" ")
+
+/** Ends a controller as a lost leadership does: nothing is finished first. */
+export const leaderLost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
+
+/** Faults of writes in random operation sequences; after a `crash` the test ends the process. */
+export const writeFaults: Readonly<Partial<Record<string, Fault>>> = {
+  conflict: { _tag: "Conflict" },
+  refusal: { _tag: "Status", code: 500 },
+  lost: { _tag: "DropAnswer" },
+  crash: { _tag: "DropAnswer" }
+}

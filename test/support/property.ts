@@ -3,7 +3,8 @@ import { assert, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { runs } from "./runs.ts"
+import * as TestClock from "effect/testing/TestClock"
+import { runs, seed } from "./runs.ts"
 
 /** A test: `holds` for each value that is drawn. A failure shows the smallest value for which it does not. */
 export const checkProperty = <A>(
@@ -16,6 +17,28 @@ export const checkProperty = <A>(
     Effect.map(Arbitrary.checkEffect(values, holds, options), (result) =>
       assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
     )
+  )
+}
+
+/** A test: `run` returns no violation for any sequence that is drawn, each under a clock of its own. */
+export const checkSequences = <A, E>(
+  title: string,
+  sequences: Arbitrary.Arbitrary<A>,
+  run: (sequence: A) => Effect.Effect<ReadonlyArray<string>, E>,
+  options: Arbitrary.CheckOptions = { runs: runs(25), maxShrinks: 50, seed }
+): void => {
+  const check = (sequence: A) =>
+    run(sequence).pipe(
+      Effect.provide(TestClock.layer()),
+      Effect.flatMap((violations) => (violations.length === 0 ? Effect.succeed(true) : Effect.fail(violations)))
+    )
+  it.effect(
+    title,
+    () =>
+      Effect.map(Arbitrary.checkEffect(sequences, check, options), (result) =>
+        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
+      ),
+    120_000
   )
 }
 

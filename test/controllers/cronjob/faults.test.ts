@@ -4,7 +4,6 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
 import * as Runs from "../../../src/controllers/cronjob/plan/runs.ts"
 import * as CronJobs from "../../../src/controllers/CronJob.ts"
@@ -14,13 +13,11 @@ import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type { Rule } from "../../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import * as Jobs from "../job/harness.ts"
+import { leaderLost } from "../../support/cluster.ts"
 import * as Harness from "./harness.ts"
 
 const none: ReadonlyArray<string> = []
-
-const died = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
 
 const template = {
   spec: { restartPolicy: "Never", containers: [{ name: "main", image: "work:1", command: ["sleep", "20"] }] }
@@ -118,7 +115,7 @@ describe("ten minutes of Jobs, each once", () => {
         for (let lived = 0; lived < 10 * 60_000; lived += millis) {
           const running = yield* cluster.run(CronJobs.make({ zone: Zone.utc }))
           yield* cluster.advance(millis)
-          yield* running.stop(died)
+          yield* running.stop(leaderLost)
         }
         yield* Harness.start
         yield* Harness.advance("30 seconds")
@@ -145,7 +142,7 @@ describe("ten minutes of Jobs, each once", () => {
         // The response arrives after the controller was killed.
         yield* server.setFaults([on(resource, verb, { _tag: "DropAnswer" }, 1000)])
         yield* cluster.advance("62 seconds")
-        yield* running.stop(died)
+        yield* running.stop(leaderLost)
         yield* server.setFaults([])
       }
       yield* Harness.start

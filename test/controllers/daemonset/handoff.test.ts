@@ -1,13 +1,10 @@
 /** A new leadership term compares each DaemonSet's pods with the server once, before its first write for it. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
-import { LeaderLost } from "../../../src/layers/Leadership.ts"
+import { leaderLost } from "../../support/cluster.ts"
 import * as Harness from "./harness.ts"
-
-const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
 
 /** Lists of pods from now on that do not come from a cache. */
 const asking = Effect.gen(function* () {
@@ -36,7 +33,7 @@ describe("a new leadership term", () => {
       const first = yield* Harness.start
       yield* Harness.create(Harness.DaemonSet, Harness.daemonSet())
       yield* Harness.advance("1 minute")
-      yield* first.stop(lost)
+      yield* first.stop(leaderLost)
       const asked = yield* asking
       yield* Harness.start
       yield* Harness.advance("1 minute")

@@ -5,17 +5,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as TestClock from "effect/testing/TestClock"
 import * as EndpointsController from "../../../src/controllers/Endpoints.ts"
 import * as EndpointSliceController from "../../../src/controllers/EndpointSlice.ts"
 import { EndpointSlice, Pod, Service } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type { Fault, Rule } from "../../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
-import { LeaderLost } from "../../../src/layers/Leadership.ts"
-import { int, oneOf } from "../../support/property.ts"
-import { runs, seed } from "../../support/runs.ts"
+import { checkSequences, int, oneOf } from "../../support/property.ts"
+import { leaderLost, writeFaults } from "../../support/cluster.ts"
 import * as Harness from "../shared/services/harness.ts"
 
 const slices = "endpointslices.discovery.k8s.io"
@@ -44,13 +41,6 @@ const history = Arbitrary.array(step, { minLength: 1, maxLength: 10 })
 
 type Step = typeof step extends Arbitrary.Arbitrary<infer A> ? A : never
 
-const faults: Partial<Record<Step["fault"], Fault>> = {
-  conflict: { _tag: "Conflict" },
-  refusal: { _tag: "Status", code: 500 },
-  lost: { _tag: "DropAnswer" },
-  crash: { _tag: "DropAnswer" }
-}
-
 const isWrite = (resource: string | undefined, method: string): boolean =>
   method !== "GET" && (resource === slices || resource === "endpoints")
 
@@ -58,7 +48,7 @@ const isWrite = (resource: string | undefined, method: string): boolean =>
 const rulesOf = ({ fault, times, what }: Step): ReadonlyArray<Rule> => {
   // These would affect the user's own writes.
   if (what === "meddle" || what === "steal") return []
-  const onWrites = faults[fault]
+  const onWrites = writeFaults[fault]
   if (onWrites !== undefined) {
     return [{ match: ({ context, method }) => isWrite(context.resource, method), fault: onWrites, times }]
   }
@@ -125,10 +115,8 @@ const inEndpoints = Effect.map(Harness.endpoints(), (one) =>
     .sort()
 )
 
-const gone = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
-
 /** Runs the steps, and returns the final violations. */
-const play = (steps: ReadonlyArray<Step>) =>
+const run = (steps: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const server = yield* ApiServer
@@ -141,7 +129,7 @@ const play = (steps: ReadonlyArray<Step>) =>
       yield* act(one, i)
       if (one.fault !== "crash") continue
       // The processes end at once, and others take over.
-      yield* Effect.forEach(running, ({ stop }) => stop(gone))
+      yield* Effect.forEach(running, ({ stop }) => stop(leaderLost))
       running = yield* Effect.forEach(loops, (one) => cluster.run(one))
     }
     yield* server.setFaults([])
@@ -162,23 +150,7 @@ const play = (steps: ReadonlyArray<Step>) =>
   }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
 
 describe("random operation sequences under fault injection", () => {
-  it.effect(
-    "slices and Endpoints match the pods in the end, and are not written any more",
-    () =>
-      Effect.gen(function* () {
-        const result = yield* Arbitrary.checkEffect(
-          history,
-          (steps) =>
-            play(steps).pipe(
-              Effect.provide(TestClock.layer()),
-              Effect.flatMap((said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said)))
-            ),
-          { runs: runs(25), maxShrinks: 50, seed }
-        )
-        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
-      }),
-    120_000
-  )
+  checkSequences("slices and Endpoints match the pods in the end, and are not written any more", history, run)
 })
 
 /** Every kind of step and of fault, one after the other. */
@@ -199,7 +171,7 @@ const all: ReadonlyArray<Step> = [
 
 describe("fixed operation sequences", () => {
   it.effect("slices and Endpoints match the pods after every kind of step and fault", () =>
-    Effect.map(play(all), (wrong) => assert.deepStrictEqual(wrong, []))
+    Effect.map(run(all), (wrong) => assert.deepStrictEqual(wrong, []))
   )
 
   const add = { what: "add", pod: 0, fault: "none", times: 1 } as const
@@ -213,7 +185,7 @@ describe("fixed operation sequences", () => {
     ["the only pod is deleted", { what: "kill" }]
   ] as const) {
     it.effect(`slices and Endpoints match the pods after ${title}`, () =>
-      Effect.map(play([add, wait, { ...add, ...last }]), (wrong) => assert.deepStrictEqual(wrong, []))
+      Effect.map(run([add, wait, { ...add, ...last }]), (wrong) => assert.deepStrictEqual(wrong, []))
     )
   }
 })

@@ -5,8 +5,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as TestClock from "effect/testing/TestClock"
 import * as Mirroring from "../../../src/controllers/EndpointSliceMirroring.ts"
 import * as Repack from "../../../src/controllers/shared/services/repack.ts"
 import { Endpoints, EndpointSlice, Namespace, Service } from "../../../src/kube/resources.ts"
@@ -15,9 +13,8 @@ import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type { Fault, Rule } from "../../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { LeaderLost } from "../../../src/layers/Leadership.ts"
-import { int, oneOf, type ValueOf } from "../../support/property.ts"
-import { runs, seed } from "../../support/runs.ts"
+import { checkSequences, int, oneOf, type ValueOf } from "../../support/property.ts"
+import { leaderLost, writeFaults } from "../../support/cluster.ts"
 import * as Harness from "../shared/services/harness.ts"
 import * as MirroringHarness from "./harness.ts"
 
@@ -34,17 +31,10 @@ const step = Arbitrary.all({
 
 type Step = ValueOf<typeof step>
 
-const faults: Partial<Record<Step["fault"], Fault>> = {
-  conflict: { _tag: "Conflict" },
-  refusal: { _tag: "Status", code: 500 },
-  lost: { _tag: "DropAnswer" },
-  crash: { _tag: "DropAnswer" }
-}
-
 const rulesOf = ({ fault, times, what }: Step): ReadonlyArray<Rule> => {
   // These would affect the user's own writes.
   if (what === "meddle" || what === "steal") return []
-  const onWrites = faults[fault]
+  const onWrites = writeFaults[fault]
   if (onWrites !== undefined) {
     return [{ match: ({ context, method }) => method !== "GET" && context.resource === slices, fault: onWrites, times }]
   }
@@ -117,10 +107,8 @@ const expected = Effect.gen(function* () {
   return Array.from(said, ([key, ips]) => [key, ...[...ips].toSorted()].join(" ")).toSorted()
 })
 
-const gone = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
-
 /** Runs the steps, and returns the final violations. */
-const play = (steps: ReadonlyArray<Step>) =>
+const run = (steps: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const server = yield* ApiServer
@@ -132,7 +120,7 @@ const play = (steps: ReadonlyArray<Step>) =>
       yield* act(one, i)
       if (one.fault !== "crash") continue
       // The process ends at once, and another takes over.
-      yield* running.stop(gone)
+      yield* running.stop(leaderLost)
       running = yield* cluster.run(Mirroring.make())
     }
     yield* server.setFaults([])
@@ -147,22 +135,10 @@ const play = (steps: ReadonlyArray<Step>) =>
   }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
 
 describe("random operation sequences under fault injection", () => {
-  it.effect(
+  checkSequences(
     "slices match the Endpoints in the end, and are not written any more",
-    () =>
-      Effect.gen(function* () {
-        const result = yield* Arbitrary.checkEffect(
-          Arbitrary.array(step, { minLength: 1, maxLength: 10 }),
-          (steps) =>
-            play(steps).pipe(
-              Effect.provide(TestClock.layer()),
-              Effect.flatMap((said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said)))
-            ),
-          { runs: runs(25), maxShrinks: 50, seed }
-        )
-        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
-      }),
-    120_000
+    Arbitrary.array(step, { minLength: 1, maxLength: 10 }),
+    run
   )
 })
 
@@ -188,7 +164,7 @@ const all: ReadonlyArray<Step> = [
 
 describe("fixed operation sequences", () => {
   it.effect("slices match the Endpoints after every kind of step and fault", () =>
-    Effect.map(play(all), (wrong) => assert.deepStrictEqual(wrong, []))
+    Effect.map(run(all), (wrong) => assert.deepStrictEqual(wrong, []))
   )
 
   for (const [title, last] of [
@@ -198,7 +174,7 @@ describe("fixed operation sequences", () => {
     ["a client takes a slice away", { what: "steal" }]
   ] as const) {
     it.effect(`slices match the Endpoints after ${title}`, () =>
-      Effect.map(play([plain, { ...plain, what: "wait" }, { ...plain, one: 3, ...last }]), (wrong) =>
+      Effect.map(run([plain, { ...plain, what: "wait" }, { ...plain, one: 3, ...last }]), (wrong) =>
         assert.deepStrictEqual(wrong, [])
       )
     )

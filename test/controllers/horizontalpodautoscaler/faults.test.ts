@@ -6,15 +6,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as TestClock from "effect/testing/TestClock"
 import { Deployment, HorizontalPodAutoscaler } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
-import type { Fault, Rule } from "../../../src/apiserver/faults.ts"
+import type { Rule } from "../../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
-import { LeaderLost } from "../../../src/layers/Leadership.ts"
-import { int, oneOf } from "../../support/property.ts"
-import { runs, seed } from "../../support/runs.ts"
+import { checkSequences, int, oneOf } from "../../support/property.ts"
+import { leaderLost, writeFaults } from "../../support/cluster.ts"
 import * as Harness from "./harness.ts"
 
 const bounds = { minReplicas: 2, maxReplicas: 12 }
@@ -30,17 +27,10 @@ const history = Arbitrary.array(step, { minLength: 1, maxLength: 8 })
 
 type Step = typeof step extends Arbitrary.Arbitrary<infer A> ? A : never
 
-const faults: Partial<Record<Step["fault"], Fault>> = {
-  conflict: { _tag: "Conflict" },
-  refusal: { _tag: "Status", code: 500 },
-  lost: { _tag: "DropAnswer" },
-  crash: { _tag: "DropAnswer" }
-}
-
 const written = new Set(["deployments.apps/scale", "horizontalpodautoscalers.autoscaling/status"])
 
 const rulesOf = ({ fault, times }: Step): ReadonlyArray<Rule> => {
-  const onWrites = faults[fault]
+  const onWrites = writeFaults[fault]
   if (onWrites !== undefined) {
     const match: Rule["match"] = ({ context, method }) => method === "PUT" && written.has(context.resource ?? "")
     return [{ match, fault: onWrites, times }]
@@ -67,8 +57,6 @@ const act = (measured: Harness.Measured, { amount, what }: Step) => {
   }
 }
 
-const gone = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
-
 const sizeNow = Effect.flatMap(ApiServer, (server) =>
   Effect.map(server.snapshot(Deployment), ([one]) =>
     Number((one?.["spec"] as { readonly replicas?: number })?.replicas)
@@ -80,7 +68,7 @@ const isEarly = (steps: ReadonlyArray<Step>): boolean =>
   steps.every(({ what }) => what === "use" || what === "follow" || what === "away")
 
 /** Runs the steps, and returns the violations. */
-const play = (steps: ReadonlyArray<Step>) =>
+const run = (steps: ReadonlyArray<Step>) =>
   Harness.scenario(
     (measured) =>
       Effect.gen(function* () {
@@ -101,7 +89,7 @@ const play = (steps: ReadonlyArray<Step>) =>
           if (after > Math.max(2 * before, 4)) flaws.push(`too fast: ${before} to ${after}`)
           if (after < before && isEarly(steps.slice(0, i + 1))) flaws.push(`too early: ${before} to ${after}`)
           if (one.fault !== "crash") continue
-          yield* running.stop(gone)
+          yield* running.stop(leaderLost)
           running = yield* Harness.start(measured)
         }
         yield* server.setFaults([])
@@ -134,23 +122,7 @@ const play = (steps: ReadonlyArray<Step>) =>
   )
 
 describe("random operation sequences under fault injection", () => {
-  it.effect(
-    "a target has the size that its metric requires, and is not written any more",
-    () =>
-      Effect.gen(function* () {
-        const result = yield* Arbitrary.checkEffect(
-          history,
-          (steps) =>
-            play(steps).pipe(
-              Effect.provide(TestClock.layer()),
-              Effect.flatMap((said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said)))
-            ),
-          { runs: runs(25), maxShrinks: 50, seed }
-        )
-        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
-      }),
-    120_000
-  )
+  checkSequences("a target has the size that its metric requires, and is not written any more", history, run)
 })
 
 /** Every kind of step and of fault, one after the other. */
@@ -175,7 +147,7 @@ describe("fixed operation sequences", () => {
     ["a restart while usage falls", [use, { ...use, what: "use", amount: 1, fault: "crash" }, { ...use, amount: 1 }]]
   ] as const) {
     it.effect(`a target gets what its metric asks for after ${title}`, () =>
-      Effect.map(play(steps), (flaws) => assert.deepStrictEqual(flaws, []))
+      Effect.map(run(steps), (flaws) => assert.deepStrictEqual(flaws, []))
     )
   }
 })
