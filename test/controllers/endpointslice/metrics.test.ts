@@ -12,7 +12,7 @@ import * as Harness from "../shared/services/harness.ts"
 
 const controllers = [EndpointSliceController.make()]
 
-const given = (test: Parameters<typeof Harness.withLoop>[0], options: Parameters<typeof Harness.withLoop>[1] = {}) =>
+const scenario = (test: Parameters<typeof Harness.withLoop>[0], options: Parameters<typeof Harness.withLoop>[1] = {}) =>
   Harness.withLoop(test, { controllers, ...options }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 
 /** The values of a metric by label values; for histograms count and sum. */
@@ -38,7 +38,7 @@ const dual = { ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "PreferDualStack", 
 
 describe("endpointslices_changed_per_sync", () => {
   it.effect("observes each family of a sync, even without a write", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* Harness.expose(dual)
         assert.deepStrictEqual(yield* of("endpointslices_changed_per_sync"), { "Disabled ": [2, 2] })
@@ -55,7 +55,7 @@ describe("endpointslices_changed_per_sync", () => {
   )
 
   it.effect("omits a family whose writes failed", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* Harness.recording([
           {
@@ -75,7 +75,7 @@ describe("endpointslices_changed_per_sync", () => {
   )
 
   it.effect("has labels for hints and traffic distribution", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* Harness.expose({ trafficDistribution: "PreferClose" }, { name: "close" })
         const annotations = { "service.kubernetes.io/topology-mode": "Auto" }
@@ -93,7 +93,7 @@ describe("endpointslices_changed_per_sync", () => {
 
 describe("endpoints_added_per_sync and endpoints_removed_per_sync", () => {
   it.effect("observe each family of a sync", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* Harness.running("web-0", "10.1.0.1", "fd00::1")
         yield* Harness.running("web-1", "10.1.0.2")
@@ -111,7 +111,7 @@ describe("endpoints_added_per_sync and endpoints_removed_per_sync", () => {
 
 describe("services_count_by_traffic_distribution", () => {
   it.effect("counts Services by their current value", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         const count = of("services_count_by_traffic_distribution")
         yield* Harness.expose({ trafficDistribution: "PreferClose" }, { name: "a" })
@@ -134,7 +134,7 @@ describe("services_count_by_traffic_distribution", () => {
 
 describe("syncs", () => {
   it.effect("are successes even if nothing is to be done", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* Harness.expose({ selector: null })
         yield* Harness.remove(Service, "web")
@@ -146,7 +146,7 @@ describe("syncs", () => {
   )
 
   it.effect("are stale while they wait for slices that the last one wrote", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* Harness.expose()
         yield* Harness.running("web-0", "10.1.0.1")

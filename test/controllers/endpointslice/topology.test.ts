@@ -68,10 +68,10 @@ const refused = (why: string) => `Warning TopologyAwareHintsDisabled ${why}, add
 const enabled = "Normal TopologyAwareHintsEnabled Topology Aware Hints has been enabled, addressType: IPv4"
 const unknown = refused("Insufficient Node information: allocatable CPU or zone not specified on one or more nodes")
 
-type Case<A, E> = Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>
+type Body<A, E> = Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>
 
 /** Two zones of equal size, and a node that does not count. */
-const given = <A, E>(test: Case<A, E>) =>
+const scenario = <A, E>(test: Body<A, E>) =>
   Harness.withLoop(
     Effect.andThen(Effect.andThen(machine("e", "east"), machine("w", "west")), () => test),
     { controllers: [EndpointSliceController.make()] }
@@ -79,7 +79,7 @@ const given = <A, E>(test: Case<A, E>) =>
 
 describe("a Service with topology-aware hints", () => {
   it.effect("keeps traffic in its zone where each zone has its share", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* Harness.expose({ publishNotReadyAddresses: true }, auto)
         yield* pods("e", 2)
@@ -91,7 +91,7 @@ describe("a Service with topology-aware hints", () => {
   )
 
   it.effect("serves another zone where the pods are, and returns to its own", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* pods("e", 5)
         yield* pods("w", 1)
@@ -108,7 +108,7 @@ describe("a Service with topology-aware hints", () => {
   )
 
   it.effect("divides by CPU, and again when that changes", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* pods("e", 4)
         yield* pods("w", 4)
@@ -129,7 +129,7 @@ describe("a Service with topology-aware hints", () => {
   )
 
   it.effect("has no hints with fewer endpoints than zones, with an event", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* pods("e", 1)
         yield* Harness.expose({}, auto)
@@ -142,7 +142,7 @@ describe("a Service with topology-aware hints", () => {
   )
 
   it.effect("has no hints where an endpoint would be overloaded, with an event", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* machine("n", "north", "1")
         yield* pods("e", 3)
@@ -157,7 +157,7 @@ describe("a Service with topology-aware hints", () => {
   )
 
   it.effect("has no hints while a node's zone or CPU is unknown, and has them again afterwards", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* pods("e", 2)
         yield* pods("w", 2)
@@ -182,7 +182,7 @@ describe("a Service with topology-aware hints", () => {
   )
 
   it.effect("has no hints if an endpoint has no zone, with an event", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* Harness.node("lost")
         yield* pods("e", 3)
@@ -197,7 +197,7 @@ describe("a Service with topology-aware hints", () => {
   )
 
   it.effect("loses them without the annotation, with an event; pods that are not ready never have any", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* pods("e", 2)
         yield* pods("w", 3)
@@ -215,7 +215,7 @@ describe("a Service with topology-aware hints", () => {
   )
 
   it.effect("has new hints as soon as the CPU of a node changes", () =>
-    given(
+    scenario(
       Effect.gen(function* () {
         yield* pods("e", 4)
         yield* pods("w", 4)
