@@ -3,12 +3,12 @@ import { row, type Rows } from "./row.ts"
 
 export const controllers: Rows = {
   D1: row("whom a change concerns", {
-    "controllers/deployment/twenty.test.ts": "has its Deployment looked at once",
+    "controllers/deployment/twenty.test.ts": "enqueues its Deployment once",
     "controllers/deployment/triggers.test.ts": [
       "its owner, if that is still the same object",
-      "its owner even if it is first seen going, and nobody at a resync",
-      "the Deployment that waits for it to be gone, if it was the last of all its sets",
-      "nobody otherwise"
+      "its owner even if it is first observed as terminating, and nothing at a resync",
+      "the Recreate Deployment whose last pod was deleted",
+      "nothing otherwise"
     ]
   }),
   D2: row("runs where its kinds are served, under its name, five at once", {
@@ -17,10 +17,10 @@ export const controllers: Rows = {
     "manager/roster/concurrency.test.ts": "is what is built in when nobody says anything"
   }),
   D3: row("ownership, hash and revision", {
-    "controllers/Deployment.test.ts": "names and marks its ReplicaSet after its template",
+    "controllers/Deployment.test.ts": "names and labels its ReplicaSet by the template",
     "controllers/deployment/creation.test.ts": [
-      "are adopted if they match, and the one with the template is found",
-      "are released when they no longer match, and another is made"
+      "are adopted if they match, and the one with the template is used",
+      "are released when they no longer match, and another is created"
     ],
     "controllers/shared/workload/adopt.test.ts": [
       "adopts, releases and ignores as BaseControllerRefManager, for any owner and candidates",
@@ -29,30 +29,29 @@ export const controllers: Rows = {
   }),
   D4: row("twenty replicas", {
     "controllers/deployment/twenty.test.ts":
-      "are made, ready, up to date and available; an update keeps between 15 available and 25 in all",
-    "controllers/Deployment.test.ts": "tells how far it is: progressing, available, complete"
+      "are created, ready, updated and available; an update keeps at least 15 available and at most 25 in all",
+    "controllers/Deployment.test.ts": "reports its progress: progressing, available, complete"
   }),
   D5: row("a rolling update within its bounds", {
     "controllers/deployment/twenty.test.ts":
-      "are made, ready, up to date and available; an update keeps between 15 available and 25 in all",
+      "are created, ready, updated and available; an update keeps at least 15 available and at most 25 in all",
     "sequences/withoutFaults.test.ts": "the bounds of every rollout hold for pods at every revision",
     "controllers/deployment/bounds.test.ts": [
-      "surge is the least whole that is enough",
-      "unavailability is the most whole that is allowed, but never more than all"
+      "surge is rounded up",
+      "unavailability is rounded down, and never more than all"
     ]
   }),
   D6: row("history and rollback", {
-    "controllers/Deployment.test.ts": "back to an old template renumbers its set and remembers the former number",
-    "controllers/deployment/undo.test.ts":
-      "brings back the template and the annotations of the revision, with one update",
-    "controllers/deployment/history.test.ts":
-      "undo gives back exactly the template and the annotations of that revision",
+    "controllers/Deployment.test.ts":
+      "back to an old template renumbers its set and keeps the former number in the history",
+    "controllers/deployment/undo.test.ts": "restores the template and the annotations of the revision, with one update",
+    "controllers/deployment/history.test.ts": "undo restores exactly the template and the annotations of that revision",
     "scenario/rollout.test.ts": "on the embedded cluster"
   }),
   D7: row("scaling, in proportion in the middle of a rollout", {
     "controllers/deployment/scaled.test.ts": [
-      "has its only set follow, without a word about progress",
-      "in the middle of a rollout gives each set its share: 8 and 5 of 13 become 20 and 13 of 33"
+      "scales its only set, without a progress condition",
+      "during a rollout gives each set its share: 8 and 5 of 13 become 20 and 13 of 33"
     ],
     "controllers/deployment/scaling.test.ts": [
       "the sum is exact",
@@ -61,36 +60,35 @@ export const controllers: Rows = {
   }),
   D8: row("pause and resume", {
     "controllers/deployment/scaled.test.ts": [
-      "creates nothing, says so, and says when it goes on",
-      "in the middle of a rollout is scaled in proportion, and takes no step"
+      "creates nothing, and has a condition when it is paused and when it is resumed",
+      "during a rollout is scaled in proportion, and takes no other step"
     ]
   }),
   D9: row("deletion", {
     "controllers/deployment/creation.test.ts":
-      "of a Deployment that is being deleted are left alone; its status still tells the truth",
+      "of a Deployment that is being deleted are not written; its status is kept current",
     "controllers/GarbageCollector.test.ts":
-      "in the background: the owner is gone at once, then its dependents, then theirs"
+      "in the background: the owner is deleted at once, then its dependents, then theirs"
   }),
   D10: row("Recreate", {
     "controllers/deployment/recreate.test.ts":
-      "takes all old pods, waits until the last is gone, and makes all new ones",
-    "controllers/deployment/plan.test.ts": "waits for every old pod that has not ended"
+      "scales down all old pods, waits until the last is gone, and creates all new ones",
+    "controllers/deployment/plan.test.ts": "waits for every old pod that is not terminal"
   }),
   D11: row("the progress deadline", {
-    "controllers/deployment/deadline.test.ts": "is looked at a second after it has passed, and not before",
-    "controllers/deployment/progress.test.ts":
-      "who comes back when told finds the deadline passed, and nobody is told to come back for nothing"
+    "controllers/deployment/deadline.test.ts": "is checked one second after it has passed, and not before",
+    "controllers/deployment/progress.test.ts": "a recheck comes after the deadline, and no recheck is requested in vain"
   }),
   D12: row("the limit of the history", {
-    "controllers/deployment/undo.test.ts": "keeps so many old sets, the highest revisions",
+    "controllers/deployment/undo.test.ts": "keeps revisionHistoryLimit old sets, the highest revisions",
     "controllers/deployment/history.test.ts": [
-      "a set with pods, or one that is going, is left alone",
-      "of the sets over the limit, by revision, all that are idle go, and no other in their place"
+      "a set with pods, or one that is being deleted, is kept",
+      "of the sets above the limit, by revision, all idle ones are deleted, and no others in their place"
     ]
   }),
   D13: row("fifteen retries", {
     "controllers/deployment/creation.test.ts":
-      "is told of once, whatever the number of tries, and given up after fifteen more",
+      "leads to one condition whatever the number of retries, and is dropped after fifteen",
     "streams/reconcile/Reconcile.test.ts":
       "gives up a key after so many retries, forgets its backoff, and takes it again when asked"
   }),

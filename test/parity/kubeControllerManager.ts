@@ -140,20 +140,20 @@ export const kubeControllerManager: Rows = {
       "controllers/statefulset/updating.test.ts": "replaces one pod after the other, from the last to the first",
       "controllers/Job.test.ts": "is complete when its pod has succeeded, and removes the finalizer",
       "controllers/cronjob/loop.test.ts":
-        "runs no time twice, nothing beside what is to be alone, and comes to rest with the truth",
+        "runs no time twice, respects the concurrency policy, and ends with a correct status",
       "controllers/PvcProtection.test.ts": "that a pod uses stays until the pod is gone, also after it has ended",
-      "controllers/disruption/faults.test.ts":
-        "is never overdrawn, counts nobody who was let go, and is right in the end",
+      "controllers/disruption/faults.test.ts": "is never overdrawn, counts no evicted pod as healthy, and converges",
       "controllers/daemonset/loop.test.ts":
-        "leaves no node without its daemon, gives none two, and takes no more at once than it may",
-      "controllers/Endpoints.test.ts": "have its labels, say whose they are and since when their content waited",
-      "controllers/EndpointSlice.test.ts": "has one slice that says so, with the Service's labels and owner",
+        "keeps one pod on each eligible node, and never exceeds maxUnavailable or maxSurge",
+      "controllers/Endpoints.test.ts": "have its labels, the managed-by label and the trigger time",
+      "controllers/EndpointSlice.test.ts": "has one placeholder slice with the Service's labels and owner",
       "controllers/shared/nodes/deadMachine.test.ts":
         "is detected after fifty seconds, and its pods are replaced on other nodes five minutes later",
       "controllers/TaintEviction.test.ts": "cancels a scheduled eviction with an event when the taint is removed",
       "controllers/HorizontalPodAutoscaler.test.ts":
-        "grows with what its pods use, is told, and is looked at each 15 seconds",
-      "controllers/CloudNodeLifecycle.test.ts": "deletes a node that is not ready and has no machine, and tells of it"
+        "grows with the usage of its pods, with an event, and is reconciled every 15 seconds",
+      "controllers/CloudNodeLifecycle.test.ts":
+        "deletes a node that is not ready and has no machine, and records an event"
     }
   )
 }

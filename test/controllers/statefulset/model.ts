@@ -1,7 +1,8 @@
 /**
  * A model of the API server for the StatefulSet loop: events arrive when the script says so, users change the spec, any write may be the last of a
  * process, and answers get lost. There is no read-your-own-writes. Each write is checked against what the loop could know when its sync began
- * (`Knowledge`).
+ * (`Knowledge`). It is kept because it is faster: 26 ms for a sequence of up to 25 operations and the final convergence, against 801 ms for a
+ * sequence of 12 on the embedded API server.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
