@@ -7,7 +7,7 @@ import { Deployment, Pod } from "../../src/kube/resources.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
-import * as World from "./memcached/model.ts"
+import * as World from "./memcached/harness.ts"
 
 const { namespace } = World
 

@@ -8,9 +8,9 @@ import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type * as Faults from "../../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as World from "./model.ts"
+import * as Harness from "./harness.ts"
 
-const { namespace } = World
+const { namespace } = Harness
 
 /** Records every write to Memcacheds and Deployments, and lets it pass. */
 const hearing = (calls: Array<string>): Faults.Rule => ({
@@ -25,24 +25,24 @@ const hearing = (calls: Array<string>): Faults.Rule => ({
 /** The calls of half an hour in which nothing changes and the caches resync every ten minutes, and those after an edit. */
 const quietHalfHour = Effect.gen(function* () {
   const cluster = yield* ClusterTest
-  yield* World.start()
-  yield* cluster.apply([World.object("cache")])
+  yield* Harness.start()
+  yield* cluster.apply([Harness.object("cache")])
   yield* cluster.advance("1 minute")
   // Further containers and owners are those of others.
-  yield* World.editDeployment("cache", {
-    metadata: { ownerReferences: [...((yield* World.deployments)[0]?.metadata.ownerReferences ?? []), further] }
+  yield* Harness.editDeployment("cache", {
+    metadata: { ownerReferences: [...((yield* Harness.deployments)[0]?.metadata.ownerReferences ?? []), further] }
   })
   yield* cluster.advance("1 minute")
   const calls: Array<string> = []
   yield* (yield* ApiServer).setFaults([hearing(calls)])
   yield* cluster.advance("30 minutes")
   const quiet = calls.splice(0)
-  yield* World.edit("cache", { spec: { size: 3 } })
+  yield* Harness.edit("cache", { spec: { size: 3 } })
   yield* cluster.advance("1 minute")
   return { quiet, edited: calls }
 }).pipe(
   Effect.scoped,
-  Effect.provide(World.layer({ nodes: 2, cache: { resync: { period: "10 minutes", spread: "around" } } }))
+  Effect.provide(Harness.layer({ nodes: 2, cache: { resync: { period: "10 minutes", spread: "around" } } }))
 )
 
 const further = { apiVersion: "v1", kind: "Namespace", name: "default", uid: "00000000-0000-4000-8000-000000000000" }
@@ -51,20 +51,20 @@ const further = { apiVersion: "v1", kind: "Namespace", name: "default", uid: "00
 const afterLatePod = Effect.gen(function* () {
   const cluster = yield* ClusterTest
   const client = yield* KubeClient
-  yield* World.start()
-  yield* cluster.apply([World.object("cache")])
+  yield* Harness.start()
+  yield* cluster.apply([Harness.object("cache")])
   yield* cluster.advance("1 minute")
-  const [name = ""] = (yield* World.get("cache")).status?.nodes ?? []
+  const [name = ""] = (yield* Harness.get("cache")).status?.nodes ?? []
   const hold = (finalizers: ReadonlyArray<string>) =>
     client.patch(Pod, { namespace, name }, Patch.merge({ metadata: { finalizers } }))
   yield* hold(["example.test/held"])
   yield* client.delete(Pod, { namespace, name })
   yield* cluster.advance("2 minutes")
-  const before = (yield* World.get("cache")).status?.nodes ?? []
+  const before = (yield* Harness.get("cache")).status?.nodes ?? []
   yield* hold([])
   yield* cluster.advance("1 minute")
-  return { name, before, after: (yield* World.get("cache")).status?.nodes ?? [] }
-}).pipe(Effect.scoped, Effect.provide(World.layer({ nodes: 2 })))
+  return { name, before, after: (yield* Harness.get("cache")).status?.nodes ?? [] }
+}).pipe(Effect.scoped, Effect.provide(Harness.layer({ nodes: 2 })))
 
 /** How often the operator has looked at a Memcached. */
 const runsOf = Effect.map(Metric.snapshot, (all) =>
@@ -78,23 +78,23 @@ const runsOf = Effect.map(Metric.snapshot, (all) =>
 /** What is there after a thousand changes in a minute, on a cluster where the Deployment and its pods follow, and how many runs it took. */
 const underThousandChanges = Effect.gen(function* () {
   const cluster = yield* ClusterTest
-  yield* World.start()
-  yield* cluster.apply([World.object("cache", { size: 1 })])
+  yield* Harness.start()
+  yield* cluster.apply([Harness.object("cache", { size: 1 })])
   yield* cluster.advance("1 minute")
   const before = yield* runsOf
   for (let count = 1; count <= 1000; count++) {
-    yield* World.edit("cache", { spec: { size: (count % 3) + 1 } })
+    yield* Harness.edit("cache", { spec: { size: (count % 3) + 1 } })
     yield* cluster.advance("60 millis")
   }
   yield* cluster.advance("1 minute")
   return {
     runs: (yield* runsOf) - before,
-    stored: yield* World.get("cache"),
-    deployments: yield* World.deployments
+    stored: yield* Harness.get("cache"),
+    deployments: yield* Harness.deployments
   }
 }).pipe(
   Effect.scoped,
-  Effect.provide(World.layer({ nodes: 2 })),
+  Effect.provide(Harness.layer({ nodes: 2 })),
   Effect.provideService(Metric.MetricRegistry, new Map())
 )
 

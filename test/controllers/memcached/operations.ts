@@ -21,7 +21,7 @@ import type * as Faults from "../../../src/apiserver/faults.ts"
 import { ClusterTest, type Running } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
-import * as World from "./model.ts"
+import * as Harness from "./harness.ts"
 
 const finalizer = "cache.example.com/finalizer"
 
@@ -90,7 +90,7 @@ const isForeign = ({ spec }: Deployment): boolean => spec?.selector.matchLabels?
 
 const driftOf = (what: Exclude<Extract<typeof Do.Type, { readonly _tag: "Drift" }>["what"], "gone">): object => {
   const running = (container: object) => ({
-    spec: { template: { spec: { containers: [{ name: "memcached", image: World.image, ...container }] } } }
+    spec: { template: { spec: { containers: [{ name: "memcached", image: Harness.image, ...container }] } } }
   })
   switch (what) {
     case "replicas":
@@ -128,7 +128,7 @@ const counting = (told: Map<string, number>) =>
   )
 
 /** What of a history can be found out only while it happens. */
-interface Diary {
+interface Records {
   /** By uid: how often the work of the finalizer was done. */
   readonly told: Map<string, number>
   /** Those that had the finalizer when their deletion was asked for. */
@@ -140,25 +140,25 @@ interface Diary {
   heard: Array<string>
 }
 
-const act = Effect.fnUntraced(function* (step: Exclude<typeof Do.Type, Fault>, diary: Diary) {
+const act = Effect.fnUntraced(function* (step: Exclude<typeof Do.Type, Fault>, records: Records) {
   const cluster = yield* ClusterTest
   const client = yield* KubeClient
-  const { namespace } = World
+  const { namespace } = Harness
   switch (step._tag) {
     case "Put": {
       const { containerPort, name, size } = step
-      return void (yield* cluster.apply([World.object(name, { size, containerPort })]))
+      return void (yield* cluster.apply([Harness.object(name, { size, containerPort })]))
     }
     case "Remove": {
       const found = (yield* cluster.snapshot(Memcached)).find(({ metadata }) => metadata.name === step.name)
       if (found === undefined) return
-      if (Finalizers.has(found, finalizer)) diary.held.add(found.metadata.uid ?? "")
+      if (Finalizers.has(found, finalizer)) records.held.add(found.metadata.uid ?? "")
       return void (yield* client.delete(Memcached, { namespace, name: step.name }))
     }
     case "Drift":
       return void (yield* step.what === "gone"
         ? client.delete(Deployment, { namespace, name: step.name })
-        : World.editDeployment(step.name, driftOf(step.what)))
+        : Harness.editDeployment(step.name, driftOf(step.what)))
     case "Squat":
       return void (yield* client.create(Deployment, {
         metadata: { namespace, name: step.name },
@@ -182,40 +182,40 @@ const act = Effect.fnUntraced(function* (step: Exclude<typeof Do.Type, Fault>, d
 /** Everything that is wrong in the end; nothing if all is as it should be. */
 export const play = (history: History) =>
   Effect.suspend(() => {
-    const diary: Diary = { told: new Map(), held: new Set(), rules: [], image: "one", heard: [] }
+    const records: Records = { told: new Map(), held: new Set(), rules: [], image: "one", heard: [] }
     const onEntry = ({ resource, user, verb }: Entry) => {
-      if (writes.has(verb) && ours.has(resource)) diary.heard.push(`${verb} ${resource} as ${user}`)
+      if (writes.has(verb) && ours.has(resource)) records.heard.push(`${verb} ${resource} as ${user}`)
     }
-    return Effect.provide(tell(history, diary), World.layer({ nodes: 2, audit: { onEntry } })).pipe(Effect.scoped)
+    return Effect.provide(tell(history, records), Harness.layer({ nodes: 2, audit: { onEntry } })).pipe(Effect.scoped)
   })
 
 /** Of these nothing is written once all is as it should be. */
 const ours = new Set(["memcacheds", "deployments", "replicasets", "events"])
 
-const tell = Effect.fnUntraced(function* (history: History, diary: Diary) {
+const tell = Effect.fnUntraced(function* (history: History, records: Records) {
   const cluster = yield* ClusterTest
   const server = yield* ApiServer
   const launch = () => {
-    const { layer, ...rest } = Memcacheds.make({ image: imageOf(diary.image) })
+    const { layer, ...rest } = Memcacheds.make({ image: imageOf(records.image) })
     return cluster.run({
       ...rest,
-      layer: Layer.provide(layer, counting(diary.told))
+      layer: Layer.provide(layer, counting(records.told))
     })
   }
   for (const loop of [GarbageCollector.make(), ReplicaSets.make(), Deployments.make()]) yield* cluster.run(loop)
   let operator: Running = yield* launch()
   for (const { do: step, wait } of history) {
     if (step._tag === "Fault") {
-      diary.rules = [...diary.rules, ruleOf(step)].slice(-2)
-      yield* server.setFaults(diary.rules)
+      records.rules = [...records.rules, ruleOf(step)].slice(-2)
+      yield* server.setFaults(records.rules)
     } else {
       // Requests of users meet no faults; a rejected one is not repeated.
       yield* server.setFaults([])
-      yield* Effect.ignore(act(step, diary))
-      yield* server.setFaults(diary.rules)
+      yield* Effect.ignore(act(step, records))
+      yield* server.setFaults(records.rules)
     }
     if (step._tag === "Restart") {
-      diary.image = step.image
+      records.image = step.image
       // What runs is let finish, and an answer may be slow.
       const stopped = yield* Effect.forkChild(operator.stop())
       yield* cluster.advance("10 seconds")
@@ -225,19 +225,19 @@ const tell = Effect.fnUntraced(function* (history: History, diary: Diary) {
     yield* cluster.advance(wait)
   }
   yield* server.setFaults([])
-  for (const one of (yield* World.deployments).filter(isForeign)) {
+  for (const one of (yield* Harness.deployments).filter(isForeign)) {
     yield* Effect.ignore((yield* KubeClient).delete(Deployment, one.metadata))
   }
   // A watch that has fallen silent is found out by its end alone.
   yield* cluster.advance(history.some(isStale) ? "12 minutes" : "2 minutes")
-  diary.heard = []
+  records.heard = []
   yield* cluster.advance("2 minutes")
-  return [...(yield* wrongs(diary)), ...diary.heard.map((write) => `in the quiet: ${write}`)]
+  return [...(yield* wrongs(records)), ...records.heard.map((write) => `in the quiet: ${write}`)]
 })
 
 const isStale = (step: History[number]): boolean => step.do._tag === "Fault" && step.do.how === "stale"
 
-const wrongs = Effect.fnUntraced(function* ({ held, image, told }: Diary) {
+const wrongs = Effect.fnUntraced(function* ({ held, image, told }: Records) {
   const cluster = yield* ClusterTest
   const all = <A extends Parameters<typeof Owner.controllerOf>[0]>(resource: Resource.Resource<A>) =>
     cluster.snapshot(resource)

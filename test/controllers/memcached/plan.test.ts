@@ -182,7 +182,7 @@ const isAvailable = (facts: Facts): boolean =>
   facts.observed &&
   Math.min(facts.availableReplicas, facts.updatedReplicas) >= facts.size
 
-const worlds = Arbitrary.schema(Facts)
+const inputs = Arbitrary.schema(Facts)
 
 const available = (status: Memcached["status"]) => status?.conditions?.find(({ type }) => type === "Available")
 
@@ -197,12 +197,12 @@ const after = (memcached: Memcached, { status }: Plan.Plan): Memcached => {
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 describe("Plan", () => {
-  checkProperty("a Deployment is applied exactly where it is missing or differs", worlds, (facts) => {
+  checkProperty("a Deployment is applied exactly where it is missing or differs", inputs, (facts) => {
     const { deployment } = Plan.plan(situationOf(facts))
     return (deployment !== undefined) === (!isTheirs(facts) && !isAsWanted(facts))
   })
 
-  checkProperty("the applied Deployment has the size, the port, the image, and its owner", worlds, (facts) => {
+  checkProperty("the applied Deployment has the size, the port, the image, and its owner", inputs, (facts) => {
     const { deployment } = Plan.plan({ ...situationOf(facts), deployment: undefined })
     const [container] = deployment?.spec.template.spec.containers ?? []
     return (
@@ -215,12 +215,12 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("a Deployment of another owner is not changed, and the sync is repeated later", worlds, (facts) => {
+  checkProperty("a Deployment of another owner is not changed, and the sync is repeated later", inputs, (facts) => {
     const planned = Plan.plan(situationOf(facts))
     return planned.isBlocked === isTheirs(facts) && !(isTheirs(facts) && planned.deployment !== undefined)
   })
 
-  checkProperty("after the writes nothing more is planned, at any time", worlds, (facts) => {
+  checkProperty("after the writes nothing more is planned, at any time", inputs, (facts) => {
     const situation = situationOf(facts)
     const first = Plan.plan(situation)
     const deployment =
@@ -245,7 +245,7 @@ describe("Plan", () => {
     return second.deployment === undefined && third.status === undefined
   })
 
-  checkProperty("Available says whether enough servers are as they should be, of which generation", worlds, (facts) => {
+  checkProperty("Available says whether enough servers are as they should be, of which generation", inputs, (facts) => {
     const situation = situationOf(facts)
     const condition = available(after(situation.memcached, Plan.plan(situation)).status)
     return (
@@ -255,13 +255,13 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("its transition time is that of the last change of status", worlds, (facts) => {
+  checkProperty("its transition time is that of the last change of status", inputs, (facts) => {
     const situation = situationOf(facts)
     const condition = available(after(situation.memcached, Plan.plan(situation)).status)
     return condition?.lastTransitionTime === Time.format(condition?.status === facts.said ? 1000 : now)
   })
 
-  checkProperty("only its own status fields are written", worlds, (facts) => {
+  checkProperty("only its own status fields are written", inputs, (facts) => {
     const { status } = Plan.plan(situationOf(facts))
     return (
       status === undefined ||
@@ -272,7 +272,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("the pods are listed in order of their names", worlds, (facts) => {
+  checkProperty("the pods are listed in order of their names", inputs, (facts) => {
     const situation = situationOf(facts)
     return same(
       after(situation.memcached, Plan.plan(situation)).status?.nodes ?? [],
@@ -280,7 +280,7 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("a pod maps to the Memcached whose labels it has, and to no other", worlds, (facts) => {
+  checkProperty("a pod maps to the Memcached whose labels it has, and to no other", inputs, (facts) => {
     const labels = Plan.labelsOf(memcachedOf(facts))
     const pod = (labels: Readonly<Record<string, string>>) => ({ metadata: { name: "p", labels } })
     return Plan.instanceOf(pod(labels)) === "cache" && Plan.instanceOf(pod({ app: "cache" })) === undefined
