@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as RequestMetrics from "../platform/http/requestMetrics.ts"
 import * as Transports from "../manager/cluster/transports.ts"
-import type * as Roster from "../manager/roster.ts"
+import type * as Roster from "../manager/registry.ts"
 import type * as Settings from "../manager/settings.ts"
 
 /** `each`: every controller has a limit of its own. */

@@ -9,8 +9,8 @@ import type { KubeClient } from "../layers/KubeClient.ts"
 import type * as Clusters from "../manager/cluster/clusters.ts"
 import * as Manifests from "../manager/manifests/webhooks.ts"
 import { Program } from "../manager/Program.ts"
-import * as Address from "../manager/http/address.ts"
-import type * as Roster from "../manager/roster.ts"
+import * as Address from "../layers/http/address.ts"
+import type * as Roster from "../manager/registry.ts"
 import type * as Settings from "../manager/settings.ts"
 import { settings } from "../manager/settings/webhooks.ts"
 import { configurations, names } from "../manager/webhooks/configurations.ts"
@@ -89,7 +89,7 @@ export const webhooks = Effect.fnUntraced(function* (
 
 /** Loaded only where certificates are made: the library for them is large. */
 const keeping = Effect.promise(async () => ({
-  Custody: await import("../manager/webhooks/certificates/Custody.ts"),
+  Custody: await import("../manager/webhooks/certificates/CertificateManager.ts"),
   Publication: await import("../manager/webhooks/certificates/publication.ts")
 }))
 

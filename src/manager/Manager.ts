@@ -22,12 +22,12 @@ import { Shutdown } from "../layers/Shutdown.ts"
 import { type SupervisedFailure, Supervisor } from "../layers/Supervisor.ts"
 import * as Preflight from "./preflight.ts"
 import * as Informers from "./probes/informers.ts"
-import * as Attendance from "./roster/attendance.ts"
-import * as Crew from "./roster/crew.ts"
-import * as FirstPass from "./roster/firstPass.ts"
-import * as Kinds from "./roster/kinds.ts"
-import { States } from "./roster/states.ts"
-import * as SyncLimit from "./roster/syncLimit.ts"
+import * as Attendance from "./runnables/warmup.ts"
+import * as Crew from "./runnables/runnables.ts"
+import * as FirstPass from "./runnables/firstPass.ts"
+import * as Kinds from "./runnables/kinds.ts"
+import { States } from "./runnables/states.ts"
+import * as SyncLimit from "./runnables/syncLimit.ts"
 
 /** The manager ended although nobody asked it to; one sentence says why. */
 export class ManagerError extends Data.TaggedError("ManagerError")<{ readonly message: string }> {}

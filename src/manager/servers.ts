@@ -16,10 +16,10 @@ import { Health } from "../layers/Health.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import type { Transport } from "../layers/Transport.ts"
 import type { Options as PageOptions } from "./debug/pages.ts"
-import type { Address } from "./http/address.ts"
-import * as CertificateFiles from "./http/certificateFiles.ts"
-import type { Handler } from "./http/exchange.ts"
-import * as Listener from "./http/Listener.ts"
+import type { Address } from "../layers/http/address.ts"
+import * as CertificateFiles from "../platform/listener/certificateFiles.ts"
+import type { Handler } from "../layers/http/handler.ts"
+import * as Listener from "../platform/listener/Listener.ts"
 import * as Probes from "./probes/handle.ts"
 import * as Lag from "./probes/lag.ts"
 import { settings } from "./settings/servers.ts"
@@ -85,7 +85,7 @@ export const start = Effect.fnUntraced(function* (options: Options) {
   yield* health.register("liveness", { name: "event-loop", run: Effect.sync(() => Lag.complaint(lag)) })
   // Until the manager says more, and again after it has ended.
   yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed("the informers are not running") })
-  const Process = yield* Effect.promise(() => import("./metrics/process.ts"))
+  const Process = yield* Effect.promise(() => import("../platform/processMetrics.ts"))
   const { observe, registry } = yield* Probes.slis(Process.registerStart)
   const probes = Probes.handler(health, observe)
   const { metrics: place, probes: own } = options
@@ -120,7 +120,7 @@ const withProbes =
 
 const metrics = Effect.fnUntraced(function* (place: Place, { controllers, open, secure, slis }: Metrics, lag: Lag.Lag) {
   const Metrics = yield* Effect.promise(() => import("./metrics/handle.ts"))
-  const Process = yield* Effect.promise(() => import("./metrics/process.ts"))
+  const Process = yield* Effect.promise(() => import("../platform/processMetrics.ts"))
   yield* Effect.forEach(controllers, preset, { discard: true })
   yield* Metric.update(fencedWrites, 0)
   yield* CertificateFiles.preset
@@ -169,7 +169,7 @@ export const withPages = Effect.fnUntraced(function* (
 })
 
 const selfSigned = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-  Effect.promise(async () => (await import("./http/signing.ts")).temporary(hostname(), now))
+  Effect.promise(async () => (await import("../platform/listener/signing.ts")).temporary(hostname(), now))
 )
 
 /** Undefined: it does without. */

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import { roster } from "../../src/controllers/registry.ts"
 import { restricted, sentence } from "../../src/cli/selection.ts"
-import * as Roster from "../../src/manager/roster.ts"
+import * as Roster from "../../src/manager/registry.ts"
 
 const table = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
 const whole = [

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Selection from "../../src/cli/selection.ts"
 import * as Program from "../../src/manager/Program.ts"
-import * as Roster from "../../src/manager/roster.ts"
+import * as Roster from "../../src/manager/registry.ts"
 import * as Sources from "../../src/manager/setting/sources.ts"
 import { product } from "../../src/cli/product.ts"
 

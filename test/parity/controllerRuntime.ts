@@ -44,7 +44,7 @@ export const controllerRuntime: Rows = {
       "a defect ${title}",
       "what was listed first waits for what is new: ${prioritizes}"
     ],
-    "manager/roster/concurrency.test.ts": "is the flag's, the kind's, everybody's, in that order"
+    "manager/runnables/concurrency.test.ts": "is the flag's, the kind's, everybody's, in that order"
   }),
   "2.1 additions": row("checks and pages of one's own; nobody takes the metrics' path", {
     "manager/servers.test.ts": [

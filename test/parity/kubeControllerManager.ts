@@ -39,13 +39,13 @@ export const kubeControllerManager: Rows = {
     ]
   }),
   K8: row("a kind that is not served skips its controllers, or is waited for", {
-    "manager/roster/kinds.test.ts": [
+    "manager/runnables/kinds.test.ts": [
       "waits and says so, is no reason to be unready, starts when it comes and stops when it goes",
       "is skipped for good when nobody is to wait, in one line, and nothing is asked again"
     ]
   }),
   K9: row("cloud loops run here or elsewhere, and nowhere without a cloud", {
-    "manager/roster/cloud.test.ts": [
+    "manager/runnables/cloud.test.ts": [
       "do not run here when they are somebody else's, and asking for one is an error",
       "run here with a cloud, and nothing does without one"
     ]
@@ -77,12 +77,12 @@ export const kubeControllerManager: Rows = {
     "scenario/endpoints.test.ts": "is served to clients with the right, and to no others"
   }),
   K14: row("names are unique, aliases lead to them", {
-    "manager/roster.test.ts": ["two controllers of one name are an error", "an alias is the name it stands for"]
+    "manager/registry.test.ts": ["two controllers of one name are an error", "an alias is the name it stands for"]
   }),
   K15: row("--controllers, its star and its minus", {
     "scenario/flags.test.ts":
       "with a minus leaves one out and says so; with names those run and no others, by whatever name",
-    "manager/roster.test.ts": [
+    "manager/registry.test.ts": [
       "the first explicit mention wins over the star, wherever it stands",
       "an unknown name is an error that lists the known ones"
     ],
@@ -93,7 +93,7 @@ export const kubeControllerManager: Rows = {
       "leaves the start interval between two controllers, up to twice, and none before the first"
   }),
   K17: row("one controller starts first; its failure ends the manager", {
-    "manager/roster/startFirst.test.ts": [
+    "manager/runnables/startFirst.test.ts": [
       "is awaited until everything that its first list asked for is done",
       "that is not ready in time ends the manager, whatever the isolation",
       "that fails to start ends the manager"
@@ -112,7 +112,7 @@ export const kubeControllerManager: Rows = {
   }),
   K20: row("so many keys at once, and no more", {
     "layers/controller/defaults.test.ts": "keys at once: ${title}",
-    "manager/roster/concurrency.test.ts": [
+    "manager/runnables/concurrency.test.ts": [
       "is what is built in when nobody says anything",
       "is the flag's, the kind's, everybody's, in that order"
     ],
@@ -130,7 +130,7 @@ export const kubeControllerManager: Rows = {
   "K21 in place": row("runs under its command line, on its port, with its rights and no others", {
     "scenario/inPlace.test.ts":
       "runs its loops with its command line, on its port and under its lease, and says what it does not do",
-    "manager/inPlace/flags.test.ts":
+    "manager/kubeControllerManager/flags.test.ts":
       "are taken out with their values, however they are written, and told of by their reason",
     "parity/stockPolicy.test.ts": "is enough for the account of ${controller.name}"
   }),

@@ -43,7 +43,7 @@ export const operations: Rows = {
       '--enable-warmup=${isWarm}: a standby ${isWarm ? "reads everything before it leads, and not again then" : "reads nothing before it leads"}'
   }),
   "2.7 timeouts": row("of a sync, and of a run", {
-    "manager/roster/isolation.test.ts":
+    "manager/runnables/isolation.test.ts":
       "ends with controller, kind and the last error when the time is over (warm: ${warm})",
     "layers/controller/defaults.test.ts": "time for a run: ${title}",
     "streams/reconcile/Reconcile.test.ts": "each run has its own deadline, whatever it does with the interruption"
@@ -149,7 +149,7 @@ export const operations: Rows = {
       "two and three candidates under random faults: at most one leads at any moment, and one does in the end"
   }),
   "2.12 answers": row("in the words and codes of Kubernetes' programs", {
-    "manager/probes/answer.test.ts": [
+    "manager/probes/response.test.ts": [
       "is ok and nothing else while everything is",
       "lists each check when asked to",
       "withholds the reason of a failure, and tells it when asked to, on one line",

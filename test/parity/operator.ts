@@ -4,7 +4,7 @@ import { none, row, type Rows } from "./row.ts"
 export const operator: Rows = {
   M1: row("--metrics-addr; 0 opens no port", {
     "scenario/flags.test.ts": "is --metrics-bind-address by its old name; 0 opens no port at all",
-    "manager/http/address.test.ts": ["${text} is read, and written as it was", '"${text}" means off']
+    "layers/http/address.test.ts": ["${text} is read, and written as it was", '"${text}" means off']
   }),
   M2: row("feature gates", {
     "manager/gates.test.ts": 'reads "${text}"',
@@ -141,7 +141,7 @@ export const operator: Rows = {
       "synced means that every listener was called; a listener that throws is reported and affects no other"
   }),
   M27: row("a sync has a limit, whose end names controller, kind and reason", {
-    "manager/roster/isolation.test.ts":
+    "manager/runnables/isolation.test.ts":
       "ends with controller, kind and the last error when the time is over (warm: ${warm})",
     "scenario/badInput.test.ts": "403 on a list, with strict isolation, names controller, verb and resource"
   }),

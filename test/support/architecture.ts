@@ -37,16 +37,11 @@ export const nodeFiles = [
   "manager/cluster/standAlone.ts",
   "manager/configFile.ts",
   "manager/debug/inspector.ts",
-  "manager/http/Listener.ts",
-  "manager/http/certificateFiles.ts",
-  "manager/http/door.ts",
-  "manager/http/signing.ts",
   "manager/identity/authorityFiles.ts",
-  "manager/metrics/process.ts",
   "manager/metrics/versions.ts",
   "manager/servers.ts",
-  "manager/webhooks/certificates/Custody.ts",
-  "manager/webhooks/certificates/keyring.ts",
+  "manager/webhooks/certificates/CertificateManager.ts",
+  "manager/webhooks/certificates/CertificateBundle.ts",
   "manager/webhooks/server.ts"
 ]
 
@@ -112,7 +107,7 @@ export const modules: ReadonlyArray<Module> = [
       "layers/Schedules.ts",
       "layers/Discovery.ts",
       "layers/KubeClient.ts",
-      "manager/roster.ts"
+      "manager/registry.ts"
     ],
     packages: effect
   },

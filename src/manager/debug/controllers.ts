@@ -6,7 +6,7 @@ import * as Cause from "effect/Cause"
 import type { InformerStatus } from "../../layers/Cache.ts"
 import type { LoopSnapshot } from "../../streams/reconcile/loopSnapshot.ts"
 import * as Resource from "../../kube/Resource.ts"
-import type { State } from "../roster/states.ts"
+import type { State } from "../runnables/states.ts"
 import { instant, oneLine, seconds } from "./page.ts"
 
 /** Keys of each sort that a page shows. */

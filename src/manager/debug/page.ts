@@ -3,7 +3,7 @@
  * before, and lists are cut so that no page grows with the cluster.
  */
 import * as Effect from "effect/Effect"
-import { type Answer, type Asked, type Handler, notAllowed } from "../http/exchange.ts"
+import { type Answer, type Asked, type Handler, notAllowed } from "../../layers/http/handler.ts"
 import { oneLine as onOneLine } from "../oneLine.ts"
 
 /** The only method of a page; HEAD comes with GET. */

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
-import { type Answer, type Asked, type Handler, json, notFound, text } from "../http/exchange.ts"
+import { type Answer, type Asked, type Handler, json, notFound, text } from "../../layers/http/handler.ts"
 import * as Fibers from "./fiberDump.ts"
 
 /** What the platform can tell of the process. */

@@ -4,7 +4,7 @@
  */
 import * as Option from "effect/Option"
 import type * as Setting from "../setting.ts"
-import { isLoopback } from "../http/address.ts"
+import { isLoopback } from "../../layers/http/address.ts"
 import { metricsAt } from "../settings/servers.ts"
 import * as Installation from "./Installation.ts"
 import type { Manifest, Metrics } from "./Installation.ts"

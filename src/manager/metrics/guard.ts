@@ -12,7 +12,7 @@ import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
 import * as ApiError from "../../kube/ApiError.ts"
 import { KubeClient } from "../../layers/KubeClient.ts"
-import { type Answer, type Asked, type Handler, text } from "../http/exchange.ts"
+import { type Answer, type Asked, type Handler, text } from "../../layers/http/handler.ts"
 import { oneLine } from "../oneLine.ts"
 import * as Questions from "./questions.ts"
 

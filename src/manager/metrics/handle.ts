@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
-import { type Handler, notFound } from "../http/exchange.ts"
+import { type Handler, notFound } from "../../layers/http/handler.ts"
 
 /** All metrics, and those of the probes' checks. */
 export const paths: ReadonlyArray<string> = ["/metrics", "/metrics/slis"]

@@ -6,8 +6,8 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type { Check, Health, Probe } from "../../layers/Health.ts"
-import { type Asked, type Handler, notFound, text } from "../http/exchange.ts"
-import * as Answer from "./answer.ts"
+import { type Asked, type Handler, notFound, text } from "../../layers/http/handler.ts"
+import * as Answer from "./response.ts"
 
 const routes: Readonly<Record<string, Probe>> = { healthz: "liveness", livez: "liveness", readyz: "readiness" }
 

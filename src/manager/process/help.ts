@@ -2,7 +2,7 @@
 import type * as HelpDoc from "effect/cli/HelpDoc"
 import * as Option from "effect/Option"
 import type { Gate } from "../gates.ts"
-import type { Entry } from "../roster.ts"
+import type { Entry } from "../registry.ts"
 import * as Setting from "../setting.ts"
 import { describe as sentence } from "../setting/flags.ts"
 

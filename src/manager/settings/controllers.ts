@@ -2,7 +2,7 @@
 import * as Duration from "effect/Duration"
 import type { Loops } from "../../layers/controller/defaults.ts"
 import * as Gates from "../gates.ts"
-import * as Concurrency from "../roster/concurrency.ts"
+import * as Concurrency from "../runnables/concurrency.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 

@@ -1,6 +1,6 @@
 /** Where probes and metrics are served, and to whom. */
 import * as Option from "effect/Option"
-import * as Address from "../http/address.ts"
+import * as Address from "../../layers/http/address.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 

@@ -5,7 +5,7 @@
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
-import * as Concurrency from "../roster/concurrency.ts"
+import * as Concurrency from "../runnables/concurrency.ts"
 import * as Autoscaling from "./autoscaling.ts"
 import type * as Controllers from "./controllers.ts"
 import * as Nodes from "./nodes.ts"

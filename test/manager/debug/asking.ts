@@ -1,6 +1,6 @@
 /** Asks pages as the server would, without a server. */
 import * as Effect from "effect/Effect"
-import { type Answer, type Handler, notFound, text } from "../../../src/manager/http/exchange.ts"
+import { type Answer, type Handler, notFound, text } from "../../../src/layers/http/handler.ts"
 import * as Page from "../../../src/manager/debug/page.ts"
 import * as Pages from "../../../src/manager/debug/pages.ts"
 

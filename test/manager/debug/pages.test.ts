@@ -18,7 +18,7 @@ import * as Inspection from "../../../src/layers/Inspection.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Leadership } from "../../../src/layers/Leadership.ts"
 import * as Manager from "../../../src/manager/Manager.ts"
-import * as States from "../../../src/manager/roster/states.ts"
+import * as States from "../../../src/manager/runnables/states.ts"
 import * as Cluster from "../../support/cluster.ts"
 import { asked, pagesOf, read } from "./asking.ts"
 

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import { ConfigMap, Pod } from "../../../src/kube/resources.ts"
 import * as Controllers from "../../../src/manager/debug/controllers.ts"
-import type { State } from "../../../src/manager/roster/states.ts"
+import type { State } from "../../../src/manager/runnables/states.ts"
 import type { LoopSnapshot } from "../../../src/streams/reconcile/loopSnapshot.ts"
 
 const look: LoopSnapshot = { isRunning: false, workers: 0, active: 0, running: [], failure: undefined, queues: [] }

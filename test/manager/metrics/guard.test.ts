@@ -7,7 +7,7 @@ import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { noBody, text } from "../../../src/manager/http/exchange.ts"
+import { noBody, text } from "../../../src/layers/http/handler.ts"
 import * as Guard from "../../../src/manager/metrics/guard.ts"
 import { type Request, Transport } from "../../../src/layers/Transport.ts"
 

@@ -5,7 +5,7 @@ import * as Logger from "effect/Logger"
 import * as References from "effect/References"
 import * as Scope from "effect/Scope"
 import * as Health from "../../../src/layers/Health.ts"
-import { noBody } from "../../../src/manager/http/exchange.ts"
+import { noBody } from "../../../src/layers/http/handler.ts"
 import { handler } from "../../../src/manager/probes/handle.ts"
 
 const asking =

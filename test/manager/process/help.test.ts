@@ -4,7 +4,7 @@ import type * as HelpDoc from "effect/cli/HelpDoc"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { describe, render } from "../../../src/manager/process/help.ts"
-import type { Entry } from "../../../src/manager/roster.ts"
+import type { Entry } from "../../../src/manager/registry.ts"
 import * as Setting from "../../../src/manager/setting.ts"
 import * as Codecs from "../../../src/manager/setting/codecs.ts"
 

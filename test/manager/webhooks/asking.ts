@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
-import { type Asked, type Handler, text as answer } from "../../../src/manager/http/exchange.ts"
+import { type Asked, type Handler, text as answer } from "../../../src/layers/http/handler.ts"
 
 export interface Asking {
   readonly method?: string

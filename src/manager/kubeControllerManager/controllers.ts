@@ -1,0 +1,58 @@
+/**
+ * Which loops run in the place of kube-controller-manager: all of its loops that there are here, and nothing else unless it is named. Its
+ * controllers that are not here may be named all the same, as kubeadm names two; a sentence tells of them. Pure. Source: docs/controllers.md.
+ */
+import type { Entry } from "../registry.ts"
+import { listed } from "./flags.ts"
+
+/** Its controllers without a loop of ours, at the time of writing: name, other names. */
+const others: ReadonlyArray<readonly [name: string, ...aliases: ReadonlyArray<string>]> = [
+  ["podgroup-protection-controller"],
+  ["certificatesigningrequest-signing-controller", "csrsigning"],
+  ["certificatesigningrequest-approving-controller", "csrapproving"],
+  ["certificatesigningrequest-cleaner-controller", "csrcleaner"],
+  ["podcertificaterequest-cleaner-controller"],
+  ["ttl-controller", "ttl"],
+  ["bootstrap-signer-controller", "bootstrapsigner"],
+  ["token-cleaner-controller", "tokencleaner"],
+  ["node-ipam-controller", "nodeipam"],
+  ["service-lb-controller", "service"],
+  ["node-route-controller", "route"],
+  ["persistentvolume-binder-controller", "persistentvolume-binder"],
+  ["persistentvolume-attach-detach-controller", "attachdetach"],
+  ["persistentvolume-expander-controller", "persistentvolume-expander"],
+  ["persistentvolume-protection-controller", "pv-protection"],
+  ["volumeattributesclass-protection-controller"],
+  ["ephemeral-volume-controller", "ephemeral-volume"],
+  ["kube-apiserver-serving-clustertrustbundle-publisher-controller"],
+  ["storageversion-garbage-collector-controller", "storage-version-gc"],
+  ["storage-version-migrator-controller", "svm"],
+  ["resourceclaim-controller", "resource-claim-controller"],
+  ["resourcepoolstatusrequest-controller"],
+  ["device-taint-eviction-controller"],
+  ["validatingadmissionpolicy-status-controller"],
+  ["service-cidr-controller"],
+  ["selinux-warning-controller"]
+]
+
+/** The same table, with its loops on by default and all others off. */
+export const table = <R>(entries: ReadonlyArray<Entry<R>>): ReadonlyArray<Entry<R>> =>
+  entries.map((entry) => Object.assign({}, entry, { byDefault: entry.group === "core" ? "on" : "off" }))
+
+export interface Chosen {
+  /** Without those that are not here. */
+  readonly patterns: ReadonlyArray<string>
+  /** One sentence about those of them that were asked for. */
+  readonly note: string | undefined
+}
+
+/** Takes out of the list what that program has and this one has not. */
+export const choose = (entries: ReadonlyArray<Entry<unknown>>, patterns: ReadonlyArray<string>): Chosen => {
+  const ours = new Set(entries.flatMap(({ aliases = [], controller }) => [controller.name, ...aliases]))
+  const absent = new Set(others.flat().filter((name) => !ours.has(name)))
+  const left = patterns.filter((pattern) => !absent.has(pattern.replace(/^-/, "")))
+  const asked = patterns.filter((pattern) => absent.has(pattern))
+  const are = asked.length === 1 ? "is not here" : "are not here"
+  const note = asked.length === 0 ? undefined : `Of the controllers that were asked for, ${listed(asked)} ${are}`
+  return { patterns: left, note }
+}

@@ -1,0 +1,51 @@
+/**
+ * Where controllers that need a cloud run: here, with the provider that was named, or in a program of the cloud's own, and then they are
+ * not even built. What cannot be meant is one sentence before anything is started. Source: framework.md K9.
+ */
+import type * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { CloudProvider } from "../../layers/CloudProvider.ts"
+import * as Roster from "../registry.ts"
+import { hint } from "../setting/nearest.ts"
+
+/** No node is ever without its machine, so that nothing is taken away for the lack of one. */
+const memory = CloudProvider.layerMemory(() => ({}))
+
+/** The clouds that can be named. */
+const providers: Readonly<Record<string, Layer.Layer<CloudProvider>>> = { memory }
+
+export interface Choice {
+  readonly cloudLoops: "include" | "external"
+  readonly cloudProvider: Option.Option<string>
+}
+
+/** The table as far as it may run here. */
+export const among = <R>(
+  table: ReadonlyArray<Roster.Entry<R>>,
+  patterns: ReadonlyArray<string>,
+  choice: Choice
+): Result.Result<ReadonlyArray<Roster.Entry<R>>, Roster.RosterError> => {
+  const names = Object.keys(providers)
+  const named = Option.getOrUndefined(choice.cloudProvider)
+  if (named !== undefined && !Object.hasOwn(providers, named)) {
+    return fail(`there is no cloud provider "${named}"${hint(named, names) || `; there is: ${names.join(", ")}`}`)
+  }
+  if (choice.cloudLoops === "include") {
+    return named === undefined
+      ? fail(`--cloud-loops=include needs a cloud: name one with --cloud-provider (${names.join(", ")})`)
+      : Result.succeed(table)
+  }
+  const wrong = table.find((entry) => entry.controller.cloud === true && Roster.mentioned(entry, patterns) === true)
+  return wrong === undefined
+    ? Result.succeed(
+        table.map((entry) => (entry.controller.cloud === true ? Object.assign({}, entry, { byDefault: "off" }) : entry))
+      )
+    : fail(`"${wrong.controller.name}" needs a cloud and runs only with --cloud-loops=include`)
+}
+
+/** The provider for those that run here. Where none do, nobody asks it; it would take nothing away. */
+export const layerOf = ({ cloudProvider }: Choice): Layer.Layer<CloudProvider> =>
+  providers[Option.getOrElse(cloudProvider, () => "")] ?? memory
+
+const fail = (message: string) => Result.fail(new Roster.RosterError({ message }))

@@ -1,0 +1,90 @@
+/**
+ * Starts and stops controllers of one group as `duty` says, one after another, each in a scope of its own inside the caller's: closing
+ * that stops them in the reverse order of their starts, all told why. One that has to stop because a kind has gone is drained beside
+ * the others, which go on. It never ends by itself. What starting one means is the caller's.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Latch from "effect/Latch"
+import * as Random from "effect/Random"
+import * as Scope from "effect/Scope"
+import * as Duty from "./startPlan.ts"
+import * as Kinds from "./kinds.ts"
+
+export interface Options<M extends Duty.Member & Kinds.Needy, E, R> {
+  readonly members: ReadonlyArray<M>
+  readonly kinds: Kinds.Kinds
+  /** Whether kinds may still come. */
+  readonly waits: boolean
+  /** From once to twice this lies between two starts. */
+  readonly interval: Duration.Duration
+  /** Starts one for as long as its scope is open; the next is not started before this has succeeded. */
+  readonly open: (member: M) => Effect.Effect<void, E, R>
+  /** Told before one is stopped although the caller's scope stays open. */
+  readonly leaving: (member: M) => Effect.Effect<void>
+}
+
+export const run = Effect.fnUntraced(function* <M extends Duty.Member & Kinds.Needy, E, R>(options: Options<M, E, R>) {
+  const { kinds, members, waits } = options
+  const around = yield* Effect.scope
+  /** By name, in the order of their starts; never one that is in `closing`. */
+  const running = new Map<string, Scope.Closeable>()
+  const closing = new Set<string>()
+  /** Open when somebody has stopped since the last look. */
+  const stopped = Latch.makeUnsafe(false)
+  /** Monotonic nanoseconds before which nobody else starts. */
+  let earliest = 0n
+
+  const start = Effect.fnUntraced(function* (member: M) {
+    const scope = yield* Scope.fork(around)
+    running.set(member.name, scope)
+    yield* Scope.provide(options.open(member), scope)
+    earliest = (yield* Clock.monotonicTimeNanos) + Duration.toNanosUnsafe(yield* gap(options.interval))
+  })
+
+  const stop = (member: M) =>
+    Effect.gen(function* () {
+      const scope = running.get(member.name)
+      if (scope === undefined) return
+      running.delete(member.name)
+      closing.add(member.name)
+      yield* options.leaving(member)
+      // Uninterruptible, so that the end of everything waits until this is closed as a whole.
+      const close = Effect.andThen(Scope.close(scope, Exit.void), () =>
+        Effect.sync(() => {
+          closing.delete(member.name)
+          stopped.openUnsafe()
+        })
+      )
+      yield* Effect.forkIn(Effect.uninterruptible(close), around, { startImmediately: true })
+    }).pipe(Effect.uninterruptible)
+
+  while (true) {
+    const absent = kinds.absent()
+    const step = Duty.next({
+      members,
+      running: [...running.keys()],
+      closing,
+      isMissing: (member) => Kinds.missing(absent, member).length > 0,
+      waits
+    })
+    if (step._tag === "Stop") {
+      yield* stop(step.member)
+    } else if (step._tag === "Rest") {
+      stopped.closeUnsafe()
+      yield* Effect.raceFirst(kinds.after(absent), stopped.await)
+    } else {
+      const rest = earliest - (yield* Clock.monotonicTimeNanos)
+      if (rest <= 0n) yield* start(step.member)
+      else yield* Effect.raceFirst(kinds.after(absent), Effect.sleep(Duration.nanos(rest)))
+    }
+  }
+})
+
+/** From once to twice the interval. */
+const gap = (interval: Duration.Duration): Effect.Effect<Duration.Duration> =>
+  Duration.isZero(interval)
+    ? Effect.succeed(interval)
+    : Effect.map(Random.next, (random) => Duration.times(interval, 1 + random))

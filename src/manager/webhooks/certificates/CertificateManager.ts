@@ -1,0 +1,215 @@
+/**
+ * The certificates that the manager makes itself, kept in one Secret for all replicas. Whoever comes first makes it, all others read it and
+ * look at it again every ten seconds; the leader renews it and tells the API server of the authorities. Every write is void
+ * when somebody else has written in between: then all is read anew. What goes wrong is logged once and tried again. Platform
+ * edge, because certificates are read here.
+ */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import { type ApiError, hasReason, isTransient } from "../../../kube/ApiError.ts"
+import type { KubeObject } from "../../../kube/Meta.ts"
+import type * as Patch from "../../../kube/Patch.ts"
+import type * as Resource from "../../../kube/Resource.ts"
+import { Secret } from "../../../kube/resources.ts"
+import * as Monotonic from "../../../streams/monotonic.ts"
+import { KubeClient, type Target as Named } from "../../../layers/KubeClient.ts"
+import type { Certificate } from "../../../platform/listener/Listener.ts"
+import * as Keyring from "./CertificateBundle.ts"
+import * as Publication from "./publication.ts"
+import * as Rotation from "./rotation.ts"
+
+/** There is no certificate to serve with; the message is one sentence for the user. */
+export class CustodyError extends Data.TaggedError("CustodyError")<{ readonly message: string }> {}
+
+export interface Custody {
+  /** Of the Secret. */
+  readonly namespace: string
+  readonly name: string
+  /** The hosts that the API server may ask for. */
+  readonly hosts: ReadonlyArray<string>
+}
+
+/** The Secret as it was read. */
+interface Held {
+  readonly secret: Secret
+  readonly keyring: Keyring.Keyring
+}
+
+/** How often the Secret and, by the leader, the configurations are looked at. */
+const interval = "10 seconds"
+
+/** So many steps of the leader in one go: more there cannot be, unless somebody undoes them. */
+const atOnce = 10
+
+/** How long a start waits for a server that does not answer. */
+const patience = "10 seconds"
+
+/** The certificate to begin with: the one that is there, or a new one that is there from now on. */
+export const open = (custody: Custody): Effect.Effect<Keyring.Keyring, CustodyError, KubeClient> =>
+  ensured(custody).pipe(
+    Effect.retry({
+      while: (error) => error._tag === "ApiError" && isTransient(error),
+      schedule: Schedule.upTo(Schedule.spaced("500 millis"), { duration: patience })
+    }),
+    Effect.catchTag("ApiError", (error) => Effect.fail(unavailable(custody, error))),
+    Effect.map(({ keyring }) => keyring)
+  )
+
+const unavailable = ({ name, namespace }: Custody, error: ApiError) =>
+  new CustodyError({
+    message: `cannot keep the webhooks' certificate in Secret ${namespace}/${name}: ${error.message}`
+  })
+
+/** Calls `replace` with each new certificate, for as long as the scope is open. */
+export const follow = (custody: Custody, first: Certificate, replace: (keyring: Keyring.Keyring) => void) => {
+  let present = first
+  const look = Effect.gen(function* () {
+    const { keyring } = yield* ensured(custody)
+    if (isSame(keyring.certificate, present)) return
+    present = keyring.certificate
+    replace(keyring)
+    yield* Effect.logInfo("The webhooks' certificate has changed and is in use")
+  })
+  return Effect.forkScoped(
+    repeatedly(look, "the webhooks' certificate was not looked at; going on with the one there is")
+  )
+}
+
+const isSame = (a: Certificate, b: Certificate): boolean =>
+  a.cert === b.cert && Redacted.value(a.key) === Redacted.value(b.key)
+
+/** Again and again; a failure is said when it is not the one before. */
+const repeatedly = <E extends Error, R>(
+  work: Effect.Effect<void, E, R>,
+  sentence: string
+): Effect.Effect<never, never, R> => {
+  let last = ""
+  const once = Effect.matchEffect(work, {
+    onSuccess: () => Effect.sync(() => void (last = "")),
+    onFailure: ({ message }) =>
+      Effect.suspend(() => {
+        if (message === last) return Effect.void
+        last = message
+        return Effect.logWarning(`${sentence}: ${message}`)
+      })
+  })
+  return Effect.forever(Effect.delay(once, interval))
+}
+
+/** What the Secret holds after whatever anybody may repair has been repaired. */
+const ensured = (custody: Custody): Effect.Effect<Held, ApiError | CustodyError, KubeClient> =>
+  Effect.gen(function* () {
+    const held = yield* look(custody)
+    const step = Rotation.repair(held?.keyring.state, yield* Clock.currentTimeMillis)
+    if (step === undefined && held !== undefined) return held
+    return yield* write(custody, held, step ?? "Start")
+  }).pipe(Effect.retry({ while: isOvertaken, times: 5 }))
+
+const isOvertaken = (error: ApiError | CustodyError): boolean =>
+  error._tag === "ApiError" && hasReason(error, "Conflict", "AlreadyExists")
+
+const look = Effect.fnUntraced(function* (custody: Custody) {
+  const { name, namespace } = custody
+  const secret = yield* found(Secret, { namespace, name })
+  if (secret === undefined) return undefined
+  const keyring = Keyring.read(secret.data)
+  if (Result.isSuccess(keyring)) return { secret, keyring: keyring.success } satisfies Held
+  return yield* new CustodyError({
+    message: `Secret ${namespace}/${name} cannot be used for the webhooks' certificate: ${keyring.failure}; delete it, and a new one is made`
+  })
+})
+
+const found = <A extends KubeObject>(
+  resource: Resource.Resource<A>,
+  target: Named
+): Effect.Effect<A | undefined, ApiError, KubeClient> =>
+  Effect.flatMap(KubeClient, (client) => client.get(resource, target)).pipe(
+    Effect.catchIf(
+      ({ reason }) => reason._tag === "NotFound",
+      () => Effect.undefined
+    )
+  )
+
+const write = Effect.fnUntraced(function* (
+  { hosts, name, namespace }: Custody,
+  held: Held | undefined,
+  step: Exclude<Rotation.Step, "Publish">
+) {
+  const client = yield* KubeClient
+  const now = yield* Clock.currentTimeMillis
+  const keyring = yield* Keyring.after(step, held?.keyring, { now, names: hosts })
+  const data = Keyring.data(keyring)
+  const metadata = { name, namespace, labels: { "app.kubernetes.io/component": "webhooks" } }
+  const secret =
+    held === undefined
+      ? yield* client.create(Secret, { metadata, type: "kubernetes.io/tls", data })
+      : // With the version that was read: a conflict when somebody was faster.
+        yield* client.update(Secret, { ...held.secret, data })
+  yield* Effect.logInfo(said[step])
+  return { secret, keyring } satisfies Held
+})
+
+const said = {
+  Start: "An authority for the webhooks and a certificate by it are new",
+  Succeed: "A new authority for the webhooks is there; it signs once it has been published",
+  Sign: "The webhooks' certificate is renewed",
+  Forget: "An authority for the webhooks has expired and is left out"
+} as const
+
+/** What the leader does: it renews what is due, and tells the API server whom to trust. Never ends. */
+export const keep = (custody: Custody, targets: ReadonlyArray<Publication.Target>) =>
+  Effect.gen(function* () {
+    const millis = Monotonic.millis(yield* Clock.Clock)
+    /** Since when all configurations have been seen with this bundle. */
+    let sight = { bundle: "", since: 0 }
+    const publishedFor = (bundle: string, isMissing: boolean): number | undefined => {
+      if (isMissing || bundle === "") return void (sight = { bundle: "", since: 0 })
+      if (sight.bundle !== bundle) sight = { bundle, since: millis() }
+      return millis() - sight.since
+    }
+    /** Whether there was something to do. */
+    const round: Effect.Effect<boolean, ApiError | CustodyError, KubeClient> = Effect.gen(function* () {
+      // Before the Secret is read: whoever knows more than we do then has changed them by a version that voids our patch.
+      const lives = yield* Effect.forEach(targets, present)
+      const held = yield* look(custody)
+      const bundle = held?.keyring.bundle ?? ""
+      const patches = lives.flatMap(({ live, target }) => {
+        const patch = live === undefined ? undefined : Publication.patchOf(target, live, bundle)
+        return patch === undefined ? [] : [{ target, patch }]
+      })
+      const now = yield* Clock.currentTimeMillis
+      const step = Rotation.next(held?.keyring.state, {
+        now,
+        names: custody.hosts,
+        publishedFor: publishedFor(bundle, patches.length > 0)
+      })
+      if (step === undefined) return false
+      if (step === "Publish") yield* Effect.forEach(patches, publish, { discard: true })
+      else yield* write(custody, held, step)
+      return true
+    }).pipe(Effect.retry({ while: isOvertaken, times: 5 }))
+    const rounds = (left: number): Effect.Effect<void, ApiError | CustodyError, KubeClient> =>
+      Effect.flatMap(round, (more) => (more && left > 1 ? rounds(left - 1) : Effect.void))
+    const all = rounds(atOnce)
+    yield* Effect.ignore(all)
+    return yield* repeatedly(all, "the webhooks' authorities could not be looked after")
+  })
+
+/** Undefined: nobody has installed it yet. */
+const present = Effect.fnUntraced(function* (target: Publication.Target) {
+  const live = yield* found<KubeObject>(target.resource, { name: target.name })
+  if (live !== undefined || target._tag === "Conversion" || target.wanted === undefined) return { target, live }
+  const client = yield* KubeClient
+  return { target, live: yield* client.create(target.resource, target.wanted) }
+})
+
+const publish = ({ patch, target: { name, resource } }: { patch: Patch.Patch; target: Publication.Target }) =>
+  Effect.gen(function* () {
+    const client = yield* KubeClient
+    yield* client.patch<KubeObject>(resource, { name }, patch)
+    yield* Effect.logInfo(`${resource.kind} ${name} has the webhooks' authorities`)
+  })

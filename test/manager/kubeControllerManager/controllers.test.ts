@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import { roster } from "../../../src/controllers/registry.ts"
+import * as Loops from "../../../src/manager/kubeControllerManager/controllers.ts"
+import * as Roster from "../../../src/manager/registry.ts"
+
+const all = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
+
+const chosen = (...patterns: ReadonlyArray<string>) =>
+  Result.getOrThrow(Roster.select(Loops.table(all), patterns, { embedded: false })).chosen.map(
+    ({ controller }) => controller.name
+  )
+
+describe("in the place of kube-controller-manager", () => {
+  it("the star means its loops, on any cluster, and nobody else's", () => {
+    const names = chosen("*")
+    assert.includeMembers([...names], ["deployment", "garbagecollector", "job"])
+    for (const name of ["pod-count", "memcached", "ecsbinding", "serviceaccount-token"]) assert.notInclude(names, name)
+    assert.deepStrictEqual(chosen("*", "pod-count").slice(names.length), ["pod-count"])
+    assert.deepStrictEqual(
+      chosen("*", "-deployment"),
+      names.filter((name) => name !== "deployment")
+    )
+  })
+
+  it("controllers that are not here may be named, and left out; those that were asked for are told of", () => {
+    assert.deepStrictEqual(Loops.choose(all, ["*", "bootstrapsigner", "-nodeipam", "token-cleaner-controller"]), {
+      patterns: ["*"],
+      note: "Of the controllers that were asked for, bootstrapsigner and token-cleaner-controller are not here"
+    })
+    assert.deepStrictEqual(Loops.choose(all, ["*", "-ttl"]), { patterns: ["*"], note: undefined })
+    assert.deepStrictEqual(
+      Loops.choose(all, ["*", "csrsigning"]).note,
+      "Of the controllers that were asked for, csrsigning is not here"
+    )
+  })
+
+  it("names that nobody has are left to be refused", () => {
+    assert.deepStrictEqual(Loops.choose(all, ["*", "deploymet"]).patterns, ["*", "deploymet"])
+  })
+
+  it("a loop that has come to be here is not one of the absent, by none of its names", () => {
+    const ours = all.flatMap(({ aliases = [], controller, group }) =>
+      group === "core" ? [controller.name, ...aliases] : []
+    )
+    assert.deepStrictEqual(Loops.choose(all, ours), { patterns: ours, note: undefined })
+  })
+})

@@ -1,0 +1,214 @@
+/** Controllers whose kinds come and go, in a whole manager in virtual time. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import { TestClock } from "effect/testing"
+import { ConfigMap, Pod, Secret } from "../../../src/kube/resources.ts"
+import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
+import * as Controller from "../../../src/layers/Controller.ts"
+import * as Health from "../../../src/layers/Health.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { Leadership, LeaderLost, type Term } from "../../../src/layers/Leadership.ts"
+import * as Manager from "../../../src/manager/Manager.ts"
+import * as States from "../../../src/manager/runnables/states.ts"
+import * as Cluster from "../../support/cluster.ts"
+import * as Switches from "../../support/switches.ts"
+import { logged } from "../../support/logged.ts"
+
+const layer = Layer.merge(Switches.layer, Leadership.layerAlways)
+
+/** Lets everything be done that can be, before and after. */
+const pass = (time: Duration.Input) =>
+  Cluster.settle.pipe(Effect.andThen(TestClock.adjust(time)), Effect.andThen(Cluster.settle))
+
+/** Starts, stops and what it was asked for, in one list. */
+const loop = (
+  name: string,
+  of: typeof ConfigMap | typeof Secret,
+  trace: Array<string>,
+  placement: Controller.Placement = {}
+) => {
+  const controller = Controller.make({
+    ...placement,
+    name,
+    for: of as typeof ConfigMap,
+    reconcile: ({ name: object }) => Effect.sync(() => void trace.push(`${name} ${object}`))
+  })
+  const watched = Layer.effectDiscard(
+    Effect.acquireRelease(
+      Effect.sync(() => trace.push(`+${name}`)),
+      () => Effect.sync(() => trace.push(`-${name}`))
+    )
+  )
+  return { ...controller, layer: Layer.provideMerge(controller.layer, watched) }
+}
+
+const unready = Effect.flatMap(Health.Health, (health) =>
+  Effect.flatMap(health.checks("readiness"), (checks) =>
+    Effect.map(
+      Effect.forEach(checks, ({ run }) => run),
+      (answers) => answers.filter((answer) => answer !== undefined)
+    )
+  )
+)
+
+const own = Effect.provideService(Health.Health, Health.makeUnsafe())
+
+const stateOf = (name: string) => Effect.map(States.States, (states) => states.all().get(name)?._tag)
+
+describe("a controller whose kind is not served", () => {
+  it.effect("waits and says so, is no reason to be unready, starts when it comes and stops when it goes", () =>
+    Effect.gen(function* () {
+      const { lines, logger } = logged()
+      const { set } = yield* Switches.Switches
+      const trace: Array<string> = []
+      yield* (yield* KubeClient).create(Secret, { metadata: { name: "s", namespace: "default" } })
+      yield* set(Secret, "absent")
+      const controllers = [loop("maps", ConfigMap, trace), loop("secrets", Secret, trace)]
+      const fiber = yield* Effect.forkChild(Effect.provide(Manager.run({ controllers }), logger))
+      yield* Cluster.settle
+      yield* pass("1 minute")
+      assert.deepStrictEqual(trace, ["+maps"])
+      assert.deepStrictEqual(lines(/Skipping/), [
+        "secrets: Skipping Controller until the server serves secrets: is the CustomResourceDefinition installed?"
+      ])
+      assert.deepStrictEqual(yield* unready, [])
+      assert.strictEqual(yield* stateOf("secrets"), "Waiting")
+      yield* set(Secret, "served")
+      yield* pass("10 seconds")
+      assert.deepStrictEqual(trace.splice(0), ["+maps", "+secrets", "secrets s"])
+      assert.strictEqual(yield* stateOf("secrets"), "Started")
+      yield* set(Secret, "absent")
+      yield* pass("35 seconds")
+      assert.deepStrictEqual(trace.splice(0), ["-secrets"])
+      assert.strictEqual(yield* stateOf("secrets"), "Waiting")
+      assert.deepStrictEqual(yield* unready, [])
+      yield* set(Secret, "served")
+      yield* pass("10 seconds")
+      assert.deepStrictEqual(trace.splice(0), ["+secrets", "secrets s"])
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(trace, ["-secrets", "-maps"])
+    }).pipe(own, Effect.provideService(States.States, States.makeUnsafe()), Effect.provide(layer))
+  )
+
+  it.effect("is told by its informer at once, not at the next round, that the kind has gone", () =>
+    Effect.gen(function* () {
+      const { set } = yield* Switches.Switches
+      const trace: Array<string> = []
+      const fiber = yield* Effect.forkChild(Manager.run({ controllers: [loop("secrets", Secret, trace)] }))
+      yield* Cluster.settle
+      yield* pass("30 seconds")
+      yield* set(Secret, "absent")
+      yield* pass("8 seconds")
+      assert.deepStrictEqual(trace, ["+secrets", "-secrets"])
+      yield* Fiber.interrupt(fiber)
+    }).pipe(own, Effect.provide(layer))
+  )
+
+  it.effect("waits for a kind that it does not read too", () =>
+    Effect.gen(function* () {
+      const { set } = yield* Switches.Switches
+      const trace: Array<string> = []
+      yield* set(Pod, "absent")
+      const controllers = [loop("maps", ConfigMap, trace, { requires: [Pod] })]
+      const fiber = yield* Effect.forkChild(Manager.run({ controllers }))
+      yield* pass("1 minute")
+      assert.deepStrictEqual(trace, [])
+      yield* set(Pod, "served")
+      yield* pass("10 seconds")
+      assert.deepStrictEqual(trace, ["+maps"])
+      // Nobody watches it, so only a round tells that it has gone.
+      yield* set(Pod, "absent")
+      yield* pass("31 seconds")
+      assert.deepStrictEqual(trace, ["+maps", "-maps"])
+      yield* Fiber.interrupt(fiber)
+    }).pipe(own, Effect.provide(layer))
+  )
+
+  it.effect("is skipped for good when nobody is to wait, in one line, and nothing is asked again", () =>
+    Effect.gen(function* () {
+      const { lines, logger } = logged()
+      const { asked, set } = yield* Switches.Switches
+      const trace: Array<string> = []
+      yield* set(Secret, "absent")
+      const first = loop("secrets", Secret, trace, { startFirst: true })
+      const manager = Manager.run({ controllers: [first, loop("maps", ConfigMap, trace)], missingKinds: "skip" })
+      const fiber = yield* Effect.forkChild(Effect.provide(manager, logger))
+      yield* Cluster.settle
+      yield* set(Secret, "served")
+      const before = asked.length
+      yield* pass("5 minutes")
+      assert.deepStrictEqual(trace, ["+maps"])
+      assert.deepStrictEqual(lines(/Skipping/), ["secrets: Skipping Controller: the server does not serve secrets"])
+      assert.deepStrictEqual(
+        asked.slice(before).filter((line) => !line.includes("configmaps")),
+        []
+      )
+      assert.strictEqual(yield* stateOf("secrets"), "Skipped")
+      assert.deepStrictEqual(yield* unready, [])
+      yield* Fiber.interrupt(fiber)
+    }).pipe(own, Effect.provideService(States.States, States.makeUnsafe()), Effect.provide(layer))
+  )
+
+  it.effect("a standby waits warm, and the next term begins with what is served then", () =>
+    Effect.gen(function* () {
+      const { set } = yield* Switches.Switches
+      const trace: Array<string> = []
+      const grants = yield* Queue.unbounded<Term>()
+      const leadership = Leadership.of({
+        identity: "me",
+        lease: undefined,
+        acquire: Queue.take(grants),
+        leader: Effect.succeed(undefined),
+        provenFor: Effect.succeed(undefined),
+        leaderChanges: undefined as never
+      })
+      const lead = Effect.gen(function* () {
+        const lost = yield* Deferred.make<LeaderLost>()
+        yield* Queue.offer(grants, { lost: Deferred.await(lost), isValidUnsafe: () => !Deferred.isDoneUnsafe(lost) })
+        yield* Cluster.settle
+        return Deferred.succeed(lost, new LeaderLost({ reason: "Stolen", message: "another one leads" }))
+      })
+      yield* set(Secret, "absent")
+      const controllers = [loop("secrets", Secret, trace), loop("maps", ConfigMap, trace)]
+      const fiber = yield* Effect.forkChild(
+        Effect.provideService(Manager.run({ controllers, onLost: "rejoin" }), Leadership, leadership)
+      )
+      yield* Cluster.settle
+      const lose = yield* lead
+      assert.deepStrictEqual(trace.splice(0), ["+maps"])
+      yield* set(Secret, "served")
+      yield* pass("10 seconds")
+      assert.deepStrictEqual(trace.splice(0), ["+secrets"])
+      yield* lose
+      yield* Cluster.settle
+      assert.deepStrictEqual(trace.splice(0), ["-secrets", "-maps"])
+      yield* Effect.asVoid(lead)
+      assert.deepStrictEqual(trace.splice(0), ["+secrets", "+maps"])
+      yield* Fiber.interrupt(fiber)
+    }).pipe(own, Effect.provide(layer))
+  )
+
+  it.effect("what cannot be asked is taken to be as it was", () =>
+    Effect.gen(function* () {
+      const { set } = yield* Switches.Switches
+      const { setFaults } = yield* ApiServer
+      const trace: Array<string> = []
+      yield* setFaults([{ match: ({ path }) => path === "/api/v1", fault: { _tag: "Status", code: 503 } }])
+      const fiber = yield* Effect.forkChild(Manager.run({ controllers: [loop("secrets", Secret, trace)] }))
+      yield* pass("20 seconds")
+      assert.deepStrictEqual(trace, ["+secrets"])
+      yield* set(Secret, "absent")
+      yield* pass("2 minutes")
+      assert.deepStrictEqual(trace, ["+secrets"])
+      yield* setFaults([])
+      yield* pass("10 seconds")
+      assert.deepStrictEqual(trace, ["+secrets", "-secrets"])
+      yield* Fiber.interrupt(fiber)
+    }).pipe(own, Effect.provide(layer))
+  )
+})

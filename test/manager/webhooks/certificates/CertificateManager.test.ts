@@ -1,0 +1,201 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { TestClock } from "effect/testing"
+import { X509Certificate } from "node:crypto"
+import type { KubeObject } from "../../../../src/kube/Meta.ts"
+import * as Patch from "../../../../src/kube/Patch.ts"
+import { ConfigMap, Secret } from "../../../../src/kube/resources.ts"
+import { ClusterTest } from "../../../../src/testing/ClusterTest.ts"
+import { KubeClient } from "../../../../src/layers/KubeClient.ts"
+import * as Custody from "../../../../src/manager/webhooks/certificates/CertificateManager.ts"
+import * as Keyring from "../../../../src/manager/webhooks/certificates/CertificateBundle.ts"
+import * as Publication from "../../../../src/manager/webhooks/certificates/publication.ts"
+import { configurations } from "../../../../src/manager/webhooks/configurations.ts"
+import * as Webhook from "../../../../src/layers/Webhook.ts"
+
+const custody = { namespace: "kube-system", name: "webhook-cert", hosts: ["hooks.kube-system.svc", "127.0.0.1", "::1"] }
+
+const declared = [
+  Webhook.defaulting(ConfigMap, Effect.succeed, { failurePolicy: "Ignore" }),
+  Webhook.validating(ConfigMap, () => Effect.void, { failurePolicy: "Ignore" })
+]
+
+const targets = (installs: boolean) =>
+  Publication.targets(configurations(declared, { name: "manager", at: { url: "https://127.0.0.1:9" } }), installs)
+
+type Configuration = KubeObject & {
+  readonly webhooks?: ReadonlyArray<{ readonly clientConfig: { readonly caBundle?: string } }>
+}
+
+/** What the API server has been told, of each webhook; nothing where nobody has told it anything. */
+const bundles = Effect.gen(function* () {
+  const client = yield* KubeClient
+  const all = yield* Effect.forEach(targets(false), ({ name, resource }) =>
+    Effect.orElseSucceed(client.get<Configuration>(resource, { name }), () => undefined)
+  )
+  return all.flatMap((one) =>
+    (one?.webhooks ?? []).map(({ clientConfig }) => Buffer.from(clientConfig.caBundle ?? "", "base64").toString())
+  )
+})
+
+const shared = Effect.gen(function* () {
+  const client = yield* KubeClient
+  return Result.getOrThrow(Keyring.read((yield* client.get(Secret, custody)).data))
+})
+
+const isTrusted = (cert: string, bundle: string): boolean =>
+  Keyring.certificatesIn(bundle).some((one) => new X509Certificate(cert).verify(one.publicKey))
+
+/** Certificates are made outside of virtual time: it passes until they are there. */
+const until = <E, R>(condition: Effect.Effect<boolean, E, R>, what: string) =>
+  Effect.gen(function* () {
+    for (let times = 0; times < 2000; times++) {
+      if (yield* condition) return
+      yield* TestClock.adjust("1 seconds")
+      yield* TestClock.withLive(Effect.yieldNow)
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    }
+    assert.fail(`waited in vain: ${what}`)
+  })
+
+describe("certificates that the manager makes itself", () => {
+  it.effect("are made by whoever comes first, and read by the others", () =>
+    Effect.gen(function* () {
+      const [a, b, c] = yield* Effect.all([Custody.open(custody), Custody.open(custody), Custody.open(custody)], {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(a.certificate.cert, b.certificate.cert)
+      assert.strictEqual(b.certificate.cert, c.certificate.cert)
+      assert.deepStrictEqual(a.state.serving.names, custody.hosts)
+    }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("go on after somebody has spoilt what the API server knows, or has taken the Secret away", () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      const first = yield* Custody.open(custody)
+      let serving = first.certificate.cert
+      yield* Custody.follow(custody, first.certificate, (keyring) => (serving = keyring.certificate.cert))
+      yield* Effect.forkScoped(Custody.keep(custody, targets(true)))
+      const isTold = (bundle: string) =>
+        Effect.map(bundles, (all) => all.length === 2 && all.every((one) => one === bundle))
+      yield* until(isTold(first.bundle), "the authority is published")
+      const [mutating = assert.fail()] = targets(false)
+      const path = "/webhooks/0/clientConfig/caBundle"
+      yield* client.patch<KubeObject>(mutating.resource, mutating, Patch.json([{ op: "remove", path }]))
+      assert.isFalse(yield* isTold(first.bundle))
+      yield* until(isTold(first.bundle), "it is published again")
+
+      yield* client.delete(Secret, custody)
+      yield* until(
+        Effect.map(
+          Effect.orElseSucceed(shared, () => first),
+          ({ bundle }) => bundle !== first.bundle
+        ),
+        "there is another Secret"
+      )
+      const second = yield* shared
+      yield* until(isTold(second.bundle), "its authority is published")
+      yield* until(
+        Effect.sync(() => serving === second.certificate.cert),
+        "its certificate is served"
+      )
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("are published over nothing that was read before somebody else has written", () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      const { bundle } = yield* Custody.open(custody)
+      const [target = assert.fail()] = targets(true)
+      if (target._tag !== "Admission" || target.wanted === undefined) return assert.fail()
+      const read = yield* client.create<KubeObject>(target.resource, target.wanted)
+      const patch = Publication.patchOf(target, read, bundle) ?? assert.fail()
+      const written = yield* client.patch<KubeObject>(target.resource, target, patch)
+      assert.isUndefined(Publication.patchOf(target, written, bundle))
+      const late = Publication.patchOf(target, read, "another") ?? assert.fail()
+      const error = yield* Effect.flip(client.patch<KubeObject>(target.resource, target, late))
+      assert.strictEqual(error.reason._tag, "Conflict")
+    }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("of a Secret that does not hold together are refused in one sentence, without a word of a key", () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      const { certificate } = yield* Custody.open(custody)
+      const secret = yield* client.get(Secret, custody)
+      const stranger = yield* Keyring.after("Start", undefined, { now: 0, names: [] })
+      const theirs = Keyring.data(stranger)
+      const broken: ReadonlyArray<readonly [Partial<Record<string, string>>, RegExp]> = [
+        [{ "tls.crt": "" }, /it has no tls\.crt/],
+        [{ "tls.crt": "AAAA" }, /its tls\.crt is no certificate/],
+        [{ "ca.crt": "AAAA" }, /its ca\.crt has no certificate/],
+        [{ "tls.key": theirs["tls.key"] }, /its tls\.key is not the key of tls\.crt/],
+        [{ "ca.key": theirs["ca.key"] }, /its ca\.key is not the key of the first certificate in ca\.crt/],
+        [
+          { "ca.crt": theirs["ca.crt"], "ca.key": theirs["ca.key"] },
+          /its tls\.crt is signed by none of the certificates/
+        ]
+      ]
+      let { metadata } = secret
+      for (const [change, said] of broken) {
+        const data = { ...secret.data, ...change } as Record<string, string>
+        metadata = (yield* client.update(Secret, { ...secret, metadata, data })).metadata
+        const { message } = yield* Effect.flip(Custody.open(custody))
+        assert.match(
+          message,
+          /^Secret kube-system\/webhook-cert cannot be used for .*; delete it, and a new one is made$/
+        )
+        assert.match(message, said)
+        assert.notInclude(message, Redacted.value(certificate.key).split("\n")[1] ?? "")
+      }
+    }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect(
+    "are renewed through the years, and whoever serves is trusted at every moment",
+    () =>
+      Effect.gen(function* () {
+        const seen = { servings: new Set<string>(), authorities: new Set<string>() }
+        /** Two processes, one of which leads, for some minutes. */
+        const minutes = Effect.gen(function* () {
+          const first = yield* Custody.open(custody)
+          let serving = first.certificate.cert
+          yield* Custody.follow(custody, first.certificate, (keyring) => (serving = keyring.certificate.cert))
+          yield* Effect.forkScoped(Custody.keep(custody, targets(true)))
+          const isPublished = Effect.gen(function* () {
+            const { bundle, state } = yield* shared
+            const all = yield* bundles
+            // Before there is anything to be published.
+            if (seen.authorities.size > 0) for (const one of all) assert.isTrue(isTrusted(serving, one))
+            assert.isAbove(Date.parse(new X509Certificate(serving).validTo), yield* Clock.currentTimeMillis)
+            const isDone = all.length === 2 && all.every((one) => one === bundle)
+            return isDone && state.serving.issuer === state.authorities[0].id && isTrusted(serving, bundle)
+          })
+          // A step may follow upon what looks like the end.
+          for (let times = 0; times < 3; times++) {
+            yield* until(isPublished, "everybody has what is shared")
+            yield* TestClock.adjust("10 seconds")
+          }
+          const { bundle } = yield* shared
+          seen.servings.add(serving)
+          seen.authorities.add(bundle)
+          assert.isAtMost(Keyring.certificatesIn(bundle).length, 2)
+          return { serving, bundle }
+        }).pipe(Effect.scoped)
+        const first = yield* minutes
+        let last = first
+        for (let period = 0; period < 14; period++) {
+          yield* TestClock.adjust("28 days")
+          last = yield* minutes
+        }
+        assert.isAbove(seen.servings.size, 4)
+        assert.isAbove(seen.authorities.size, 2)
+        assert.isFalse(isTrusted(last.serving, first.bundle))
+      }).pipe(Effect.provide(ClusterTest.layer())),
+    180_000
+  )
+})
