@@ -6,7 +6,7 @@ import type { Host } from "../manager/process/Host.ts"
 import { rolesOf } from "../manager/manifests/roles.ts"
 import * as Permissions from "../manager/permissions.ts"
 import { Program } from "../manager/Program.ts"
-import * as Roster from "../manager/registry.ts"
+import * as Registry from "../manager/registry.ts"
 import * as CacheSettings from "../manager/settings/cache.ts"
 import { accountOf } from "./identities.ts"
 import * as Leases from "./leases.ts"
@@ -21,7 +21,7 @@ export const connect = Effect.fnUntraced(function* (
   as: "program" | "administrator"
 ) {
   const { controllers } = resolved.values
-  const embedded = yield* Effect.fromResult(Roster.select(table, controllers, { embedded: true }))
+  const embedded = yield* Effect.fromResult(Registry.select(table, controllers, { embedded: true }))
   const there = embedded.chosen.map((entry) => entry.controller)
   const cluster = yield* Clusters.connect(resolved, host.env, {
     serviceAccounts: there.some(({ name }) => name === "serviceaccount"),
@@ -29,7 +29,7 @@ export const connect = Effect.fnUntraced(function* (
     kinds: kindsOf(there),
     account: as === "administrator" ? undefined : yield* installed(resolved, embedded)
   })
-  return { cluster, selection: yield* Effect.fromResult(Roster.select(table, controllers, cluster)) }
+  return { cluster, selection: yield* Effect.fromResult(Registry.select(table, controllers, cluster)) }
 })
 
 /**
@@ -56,7 +56,7 @@ const installed = Effect.fnUntraced(function* (resolved: Resolved, selection: Se
 export const wanted = Effect.fnUntraced(function* (resolved: Resolved, cluster: Leases.Place, selection: Selection) {
   const { values } = resolved
   const { core, own } = Leases.leasesOf(values, cluster)
-  const contended = (lease: Leases.Lease, group: Roster.Entry["group"]) =>
+  const contended = (lease: Leases.Lease, group: Registry.Entry["group"]) =>
     lease.isElected && ledBy(selection, group).some((controller) => controller.needsLeader) ? [lease] : []
   return {
     controllers: [

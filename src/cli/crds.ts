@@ -10,7 +10,7 @@ import * as Definitions from "../manager/crds/Definitions.ts"
 import * as Report from "../manager/crds/report.ts"
 import { own } from "../manager/manifests/settings.ts"
 import type { Host } from "../manager/process/Host.ts"
-import * as Roster from "../manager/registry.ts"
+import * as Registry from "../manager/registry.ts"
 import type * as SettingSources from "../manager/setting/sources.ts"
 import * as Settings from "../manager/settings.ts"
 import * as Output from "./output.ts"
@@ -30,7 +30,7 @@ type Kinds = ReadonlyArray<Resource.AnyCustom>
  * cluster of others only when they are named.
  */
 const kindsOf = (table: Table, { values }: { readonly values: Pick<Resolved["values"], "controllers"> }) =>
-  Effect.map(Effect.fromResult(Roster.select(table, values.controllers, { embedded: true })), ({ chosen }) =>
+  Effect.map(Effect.fromResult(Registry.select(table, values.controllers, { embedded: true })), ({ chosen }) =>
     Report.kindsOf(chosen.map(({ controller }) => controller))
   )
 

@@ -11,7 +11,7 @@ import * as Accounts from "../manager/identity/accounts.ts"
 import * as Transports from "../manager/cluster/transports.ts"
 import type * as Manager from "../manager/Manager.ts"
 import { Program } from "../manager/Program.ts"
-import type * as Roster from "../manager/registry.ts"
+import type * as Registry from "../manager/registry.ts"
 import type * as Settings from "../manager/settings.ts"
 import type { Transport } from "../layers/Transport.ts"
 import type { Selection } from "./selection.ts"
@@ -21,7 +21,7 @@ import { between } from "./services.ts"
 /** The account of a controller in `kube-system`, if they have any; none for one that starts first, which has the program's own rights. */
 export const accountOf = (
   { accountCredentials }: Pick<Settings.Settings, "accountCredentials">,
-  { account, controller }: Roster.Entry<unknown>
+  { account, controller }: Registry.Entry<unknown>
 ): string | undefined =>
   !accountCredentials || controller.startFirst === true ? undefined : (account ?? controller.name)
 

@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as RequestMetrics from "../platform/http/requestMetrics.ts"
 import * as Transports from "../manager/cluster/transports.ts"
-import type * as Roster from "../manager/registry.ts"
+import type * as Registry from "../manager/registry.ts"
 import type * as Settings from "../manager/settings.ts"
 
 /** `each`: every controller has a limit of its own. */
@@ -22,7 +22,7 @@ const discovery: Transports.Limit = { perSecond: 20, burst: 200 }
 export const ofClient = (
   { burst, qps }: Settings.Settings,
   server: string,
-  times: NonNullable<Roster.Entry["clientLimits"]> = { qps: 1, burst: 1 }
+  times: NonNullable<Registry.Entry["clientLimits"]> = { qps: 1, burst: 1 }
 ): Effect.Effect<Transports.Pace | undefined> =>
   qps < 0
     ? Effect.undefined

@@ -9,7 +9,7 @@ import { settings } from "../manager/manifests/settings.ts"
 import * as Metrics from "../manager/manifests/metrics.ts"
 import * as Webhooks from "../manager/manifests/webhooks.ts"
 import { Program } from "../manager/Program.ts"
-import * as Roster from "../manager/registry.ts"
+import * as Registry from "../manager/registry.ts"
 import * as SettingSources from "../manager/setting/sources.ts"
 import type { ConversionOf } from "../manager/webhooks/configurations.ts"
 import { accountOf } from "./identities.ts"
@@ -26,7 +26,7 @@ export const manifests = Effect.fnUntraced(function* (host: Host, resolved: Sett
       message: `--${settings.serviceMonitor.name} would collect nothing: metrics are off, or plain, which keeps them on loopback; leave it out or serve them with --${settings.metricsSecure.name}`
     })
   }
-  const { chosen } = yield* Effect.fromResult(Roster.select(table, resolved.values.controllers, { embedded: false }))
+  const { chosen } = yield* Effect.fromResult(Registry.select(table, resolved.values.controllers, { embedded: false }))
   const controllers = chosen.map((entry) => ({
     who: entry.controller.name,
     access: entry.controller.access,

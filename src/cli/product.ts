@@ -40,14 +40,14 @@ export const main = (host: Host, entry: URL): void =>
           Create.command(host, new URL("../templates/operator/", entry)),
           command(
             host,
-            inPlace,
+            kubeControllerManager,
             "Runs the loops of kube-controller-manager in its place, with its command line",
             settings,
-            (resolved) => runInPlace(host, resolved, notes)
+            (resolved) => runKubeControllerManager(host, resolved, notes)
           )
         ],
         prepare: (argv) => {
-          if (argv[0] !== inPlace) return argv
+          if (argv[0] !== kubeControllerManager) return argv
           const translated = Flags.translate(argv, settings)
           notes = translated.notes
           return translated.argv
@@ -58,10 +58,10 @@ export const main = (host: Host, entry: URL): void =>
     entry
   )
 
-const inPlace = "kube-controller-manager"
+const kubeControllerManager = "kube-controller-manager"
 
 /** In kube-controller-manager's place: its loops, with its command line. `notes`: remarks on the command line, one sentence each. */
-const runInPlace = Effect.fnUntraced(function* (
+const runKubeControllerManager = Effect.fnUntraced(function* (
   host: Host,
   resolved: Sources.Resolved<ReturnType<typeof Own.settingsOf>>,
   notes: ReadonlyArray<string>

@@ -22,7 +22,7 @@ import * as Help from "../manager/process/help.ts"
 import type { Host } from "../manager/process/Host.ts"
 import * as Logs from "../manager/logs/Logs.ts"
 import * as Program from "../manager/Program.ts"
-import * as Roster from "../manager/registry.ts"
+import * as Registry from "../manager/registry.ts"
 import { orderly, Verdict } from "../manager/process/orderlyStop.ts"
 import type * as Setting from "../manager/setting.ts"
 import * as SettingFlags from "../manager/setting/flags.ts"
@@ -98,7 +98,7 @@ export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host:
 const usageErrors = [
   SettingSources.SettingError,
   ElectionConfigError,
-  Roster.RosterError,
+  Registry.RegistryError,
   Program.InvalidProgram,
   InvalidNames
 ]

@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Available, Program } from "../manager/Program.ts"
-import * as Roster from "../manager/registry.ts"
+import * as Registry from "../manager/registry.ts"
 import * as Cloud from "../manager/runnables/cloud.ts"
 import * as Concurrency from "../manager/runnables/concurrency.ts"
 import * as SettingSources from "../manager/setting/sources.ts"
@@ -16,8 +16,8 @@ import * as Leases from "./leases.ts"
 
 export type Resolved = SettingSources.Resolved<typeof Settings.common>
 
-export type Table = ReadonlyArray<Roster.Entry<Available>>
-export type Selection = Roster.Selection<Available>
+export type Table = ReadonlyArray<Registry.Entry<Available>>
+export type Selection = Registry.Selection<Available>
 
 /** All controllers there are, set as the settings say; fails when they cannot be meant. */
 export const tableOf = Effect.fnUntraced(function* (resolved: Resolved) {
@@ -25,7 +25,7 @@ export const tableOf = Effect.fnUntraced(function* (resolved: Resolved) {
   const contradiction = Settings.contradiction(resolved)
   if (contradiction !== undefined) return yield* new SettingSources.SettingError({ message: contradiction })
   const all = (yield* Program).table(resolved)
-  yield* Effect.fromResult(Roster.check(all, settings.controllers))
+  yield* Effect.fromResult(Registry.check(all, settings.controllers))
   const stranger = Concurrency.unknown(
     settings.concurrencyOf,
     all.map((entry) => entry.controller)
@@ -40,7 +40,7 @@ export const tableOf = Effect.fnUntraced(function* (resolved: Resolved) {
   return table
 })
 
-export const ledBy = (selection: Selection, group: Roster.Entry["group"]) =>
+export const ledBy = (selection: Selection, group: Registry.Entry["group"]) =>
   selection.chosen.filter((entry) => entry.group === group).map((entry) => entry.controller)
 
 /**
@@ -49,15 +49,15 @@ export const ledBy = (selection: Selection, group: Roster.Entry["group"]) =>
  * `by`: the setting that restricts, as the user wrote it; undefined when all namespaces are watched.
  */
 export const restricted = <R>(
-  table: ReadonlyArray<Roster.Entry<R>>,
+  table: ReadonlyArray<Registry.Entry<R>>,
   patterns: ReadonlyArray<string>,
   by: string | undefined
-): Result.Result<ReadonlyArray<Roster.Entry<R>>, Roster.RosterError> => {
+): Result.Result<ReadonlyArray<Registry.Entry<R>>, Registry.RegistryError> => {
   if (by === undefined) return Result.succeed(table)
-  const wrong = table.find((entry) => entry.needsAllNamespaces === true && Roster.mentioned(entry, patterns) === true)
+  const wrong = table.find((entry) => entry.needsAllNamespaces === true && Registry.mentioned(entry, patterns) === true)
   if (wrong !== undefined) {
     const message = `"${wrong.controller.name}" needs all namespaces and cannot work with ${by}: leave one of them out`
-    return Result.fail(new Roster.RosterError({ message }))
+    return Result.fail(new Registry.RegistryError({ message }))
   }
   return Result.succeed(
     table.map((entry) => (entry.needsAllNamespaces === true ? Object.assign({}, entry, { byDefault: "off" }) : entry))
@@ -65,7 +65,10 @@ export const restricted = <R>(
 }
 
 /** One sentence for the start, about those that would have run otherwise; undefined when there is nothing to say. */
-export const sentence = (entries: ReadonlyArray<Roster.Entry<unknown>>, by: string | undefined): string | undefined => {
+export const sentence = (
+  entries: ReadonlyArray<Registry.Entry<unknown>>,
+  by: string | undefined
+): string | undefined => {
   const names = entries
     .filter((entry) => entry.needsAllNamespaces === true)
     .map((entry) => `"${entry.controller.name}"`)

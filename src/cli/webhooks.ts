@@ -10,7 +10,7 @@ import type * as Clusters from "../manager/cluster/clusters.ts"
 import * as Manifests from "../manager/manifests/webhooks.ts"
 import { Program } from "../manager/Program.ts"
 import * as Address from "../layers/http/address.ts"
-import type * as Roster from "../manager/registry.ts"
+import type * as Registry from "../manager/registry.ts"
 import type * as Settings from "../manager/settings.ts"
 import { settings } from "../manager/settings/webhooks.ts"
 import { configurations, names } from "../manager/webhooks/configurations.ts"
@@ -24,7 +24,7 @@ export class NoCertificate extends Data.TaggedError("NoCertificate")<{ readonly 
 /** Those that are to be served of these: all or none. */
 export const served = <R>(
   { skipWebhookConfig, webhookPort }: Settings.Settings,
-  entries: ReadonlyArray<Roster.Entry<R>>
+  entries: ReadonlyArray<Registry.Entry<R>>
 ): ReadonlyArray<Webhook.Webhook<Services | R>> =>
   skipWebhookConfig || webhookPort < 0 ? [] : entries.flatMap((entry) => entry.webhooks ?? [])
 
@@ -77,19 +77,19 @@ export const webhooks = Effect.fnUntraced(function* (
     handle: yield* handler(declared)
   })
   if (source._tag === "Mounted" || !source.isKept) return []
-  const { Custody, Publication } = yield* keeping
+  const { CertificateManager, Publication } = yield* keeping
   const installed = configurations(served(values, selection.chosen), {
     name: names((yield* Program).name).configuration,
     at: { url: urlOf(address) }
   })
   // The embedded cluster is the program's own; in another one somebody has applied the manifests, or does not want to be asked.
-  const keep = Custody.keep(source.custody, Publication.targets(installed, cluster.embedded))
+  const keep = CertificateManager.keep(source.options, Publication.targets(installed, cluster.embedded))
   return [keeper(keep)]
 })
 
 /** Loaded only where certificates are made: the library for them is large. */
 const keeping = Effect.promise(async () => ({
-  Custody: await import("../manager/webhooks/certificates/CertificateManager.ts"),
+  CertificateManager: await import("../manager/webhooks/certificates/CertificateManager.ts"),
   Publication: await import("../manager/webhooks/certificates/publication.ts")
 }))
 
@@ -124,11 +124,11 @@ const sourceOf = Effect.fnUntraced(function* (values: Settings.Settings, cluster
   const { secret, service } = names((yield* Program).name)
   const { namespace } = cluster
   const hosts = [service, `${service}.${namespace}`, `${service}.${namespace}.svc`, "localhost", "127.0.0.1", "::1"]
-  const custody = {
+  const options = {
     namespace,
     name: secret,
     hosts: [...new Set([...hosts, ...Option.toArray(values.webhookHost)])].map(Address.canonical)
   }
   // With a dry run the server stores nothing: the certificate that is made is this process's alone.
-  return { _tag: "Own", custody, isKept: !values.dryRun } as const
+  return { _tag: "Own", options, isKept: !values.dryRun } as const
 })

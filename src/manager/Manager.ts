@@ -22,8 +22,8 @@ import { Shutdown } from "../layers/Shutdown.ts"
 import { type SupervisedFailure, Supervisor } from "../layers/Supervisor.ts"
 import * as Preflight from "./preflight.ts"
 import * as Informers from "./probes/informers.ts"
-import * as Attendance from "./runnables/warmup.ts"
-import * as Crew from "./runnables/runnables.ts"
+import * as Warmup from "./runnables/warmup.ts"
+import * as Runnables from "./runnables/runnables.ts"
 import * as FirstPass from "./runnables/firstPass.ts"
 import * as Kinds from "./runnables/kinds.ts"
 import { States } from "./runnables/states.ts"
@@ -141,7 +141,7 @@ const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | 
         if (controllers.some(({ name }) => name === fiber)) states.set(fiber, { _tag: "Failed", message })
       })
     )
-    yield* supervisor.fork("roster", Attendance.run({ ...setting, members: controllers }))
+    yield* supervisor.fork("warmup", Warmup.run({ ...setting, members: controllers }))
     const readable = Kinds.readable(controllers, setting.kinds.absent())
     if (setting.warm) yield* Effect.raceFirst(failure, Preflight.tried(readable, patience))
     return yield* untilFirst(failure, [
@@ -271,5 +271,5 @@ const crew = <R>(members: ReadonlyArray<Descriptor<R>>, setting: Setting) =>
         Effect.sync(() => states.set(name, { _tag: "Stopping" })),
         Effect.annotateLogs(Effect.logInfo("Stopping Controller"), { controller: name })
       )
-    return yield* Crew.run({ members, kinds, waits, interval, open, leaving })
+    return yield* Runnables.run({ members, kinds, waits, interval, open, leaving })
   })

@@ -39,7 +39,7 @@ export interface Entry<out R = never> {
 }
 
 /** The table, or what was chosen from it, cannot be meant. */
-export class RosterError extends Data.TaggedError("RosterError")<{ readonly message: string }> {}
+export class RegistryError extends Data.TaggedError("RegistryError")<{ readonly message: string }> {}
 
 /** What a list of patterns chooses. */
 export interface Selection<out R = never> {
@@ -55,7 +55,7 @@ export interface Selection<out R = never> {
 export const check = (
   table: ReadonlyArray<Entry<unknown>>,
   patterns: ReadonlyArray<string>
-): Result.Result<ReadonlyArray<string>, RosterError> => {
+): Result.Result<ReadonlyArray<string>, RegistryError> => {
   const names = table.map((entry) => entry.controller.name)
   const all = table.flatMap(namesOf)
   const twice = all.find((name, index) => all.indexOf(name) !== index)
@@ -71,7 +71,7 @@ export const select = <R>(
   table: ReadonlyArray<Entry<R>>,
   patterns: ReadonlyArray<string>,
   cluster: { readonly embedded: boolean }
-): Result.Result<Selection<R>, RosterError> => {
+): Result.Result<Selection<R>, RegistryError> => {
   const checked = check(table, patterns)
   if (Result.isFailure(checked)) return Result.fail(checked.failure)
   const isOn = (entry: Entry<R>): boolean => {
@@ -104,4 +104,4 @@ const namesOf = (entry: Entry<unknown>): ReadonlyArray<string> => [entry.control
 
 const nameIn = (pattern: string): string => (pattern.startsWith("-") ? pattern.slice(1) : pattern)
 
-const fail = (message: string) => Result.fail(new RosterError({ message }))
+const fail = (message: string) => Result.fail(new RegistryError({ message }))

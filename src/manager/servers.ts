@@ -82,7 +82,7 @@ export const place = (
 export const start = Effect.fnUntraced(function* (options: Options) {
   const health = yield* Health
   const lag = yield* Lag.make
-  yield* health.register("liveness", { name: "event-loop", run: Effect.sync(() => Lag.complaint(lag)) })
+  yield* health.register("liveness", { name: "event-loop", run: Effect.sync(() => Lag.failure(lag)) })
   // Until the manager says more, and again after it has ended.
   yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed("the informers are not running") })
   const Process = yield* Effect.promise(() => import("../platform/processMetrics.ts"))
@@ -115,8 +115,8 @@ interface Metrics extends Options {
 
 const withProbes =
   (probes: Handler | undefined, others: Handler): Handler =>
-  (asked) =>
-    probes !== undefined && /^\/(?:healthz|livez|readyz)(?:\/|$)/.test(asked.path) ? probes(asked) : others(asked)
+  (request) =>
+    probes !== undefined && /^\/(?:healthz|livez|readyz)(?:\/|$)/.test(request.path) ? probes(request) : others(request)
 
 const metrics = Effect.fnUntraced(function* (place: Place, { controllers, open, secure, slis }: Metrics, lag: Lag.Lag) {
   const Metrics = yield* Effect.promise(() => import("./metrics/handle.ts"))
@@ -163,8 +163,8 @@ export const withPages = Effect.fnUntraced(function* (
       return yield* new PathTaken({ message: `the metrics server has a page at ${path} already` })
     }
   }
-  const further: Handler = (asked) =>
-    Object.hasOwn(handlers, asked.path) ? (handlers[asked.path] ?? metrics)(asked) : metrics(asked)
+  const further: Handler = (request) =>
+    Object.hasOwn(handlers, request.path) ? (handlers[request.path] ?? metrics)(request) : metrics(request)
   return Page.before(own, Page.readOnly(paths, further))
 })
 

@@ -1,5 +1,5 @@
 /**
- * The webhooks of a test: those that the program declares, asked through the very routes that it serves them by, without a socket and in the
+ * The webhooks of a test: those that the program declares, request through the very routes that it serves them by, without a socket and in the
  * test's time; and functions under addresses of one's own. Handlers may use the cluster's client, so they are connected when it stands.
  */
 import * as Effect from "effect/Effect"
@@ -8,7 +8,7 @@ import * as WebhookCaller from "../apiserver/webhook/WebhookCaller.ts"
 import type { Services } from "../layers/Controller.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import { CustomResourceDefinition } from "../manager/crds/Definitions.ts"
-import type { Answer, Handler } from "../layers/http/handler.ts"
+import type { HttpResponse, Handler } from "../layers/http/handler.ts"
 import { configurations } from "../manager/webhooks/configurations.ts"
 import { handler } from "../manager/webhooks/handle.ts"
 import type { Webhook } from "../layers/Webhook.ts"
@@ -44,12 +44,12 @@ class Caller implements WebhookCaller.WebhookCaller {
 const ask = (handler: Handler, { body, url }: WebhookCaller.Call): Effect.Effect<WebhookCaller.Reply> =>
   Effect.suspend(() => {
     const { pathname, searchParams } = new URL(url)
-    const asked = { method: "POST", path: pathname, query: searchParams, contentType: "application/json" }
-    return handler({ ...asked, bearer: undefined, body: Effect.succeed(body) })
+    const request = { method: "POST", path: pathname, query: searchParams, contentType: "application/json" }
+    return handler({ ...request, bearer: undefined, body: Effect.succeed(body) })
   }).pipe(Effect.map(replyOf))
 
 /** Reviews are answered with one text. */
-const replyOf = ({ body, status }: Answer): WebhookCaller.Reply => ({
+const replyOf = ({ body, status }: HttpResponse): WebhookCaller.Reply => ({
   status,
   body: typeof body === "string" ? body : ""
 })

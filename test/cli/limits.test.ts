@@ -14,7 +14,7 @@ import { Event, Pod } from "../../src/kube/resources.ts"
 import { type Client, KubeClient } from "../../src/layers/KubeClient.ts"
 import type * as Clusters from "../../src/manager/cluster/clusters.ts"
 import * as Program from "../../src/manager/Program.ts"
-import * as Roster from "../../src/manager/registry.ts"
+import * as Registry from "../../src/manager/registry.ts"
 import * as Sources from "../../src/manager/setting/sources.ts"
 import { Transport } from "../../src/layers/Transport.ts"
 import { product } from "../../src/cli/product.ts"
@@ -32,7 +32,7 @@ const asking = Effect.fnUntraced(
     )
     const settings = resolved.values
     const table = yield* Selection.tableOf(resolved)
-    const selection = Result.getOrThrow(Roster.select(table, settings.controllers, { embedded: true }))
+    const selection = Result.getOrThrow(Registry.select(table, settings.controllers, { embedded: true }))
     let sent = 0
     const transport = Transport.of({
       send: () =>

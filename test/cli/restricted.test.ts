@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import { roster } from "../../src/controllers/registry.ts"
 import { restricted, sentence } from "../../src/cli/selection.ts"
-import * as Roster from "../../src/manager/registry.ts"
+import * as Registry from "../../src/manager/registry.ts"
 
 const table = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
 const whole = [
@@ -21,7 +21,7 @@ const whole = [
 
 const chosen = (patterns: ReadonlyArray<string>, by: string | undefined, embedded = true): ReadonlyArray<string> =>
   Result.match(
-    Result.flatMap(restricted(table, patterns, by), (entries) => Roster.select(entries, patterns, { embedded })),
+    Result.flatMap(restricted(table, patterns, by), (entries) => Registry.select(entries, patterns, { embedded })),
     {
       onFailure: ({ message }) => [message],
       onSuccess: (selection) => selection.chosen.map(({ controller }) => controller.name)

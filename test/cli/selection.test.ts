@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Selection from "../../src/cli/selection.ts"
 import * as Program from "../../src/manager/Program.ts"
-import * as Roster from "../../src/manager/registry.ts"
+import * as Registry from "../../src/manager/registry.ts"
 import * as Sources from "../../src/manager/setting/sources.ts"
 import { product } from "../../src/cli/product.ts"
 
@@ -20,7 +20,7 @@ const select = Effect.fnUntraced(function* (controllers: string, embedded: boole
   ])
   const resolved = Result.getOrThrow(Sources.resolve(program.settings, { flags, env: {} }))
   const table = yield* Selection.tableOf(resolved).pipe(Effect.provideService(Program.Program, program))
-  const { chosen, disabled } = Result.getOrThrow(Roster.select(table, resolved.values.controllers, { embedded }))
+  const { chosen, disabled } = Result.getOrThrow(Registry.select(table, resolved.values.controllers, { embedded }))
   return { table, chosen: chosen.map(({ controller }) => controller.name), disabled }
 })
 

@@ -21,8 +21,8 @@ import type { Manifest } from "../../src/manager/manifests/Installation.ts"
 import { rolesOf } from "../../src/manager/manifests/roles.ts"
 import * as Guard from "../../src/manager/metrics/guard.ts"
 import * as Permissions from "../../src/manager/permissions.ts"
-import * as Custody from "../../src/manager/webhooks/certificates/CertificateManager.ts"
-import * as Keyring from "../../src/manager/webhooks/certificates/CertificateBundle.ts"
+import * as CertificateManager from "../../src/manager/webhooks/certificates/CertificateManager.ts"
+import * as CertificateBundle from "../../src/manager/webhooks/certificates/CertificateBundle.ts"
 import * as Publication from "../../src/manager/webhooks/certificates/publication.ts"
 import { configurations } from "../../src/manager/webhooks/configurations.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
@@ -146,7 +146,7 @@ const becomes = make(
   })
 )
 
-const custody = { namespace: "kube-system", name: "program-webhook-cert", hosts: ["localhost"] }
+const certificateOptions = { namespace: "kube-system", name: "program-webhook-cert", hosts: ["localhost"] }
 
 const hooks = Publication.targets(
   configurations([Webhook.defaulting(ConfigMap, Effect.succeed), Webhook.validating(ConfigMap)], {
@@ -158,23 +158,25 @@ const hooks = Publication.targets(
 
 const keeps = make(
   "the webhooks' certificate is made, renewed, and its authority told of",
-  { certificates: { secret: custody, configurations: hooks } },
+  { certificates: { secret: certificateOptions, configurations: hooks } },
   Effect.gen(function* () {
     const server = yield* ApiServer
     for (const { resource, wanted } of hooks) {
       yield* askAs(master, "POST", `/apis/admissionregistration.k8s.io/v1/${resource.plural}`, wanted ?? {})
     }
-    const first = yield* Custody.open(custody)
+    const first = yield* CertificateManager.open(certificateOptions)
     // As if the service had got another name: that is a reason to renew it too.
-    yield* Effect.forkScoped(Custody.keep({ ...custody, hosts: ["localhost", "other.svc"] }, hooks))
+    yield* Effect.forkScoped(
+      CertificateManager.keep({ ...certificateOptions, hosts: ["localhost", "other.svc"] }, hooks)
+    )
     /** Certificates are made outside of virtual time. */
     for (let times = 0; times < 1000; times++) {
       yield* TestClock.adjust("1 second")
       yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       const [secret] = yield* server.snapshot(Secret)
       const all = yield* Effect.forEach(hooks, ({ resource }) => server.snapshot(resource))
-      const isPublished = all.flat().every((one) => JSON.stringify(one).includes(Base64.encode(first.bundle)))
-      const found = Result.getOrUndefined(Keyring.read((secret as Secret | undefined)?.data))
+      const isPublished = all.flat().every((one) => JSON.stringify(one).includes(Base64.encode(first.caBundle)))
+      const found = Result.getOrUndefined(CertificateBundle.read((secret as Secret | undefined)?.data))
       if (isPublished && found?.state.serving.names.includes("other.svc") === true) return
     }
     assert.fail("waited in vain")

@@ -24,7 +24,7 @@ import * as KubeConfig from "../../src/platform/KubeConfig.ts"
 import * as HttpTransport from "../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Signing from "../../src/platform/listener/signing.ts"
-import * as Keyring from "../../src/manager/webhooks/certificates/CertificateBundle.ts"
+import * as CertificateBundle from "../../src/manager/webhooks/certificates/CertificateBundle.ts"
 import * as Publication from "../../src/manager/webhooks/certificates/publication.ts"
 import { configurations } from "../../src/manager/webhooks/configurations.ts"
 import * as Webhook from "../../src/layers/Webhook.ts"
@@ -98,7 +98,7 @@ const secretName = { namespace: "kube-system", name: "hooked-webhook-cert" }
 const kept = Effect.gen(function* () {
   const client = yield* KubeClient
   const secret = yield* client.get(Secret, secretName)
-  return { secret, keyring: Result.getOrThrow(Keyring.read(secret.data)) }
+  return { secret, bundle: Result.getOrThrow(CertificateBundle.read(secret.data)) }
 })
 
 /** Called, and renewed, with nothing but what the program does by itself. */
@@ -126,19 +126,19 @@ const scenario = (start: Effect.Effect<Target, unknown, Scope.Scope>) =>
 
       const before = yield* kept
       const name = "hooked-webhook.kube-system.svc"
-      const first = yield* shown(port, before.keyring.bundle, name)
-      const moment = { now: Date.now(), names: before.keyring.state.serving.names }
-      const renewed = yield* Keyring.after("Sign", before.keyring, moment)
-      yield* client.update(Secret, { ...before.secret, data: Keyring.data(renewed) })
+      const first = yield* shown(port, before.bundle.caBundle, name)
+      const moment = { now: Date.now(), names: before.bundle.state.serving.names }
+      const renewed = yield* CertificateBundle.after("Sign", before.bundle, moment)
+      yield* client.update(Secret, { ...before.secret, data: CertificateBundle.data(renewed) })
       const second = yield* eventually(
         Effect.filterOrFail(
-          shown(port, before.keyring.bundle, name),
+          shown(port, before.bundle.caBundle, name),
           (one) => one.fingerprint256 !== first.fingerprint256
         )
       )
       assert.strictEqual(second.toString(), renewed.certificate.cert)
       yield* client.create(ConfigMap, draft("again", {}))
-      for (const { key } of [before.keyring.certificate, before.keyring.signer, renewed.certificate]) {
+      for (const { key } of [before.bundle.certificate, before.bundle.signer, renewed.certificate]) {
         const lines = Redacted.value(key)
           .split("\n")
           .filter((line) => line.length > 20 && !line.startsWith("-----"))

@@ -7,7 +7,7 @@ import { printable } from "../../kube/printable.ts"
 import type * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
 
-export interface Asked {
+export interface HttpRequest {
   /** One that the server takes at all: everything else was refused before. */
   readonly method: string
   /** Decoded, without query. */
@@ -18,10 +18,10 @@ export interface Asked {
   /** What the body is said to be, as it was written. */
   readonly contentType?: string | undefined
   /** Read when it is asked for, once; the answer to give where it is too long, or did not arrive in time. */
-  readonly body: Effect.Effect<string | Answer>
+  readonly body: Effect.Effect<string | HttpResponse>
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   /** Of a stream no length is told; it is pulled as fast as the asker reads. */
   readonly body: string | Stream.Stream<Uint8Array, unknown>
@@ -30,21 +30,24 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-export type Handler = (asked: Asked) => Effect.Effect<Answer>
+export type Handler = (request: HttpRequest) => Effect.Effect<HttpResponse>
 
-export const text = (status: number, body: string): Answer => ({ status, body })
+export const text = (status: number, body: string): HttpResponse => ({ status, body })
 
 /** Indented: people read it, on terminals too. */
-export const json = (value: unknown): Answer => ({
+export const json = (value: unknown): HttpResponse => ({
   status: 200,
   body: `${printable(JSON.stringify(value, undefined, 2))}\n`,
   contentType: "application/json"
 })
 
 /** The path is there, for these methods. */
-export const notAllowed = (allow: string): Answer => ({ ...text(405, "Method Not Allowed\n"), headers: { allow } })
+export const notAllowed = (allow: string): HttpResponse => ({
+  ...text(405, "Method Not Allowed\n"),
+  headers: { allow }
+})
 
 /** Of requests that are made, not received. */
-export const noBody: Asked["body"] = Effect.succeed("")
+export const noBody: HttpRequest["body"] = Effect.succeed("")
 
-export const notFound: Answer = text(404, "404 page not found\n")
+export const notFound: HttpResponse = text(404, "404 page not found\n")

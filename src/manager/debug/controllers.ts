@@ -24,7 +24,7 @@ export interface Controller {
 /** All that is found of it when somebody looks. */
 export interface Seen {
   readonly controller: Controller
-  readonly look: LoopSnapshot
+  readonly snapshot: LoopSnapshot
   /** What the manager says of it; undefined before there is one. */
   readonly state: State | undefined
   /** The lease of its group when another one holds it, or nobody does; undefined when we lead or need not. */
@@ -38,7 +38,7 @@ interface Standing {
   readonly reason?: string
 }
 
-export const standing = ({ awaited, controller, informers, look, state }: Seen): Standing => {
+export const standing = ({ awaited, controller, informers, snapshot, state }: Seen): Standing => {
   switch (state?._tag) {
     case "Failed":
       return { state: "failed", reason: oneLine(state.message) }
@@ -53,7 +53,7 @@ export const standing = ({ awaited, controller, informers, look, state }: Seen):
     case undefined:
       break
   }
-  if (look.isRunning) return { state: "started" }
+  if (snapshot.isRunning) return { state: "started" }
   if (awaited !== undefined) {
     const holder = awaited.leader ?? ""
     return { state: "waiting", reason: `for lease ${awaited.lease}, held by ${holder === "" ? "nobody" : holder}` }
@@ -67,21 +67,21 @@ export const standing = ({ awaited, controller, informers, look, state }: Seen):
 
 /** One row for each. */
 export const row = (seen: Seen) => {
-  const { look } = seen
+  const { snapshot } = seen
   const sum = (of: (queue: LoopSnapshot["queues"][number]) => number) =>
-    look.queues.reduce((total, queue) => total + of(queue), 0)
+    snapshot.queues.reduce((total, queue) => total + of(queue), 0)
   return {
     name: seen.controller.name,
     ...standing(seen),
-    workers: look.workers,
-    active: look.active,
+    workers: snapshot.workers,
+    active: snapshot.active,
     queue: {
       ready: sum(({ ready }) => ready),
       delayed: sum(({ waiting }) => waiting),
       processing: sum(({ processing }) => processing),
       failing: sum(({ failing }) => failing)
     },
-    lastError: errorOf(look)
+    lastError: errorOf(snapshot)
   }
 }
 
@@ -90,8 +90,8 @@ export const detail = (seen: Seen) => ({
   ...row(seen),
   needsLeader: seen.controller.needsLeader,
   reads: seen.controller.reads.map(Resource.qualifiedName),
-  running: seen.look.running.map(({ key, millis }) => ({ key, seconds: seconds(millis) })),
-  queues: seen.look.queues.map((queue) => ({
+  running: seen.snapshot.running.map(({ key, millis }) => ({ key, seconds: seconds(millis) })),
+  queues: seen.snapshot.queues.map((queue) => ({
     name: queue.name,
     ready: queue.ready,
     delayed: queue.waiting,

@@ -3,7 +3,7 @@
  * before, and lists are cut so that no page grows with the cluster.
  */
 import * as Effect from "effect/Effect"
-import { type Answer, type Asked, type Handler, notAllowed } from "../../layers/http/handler.ts"
+import { type HttpResponse, type HttpRequest, type Handler, notAllowed } from "../../layers/http/handler.ts"
 import { oneLine as onOneLine } from "../oneLine.ts"
 
 /** The only method of a page; HEAD comes with GET. */
@@ -11,7 +11,7 @@ export type Method = "GET" | "PUT"
 
 export interface Page {
   readonly method: Method
-  readonly answer: (asked: Asked) => Effect.Effect<Answer>
+  readonly answer: (request: HttpRequest) => Effect.Effect<HttpResponse>
 }
 
 /** Finds what is at a path; undefined when there is nothing. */
@@ -20,20 +20,20 @@ export type Pages = (path: string) => Effect.Effect<Page | undefined>
 /** Answers with a page when there is one at the path; otherwise somebody else does. */
 export const before =
   (pages: Pages, otherwise: Handler): Handler =>
-  (asked) =>
-    Effect.flatMap(pages(asked.path), (page) => {
-      if (page === undefined) return otherwise(asked)
+  (request) =>
+    Effect.flatMap(pages(request.path), (page) => {
+      if (page === undefined) return otherwise(request)
       const methods = page.method === "GET" ? ["GET", "HEAD"] : [page.method]
-      return methods.includes(asked.method) ? page.answer(asked) : Effect.succeed(notAllowed(methods.join(", ")))
+      return methods.includes(request.method) ? page.answer(request) : Effect.succeed(notAllowed(methods.join(", ")))
     })
 
 /** Refuses to change what can only be read. */
 export const readOnly =
   (paths: ReadonlyArray<string>, handle: Handler): Handler =>
-  (asked) =>
-    paths.includes(asked.path) && asked.method !== "GET" && asked.method !== "HEAD"
+  (request) =>
+    paths.includes(request.path) && request.method !== "GET" && request.method !== "HEAD"
       ? Effect.succeed(notAllowed("GET, HEAD"))
-      : handle(asked)
+      : handle(request)
 
 /** The first so many, and how many are left out if any are. */
 export const cut = <A>(

@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import type { InformerStatus } from "../../layers/Cache.ts"
 import { type Group, Inspection } from "../../layers/Inspection.ts"
 import * as LoopMetrics from "../../streams/reconcile/loopMetrics.ts"
-import { type Answer, type Asked, json, text } from "../../layers/http/handler.ts"
+import { type HttpResponse, type HttpRequest, json, text } from "../../layers/http/handler.ts"
 import * as Level from "../logs/level.ts"
 import type { Origin } from "../setting/sources.ts"
 import { States } from "../runnables/states.ts"
@@ -29,7 +29,7 @@ export interface Options {
 
 const prefix = "/debug/controllers/"
 
-/** Reads the services of whoever makes it, when it is asked. */
+/** Uses the services of its caller, at each request. */
 export const make = (options: Options): Effect.Effect<Pages> =>
   Effect.map(Effect.context(), (context): Pages => {
     const get = (value: Effect.Effect<unknown>): Page => ({
@@ -48,9 +48,9 @@ export const make = (options: Options): Effect.Effect<Pages> =>
         "/debug/flags/v",
         {
           method: "PUT",
-          answer: (asked) =>
+          answer: (request) =>
             Effect.provideContext(
-              Effect.flatMap(Level.Current, (level) => putLogLevel(level)(asked)),
+              Effect.flatMap(Level.Current, (level) => putLogLevel(level)(request)),
               context
             )
         }
@@ -111,7 +111,7 @@ const leaders = (groups: ReadonlyArray<Group>) =>
 /** `PUT /debug/flags/v`: changes the log level from the next line on. The body is a word or a verbosity. Source: k8s.io/apiserver pkg/server/routes: DebugFlags. */
 const putLogLevel =
   (level: Level.MinimumLevel) =>
-  ({ body }: Asked): Effect.Effect<Answer> =>
+  ({ body }: HttpRequest): Effect.Effect<HttpResponse> =>
     Effect.flatMap(body, (said) => {
       if (typeof said !== "string") return Effect.succeed(said)
       const before = level.current
@@ -132,12 +132,12 @@ const informers = Effect.flatMap(status, (all) =>
 
 const overview = ({ controllers, disabled }: Options) =>
   Effect.gen(function* () {
-    const seen = yield* look(controllers, 0)
+    const seen = yield* seenOf(controllers, 0)
     return { controllers: [...seen.map(Controllers.row), ...disabled.map(Controllers.disabled)] }
   })
 
 /** With so many keys of each. */
-const look = Effect.fnUntraced(function* (controllers: ReadonlyArray<Controllers.Controller>, keys: number) {
+const seenOf = Effect.fnUntraced(function* (controllers: ReadonlyArray<Controllers.Controller>, keys: number) {
   const states = (yield* States).all()
   const all = yield* status
   const led = yield* groups
@@ -146,7 +146,7 @@ const look = Effect.fnUntraced(function* (controllers: ReadonlyArray<Controllers
       const metrics = yield* LoopMetrics.of(controller.name)
       const seen: Controllers.Seen = {
         controller,
-        look: metrics.look(keys),
+        snapshot: metrics.look(keys),
         state: states.get(controller.name),
         awaited: yield* awaited(controller, led),
         informers: all
@@ -178,13 +178,13 @@ const ofController = Effect.fnUntraced(function* (
     return page === undefined && disabled.includes(name) ? get(Effect.succeed(Controllers.disabled(name))) : undefined
   }
   if (page === undefined) {
-    return get(Effect.map(look([controller], Controllers.limit), (seen) => seen.map(Controllers.detail)[0]))
+    return get(Effect.map(seenOf([controller], Controllers.limit), (seen) => seen.map(Controllers.detail)[0]))
   }
   if (controller.debug === undefined || !Object.hasOwn(controller.debug, page)) return undefined
   const shown = (yield* (yield* Inspection).pages.all).find((one) => one.controller === name && one.name === page)
   return {
     method: "GET" as const,
-    answer: ({ query }: { readonly query: URLSearchParams }): Effect.Effect<Answer> =>
+    answer: ({ query }: { readonly query: URLSearchParams }): Effect.Effect<HttpResponse> =>
       shown === undefined
         ? Effect.succeed(text(503, `${name} does not run here at this moment\n`))
         : Effect.map(shown.read(query), (body) => ({ status: 200, body, contentType: shown.contentType }))

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
-import { type Answer, type Asked, type Handler, json, notFound, text } from "../../layers/http/handler.ts"
+import { type HttpResponse, type HttpRequest, type Handler, json, notFound, text } from "../../layers/http/handler.ts"
 import * as Fibers from "./fiberDump.ts"
 
 /** What the platform can tell of the process. */
@@ -30,12 +30,12 @@ fibers               what is going on or waiting
 cmdline              the arguments of the process
 `
 
-const busy: Answer = text(409, "another profile is being taken\n")
+const busy: HttpResponse = text(409, "another profile is being taken\n")
 
 export const handler = (platform: Platform): Handler => {
   /** While a picture is taken, until the last byte of it has gone. */
   let isBusy = false
-  const alone = (make: Effect.Effect<Answer>): Effect.Effect<Answer> =>
+  const alone = (make: Effect.Effect<HttpResponse>): Effect.Effect<HttpResponse> =>
     Effect.suspend(() => {
       if (isBusy) return Effect.succeed(busy)
       isBusy = true
@@ -44,7 +44,7 @@ export const handler = (platform: Platform): Handler => {
         Effect.sync(() => (isBusy = false))
       )
     })
-  const routes: Readonly<Record<string, (asked: Asked) => Effect.Effect<Answer>>> = {
+  const routes: Readonly<Record<string, (request: HttpRequest) => Effect.Effect<HttpResponse>>> = {
     "": () => Effect.succeed(text(200, index)),
     profile: ({ method, query }) => {
       const wanted = secondsIn(query.get("seconds"))
@@ -62,10 +62,10 @@ export const handler = (platform: Platform): Handler => {
     // Arguments end with a zero byte in /proc, and are divided by one in Go's answer.
     cmdline: () => Effect.succeed(text(200, platform.commandLine.join("\0")))
   }
-  return (asked) => {
-    const name = /^\/debug\/pprof\/?([a-z]*)$/.exec(asked.path)?.[1]
+  return (request) => {
+    const name = /^\/debug\/pprof\/?([a-z]*)$/.exec(request.path)?.[1]
     const route = name !== undefined && Object.hasOwn(routes, name) ? routes[name] : undefined
-    return route === undefined ? Effect.succeed(notFound) : route(asked)
+    return route === undefined ? Effect.succeed(notFound) : route(request)
   }
 }
 
@@ -75,7 +75,7 @@ const secondsIn = (text: string | null): number | undefined => {
   return wanted >= 1 && wanted <= seconds.most ? wanted : undefined
 }
 
-const download = (body: Answer["body"], filename: string): Answer => ({
+const download = (body: HttpResponse["body"], filename: string): HttpResponse => ({
   status: 200,
   body,
   contentType: "application/json",

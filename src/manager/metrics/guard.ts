@@ -12,7 +12,7 @@ import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
 import * as ApiError from "../../kube/ApiError.ts"
 import { KubeClient } from "../../layers/KubeClient.ts"
-import { type Answer, type Asked, type Handler, text } from "../../layers/http/handler.ts"
+import { type HttpResponse, type HttpRequest, type Handler, text } from "../../layers/http/handler.ts"
 import { oneLine } from "../oneLine.ts"
 import * as Questions from "./questions.ts"
 
@@ -41,20 +41,23 @@ const limits = {
 /** Of somebody nobody knows. */
 class Stranger extends Data.TaggedError("Stranger")<{}> {}
 
-const unauthorized: Answer = { ...text(401, "Unauthorized\n"), headers: { "www-authenticate": "Bearer" } }
-const tooMany: Answer = { ...text(429, "Too Many Requests\n"), headers: { "retry-after": "1" } }
+const unauthorized: HttpResponse = { ...text(401, "Unauthorized\n"), headers: { "www-authenticate": "Bearer" } }
+const tooMany: HttpResponse = { ...text(429, "Too Many Requests\n"), headers: { "retry-after": "1" } }
 
 export const make: Effect.Effect<(handle: Handler) => Handler, never, KubeClient> = Effect.gen(function* () {
   const identify = yield* identities(yield* KubeClient)
   const permit = yield* permissions(yield* KubeClient)
-  return (handle) => (asked) =>
+  return (handle) => (request) =>
     Effect.gen(function* () {
-      if (asked.bearer === undefined) return unauthorized
-      const user = yield* identify(Redacted.value(asked.bearer))
-      if (!(yield* permit(questionOf(user, asked)))) {
-        return text(403, `Forbidden: ${oneLine(user.username)} may not ${asked.method.toLowerCase()} ${asked.path}\n`)
+      if (request.bearer === undefined) return unauthorized
+      const user = yield* identify(Redacted.value(request.bearer))
+      if (!(yield* permit(questionOf(user, request)))) {
+        return text(
+          403,
+          `Forbidden: ${oneLine(user.username)} may not ${request.method.toLowerCase()} ${request.path}\n`
+        )
       }
-      return yield* handle(asked)
+      return yield* handle(request)
     }).pipe(
       Effect.catchTags({
         Stranger: () => Effect.succeed(unauthorized),
@@ -133,7 +136,7 @@ const identity = (client: KubeClient["Service"], token: string): Effect.Effect<U
   })
 
 /** The spec of the review: whoever asks the same is given the same answer. */
-const questionOf = ({ rest, username }: User, { method, path }: Asked): string =>
+const questionOf = ({ rest, username }: User, { method, path }: HttpRequest): string =>
   JSON.stringify({ user: username, ...rest, nonResourceAttributes: { path, verb: method.toLowerCase() } })
 
 const permission = (client: KubeClient["Service"], question: string): Effect.Effect<boolean, ApiError.ApiError> => {

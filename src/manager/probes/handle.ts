@@ -6,35 +6,35 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type { Check, Health, Probe } from "../../layers/Health.ts"
-import { type Asked, type Handler, notFound, text } from "../../layers/http/handler.ts"
-import * as Answer from "./response.ts"
+import { type HttpRequest, type Handler, notFound, text } from "../../layers/http/handler.ts"
+import * as ProbeResponse from "./response.ts"
 
 const routes: Readonly<Record<string, Probe>> = { healthz: "liveness", livez: "liveness", readyz: "readiness" }
 
 /** Told of each check of a probe that was asked as a whole, those left out apart. */
-export type Observe = (probe: string, result: Answer.Result) => Effect.Effect<void>
+export type Observe = (probe: string, result: ProbeResponse.Result) => Effect.Effect<void>
 
 export const handler =
   (health: Health, observe: Observe = () => Effect.void): Handler =>
-  (asked) => {
-    const [, name = "", check, ...deeper] = asked.path.replace(/\/$/, "").split("/")
+  (request) => {
+    const [, name = "", check, ...deeper] = request.path.replace(/\/$/, "").split("/")
     const probe = Object.hasOwn(routes, name) ? routes[name] : undefined
     if (probe === undefined || deeper.length > 0) return Effect.succeed(notFound)
     return Effect.flatMap(health.checks(probe), (checks) =>
-      check === undefined ? all(name, checks, asked, observe) : one(check, checks)
+      check === undefined ? all(name, checks, request, observe) : one(check, checks)
     )
   }
 
-const all = (probe: string, checks: ReadonlyArray<Check>, { query }: Asked, observe: Observe) => {
+const all = (probe: string, checks: ReadonlyArray<Check>, { query }: HttpRequest, observe: Observe) => {
   const exclude = query.getAll("exclude")
-  const judge = (check: Check): Effect.Effect<Answer.Result> =>
+  const judge = (check: Check): Effect.Effect<ProbeResponse.Result> =>
     exclude.includes(check.name)
       ? Effect.succeed({ name: check.name, failure: undefined })
       : Effect.tap(ask(check), (result) => observe(probe, result))
   return Effect.andThen(
     unknown(exclude, checks),
     Effect.map(Effect.forEach(checks, judge), (results) =>
-      toAnswer(Answer.overall(results, { probe, verbose: query.has("verbose"), exclude }))
+      toHttp(ProbeResponse.overall(results, { probe, verbose: query.has("verbose"), exclude }))
     )
   )
 }
@@ -55,7 +55,7 @@ const one = (name: string, checks: ReadonlyArray<Check>) => {
   const found = checks.find((check) => check.name === name) ?? (name === "ping" ? ping(checks) : undefined)
   return found === undefined
     ? Effect.succeed(notFound)
-    : Effect.map(ask(found), (result) => toAnswer(Answer.single(result)))
+    : Effect.map(ask(found), (result) => toHttp(ProbeResponse.single(result)))
 }
 
 /** There is one where there is nothing else. */
@@ -63,13 +63,13 @@ const ping = (checks: ReadonlyArray<Check>): Check | undefined =>
   checks.length === 0 ? { name: "ping", run: passed } : undefined
 
 /** A check that breaks has failed. */
-const ask = ({ name, remark = passed, run }: Check): Effect.Effect<Answer.Result> =>
+const ask = ({ name, remark = passed, run }: Check): Effect.Effect<ProbeResponse.Result> =>
   Effect.catchCause(
     Effect.zipWith(run, remark, (failure, said) => ({ name, failure, remark: said })),
     (cause) => Effect.succeed({ name, failure: `the check itself failed: ${String(Cause.squash(cause))}` })
   )
 
-const toAnswer = (verdict: Answer.Verdict) => text(verdict.healthy ? 200 : 500, verdict.text)
+const toHttp = (verdict: ProbeResponse.Verdict) => text(verdict.healthy ? 200 : 500, verdict.text)
 
 const last = Metric.gauge("kubernetes_healthcheck", {
   description: "How the last check went, by check and probe: 1 is passed, 0 is failed"

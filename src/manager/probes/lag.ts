@@ -72,7 +72,7 @@ export const make: Effect.Effect<Lag, never, Scope.Scope> = Effect.gen(function*
 })
 
 /** For the liveness probe. */
-export const complaint = (lag: Lag): string | undefined => {
+export const failure = (lag: Lag): string | undefined => {
   const worst = lag.worstUnsafe()
   return worst <= limit
     ? undefined

@@ -6,7 +6,7 @@ import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { CloudProvider } from "../../layers/CloudProvider.ts"
-import * as Roster from "../registry.ts"
+import * as Registry from "../registry.ts"
 import { hint } from "../setting/nearest.ts"
 
 /** No node is ever without its machine, so that nothing is taken away for the lack of one. */
@@ -22,10 +22,10 @@ export interface Choice {
 
 /** The table as far as it may run here. */
 export const among = <R>(
-  table: ReadonlyArray<Roster.Entry<R>>,
+  table: ReadonlyArray<Registry.Entry<R>>,
   patterns: ReadonlyArray<string>,
   choice: Choice
-): Result.Result<ReadonlyArray<Roster.Entry<R>>, Roster.RosterError> => {
+): Result.Result<ReadonlyArray<Registry.Entry<R>>, Registry.RegistryError> => {
   const names = Object.keys(providers)
   const named = Option.getOrUndefined(choice.cloudProvider)
   if (named !== undefined && !Object.hasOwn(providers, named)) {
@@ -36,7 +36,7 @@ export const among = <R>(
       ? fail(`--cloud-loops=include needs a cloud: name one with --cloud-provider (${names.join(", ")})`)
       : Result.succeed(table)
   }
-  const wrong = table.find((entry) => entry.controller.cloud === true && Roster.mentioned(entry, patterns) === true)
+  const wrong = table.find((entry) => entry.controller.cloud === true && Registry.mentioned(entry, patterns) === true)
   return wrong === undefined
     ? Result.succeed(
         table.map((entry) => (entry.controller.cloud === true ? Object.assign({}, entry, { byDefault: "off" }) : entry))
@@ -48,4 +48,4 @@ export const among = <R>(
 export const layerOf = ({ cloudProvider }: Choice): Layer.Layer<CloudProvider> =>
   providers[Option.getOrElse(cloudProvider, () => "")] ?? memory
 
-const fail = (message: string) => Result.fail(new Roster.RosterError({ message }))
+const fail = (message: string) => Result.fail(new Registry.RegistryError({ message }))

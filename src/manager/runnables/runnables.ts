@@ -10,10 +10,10 @@ import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
 import * as Random from "effect/Random"
 import * as Scope from "effect/Scope"
-import * as Duty from "./startPlan.ts"
+import * as StartPlan from "./startPlan.ts"
 import * as Kinds from "./kinds.ts"
 
-export interface Options<M extends Duty.Member & Kinds.Needy, E, R> {
+export interface Options<M extends StartPlan.Member & Kinds.Needy, E, R> {
   readonly members: ReadonlyArray<M>
   readonly kinds: Kinds.Kinds
   /** Whether kinds may still come. */
@@ -26,7 +26,9 @@ export interface Options<M extends Duty.Member & Kinds.Needy, E, R> {
   readonly leaving: (member: M) => Effect.Effect<void>
 }
 
-export const run = Effect.fnUntraced(function* <M extends Duty.Member & Kinds.Needy, E, R>(options: Options<M, E, R>) {
+export const run = Effect.fnUntraced(function* <M extends StartPlan.Member & Kinds.Needy, E, R>(
+  options: Options<M, E, R>
+) {
   const { kinds, members, waits } = options
   const around = yield* Effect.scope
   /** By name, in the order of their starts; never one that is in `closing`. */
@@ -63,7 +65,7 @@ export const run = Effect.fnUntraced(function* <M extends Duty.Member & Kinds.Ne
 
   while (true) {
     const absent = kinds.absent()
-    const step = Duty.next({
+    const step = StartPlan.next({
       members,
       running: [...running.keys()],
       closing,

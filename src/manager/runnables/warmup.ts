@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { Cache } from "../../layers/Cache.ts"
 import type { Descriptor } from "../../layers/Controller.ts"
 import { Supervisor } from "../../layers/Supervisor.ts"
-import * as Crew from "./runnables.ts"
+import * as Runnables from "./runnables.ts"
 import * as Kinds from "./kinds.ts"
 import { States } from "./states.ts"
 import * as SyncLimit from "./syncLimit.ts"
@@ -29,7 +29,7 @@ export const run = Effect.fnUntraced(function* (options: Options) {
   const cache = yield* Cache
   const supervisor = yield* Supervisor
   const { kinds, members, warm, waits } = options
-  const warming = Crew.run({
+  const warming = Runnables.run({
     members: warm ? members.map(({ name, reads, requires }) => ({ name, reads, requires })) : [],
     kinds,
     waits,

@@ -8,9 +8,18 @@ import type { KubeObject } from "../../kube/Meta.ts"
 import * as Status from "../../kube/Status.ts"
 import type { Kind, Operation, Request, UserInfo, Verdict } from "../../layers/webhook/Request.ts"
 import { diff } from "./diff.ts"
-import { type Envelope, type Fields, type Flaw, isFields, newest, parse, type Sort, textAt } from "./review.ts"
+import {
+  type Envelope,
+  type Fields,
+  type InvalidReview,
+  isFields,
+  newest,
+  parse,
+  type ReviewKind,
+  textAt
+} from "./review.ts"
 
-const sort: Sort = { group: "admission.k8s.io", kind: "AdmissionReview" }
+const reviewKind: ReviewKind = { group: "admission.k8s.io", kind: "AdmissionReview" }
 
 export interface Admitted {
   readonly apiVersion: string
@@ -21,16 +30,16 @@ const operations: ReadonlyArray<string> = ["CREATE", "UPDATE", "DELETE", "CONNEC
 
 const isOperation = (text: string): text is Operation => operations.includes(text)
 
-export const read = (text: string): Result.Result<Admitted, Flaw> =>
-  Result.flatMap(parse(sort, text), (envelope) => requestOf(envelope))
+export const read = (text: string): Result.Result<Admitted, InvalidReview> =>
+  Result.flatMap(parse(reviewKind, text), (envelope) => requestOf(envelope))
 
-const requestOf = ({ apiVersion, request, uid }: Envelope): Result.Result<Admitted, Flaw> => {
-  const flaw = (message: string) => Result.fail({ apiVersion, uid, message })
+const requestOf = ({ apiVersion, request, uid }: Envelope): Result.Result<Admitted, InvalidReview> => {
+  const invalid = (message: string) => Result.fail({ apiVersion, uid, message })
   const operation = textAt(request, "operation")
-  if (!isOperation(operation)) return flaw("the request has no operation that is known")
+  if (!isOperation(operation)) return invalid("the request has no operation that is known")
   const present = { object: presentIn(request["object"]), oldObject: presentIn(request["oldObject"]) }
   const missing = needed[operation].find((field) => present[field] === undefined)
-  if (missing !== undefined) return flaw(`the request is a ${operation} and has no ${missing}`)
+  if (missing !== undefined) return invalid(`the request is a ${operation} and has no ${missing}`)
   const told = (field: Part) => (needed[operation].includes(field) ? present[field] : undefined)
   return Result.succeed({
     apiVersion,
@@ -85,7 +94,7 @@ const texts = (value: unknown): ReadonlyArray<string> =>
 
 /** The whole review of the answer. */
 export const answer = ({ apiVersion, request }: Admitted, verdict: Verdict): Fields => ({
-  kind: sort.kind,
+  kind: reviewKind.kind,
   apiVersion,
   response: {
     uid: request.uid,
@@ -103,14 +112,14 @@ const patchOf = (object: KubeObject | undefined, result: KubeObject | undefined)
 }
 
 /** A refusal of what could not be asked about: with the uid, if there was one. */
-export const mishap = (flaw: Flaw, code: number): Fields => ({
-  kind: sort.kind,
-  apiVersion: flaw.apiVersion,
-  response: { uid: flaw.uid, allowed: false, status: failure(code, flaw.message) }
+export const errorResponse = (invalid: InvalidReview, code: number): Fields => ({
+  kind: reviewKind.kind,
+  apiVersion: invalid.apiVersion,
+  response: { uid: invalid.uid, allowed: false, status: failure(code, invalid.message) }
 })
 
 /** Where not even the review could be read. */
-export const unread = (message: string): Flaw => ({ apiVersion: newest(sort), uid: "", message })
+export const invalidReview = (message: string): InvalidReview => ({ apiVersion: newest(reviewKind), uid: "", message })
 
 const reasons: Readonly<Record<number, string>> = {
   400: "BadRequest",

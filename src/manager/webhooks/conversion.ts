@@ -8,9 +8,18 @@ import * as Result from "effect/Result"
 import type { KubeObject } from "../../kube/Meta.ts"
 import { ConversionError } from "../../layers/webhook/convert.ts"
 import type { Conversion } from "../../layers/Webhook.ts"
-import { type Envelope, type Fields, type Flaw, isFields, newest, parse, type Sort, textAt } from "./review.ts"
+import {
+  type Envelope,
+  type Fields,
+  type InvalidReview,
+  isFields,
+  newest,
+  parse,
+  type ReviewKind,
+  textAt
+} from "./review.ts"
 
-const sort: Sort = { group: "apiextensions.k8s.io", kind: "ConversionReview" }
+const reviewKind: ReviewKind = { group: "apiextensions.k8s.io", kind: "ConversionReview" }
 
 export interface Wanted {
   readonly apiVersion: string
@@ -20,15 +29,15 @@ export interface Wanted {
   readonly objects: ReadonlyArray<KubeObject>
 }
 
-export const read = (text: string): Result.Result<Wanted, Flaw> =>
-  Result.flatMap(parse(sort, text), (envelope) => wantedOf(envelope))
+export const read = (text: string): Result.Result<Wanted, InvalidReview> =>
+  Result.flatMap(parse(reviewKind, text), (envelope) => wantedOf(envelope))
 
-const wantedOf = ({ apiVersion, request, uid }: Envelope): Result.Result<Wanted, Flaw> => {
+const wantedOf = ({ apiVersion, request, uid }: Envelope): Result.Result<Wanted, InvalidReview> => {
   const { objects } = request
   const version = textAt(request, "desiredAPIVersion")
-  const flaw = (message: string) => Result.fail({ apiVersion, uid, message })
-  if (version === "") return flaw("the request has no desiredAPIVersion")
-  if (!Array.isArray(objects) || !objects.every(isObject)) return flaw("the request's objects are not objects")
+  const invalid = (message: string) => Result.fail({ apiVersion, uid, message })
+  if (version === "") return invalid("the request has no desiredAPIVersion")
+  if (!Array.isArray(objects) || !objects.every(isObject)) return invalid("the request's objects are not objects")
   return Result.succeed({ apiVersion, uid, version, objects })
 }
 
@@ -74,15 +83,15 @@ const nameOf = ({ kind, metadata: { name, namespace } }: KubeObject): string =>
   `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`
 
 export const answer = ({ apiVersion, uid }: Wanted, objects: ReadonlyArray<KubeObject>): Fields => ({
-  kind: sort.kind,
+  kind: reviewKind.kind,
   apiVersion,
   response: { uid, convertedObjects: objects, result: { metadata: {}, status: "Success" } }
 })
 
-export const mishap = ({ apiVersion, message, uid }: Flaw): Fields => ({
-  kind: sort.kind,
+export const errorResponse = ({ apiVersion, message, uid }: InvalidReview): Fields => ({
+  kind: reviewKind.kind,
   apiVersion,
   response: { uid, convertedObjects: [], result: { metadata: {}, status: "Failure", message } }
 })
 
-export const unread = (message: string): Flaw => ({ apiVersion: newest(sort), uid: "", message })
+export const invalidReview = (message: string): InvalidReview => ({ apiVersion: newest(reviewKind), uid: "", message })

@@ -13,12 +13,12 @@ import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import type * as Webhook from "../../layers/Webhook.ts"
 import { parse as parseDuration } from "../duration.ts"
-import { type Answer, type Asked, type Handler, notAllowed, notFound } from "../../layers/http/handler.ts"
+import { type HttpResponse, type HttpRequest, type Handler, notAllowed, notFound } from "../../layers/http/handler.ts"
 import * as Admission from "./admission.ts"
 import { check } from "./check.ts"
 import * as Conversion from "./conversion.ts"
 import * as Metrics from "./metrics.ts"
-import type { Fields, Flaw } from "./review.ts"
+import type { Fields, InvalidReview } from "./review.ts"
 
 /** Bytes of a review: two objects of the largest size that is stored, and room for the rest. Source: controller-runtime. */
 export const bodyLimit = 7 * 1024 * 1024
@@ -32,16 +32,16 @@ const concurrency = 32
 /** No API server waits longer. Source: admissionregistration.k8s.io timeoutSeconds. */
 const longest = Duration.seconds(30)
 
-/** One sort of review: how it is read, answered and refused. */
-interface Sort<R> {
+/** How a kind of review is read, answered and refused. */
+interface ReviewKind<R> {
   readonly isConversion: boolean
-  readonly unread: (message: string) => Flaw
-  readonly mishap: (flaw: Flaw, code: number) => Fields
-  readonly read: (text: string) => Result.Result<Review<R>, Flaw>
+  readonly invalidReview: (message: string) => InvalidReview
+  readonly errorResponse: (invalid: InvalidReview, code: number) => Fields
+  readonly read: (text: string) => Result.Result<Review<R>, InvalidReview>
 }
 
 interface Review<R> {
-  readonly flaw: (message: string) => Flaw
+  readonly invalid: (message: string) => InvalidReview
   readonly answer: Effect.Effect<Fields, never, R>
 }
 
@@ -54,34 +54,34 @@ export const handler = <R>(
     const context = yield* Effect.context<R>()
     const routes = new Map<string, Handler>()
     for (const path of new Set(webhooks.map((webhook) => webhook.path))) {
-      const sort = sortOf(webhooks.filter((webhook) => webhook.path === path))
-      const metrics = yield* Metrics.make(path, sort.isConversion)
-      const turns = Semaphore.makeUnsafe(concurrency)
-      routes.set(path, (asked) =>
-        measured(metrics, reply({ sort, metrics, asked }, turns)).pipe(Effect.provideContext(context))
+      const reviewKind = reviewKindOf(webhooks.filter((webhook) => webhook.path === path))
+      const metrics = yield* Metrics.make(path, reviewKind.isConversion)
+      const permits = Semaphore.makeUnsafe(concurrency)
+      routes.set(path, (request) =>
+        measured(metrics, reply({ reviewKind, metrics, request }, permits)).pipe(Effect.provideContext(context))
       )
     }
-    return (asked: Asked) => {
-      const route = routes.get(asked.path)
+    return (request: HttpRequest) => {
+      const route = routes.get(request.path)
       if (route === undefined) return Effect.succeed(notFound)
-      return asked.method === "POST" ? route(asked) : Effect.succeed(notAllowed("POST"))
+      return request.method === "POST" ? route(request) : Effect.succeed(notAllowed("POST"))
     }
   })
 
-const sortOf = <R>(webhooks: ReadonlyArray<Webhook.Webhook<R>>): Sort<R> => {
+const reviewKindOf = <R>(webhooks: ReadonlyArray<Webhook.Webhook<R>>): ReviewKind<R> => {
   const [first] = webhooks
   return first === undefined || first._tag === "Converting"
     ? conversion(webhooks.flatMap((webhook) => (webhook._tag === "Converting" ? [webhook] : [])))
     : admission(first)
 }
 
-const admission = <R>({ handle }: Webhook.Admission<R>): Sort<R> => ({
+const admission = <R>({ handle }: Webhook.Admission<R>): ReviewKind<R> => ({
   isConversion: false,
-  unread: Admission.unread,
-  mishap: Admission.mishap,
+  invalidReview: Admission.invalidReview,
+  errorResponse: Admission.errorResponse,
   read: (text) =>
     Result.map(Admission.read(text), (admitted) => ({
-      flaw: (message) => ({ apiVersion: admitted.apiVersion, uid: admitted.request.uid, message }),
+      invalid: (message) => ({ apiVersion: admitted.apiVersion, uid: admitted.request.uid, message }),
       answer: Effect.map(
         Effect.suspend(() => handle(admitted.request)),
         (verdict) => Admission.answer(admitted, verdict)
@@ -89,19 +89,19 @@ const admission = <R>({ handle }: Webhook.Admission<R>): Sort<R> => ({
     }))
 })
 
-const conversion = <R>(conversions: ReadonlyArray<Webhook.Conversion<R>>): Sort<R> => ({
+const conversion = <R>(conversions: ReadonlyArray<Webhook.Conversion<R>>): ReviewKind<R> => ({
   isConversion: true,
-  unread: Conversion.unread,
-  mishap: Conversion.mishap,
+  invalidReview: Conversion.invalidReview,
+  errorResponse: Conversion.errorResponse,
   read: (text) =>
     Result.map(Conversion.read(text), (wanted) => {
-      const flaw = (message: string) => ({ apiVersion: wanted.apiVersion, uid: wanted.uid, message })
+      const invalid = (message: string) => ({ apiVersion: wanted.apiVersion, uid: wanted.uid, message })
       return {
-        flaw,
+        invalid,
         answer: Effect.match(
           Effect.suspend(() => Conversion.convert(conversions, wanted)),
           {
-            onFailure: ({ message }) => Conversion.mishap(flaw(message)),
+            onFailure: ({ message }) => Conversion.errorResponse(invalid(message)),
             onSuccess: (objects) => Conversion.answer(wanted, objects)
           }
         )
@@ -112,8 +112,8 @@ const conversion = <R>(conversions: ReadonlyArray<Webhook.Conversion<R>>): Sort<
 /** Whoever has asked may leave before there is an answer. */
 const measured = <R>(
   metrics: Metrics.Metrics,
-  reply: Effect.Effect<Answer, never, R>
-): Effect.Effect<Answer, never, R> =>
+  reply: Effect.Effect<HttpResponse, never, R>
+): Effect.Effect<HttpResponse, never, R> =>
   Effect.flatMap(Clock.monotonicTimeNanos, (start) => {
     metrics.begun()
     return Effect.onExit(reply, (exit) =>
@@ -124,65 +124,70 @@ const measured = <R>(
   })
 
 interface Call<R> {
-  readonly sort: Sort<R>
+  readonly reviewKind: ReviewKind<R>
   readonly metrics: Metrics.Metrics
-  readonly asked: Asked
+  readonly request: HttpRequest
 }
 
-/** A body arrives before its review takes one of the turns: a client that sends slowly must not hold one. */
-const reply = <R>(call: Call<R>, turns: Semaphore.Semaphore): Effect.Effect<Answer, never, R> => {
-  const { asked, sort } = call
-  const refuse = (code: number, flaw: Flaw) => answerOf(code, JSON.stringify(sort.mishap(flaw, code)))
-  if (mediaType(asked) !== "application/json") {
-    return Effect.succeed(refuse(400, sort.unread("the content type of a review must be application/json")))
+/** A body arrives before its review takes one of the permits: a client that sends slowly must not hold one. */
+const reply = <R>(call: Call<R>, permits: Semaphore.Semaphore): Effect.Effect<HttpResponse, never, R> => {
+  const { request, reviewKind } = call
+  const refuse = (code: number, invalid: InvalidReview) =>
+    jsonResponse(code, JSON.stringify(reviewKind.errorResponse(invalid, code)))
+  if (mediaType(request) !== "application/json") {
+    return Effect.succeed(
+      refuse(400, reviewKind.invalidReview("the content type of a review must be application/json"))
+    )
   }
-  return Effect.flatMap(asked.body, (body) =>
+  return Effect.flatMap(request.body, (body) =>
     typeof body === "string"
-      ? turns.withPermit(
+      ? permits.withPermit(
           Effect.suspend(() =>
-            Result.match(sort.read(body), {
-              onFailure: (flaw) => Effect.succeed(refuse(400, flaw)),
+            Result.match(reviewKind.read(body), {
+              onFailure: (invalid) => Effect.succeed(refuse(400, invalid)),
               onSuccess: (review) => settled(call, review)
             })
           )
         )
-      : Effect.succeed(refuse(body.status, sort.unread(typeof body.body === "string" ? body.body.trim() : "")))
+      : Effect.succeed(
+          refuse(body.status, reviewKind.invalidReview(typeof body.body === "string" ? body.body.trim() : ""))
+        )
   )
 }
 
 /** An answer, whatever becomes of the handler. */
 const settled = <R>(
-  { asked, metrics, sort }: Call<R>,
-  { answer, flaw }: Review<R>
-): Effect.Effect<Answer, never, R> => {
-  const limit = timeout(asked)
-  const mishap = (code: number, message: string) => JSON.stringify(sort.mishap(flaw(message), code))
+  { request, metrics, reviewKind }: Call<R>,
+  { answer, invalid }: Review<R>
+): Effect.Effect<HttpResponse, never, R> => {
+  const limit = timeout(request)
+  const errorBody = (code: number, message: string) => JSON.stringify(reviewKind.errorResponse(invalid(message), code))
   // What a handler has made need not be JSON, so writing it down is part of what may break.
-  return Effect.map(answer, (fields) => answerOf(200, JSON.stringify(fields))).pipe(
+  return Effect.map(answer, (fields) => jsonResponse(200, JSON.stringify(fields))).pipe(
     Effect.timeoutOption(limit),
     Effect.map(
       Option.getOrElse(() =>
         // Not the handler's word, so no refusal: the failure policy decides.
-        answerOf(504, mishap(504, `the webhook has not answered within ${Duration.format(limit)}`))
+        jsonResponse(504, errorBody(504, `the webhook has not answered within ${Duration.format(limit)}`))
       )
     ),
     Effect.catchCause((cause) => {
       metrics.panicked()
-      const broken = answerOf(200, mishap(500, "the webhook is broken; its log says how"))
-      return Effect.as(report(asked, flaw("").uid, cause), broken)
+      const broken = jsonResponse(200, errorBody(500, "the webhook is broken; its log says how"))
+      return Effect.as(report(request, invalid("").uid, cause), broken)
     })
   )
 }
 
-const report = ({ path }: Asked, uid: string, cause: Cause.Cause<never>): Effect.Effect<void> =>
+const report = ({ path }: HttpRequest, uid: string, cause: Cause.Cause<never>): Effect.Effect<void> =>
   Effect.logError("A webhook broke on a review", cause).pipe(Effect.annotateLogs({ webhook: path, uid }))
 
-const answerOf = (status: number, body: string): Answer => ({ status, body, contentType: "application/json" })
+const jsonResponse = (status: number, body: string): HttpResponse => ({ status, body, contentType: "application/json" })
 
-const mediaType = ({ contentType = "" }: Asked): string => (contentType.split(";")[0] ?? "").trim().toLowerCase()
+const mediaType = ({ contentType = "" }: HttpRequest): string => (contentType.split(";")[0] ?? "").trim().toLowerCase()
 
 /** What the API server says that it waits. */
-const timeout = ({ query }: Asked): Duration.Duration => {
+const timeout = ({ query }: HttpRequest): Duration.Duration => {
   const said = Option.getOrUndefined(parseDuration(query.get("timeout") ?? ""))
   return said === undefined || Duration.isZero(said) ? longest : Duration.min(said, longest)
 }

@@ -1,6 +1,6 @@
 /**
  * What reviews of both sorts have in common: the envelope with version and uid, and how a text that is none is told apart. Reading is
- * total: any text is a review, or has a flaw that names what is wrong and keeps as much of the envelope as could be read.
+ * total: any text is a review, or is an `InvalidReview`, which says what is wrong and keeps as much of the envelope as could be read.
  * Source: admission.k8s.io, apiextensions.k8s.io ConversionReview.
  */
 import * as Result from "effect/Result"
@@ -18,14 +18,14 @@ export interface Envelope {
 }
 
 /** It is not a review; an answer goes out all the same. */
-export interface Flaw {
+export interface InvalidReview {
   readonly apiVersion: string
   /** Empty where none could be read. */
   readonly uid: string
   readonly message: string
 }
 
-export interface Sort {
+export interface ReviewKind {
   readonly group: string
   /** `AdmissionReview`. */
   readonly kind: string
@@ -39,23 +39,25 @@ export const textAt = (fields: Fields, key: string): string => {
   return typeof value === "string" ? value : ""
 }
 
-export const newest = ({ group }: Sort): string => `${group}/${versions[0]}`
+export const newest = ({ group }: ReviewKind): string => `${group}/${versions[0]}`
 
-export const parse = (sort: Sort, text: string): Result.Result<Envelope, Flaw> => {
-  const flaw = (message: string, apiVersion = newest(sort), uid = "") => Result.fail({ apiVersion, uid, message })
-  if (text.trim() === "") return flaw("request body is empty")
+export const parse = (reviewKind: ReviewKind, text: string): Result.Result<Envelope, InvalidReview> => {
+  const invalid = (message: string, apiVersion = newest(reviewKind), uid = "") =>
+    Result.fail({ apiVersion, uid, message })
+  if (text.trim() === "") return invalid("request body is empty")
   const read = json(text)
-  if (Result.isFailure(read)) return flaw(`the body is not JSON: ${read.failure}`)
+  if (Result.isFailure(read)) return invalid(`the body is not JSON: ${read.failure}`)
   const review = read.success
-  if (!isFields(review) || textAt(review, "kind") !== sort.kind) return flaw(`the body is not an ${sort.kind}`)
+  if (!isFields(review) || textAt(review, "kind") !== reviewKind.kind)
+    return invalid(`the body is not an ${reviewKind.kind}`)
   const apiVersion = textAt(review, "apiVersion")
-  if (!versions.some((version) => apiVersion === `${sort.group}/${version}`)) {
-    return flaw(`${sort.kind} in ${JSON.stringify(apiVersion.slice(0, 100))} is not understood`)
+  if (!versions.some((version) => apiVersion === `${reviewKind.group}/${version}`)) {
+    return invalid(`${reviewKind.kind} in ${JSON.stringify(apiVersion.slice(0, 100))} is not understood`)
   }
   const { request } = review
-  if (!isFields(request)) return flaw("the review has no request", apiVersion)
+  if (!isFields(request)) return invalid("the review has no request", apiVersion)
   const uid = textAt(request, "uid")
-  return uid === "" ? flaw("the request has no uid", apiVersion) : Result.succeed({ apiVersion, uid, request })
+  return uid === "" ? invalid("the request has no uid", apiVersion) : Result.succeed({ apiVersion, uid, request })
 }
 
 /** The failure is one line, and short whatever the text is. */

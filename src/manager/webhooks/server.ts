@@ -12,13 +12,13 @@ import * as CertificateFiles from "../../platform/listener/certificateFiles.ts"
 import type { Handler } from "../../layers/http/handler.ts"
 import * as Listener from "../../platform/listener/Listener.ts"
 import { settings } from "../settings/webhooks.ts"
-import * as Custody from "./certificates/CertificateManager.ts"
+import * as CertificateManager from "./certificates/CertificateManager.ts"
 import { bodyLimit } from "./handle.ts"
 
 export type Source =
   | { readonly _tag: "Mounted"; readonly files: CertificateFiles.Files }
   /** `isKept`: false where nothing is stored, so that there is nothing to follow. */
-  | { readonly _tag: "Own"; readonly custody: Custody.Custody; readonly isKept: boolean }
+  | { readonly _tag: "Own"; readonly options: CertificateManager.Options; readonly isKept: boolean }
 
 export interface Options {
   readonly address: Address
@@ -51,17 +51,17 @@ export const start = Effect.fnUntraced(function* ({ address, handle, http2, sour
   const { port, replaceUnsafe } = listening
   if (source._tag === "Mounted") yield* CertificateFiles.follow(source.files, certificate, replaceUnsafe)
   else if (source.isKept) {
-    yield* Custody.follow(source.custody, certificate, (keyring) => replaceUnsafe(keyring.certificate))
+    yield* CertificateManager.follow(source.options, certificate, (bundle) => replaceUnsafe(bundle.certificate))
   }
   const bound: Address = { ...address, port }
-  yield* health.register("readiness", { name: "webhook", run: complaint(bound) })
+  yield* health.register("readiness", { name: "webhook", run: handshakeFailure(bound) })
   yield* Effect.annotateLogs(Effect.logInfo("Serving webhooks"), { port })
   return bound
 })
 
 const certificateOf = (source: Source) =>
   source._tag === "Own"
-    ? Effect.map(Custody.open(source.custody), ({ certificate }) => certificate)
+    ? Effect.map(CertificateManager.open(source.options), ({ certificate }) => certificate)
     : CertificateFiles.read({ ...source.files, mustBeValid: true }).pipe(
         Effect.mapError(({ message }) => new CertificateFiles.CertificateError({ message: `${message}; ${remedy}` }))
       )
@@ -75,7 +75,7 @@ const handshakeTimeout = 2000
  * Whether webhooks are served, as a client sees it: a handshake with our own port, and the dates of the certificate that it shows. The issuer
  * does not matter. One sentence that says what is wrong; undefined when nothing is. Source: controller-runtime: StartedChecker.
  */
-const complaint = ({ host, port }: Address): Effect.Effect<string | undefined> =>
+const handshakeFailure = ({ host, port }: Address): Effect.Effect<string | undefined> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     Effect.callback((resume) => {
       const socket = connect({ host: reachable(host), port, rejectUnauthorized: false, timeout: handshakeTimeout })

@@ -17,7 +17,7 @@ import * as Shutdown from "../../layers/Shutdown.ts"
 import { type Address, format, isLoopback, isOwnName } from "../../layers/http/address.ts"
 import { Bodies, type Body } from "./bodies.ts"
 import * as Door from "./server.ts"
-import { type Answer, type Asked, type Handler, notAllowed, text } from "../../layers/http/handler.ts"
+import { type HttpResponse, type HttpRequest, type Handler, notAllowed, text } from "../../layers/http/handler.ts"
 
 /** The server cannot listen; the message is one sentence for the user. */
 export class ListenError extends Data.TaggedError("ListenError")<{
@@ -122,11 +122,11 @@ interface Call {
 /** Never fails: what goes wrong is an answer, or a closed connection. */
 const reply = (options: Options, call: Call): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const asked = read(call, options)
-    return "status" in asked ? Effect.succeed(asked) : options.handle(asked)
+    const parsed = read(call, options)
+    return "status" in parsed ? Effect.succeed(parsed) : options.handle(parsed)
   }).pipe(
-    Effect.flatMap((answer) => write(call, answer)),
-    Effect.catchCause((cause) => mishap(options, call.response, cause))
+    Effect.flatMap((result) => write(call, result)),
+    Effect.catchCause((cause) => fail(options, call.response, cause))
   )
 
 /** HTTPS has certificates for this: no page has one for a name that is not its own. */
@@ -138,7 +138,7 @@ const isForeign = ({ headers, socket }: IncomingMessage, { address, certificate 
   return host !== undefined && !isOwnName(host, address.host)
 }
 
-const read = ({ body, request }: Call, options: Options): Asked | Answer => {
+const read = ({ body, request }: Call, options: Options): HttpRequest | HttpResponse => {
   if (isForeign(request, options)) return text(403, "Forbidden: ask by an address, or by the name localhost\n")
   const method = request.method ?? "GET"
   const methods = ["GET", "HEAD", ...(options.methods ?? [])]
@@ -178,9 +178,9 @@ const nextPart = (request: IncomingMessage): Effect.Effect<Uint8Array | undefine
     return Effect.sync(ignore)
   })
 
-const write = ({ request, response }: Call, answer: Answer): Effect.Effect<void, unknown> =>
+const write = ({ request, response }: Call, result: HttpResponse): Effect.Effect<void, unknown> =>
   Effect.suspend(() => {
-    const { body, contentType, headers, status } = answer
+    const { body, contentType, headers, status } = result
     response.writeHead(status, {
       "content-type": contentType ?? "text/plain; charset=utf-8",
       "x-content-type-options": "nosniff",
@@ -220,7 +220,7 @@ const send = (response: ServerResponse, chunk: Uint8Array): Effect.Effect<void> 
     return Effect.sync(() => void response.off("drain", onDrain))
   })
 
-const mishap = ({ name }: Options, response: ServerResponse, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
+const fail = ({ name }: Options, response: ServerResponse, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.sync(() => void response.destroy())
   return Effect.andThen(
     Effect.logError(`a request to the ${name} server failed`, cause),

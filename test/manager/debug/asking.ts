@@ -1,6 +1,6 @@
 /** Asks pages as the server would, without a server. */
 import * as Effect from "effect/Effect"
-import { type Answer, type Handler, notFound, text } from "../../../src/layers/http/handler.ts"
+import { type HttpResponse, type Handler, notFound, text } from "../../../src/layers/http/handler.ts"
 import * as Page from "../../../src/manager/debug/page.ts"
 import * as Pages from "../../../src/manager/debug/pages.ts"
 
@@ -9,7 +9,7 @@ export interface Question {
   readonly body?: string | undefined
 }
 
-const ask = (handle: Handler, path: string, { body = "", method = "GET" }: Question): Effect.Effect<Answer> => {
+const ask = (handle: Handler, path: string, { body = "", method = "GET" }: Question): Effect.Effect<HttpResponse> => {
   const [before = "", after = ""] = path.split("?")
   return handle({
     method,

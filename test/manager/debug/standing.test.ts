@@ -6,13 +6,13 @@ import * as Controllers from "../../../src/manager/debug/controllers.ts"
 import type { State } from "../../../src/manager/runnables/states.ts"
 import type { LoopSnapshot } from "../../../src/streams/reconcile/loopSnapshot.ts"
 
-const look: LoopSnapshot = { isRunning: false, workers: 0, active: 0, running: [], failure: undefined, queues: [] }
+const snapshot: LoopSnapshot = { isRunning: false, workers: 0, active: 0, running: [], failure: undefined, queues: [] }
 
 const informer = (resource: string, synced: boolean) => ({ resource, synced }) as Controllers.Seen["informers"][number]
 
 const seen = (over: Partial<Controllers.Seen>): Controllers.Seen => ({
   controller: { name: "worker", reads: [ConfigMap, Pod], needsLeader: true },
-  look,
+  snapshot,
   state: undefined,
   awaited: undefined,
   informers: [informer("configmaps", true), informer("pods", true)],
@@ -24,7 +24,7 @@ const says = (over: Partial<Controllers.Seen>): string => {
   return reason === undefined ? state : `${state} ${reason}`
 }
 
-const running = { look: { ...look, isRunning: true } }
+const running = { snapshot: { ...snapshot, isRunning: true } }
 const awaited = { lease: "kube-system/x", leader: undefined }
 const unsynced = { informers: [informer("configmaps", false), informer("pods", false)] }
 const of = (state: State): Partial<Controllers.Seen> => ({ state })
@@ -52,7 +52,7 @@ describe("how a controller stands", () => {
   it("the last failure is told in words, whichever it was", () => {
     const failure = { key: "a/b", at: 0, cause: Cause.die(new Error("oops")) }
     const last = (why: "error" | "terminal" | "panics" | "timeouts") =>
-      Controllers.row(seen({ look: { ...look, failure: { ...failure, why } } })).lastError
+      Controllers.row(seen({ snapshot: { ...snapshot, failure: { ...failure, why } } })).lastError
     assert.deepStrictEqual(last("panics"), {
       message: "oops",
       kind: "defect",
@@ -61,7 +61,7 @@ describe("how a controller stands", () => {
     })
     assert.strictEqual(last("timeouts")?.message, "it took longer than it may and was interrupted")
     const long = { ...failure, why: "error" as const, cause: Cause.fail(new Error("x".repeat(10_000))) }
-    const { lastError } = Controllers.row(seen({ look: { ...look, failure: long } }))
+    const { lastError } = Controllers.row(seen({ snapshot: { ...snapshot, failure: long } }))
     assert.isBelow(lastError?.message.length ?? 0, 2100)
   })
 })

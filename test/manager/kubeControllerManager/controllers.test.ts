@@ -3,12 +3,12 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import { roster } from "../../../src/controllers/registry.ts"
 import * as Loops from "../../../src/manager/kubeControllerManager/controllers.ts"
-import * as Roster from "../../../src/manager/registry.ts"
+import * as Registry from "../../../src/manager/registry.ts"
 
 const all = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
 
 const chosen = (...patterns: ReadonlyArray<string>) =>
-  Result.getOrThrow(Roster.select(Loops.table(all), patterns, { embedded: false })).chosen.map(
+  Result.getOrThrow(Registry.select(Loops.table(all), patterns, { embedded: false })).chosen.map(
     ({ controller }) => controller.name
   )
 

@@ -18,10 +18,10 @@ interface Review {
 
 /** An API server that knows alice and bob by their tokens, and lets alice read. */
 const world = () => {
-  const state = { asked: [] as Array<Review>, isAway: false, isSilent: false, mayAlice: true }
+  const state = { sent: [] as Array<Review>, isAway: false, isSilent: false, mayAlice: true }
   const answer = (request: Request) => {
     const review = request.body as Review
-    state.asked.push(review)
+    state.sent.push(review)
     if (state.isAway) return Effect.fail(ApiError.network(request.context, new Error("away")))
     if (state.isSilent) return Effect.never
     const name = review.spec.token?.replace("token-of-", "")
@@ -57,11 +57,11 @@ describe("who may read metrics", () => {
     return Effect.gen(function* () {
       const ask = yield* asking
       assert.strictEqual(yield* ask(undefined), 401)
-      assert.deepStrictEqual(state.asked, [])
+      assert.deepStrictEqual(state.sent, [])
       assert.strictEqual(yield* ask("mallory"), 401)
       assert.strictEqual(yield* ask("bob"), 403)
       assert.strictEqual(yield* ask("alice"), 200)
-      assert.deepStrictEqual(state.asked.at(-1)?.spec, {
+      assert.deepStrictEqual(state.sent.at(-1)?.spec, {
         user: "alice",
         uid: "1",
         groups: ["people"],
@@ -77,14 +77,14 @@ describe("who may read metrics", () => {
       yield* ask("alice")
       yield* ask("alice")
       assert.deepStrictEqual(
-        state.asked.map((review) => review.kind),
+        state.sent.map((review) => review.kind),
         ["TokenReview", "SubjectAccessReview"]
       )
       state.mayAlice = false
       yield* TestClock.adjust("4 minutes")
       assert.strictEqual(yield* ask("alice"), 200)
       assert.deepStrictEqual(
-        state.asked.slice(2).map((review) => review.kind),
+        state.sent.slice(2).map((review) => review.kind),
         ["TokenReview"]
       )
       yield* TestClock.adjust("61 seconds")
@@ -94,7 +94,7 @@ describe("who may read metrics", () => {
       yield* TestClock.adjust("31 seconds")
       assert.strictEqual(yield* ask("alice"), 200)
       yield* ask("alice", "/debug")
-      assert.strictEqual(state.asked.filter((review) => review.kind === "SubjectAccessReview").length, 4)
+      assert.strictEqual(state.sent.filter((review) => review.kind === "SubjectAccessReview").length, 4)
     }).pipe(Effect.provide(layer))
   })
 
@@ -115,8 +115,8 @@ describe("who may read metrics", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  const reviews = (state: { readonly asked: ReadonlyArray<Review> }, kind = "TokenReview") =>
-    state.asked.filter((review) => review.kind === kind).length
+  const reviews = (state: { readonly sent: ReadonlyArray<Review> }, kind = "TokenReview") =>
+    state.sent.filter((review) => review.kind === kind).length
 
   it.effect("unknown tokens cost few questions, however many there are, and none where they come again", () => {
     const { layer, state } = world()
@@ -158,9 +158,9 @@ describe("who may read metrics", () => {
         yield* Effect.forEach(Array.from({ length: 100 }), (_, index) => ask(`stranger-${second}-${index}`))
         yield* TestClock.adjust("1 second")
       }
-      const before = state.asked.length
+      const before = state.sent.length
       assert.strictEqual(yield* ask("alice"), 200)
-      assert.strictEqual(state.asked.length, before)
+      assert.strictEqual(state.sent.length, before)
     }).pipe(Effect.provide(layer))
   })
 

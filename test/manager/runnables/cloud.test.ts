@@ -5,10 +5,10 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { CloudProvider, type Machine } from "../../../src/layers/CloudProvider.ts"
 import type { Descriptor } from "../../../src/layers/Controller.ts"
-import * as Roster from "../../../src/manager/registry.ts"
+import * as Registry from "../../../src/manager/registry.ts"
 import * as Cloud from "../../../src/manager/runnables/cloud.ts"
 
-const controller = (name: string, cloud?: true): Roster.Entry => ({
+const controller = (name: string, cloud?: true): Registry.Entry => ({
   controller: {
     name,
     access: [],
@@ -26,7 +26,7 @@ const chosen = (patterns: string, cloudLoops: Cloud.Choice["cloudLoops"], provid
   Result.match(
     Result.flatMap(
       Cloud.among(table, patterns.split(","), { cloudLoops, cloudProvider: Option.fromUndefinedOr(provider) }),
-      (here) => Roster.select(here, patterns.split(","), { embedded: true })
+      (here) => Registry.select(here, patterns.split(","), { embedded: true })
     ),
     {
       onFailure: ({ message }) => message,

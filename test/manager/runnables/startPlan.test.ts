@@ -1,7 +1,7 @@
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Duty from "../../../src/manager/runnables/startPlan.ts"
+import * as StartPlan from "../../../src/manager/runnables/startPlan.ts"
 import { checkProperty } from "../../support/property.ts"
 
 /** A controller by the place in the order; which of them lack a kind changes with the time. */
@@ -17,7 +17,7 @@ const history = Arbitrary.schema(
 )
 
 type History = typeof history extends Arbitrary.Arbitrary<infer A> ? A : never
-interface Member extends Duty.Member {
+interface Member extends StartPlan.Member {
   readonly index: number
 }
 
@@ -51,7 +51,7 @@ const run = ({ firsts, stretches, waits }: History): Run => {
     const lacks = ({ index }: Member) => lacking[index] === true
     for (let limit = 0; ; limit++) {
       if (limit > 2 * members.length) return { members, steps, rests, endless: true }
-      const step = Duty.next({ members, running, closing, isMissing: lacks, waits })
+      const step = StartPlan.next({ members, running, closing, isMissing: lacks, waits })
       if (step._tag === "Rest") {
         if (closing.size === 0 || !drains) break
         closing.clear()
@@ -70,7 +70,7 @@ const run = ({ firsts, stretches, waits }: History): Run => {
 const checkRun = (title: string, holds: (run: Run, history: History) => boolean): void =>
   checkProperty(title, history, (value) => holds(run(value), value))
 
-describe("Duty.next", () => {
+describe("StartPlan.next", () => {
   checkRun("comes to rest", ({ endless }) => !endless)
 
   checkRun("starts nobody twice, and nobody who is still stopping", ({ steps }) =>

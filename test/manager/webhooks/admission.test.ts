@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** Laws of reviews: any text is one or has a flaw, and what was asked is answered in its own version, with its own uid. */
+/** Properties of reviews: any text is a review or an `InvalidReview`, and the response has the version and uid of the request. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
@@ -83,7 +83,7 @@ const patched = (object: KubeObject, patch: string): unknown => {
 const allowed = { refusal: undefined, object: undefined, warnings: [] }
 
 describe("Admission", () => {
-  checkProperty("any text is a review, or has a flaw with a sentence", texts, (value) => {
+  checkProperty("any text is a review, or an InvalidReview with a message", texts, (value) => {
     const found = Admission.read(isText(value) ? value : JSON.stringify(value))
     return Result.isSuccess(found) || (found.failure.message !== "" && !found.failure.message.includes("\n"))
   })
@@ -103,10 +103,10 @@ describe("Admission", () => {
     )
   })
 
-  checkProperty("a flaw keeps version and uid where they can be read", reviews, (value) => {
+  checkProperty("an InvalidReview keeps version and uid where they can be read", reviews, (value) => {
     const found = Admission.read(JSON.stringify(value))
     if (Result.isSuccess(found)) return true
-    const { apiVersion, response } = parsed(Admission.mishap(found.failure, 400))
+    const { apiVersion, response } = parsed(Admission.errorResponse(found.failure, 400))
     const isKnown = value.kind === "AdmissionReview" && String(value.apiVersion).startsWith("admission.k8s.io/v1")
     return (
       response.allowed === false &&

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
-import { type Asked, type Handler, text as answer } from "../../../src/layers/http/handler.ts"
+import { type HttpRequest, type Handler, text as answer } from "../../../src/layers/http/handler.ts"
 
 export interface Asking {
   readonly method?: string
@@ -25,7 +25,7 @@ export const post = (handler: Handler, path: string, body: unknown, more: Partia
 
 const ask = (handler: Handler, { body, method = "POST", path = "/", query = "", ...more }: Asking) => {
   const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body)
-  const asked: Asked = {
+  const request: HttpRequest = {
     method,
     path,
     query: new URLSearchParams(query),
@@ -33,7 +33,7 @@ const ask = (handler: Handler, { body, method = "POST", path = "/", query = "", 
     contentType: "contentType" in more ? more.contentType : "application/json",
     body: Effect.succeed(text ?? answer(413, "the body is too long\n"))
   }
-  return Effect.map(handler(asked), ({ body, contentType, status }): Told => ({
+  return Effect.map(handler(request), ({ body, contentType, status }): Told => ({
     status,
     contentType,
     review: typeof body === "string" ? parsed(body) : undefined

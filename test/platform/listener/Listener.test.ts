@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { request } from "node:http"
 import { connect } from "node:net"
-import { type Asked, type Handler, text } from "../../../src/layers/http/handler.ts"
+import { type HttpRequest, type Handler, text } from "../../../src/layers/http/handler.ts"
 import * as Listener from "../../../src/platform/listener/Listener.ts"
 
 const loopback = { host: "127.0.0.1", port: 0 }
@@ -24,9 +24,9 @@ const get = (port: number, path = "/", init: RequestInit = {}) =>
 describe("the listener", () => {
   it.live("hands over path, query and bearer, and answers with a text", () =>
     Effect.gen(function* () {
-      const seen: Array<Asked> = []
+      const seen: Array<HttpRequest> = []
       const { port } = yield* Listener.listen(
-        options((asked) => Effect.sync(() => (seen.push(asked), text(201, "yes"))))
+        options((request) => Effect.sync(() => (seen.push(request), text(201, "yes"))))
       )
       const answer = yield* get(port, "/a%20b?verbose&exclude=x&exclude=y", {
         headers: { authorization: "Bearer secret" }
@@ -34,14 +34,14 @@ describe("the listener", () => {
       assert.deepStrictEqual([answer.status, answer.body], [201, "yes"])
       assert.strictEqual(answer.headers.get("content-type"), "text/plain; charset=utf-8")
       assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
-      const [asked] = seen
-      assert.isDefined(asked)
-      if (asked === undefined) return
+      const [received] = seen
+      assert.isDefined(received)
+      if (received === undefined) return
       assert.deepStrictEqual(
-        [asked.path, asked.query.has("verbose"), asked.query.getAll("exclude")],
+        [received.path, received.query.has("verbose"), received.query.getAll("exclude")],
         ["/a b", true, ["x", "y"]]
       )
-      assert.strictEqual(asked.bearer === undefined ? "" : Redacted.value(asked.bearer), "secret")
+      assert.strictEqual(received.bearer === undefined ? "" : Redacted.value(received.bearer), "secret")
       const head = yield* get(port, "/", { method: "HEAD" })
       assert.deepStrictEqual([head.status, head.body, head.headers.get("content-length")], [201, "", "3"])
     }).pipe(Effect.scoped)
@@ -167,13 +167,13 @@ describe("the listener", () => {
   it.live("closing lets an answer under way finish, and takes no more", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const asked = yield* Deferred.make<void>()
+      const received = yield* Deferred.make<void>()
       const go = yield* Deferred.make<void>()
       const handle: Handler = () =>
-        Deferred.succeed(asked, undefined).pipe(Effect.andThen(Deferred.await(go)), Effect.as(text(200, "late")))
+        Deferred.succeed(received, undefined).pipe(Effect.andThen(Deferred.await(go)), Effect.as(text(200, "late")))
       const { port } = yield* Scope.provide(Listener.listen(options(handle)), scope)
       const call = yield* Effect.forkChild(get(port), { startImmediately: true })
-      yield* Deferred.await(asked)
+      yield* Deferred.await(received)
       const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
       const refused = yield* Effect.exit(
         Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}/`, { headers: { connection: "close" } }))

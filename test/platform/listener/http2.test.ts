@@ -157,15 +157,15 @@ describe("HTTP/2", () => {
   it.live("closing lets an answer under way finish and ends the sessions", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const asked = yield* Deferred.make<void>()
+      const received = yield* Deferred.make<void>()
       const go = yield* Deferred.make<void>()
       const handle: Handler = () =>
-        Deferred.succeed(asked, undefined).pipe(Effect.andThen(Deferred.await(go)), Effect.as(text(200, "late")))
+        Deferred.succeed(received, undefined).pipe(Effect.andThen(Deferred.await(go)), Effect.as(text(200, "late")))
       const { port } = yield* Scope.provide(served(handle), scope)
       const { ask, client } = yield* session(port)
       const closed = new Promise<void>((resolve) => void client.once("close", () => resolve()))
       const call = yield* Effect.forkChild(ask("/"), { startImmediately: true })
-      yield* Deferred.await(asked)
+      yield* Deferred.await(received)
       const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
       yield* Deferred.succeed(go, undefined)
       assert.strictEqual((yield* Fiber.join(call)).body, "late")

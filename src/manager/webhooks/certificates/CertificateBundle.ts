@@ -12,10 +12,10 @@ import type { Certificate } from "../../../platform/listener/Listener.ts"
 import * as Signing from "../../../platform/listener/signing.ts"
 import * as Rotation from "./rotation.ts"
 
-export interface Keyring {
+export interface CertificateBundle {
   readonly state: Rotation.State
   /** All authorities as PEM, newest first: what the configurations are to have. */
-  readonly bundle: string
+  readonly caBundle: string
   readonly certificate: Certificate
   /** @internal The newest authority with its key. */
   readonly signer: Certificate
@@ -24,20 +24,20 @@ export interface Keyring {
 /** Of the Secret. The first two are those of type `kubernetes.io/tls`. */
 type Data = Readonly<Record<"tls.crt" | "tls.key" | "ca.crt" | "ca.key", string>>
 
-type Parts = Pick<Keyring, "bundle" | "certificate" | "signer">
+type Parts = Pick<CertificateBundle, "caBundle" | "certificate" | "signer">
 
 /** `data` as the API has it: base64 of each. */
-export const data = ({ bundle, certificate, signer }: Parts): Data => ({
+export const data = ({ caBundle, certificate, signer }: Parts): Data => ({
   "tls.crt": encode(certificate.cert),
   "tls.key": encode(Redacted.value(certificate.key)),
-  "ca.crt": encode(bundle),
+  "ca.crt": encode(caBundle),
   "ca.key": encode(Redacted.value(signer.key))
 })
 
 const encode = (text: string): string => Buffer.from(text, "utf8").toString("base64")
 
 /** The failure completes "the Secret cannot be used: …". Never has a part of a key in it. */
-export const read = (data: Readonly<Record<string, string>> = {}): Result.Result<Keyring, string> => {
+export const read = (data: Readonly<Record<string, string>> = {}): Result.Result<CertificateBundle, string> => {
   const text = (name: keyof Data): string => Buffer.from(data[name] ?? "", "base64").toString("utf8")
   const missing = (["tls.crt", "tls.key", "ca.crt", "ca.key"] as const).find((name) => text(name) === "")
   if (missing !== undefined) return Result.fail(`it has no ${missing}`)
@@ -56,9 +56,9 @@ export const read = (data: Readonly<Record<string, string>> = {}): Result.Result
       authorities: [authorityOf(newest), ...older.map(authorityOf)],
       serving: { ...validityOf(serving), issuer: issuer.fingerprint256, names: namesOf(serving) }
     },
-    bundle: bundleOf(authorities),
+    caBundle: caBundleOf(authorities),
     certificate: { cert: text("tls.crt"), key: Redacted.make(text("tls.key")) },
-    signer: { cert: bundleOf([newest]), key: Redacted.make(text("ca.key")) }
+    signer: { cert: caBundleOf([newest]), key: Redacted.make(text("ca.key")) }
   })
 }
 
@@ -72,7 +72,7 @@ export const certificatesIn = (pem: string): ReadonlyArray<X509Certificate> => {
   }
 }
 
-const bundleOf = (all: ReadonlyArray<X509Certificate>): string => all.map((one) => one.toString()).join("")
+const caBundleOf = (all: ReadonlyArray<X509Certificate>): string => all.map((one) => one.toString()).join("")
 
 const isKeyOf = (key: string, certificate: X509Certificate): boolean => {
   try {
@@ -107,26 +107,26 @@ interface Moment {
 /** What there is after a step of the rotation; of `Publish` nothing. */
 export const after = (
   step: Exclude<Rotation.Step, "Publish">,
-  before: Keyring | undefined,
+  before: CertificateBundle | undefined,
   moment: Moment
-): Effect.Effect<Keyring> =>
+): Effect.Effect<CertificateBundle> =>
   Effect.promise(async () => {
     if (before === undefined || step === "Start") {
       const signer = await newAuthority(moment)
-      return whole({ signer, bundle: signer.cert, certificate: await newServing(signer, moment) })
+      return whole({ signer, caBundle: signer.cert, certificate: await newServing(signer, moment) })
     }
-    const { bundle, certificate, signer } = before
+    const { caBundle, certificate, signer } = before
     switch (step) {
       case "Sign":
-        return whole({ signer, bundle, certificate: await newServing(signer, moment) })
+        return whole({ signer, caBundle, certificate: await newServing(signer, moment) })
       case "Succeed": {
         const successor = await newAuthority(moment)
-        return whole({ signer: successor, bundle: successor.cert + bundle, certificate })
+        return whole({ signer: successor, caBundle: successor.cert + caBundle, certificate })
       }
       case "Forget": {
         const ids = Rotation.remaining(before.state, moment.now).map(({ id }) => id)
-        const left = certificatesIn(bundle).filter((one) => ids.includes(one.fingerprint256))
-        return whole({ signer, bundle: bundleOf(left), certificate })
+        const left = certificatesIn(caBundle).filter((one) => ids.includes(one.fingerprint256))
+        return whole({ signer, caBundle: caBundleOf(left), certificate })
       }
     }
   })
@@ -144,4 +144,4 @@ const newServing = (by: Certificate, { names, now }: Moment): Promise<Certificat
 }
 
 /** Read as everybody else will read it: what cannot be read is not written. */
-const whole = (parts: Parts): Keyring => Result.getOrThrow(read(data(parts)))
+const whole = (parts: Parts): CertificateBundle => Result.getOrThrow(read(data(parts)))

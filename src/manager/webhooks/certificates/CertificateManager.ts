@@ -18,14 +18,16 @@ import { Secret } from "../../../kube/resources.ts"
 import * as Monotonic from "../../../streams/monotonic.ts"
 import { KubeClient, type Target as Named } from "../../../layers/KubeClient.ts"
 import type { Certificate } from "../../../platform/listener/Listener.ts"
-import * as Keyring from "./CertificateBundle.ts"
+import * as CertificateBundle from "./CertificateBundle.ts"
 import * as Publication from "./publication.ts"
 import * as Rotation from "./rotation.ts"
 
 /** There is no certificate to serve with; the message is one sentence for the user. */
-export class CustodyError extends Data.TaggedError("CustodyError")<{ readonly message: string }> {}
+export class CertificateManagerError extends Data.TaggedError("CertificateManagerError")<{
+  readonly message: string
+}> {}
 
-export interface Custody {
+export interface Options {
   /** Of the Secret. */
   readonly namespace: string
   readonly name: string
@@ -34,9 +36,9 @@ export interface Custody {
 }
 
 /** The Secret as it was read. */
-interface Held {
+interface Stored {
   readonly secret: Secret
-  readonly keyring: Keyring.Keyring
+  readonly bundle: CertificateBundle.CertificateBundle
 }
 
 /** How often the Secret and, by the leader, the configurations are looked at. */
@@ -49,29 +51,35 @@ const atOnce = 10
 const patience = "10 seconds"
 
 /** The certificate to begin with: the one that is there, or a new one that is there from now on. */
-export const open = (custody: Custody): Effect.Effect<Keyring.Keyring, CustodyError, KubeClient> =>
-  ensured(custody).pipe(
+export const open = (
+  options: Options
+): Effect.Effect<CertificateBundle.CertificateBundle, CertificateManagerError, KubeClient> =>
+  ensured(options).pipe(
     Effect.retry({
       while: (error) => error._tag === "ApiError" && isTransient(error),
       schedule: Schedule.upTo(Schedule.spaced("500 millis"), { duration: patience })
     }),
-    Effect.catchTag("ApiError", (error) => Effect.fail(unavailable(custody, error))),
-    Effect.map(({ keyring }) => keyring)
+    Effect.catchTag("ApiError", (error) => Effect.fail(unavailable(options, error))),
+    Effect.map(({ bundle }) => bundle)
   )
 
-const unavailable = ({ name, namespace }: Custody, error: ApiError) =>
-  new CustodyError({
+const unavailable = ({ name, namespace }: Options, error: ApiError) =>
+  new CertificateManagerError({
     message: `cannot keep the webhooks' certificate in Secret ${namespace}/${name}: ${error.message}`
   })
 
 /** Calls `replace` with each new certificate, for as long as the scope is open. */
-export const follow = (custody: Custody, first: Certificate, replace: (keyring: Keyring.Keyring) => void) => {
+export const follow = (
+  options: Options,
+  first: Certificate,
+  replace: (bundle: CertificateBundle.CertificateBundle) => void
+) => {
   let present = first
   const look = Effect.gen(function* () {
-    const { keyring } = yield* ensured(custody)
-    if (isSame(keyring.certificate, present)) return
-    present = keyring.certificate
-    replace(keyring)
+    const { bundle } = yield* ensured(options)
+    if (isSame(bundle.certificate, present)) return
+    present = bundle.certificate
+    replace(bundle)
     yield* Effect.logInfo("The webhooks' certificate has changed and is in use")
   })
   return Effect.forkScoped(
@@ -101,25 +109,25 @@ const repeatedly = <E extends Error, R>(
 }
 
 /** What the Secret holds after whatever anybody may repair has been repaired. */
-const ensured = (custody: Custody): Effect.Effect<Held, ApiError | CustodyError, KubeClient> =>
+const ensured = (options: Options): Effect.Effect<Stored, ApiError | CertificateManagerError, KubeClient> =>
   Effect.gen(function* () {
-    const held = yield* look(custody)
-    const step = Rotation.repair(held?.keyring.state, yield* Clock.currentTimeMillis)
-    if (step === undefined && held !== undefined) return held
-    return yield* write(custody, held, step ?? "Start")
+    const stored = yield* look(options)
+    const step = Rotation.repair(stored?.bundle.state, yield* Clock.currentTimeMillis)
+    if (step === undefined && stored !== undefined) return stored
+    return yield* write(options, stored, step ?? "Start")
   }).pipe(Effect.retry({ while: isOvertaken, times: 5 }))
 
-const isOvertaken = (error: ApiError | CustodyError): boolean =>
+const isOvertaken = (error: ApiError | CertificateManagerError): boolean =>
   error._tag === "ApiError" && hasReason(error, "Conflict", "AlreadyExists")
 
-const look = Effect.fnUntraced(function* (custody: Custody) {
-  const { name, namespace } = custody
+const look = Effect.fnUntraced(function* (options: Options) {
+  const { name, namespace } = options
   const secret = yield* found(Secret, { namespace, name })
   if (secret === undefined) return undefined
-  const keyring = Keyring.read(secret.data)
-  if (Result.isSuccess(keyring)) return { secret, keyring: keyring.success } satisfies Held
-  return yield* new CustodyError({
-    message: `Secret ${namespace}/${name} cannot be used for the webhooks' certificate: ${keyring.failure}; delete it, and a new one is made`
+  const bundle = CertificateBundle.read(secret.data)
+  if (Result.isSuccess(bundle)) return { secret, bundle: bundle.success } satisfies Stored
+  return yield* new CertificateManagerError({
+    message: `Secret ${namespace}/${name} cannot be used for the webhooks' certificate: ${bundle.failure}; delete it, and a new one is made`
   })
 })
 
@@ -135,22 +143,22 @@ const found = <A extends KubeObject>(
   )
 
 const write = Effect.fnUntraced(function* (
-  { hosts, name, namespace }: Custody,
-  held: Held | undefined,
+  { hosts, name, namespace }: Options,
+  stored: Stored | undefined,
   step: Exclude<Rotation.Step, "Publish">
 ) {
   const client = yield* KubeClient
   const now = yield* Clock.currentTimeMillis
-  const keyring = yield* Keyring.after(step, held?.keyring, { now, names: hosts })
-  const data = Keyring.data(keyring)
+  const bundle = yield* CertificateBundle.after(step, stored?.bundle, { now, names: hosts })
+  const data = CertificateBundle.data(bundle)
   const metadata = { name, namespace, labels: { "app.kubernetes.io/component": "webhooks" } }
   const secret =
-    held === undefined
+    stored === undefined
       ? yield* client.create(Secret, { metadata, type: "kubernetes.io/tls", data })
       : // With the version that was read: a conflict when somebody was faster.
-        yield* client.update(Secret, { ...held.secret, data })
+        yield* client.update(Secret, { ...stored.secret, data })
   yield* Effect.logInfo(said[step])
-  return { secret, keyring } satisfies Held
+  return { secret, bundle } satisfies Stored
 })
 
 const said = {
@@ -161,38 +169,38 @@ const said = {
 } as const
 
 /** What the leader does: it renews what is due, and tells the API server whom to trust. Never ends. */
-export const keep = (custody: Custody, targets: ReadonlyArray<Publication.Target>) =>
+export const keep = (options: Options, targets: ReadonlyArray<Publication.Target>) =>
   Effect.gen(function* () {
     const millis = Monotonic.millis(yield* Clock.Clock)
-    /** Since when all configurations have been seen with this bundle. */
-    let sight = { bundle: "", since: 0 }
-    const publishedFor = (bundle: string, isMissing: boolean): number | undefined => {
-      if (isMissing || bundle === "") return void (sight = { bundle: "", since: 0 })
-      if (sight.bundle !== bundle) sight = { bundle, since: millis() }
+    /** Since when all configurations have been seen with this caBundle. */
+    let sight = { caBundle: "", since: 0 }
+    const publishedFor = (caBundle: string, isMissing: boolean): number | undefined => {
+      if (isMissing || caBundle === "") return void (sight = { caBundle: "", since: 0 })
+      if (sight.caBundle !== caBundle) sight = { caBundle, since: millis() }
       return millis() - sight.since
     }
     /** Whether there was something to do. */
-    const round: Effect.Effect<boolean, ApiError | CustodyError, KubeClient> = Effect.gen(function* () {
+    const round: Effect.Effect<boolean, ApiError | CertificateManagerError, KubeClient> = Effect.gen(function* () {
       // Before the Secret is read: whoever knows more than we do then has changed them by a version that voids our patch.
       const lives = yield* Effect.forEach(targets, present)
-      const held = yield* look(custody)
-      const bundle = held?.keyring.bundle ?? ""
+      const stored = yield* look(options)
+      const caBundle = stored?.bundle.caBundle ?? ""
       const patches = lives.flatMap(({ live, target }) => {
-        const patch = live === undefined ? undefined : Publication.patchOf(target, live, bundle)
+        const patch = live === undefined ? undefined : Publication.patchOf(target, live, caBundle)
         return patch === undefined ? [] : [{ target, patch }]
       })
       const now = yield* Clock.currentTimeMillis
-      const step = Rotation.next(held?.keyring.state, {
+      const step = Rotation.next(stored?.bundle.state, {
         now,
-        names: custody.hosts,
-        publishedFor: publishedFor(bundle, patches.length > 0)
+        names: options.hosts,
+        publishedFor: publishedFor(caBundle, patches.length > 0)
       })
       if (step === undefined) return false
       if (step === "Publish") yield* Effect.forEach(patches, publish, { discard: true })
-      else yield* write(custody, held, step)
+      else yield* write(options, stored, step)
       return true
     }).pipe(Effect.retry({ while: isOvertaken, times: 5 }))
-    const rounds = (left: number): Effect.Effect<void, ApiError | CustodyError, KubeClient> =>
+    const rounds = (left: number): Effect.Effect<void, ApiError | CertificateManagerError, KubeClient> =>
       Effect.flatMap(round, (more) => (more && left > 1 ? rounds(left - 1) : Effect.void))
     const all = rounds(atOnce)
     yield* Effect.ignore(all)

@@ -69,9 +69,9 @@ export const targets = (
   ]
 }
 
-/** What would have to be done to the object, as it was read, for it to have this bundle; undefined when nothing. */
-export const patchOf = (target: Target, live: KubeObject, bundle: string): Patch.Patch | undefined => {
-  const caBundle = Base64.encode(bundle)
+/** What would have to be done to the object, as it was read, for it to have these authorities (PEM) as its `caBundle`; undefined when nothing. */
+export const patchOf = (target: Target, live: KubeObject, authorities: string): Patch.Patch | undefined => {
+  const caBundle = Base64.encode(authorities)
   const operations =
     target._tag === "Admission" ? ofWebhooks(live, caBundle) : ofConversion(live, caBundle, target.wanted)
   if (operations.length === 0) return undefined

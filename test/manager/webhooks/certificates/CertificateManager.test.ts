@@ -10,13 +10,17 @@ import * as Patch from "../../../../src/kube/Patch.ts"
 import { ConfigMap, Secret } from "../../../../src/kube/resources.ts"
 import { ClusterTest } from "../../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../../src/layers/KubeClient.ts"
-import * as Custody from "../../../../src/manager/webhooks/certificates/CertificateManager.ts"
-import * as Keyring from "../../../../src/manager/webhooks/certificates/CertificateBundle.ts"
+import * as CertificateManager from "../../../../src/manager/webhooks/certificates/CertificateManager.ts"
+import * as CertificateBundle from "../../../../src/manager/webhooks/certificates/CertificateBundle.ts"
 import * as Publication from "../../../../src/manager/webhooks/certificates/publication.ts"
 import { configurations } from "../../../../src/manager/webhooks/configurations.ts"
 import * as Webhook from "../../../../src/layers/Webhook.ts"
 
-const custody = { namespace: "kube-system", name: "webhook-cert", hosts: ["hooks.kube-system.svc", "127.0.0.1", "::1"] }
+const certificateOptions = {
+  namespace: "kube-system",
+  name: "webhook-cert",
+  hosts: ["hooks.kube-system.svc", "127.0.0.1", "::1"]
+}
 
 const declared = [
   Webhook.defaulting(ConfigMap, Effect.succeed, { failurePolicy: "Ignore" }),
@@ -43,11 +47,11 @@ const bundles = Effect.gen(function* () {
 
 const shared = Effect.gen(function* () {
   const client = yield* KubeClient
-  return Result.getOrThrow(Keyring.read((yield* client.get(Secret, custody)).data))
+  return Result.getOrThrow(CertificateBundle.read((yield* client.get(Secret, certificateOptions)).data))
 })
 
-const isTrusted = (cert: string, bundle: string): boolean =>
-  Keyring.certificatesIn(bundle).some((one) => new X509Certificate(cert).verify(one.publicKey))
+const isTrusted = (cert: string, caBundle: string): boolean =>
+  CertificateBundle.certificatesIn(caBundle).some((one) => new X509Certificate(cert).verify(one.publicKey))
 
 /** Certificates are made outside of virtual time: it passes until they are there. */
 const until = <E, R>(condition: Effect.Effect<boolean, E, R>, what: string) =>
@@ -64,41 +68,52 @@ const until = <E, R>(condition: Effect.Effect<boolean, E, R>, what: string) =>
 describe("certificates that the manager makes itself", () => {
   it.effect("are made by whoever comes first, and read by the others", () =>
     Effect.gen(function* () {
-      const [a, b, c] = yield* Effect.all([Custody.open(custody), Custody.open(custody), Custody.open(custody)], {
-        concurrency: "unbounded"
-      })
+      const [a, b, c] = yield* Effect.all(
+        [
+          CertificateManager.open(certificateOptions),
+          CertificateManager.open(certificateOptions),
+          CertificateManager.open(certificateOptions)
+        ],
+        {
+          concurrency: "unbounded"
+        }
+      )
       assert.strictEqual(a.certificate.cert, b.certificate.cert)
       assert.strictEqual(b.certificate.cert, c.certificate.cert)
-      assert.deepStrictEqual(a.state.serving.names, custody.hosts)
+      assert.deepStrictEqual(a.state.serving.names, certificateOptions.hosts)
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
   it.effect("go on after somebody has spoilt what the API server knows, or has taken the Secret away", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
-      const first = yield* Custody.open(custody)
+      const first = yield* CertificateManager.open(certificateOptions)
       let serving = first.certificate.cert
-      yield* Custody.follow(custody, first.certificate, (keyring) => (serving = keyring.certificate.cert))
-      yield* Effect.forkScoped(Custody.keep(custody, targets(true)))
-      const isTold = (bundle: string) =>
-        Effect.map(bundles, (all) => all.length === 2 && all.every((one) => one === bundle))
-      yield* until(isTold(first.bundle), "the authority is published")
+      yield* CertificateManager.follow(
+        certificateOptions,
+        first.certificate,
+        (bundle) => (serving = bundle.certificate.cert)
+      )
+      yield* Effect.forkScoped(CertificateManager.keep(certificateOptions, targets(true)))
+      const isTold = (caBundle: string) =>
+        Effect.map(bundles, (all) => all.length === 2 && all.every((one) => one === caBundle))
+      yield* until(isTold(first.caBundle), "the authority is published")
       const [mutating = assert.fail()] = targets(false)
       const path = "/webhooks/0/clientConfig/caBundle"
       yield* client.patch<KubeObject>(mutating.resource, mutating, Patch.json([{ op: "remove", path }]))
-      assert.isFalse(yield* isTold(first.bundle))
-      yield* until(isTold(first.bundle), "it is published again")
+      assert.isFalse(yield* isTold(first.caBundle))
+      yield* until(isTold(first.caBundle), "it is published again")
 
-      yield* client.delete(Secret, custody)
+      yield* client.delete(Secret, certificateOptions)
       yield* until(
         Effect.map(
           Effect.orElseSucceed(shared, () => first),
-          ({ bundle }) => bundle !== first.bundle
+          ({ caBundle }) => caBundle !== first.caBundle
         ),
         "there is another Secret"
       )
       const second = yield* shared
-      yield* until(isTold(second.bundle), "its authority is published")
+      yield* until(isTold(second.caBundle), "its authority is published")
       yield* until(
         Effect.sync(() => serving === second.certificate.cert),
         "its certificate is served"
@@ -109,13 +124,13 @@ describe("certificates that the manager makes itself", () => {
   it.effect("are published over nothing that was read before somebody else has written", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
-      const { bundle } = yield* Custody.open(custody)
+      const { caBundle } = yield* CertificateManager.open(certificateOptions)
       const [target = assert.fail()] = targets(true)
       if (target._tag !== "Admission" || target.wanted === undefined) return assert.fail()
       const read = yield* client.create<KubeObject>(target.resource, target.wanted)
-      const patch = Publication.patchOf(target, read, bundle) ?? assert.fail()
+      const patch = Publication.patchOf(target, read, caBundle) ?? assert.fail()
       const written = yield* client.patch<KubeObject>(target.resource, target, patch)
-      assert.isUndefined(Publication.patchOf(target, written, bundle))
+      assert.isUndefined(Publication.patchOf(target, written, caBundle))
       const late = Publication.patchOf(target, read, "another") ?? assert.fail()
       const error = yield* Effect.flip(client.patch<KubeObject>(target.resource, target, late))
       assert.strictEqual(error.reason._tag, "Conflict")
@@ -125,10 +140,10 @@ describe("certificates that the manager makes itself", () => {
   it.effect("of a Secret that does not hold together are refused in one sentence, without a word of a key", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
-      const { certificate } = yield* Custody.open(custody)
-      const secret = yield* client.get(Secret, custody)
-      const stranger = yield* Keyring.after("Start", undefined, { now: 0, names: [] })
-      const theirs = Keyring.data(stranger)
+      const { certificate } = yield* CertificateManager.open(certificateOptions)
+      const secret = yield* client.get(Secret, certificateOptions)
+      const stranger = yield* CertificateBundle.after("Start", undefined, { now: 0, names: [] })
+      const theirs = CertificateBundle.data(stranger)
       const broken: ReadonlyArray<readonly [Partial<Record<string, string>>, RegExp]> = [
         [{ "tls.crt": "" }, /it has no tls\.crt/],
         [{ "tls.crt": "AAAA" }, /its tls\.crt is no certificate/],
@@ -144,7 +159,7 @@ describe("certificates that the manager makes itself", () => {
       for (const [change, said] of broken) {
         const data = { ...secret.data, ...change } as Record<string, string>
         metadata = (yield* client.update(Secret, { ...secret, metadata, data })).metadata
-        const { message } = yield* Effect.flip(Custody.open(custody))
+        const { message } = yield* Effect.flip(CertificateManager.open(certificateOptions))
         assert.match(
           message,
           /^Secret kube-system\/webhook-cert cannot be used for .*; delete it, and a new one is made$/
@@ -162,29 +177,33 @@ describe("certificates that the manager makes itself", () => {
         const seen = { servings: new Set<string>(), authorities: new Set<string>() }
         /** Two processes, one of which leads, for some minutes. */
         const minutes = Effect.gen(function* () {
-          const first = yield* Custody.open(custody)
+          const first = yield* CertificateManager.open(certificateOptions)
           let serving = first.certificate.cert
-          yield* Custody.follow(custody, first.certificate, (keyring) => (serving = keyring.certificate.cert))
-          yield* Effect.forkScoped(Custody.keep(custody, targets(true)))
+          yield* CertificateManager.follow(
+            certificateOptions,
+            first.certificate,
+            (bundle) => (serving = bundle.certificate.cert)
+          )
+          yield* Effect.forkScoped(CertificateManager.keep(certificateOptions, targets(true)))
           const isPublished = Effect.gen(function* () {
-            const { bundle, state } = yield* shared
+            const { caBundle, state } = yield* shared
             const all = yield* bundles
             // Before there is anything to be published.
             if (seen.authorities.size > 0) for (const one of all) assert.isTrue(isTrusted(serving, one))
             assert.isAbove(Date.parse(new X509Certificate(serving).validTo), yield* Clock.currentTimeMillis)
-            const isDone = all.length === 2 && all.every((one) => one === bundle)
-            return isDone && state.serving.issuer === state.authorities[0].id && isTrusted(serving, bundle)
+            const isDone = all.length === 2 && all.every((one) => one === caBundle)
+            return isDone && state.serving.issuer === state.authorities[0].id && isTrusted(serving, caBundle)
           })
           // A step may follow upon what looks like the end.
           for (let times = 0; times < 3; times++) {
             yield* until(isPublished, "everybody has what is shared")
             yield* TestClock.adjust("10 seconds")
           }
-          const { bundle } = yield* shared
+          const { caBundle } = yield* shared
           seen.servings.add(serving)
-          seen.authorities.add(bundle)
-          assert.isAtMost(Keyring.certificatesIn(bundle).length, 2)
-          return { serving, bundle }
+          seen.authorities.add(caBundle)
+          assert.isAtMost(CertificateBundle.certificatesIn(caBundle).length, 2)
+          return { serving, caBundle }
         }).pipe(Effect.scoped)
         const first = yield* minutes
         let last = first
@@ -194,7 +213,7 @@ describe("certificates that the manager makes itself", () => {
         }
         assert.isAbove(seen.servings.size, 4)
         assert.isAbove(seen.authorities.size, 2)
-        assert.isFalse(isTrusted(last.serving, first.bundle))
+        assert.isFalse(isTrusted(last.serving, first.caBundle))
       }).pipe(Effect.provide(ClusterTest.layer())),
     180_000
   )

@@ -46,12 +46,12 @@ const told = Effect.gen(function* () {
 })
 
 /** Patches until there is nothing to patch; answers with how often that was. */
-const publish = (installs: boolean, bundle: string) =>
+const publish = (installs: boolean, caBundle: string) =>
   Effect.gen(function* () {
     const client = yield* KubeClient
     for (let times = 0; times < 5; times++) {
       const live = yield* client.get(CustomResourceDefinition, { name: definition })
-      const patch = Publication.patchOf(targetOf(installs), live, bundle)
+      const patch = Publication.patchOf(targetOf(installs), live, caBundle)
       if (patch === undefined) return times
       yield* client.patch(CustomResourceDefinition, { name: definition }, patch)
     }
@@ -64,9 +64,9 @@ const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${Base64.encode(text
 describe("the authorities of a conversion", () => {
   it.effect("are put in where it is said, once, and exchanged for others", () =>
     Effect.gen(function* () {
-      for (const bundle of [pem("first"), pem("second")]) {
-        assert.strictEqual(yield* publish(false, bundle), 1)
-        const clientConfig = { ...conversion.webhook.clientConfig, caBundle: Base64.encode(bundle) }
+      for (const caBundle of [pem("first"), pem("second")]) {
+        assert.strictEqual(yield* publish(false, caBundle), 1)
+        const clientConfig = { ...conversion.webhook.clientConfig, caBundle: Base64.encode(caBundle) }
         assert.deepStrictEqual(yield* told, { ...conversion, webhook: { ...conversion.webhook, clientConfig } })
       }
     }).pipe(Effect.provide(ClusterTest.layer({ crds: [widgets({ conversion })] })))

@@ -21,7 +21,7 @@ interface Bundle {
 interface Hands {
   configuration?: Bundle
   secret?: { readonly state: Rotation.State | undefined; readonly version: number }
-  sight?: { readonly bundle: string; readonly since: number }
+  sight?: { readonly caBundle: string; readonly since: number }
 }
 
 /** A cluster of one Secret, one configuration, and replicas that serve what they have seen last. */
@@ -89,11 +89,11 @@ class World {
     if (hands.secret === undefined) return void (hands.secret = { ...this.secret })
     const { configuration, secret } = hands
     this.hands[replica] = hands.sight === undefined ? {} : { sight: hands.sight }
-    const bundle = (secret.state?.authorities ?? []).map(({ id }) => id)
-    const isPublished = bundle.join() === configuration.ids.join()
-    const before = hands.sight?.bundle === bundle.join() ? hands.sight.since : this.now
+    const caBundle = (secret.state?.authorities ?? []).map(({ id }) => id)
+    const isPublished = caBundle.join() === configuration.ids.join()
+    const before = hands.sight?.caBundle === caBundle.join() ? hands.sight.since : this.now
     const own = this.hands[replica] ?? {}
-    if (isPublished && bundle.length > 0) own.sight = { bundle: bundle.join(), since: before }
+    if (isPublished && caBundle.length > 0) own.sight = { caBundle: caBundle.join(), since: before }
     else delete own.sight
     const step = this.module.next(secret.state, {
       now: this.now,
@@ -104,7 +104,7 @@ class World {
     if (step !== "Publish") return this.write(step, secret)
     if (configuration.version !== this.configuration.version) return
     this.believed.push({ ids: this.configuration.ids, until: this.now + this.module.settling / 2 })
-    this.configuration = { ids: bundle, version: configuration.version + 1 }
+    this.configuration = { ids: caBundle, version: configuration.version + 1 }
   }
 
   /** A process ends, whatever it was doing, and is started anew. */
