@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { roster } from "../../src/controllers/registry.ts"
+import { registry } from "../../src/controllers/registry.ts"
 import { Deployment, Namespace } from "../../src/kube/resources.ts"
 import type { KubeClient } from "../../src/layers/KubeClient.ts"
 import type { Figure } from "../figure.ts"
@@ -18,7 +18,7 @@ const namespace = "load"
 const watched = 60
 
 /** Every loop that needs no cloud, with a key for the one that makes tokens. */
-const names = roster({
+const names = registry({
   podCount: { schedule: Schedule.forever, nodeSelector: undefined },
   serviceAccountKeyFile: Option.some("sa.key")
 })

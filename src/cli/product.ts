@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Create from "./create/command.ts"
-import { roster } from "../controllers/registry.ts"
+import { registry } from "../controllers/registry.ts"
 import { InformerName } from "../layers/cache/metrics.ts"
 import * as Flags from "../manager/kubeControllerManager/flags.ts"
 import * as Loops from "../manager/kubeControllerManager/controllers.ts"
@@ -96,7 +96,7 @@ export const product = Program.make({
   version,
   settings: Tuning.settings,
   controllers: (resolved) =>
-    roster({
+    registry({
       ...resolved.values,
       ...Tuning.syncsOf(resolved),
       podCount: podCount(resolved.values),

@@ -101,7 +101,7 @@ const core = { byDefault: "embedded", group: "core" } as const
 type Needs = ClusterAuthority | CloudProvider | Controller.Services | Discovery
 
 /** In the order in which they are started. */
-export const roster = (settings: Settings): ReadonlyArray<Entry<Needs>> =>
+export const registry = (settings: Settings): ReadonlyArray<Entry<Needs>> =>
   entries(settings).map((entry) =>
     entry.group === "core" ? Object.assign({}, entry, { controller: unlimited(entry.controller) }) : entry
   )

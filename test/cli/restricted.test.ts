@@ -2,11 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
-import { roster } from "../../src/controllers/registry.ts"
+import { registry } from "../../src/controllers/registry.ts"
 import { restricted, sentence } from "../../src/cli/selection.ts"
 import * as Registry from "../../src/manager/registry.ts"
 
-const table = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
+const table = registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
 const whole = [
   "serviceaccount",
   "root-ca-cert-publisher",

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schedule from "effect/Schedule"
 import { readdirSync, readFileSync } from "node:fs"
 import { vi } from "vitest"
-import { roster } from "../../src/controllers/registry.ts"
+import { registry } from "../../src/controllers/registry.ts"
 import type * as MetricFamily from "../../src/streams/reconcile/metricFamily.ts"
 import * as Reference from "../parity/metrics.ts"
 
@@ -41,7 +41,7 @@ const tableIn = (text: string, mark: string): ReadonlyArray<string> => {
 /** Some are of several controllers. */
 const declared = [
   ...new Set(
-    roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }).flatMap(
+    registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }).flatMap(
       ({ controller }) => controller.metrics ?? []
     )
   )

@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Setting } from "../../src/manager/setting.ts"
 import * as Tuning from "../../src/manager/settings/tuning.ts"
-import { roster } from "../../src/controllers/registry.ts"
+import { registry } from "../../src/controllers/registry.ts"
 
 const text = readFileSync(fileURLToPath(new URL("../../docs/controllers.md", import.meta.url)), "utf8")
 
@@ -42,7 +42,7 @@ const names =
     .split(/\s+/)
     .map((name) => `${name}-controller`)
 
-const all = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
+const all = registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
 
 const core = all.filter(({ group }) => group === "core")
 

@@ -30,7 +30,7 @@ const names = (patterns: string, embedded = false) =>
     onFailure: (error) => error.message
   })
 
-describe("roster", () => {
+describe("registry", () => {
   it("* is what is on by default", () => {
     assert.deepStrictEqual(names("*"), ["pod-count"])
     assert.deepStrictEqual(names("*", true), ["pod-count", "deployment"])

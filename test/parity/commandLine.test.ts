@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { roster } from "../../src/controllers/registry.ts"
+import { registry } from "../../src/controllers/registry.ts"
 import * as Flags from "../../src/manager/kubeControllerManager/flags.ts"
 import * as Loops from "../../src/manager/kubeControllerManager/controllers.ts"
 import * as Own from "../../src/manager/kubeControllerManager/settings.ts"
@@ -131,7 +131,7 @@ describe("a command line of kube-controller-manager", () => {
   })
 
   it("may name every controller, by each of its names", () => {
-    const all = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
+    const all = registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
     const here = new Set(all.flatMap(({ aliases = [], controller }) => [controller.name, ...aliases]))
     const names = controllerNames.flatMap(([name, alias]) => (alias === undefined ? [name] : [name, alias]))
     const { note = "", patterns } = Loops.choose(all, names)

@@ -5,12 +5,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
-import { roster } from "../../src/controllers/registry.ts"
+import { registry } from "../../src/controllers/registry.ts"
 import * as Permissions from "../../src/manager/permissions.ts"
 import * as Stock from "./stockPolicy.ts"
 
 /** With everything on that a file or a flag can turn on. */
-const core = roster({
+const core = registry({
   podCount: { schedule: Schedule.forever, nodeSelector: undefined },
   serviceAccountKeyFile: Option.some("sa.key")
 }).filter(({ controller, group }) => group === "core" && controller.cloud !== true)

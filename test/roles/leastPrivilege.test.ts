@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
-import { roster } from "../../src/controllers/registry.ts"
+import { registry } from "../../src/controllers/registry.ts"
 import * as Accounts from "../../src/testing/accounts.ts"
 import * as Command from "../../src/manager/manifests/command.ts"
 import { settings } from "../../src/manager/manifests/settings.ts"
@@ -142,7 +142,7 @@ describe("what proves it would notice", () => {
   )
 
   it("the roles of the scenarios are those that the command prints", () => {
-    const all = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
+    const all = registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
     const chosen = all.map(({ controller: { access, name }, group }) => ({
       who: name,
       access,

@@ -8,7 +8,7 @@ import * as Schedule from "effect/Schedule"
 import { readFile, writeFile } from "node:fs/promises"
 import { request } from "node:https"
 import { join } from "node:path"
-import { roster } from "../../src/controllers/registry.ts"
+import { registry } from "../../src/controllers/registry.ts"
 import * as Exposition from "../support/exposition.ts"
 import * as Process from "../support/process.ts"
 import * as Promtool from "../support/promtool.ts"
@@ -107,7 +107,7 @@ const tries = 400
 
 /** What single controllers count is in test/controllers/metrics.test.ts. */
 const ofLoops = new Set(
-  roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }).flatMap(({ controller }) =>
+  registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }).flatMap(({ controller }) =>
     (controller.metrics ?? []).map(({ name }) => name)
   )
 )

@@ -21,7 +21,7 @@ export type Effective = ReadonlyArray<{ readonly name: string; readonly text: st
 
 export interface Options {
   readonly effective: Effective
-  /** Those that were chosen, in the order of the roster. */
+  /** Those that were chosen, in the order of the registry. */
   readonly controllers: ReadonlyArray<Controllers.Controller>
   /** Names of those that were not. */
   readonly disabled: ReadonlyArray<string>

@@ -27,7 +27,7 @@ export interface States {
   readonly set: (controller: string, doing: Doing) => void
   /** Kinds that it needs and the server does not serve, from now on; it waits for them, or it does not. */
   readonly lacks: (controller: string, missing: ReadonlyArray<string>, waits: boolean) => void
-  /** In the order of the roster. */
+  /** In the order of the registry. */
   readonly all: () => ReadonlyMap<string, State>
 }
 

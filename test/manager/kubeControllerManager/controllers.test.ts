@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
-import { roster } from "../../../src/controllers/registry.ts"
+import { registry } from "../../../src/controllers/registry.ts"
 import * as Loops from "../../../src/manager/kubeControllerManager/controllers.ts"
 import * as Registry from "../../../src/manager/registry.ts"
 
-const all = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
+const all = registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
 
 const chosen = (...patterns: ReadonlyArray<string>) =>
   Result.getOrThrow(Registry.select(Loops.table(all), patterns, { embedded: false })).chosen.map(

@@ -1,5 +1,5 @@
 /**
- * Rosters at random, and a server whose kinds and rights come and go while leadership is won and lost: at any rest exactly those run whose kinds
+ * Random registries, and a server whose kinds and rights come and go while leadership is won and lost: at any rest exactly those run whose kinds
  * are served, each once, started in their order; and once everything is served and allowed, everybody works.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -37,14 +37,14 @@ const happening = Schema.Union([
 ])
 
 const story = Schema.Struct({
-  roster: Schema.Array(
+  registry: Schema.Array(
     Schema.Struct({ reads: index, requires: Schema.UndefinedOr(index), everywhere: Schema.Boolean })
   ).check(Schema.isMinLength(1), Schema.isMaxLength(4)),
   warm: Schema.Boolean,
   happenings: Schema.Array(happening).check(Schema.isMaxLength(6))
 })
 type Story = typeof story.Type
-type Member = Story["roster"][number]
+type Member = Story["registry"][number]
 
 const pass = (time: `${number} seconds`) =>
   Cluster.settle.pipe(Effect.andThen(TestClock.adjust(time)), Effect.andThen(Cluster.settle))
@@ -79,7 +79,7 @@ const contested = Effect.map(Queue.unbounded<Term>(), (grants) => {
 })
 
 /** What is wrong with how the story went; undefined if nothing is. */
-const play = ({ happenings, roster, warm }: Story) =>
+const play = ({ happenings, registry, warm }: Story) =>
   Effect.gen(function* () {
     const { set } = yield* Switches.Switches
     const client = yield* KubeClient
@@ -90,7 +90,7 @@ const play = ({ happenings, roster, warm }: Story) =>
     const started: Array<string> = []
     const worked = new Set<string>()
     const wrong: Array<string> = []
-    const controllers = roster.map((member, at) => {
+    const controllers = registry.map((member, at) => {
       const name = `c${at}`
       const controller = Controller.make({
         name,
@@ -134,12 +134,12 @@ const play = ({ happenings, roster, warm }: Story) =>
       modes[reads] !== "absent" && (requires === undefined || modes[requires] !== "absent")
     const shouldRun = (member: Member) => isServed(member) && (member.everywhere || leadership.isLeading())
     const check = (when: string) => {
-      const expected = roster.flatMap((member, at) => (shouldRun(member) ? [`c${at}`] : []))
+      const expected = registry.flatMap((member, at) => (shouldRun(member) ? [`c${at}`] : []))
       const now = running.toSorted()
       if (now.join() !== expected.join()) wrong.push(`${when}: ${now.join()} run instead of ${expected.join()}`)
       // Of each group those that started in one go did so in their order.
       for (const everywhere of [true, false]) {
-        const group = started.filter((name) => roster[Number(name.slice(1))]?.everywhere === everywhere)
+        const group = started.filter((name) => registry[Number(name.slice(1))]?.everywhere === everywhere)
         if (group.join() !== group.toSorted().join()) wrong.push(`${when}: started in the order ${group.join()}`)
       }
       started.length = 0
@@ -176,7 +176,7 @@ const rest: Story["happenings"] = [
   { _tag: "Lead" }
 ]
 
-describe("a roster", () => {
+describe("a registry", () => {
   it.effect(
     "runs exactly those who can, in their order, each once",
     () =>

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { roster } from "../../../../src/controllers/registry.ts"
+import { registry } from "../../../../src/controllers/registry.ts"
 import { EndpointSlice, Pod, Service } from "../../../../src/kube/resources.ts"
 import type { Descriptor } from "../../../../src/layers/Controller.ts"
 import * as Harness from "./harness.ts"
@@ -11,7 +11,7 @@ import * as Harness from "./harness.ts"
 const period = Duration.seconds(5)
 
 /** As the program has them. */
-const loops = roster({
+const loops = registry({
   podCount: { schedule: Schedule.forever, nodeSelector: undefined },
   endpointBatchPeriod: period,
   endpointSliceBatchPeriod: period
