@@ -10,3 +10,13 @@ const orders = /[^\P{Cc}\t\n]|[\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066
 /** Nothing is lost, and a text without any of them is itself. */
 export const printable = (text: string): string =>
   text.replace(orders, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+/** The text on one line, printable: for a message about what a user typed or a server sent. */
+export const oneLine = (text: string): string =>
+  printable(
+    text
+      .split(/[\r\n]/)
+      .map((line) => line.trim())
+      .filter((line) => line !== "")
+      .join(" ")
+  )

@@ -2,6 +2,8 @@
  * Timestamps and lengths of time of the API as text: RFC 3339 in UTC and whole seconds, the form of meta/v1 Time. Everything else counts in milliseconds
  * since 1970; nothing here reads a clock.
  */
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
 
 /** `2026-01-31T12:00:00Z`; a fraction of a second is cut off, as the server does. Total over the years 0 to 9999. */
 export const format = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`
@@ -36,4 +38,16 @@ export const parseGoDuration = (text: string | undefined): number | undefined =>
   for (const [, amount = "0", unit = "ms"] of text.matchAll(goDurationPart))
     millis += Number(amount) * (units[unit] ?? 0)
   return millis
+}
+
+/**
+ * A duration as users write it: Go's form (`1m30s`, `250ms`, `1.5h`), which every Kubernetes flag takes, or Effect's (`90 seconds`). A number
+ * without a unit is refused, except zero. None if the text is not a duration, or a negative one.
+ */
+export const parseDuration = (text: string): Option.Option<Duration.Duration> => {
+  const trimmed = text.trim()
+  const millis = parseGoDuration(trimmed)
+  if (millis !== undefined) return Option.some(Duration.millis(millis))
+  if (!/^\d+(?:\.\d+)? [a-z]+$/.test(trimmed)) return Option.none()
+  return Option.filter(Duration.fromInput(trimmed as Duration.Input), (duration) => !Duration.isNegative(duration))
 }

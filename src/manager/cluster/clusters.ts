@@ -20,7 +20,7 @@ import type { Transport } from "../../layers/Transport.ts"
 import * as Accounts from "../identity/accounts.ts"
 import type { Manifest } from "../manifests/Installation.ts"
 import { pathOf as pathOfRole } from "../manifests/roles.ts"
-import * as LogForm from "../logs/form.ts"
+import { CurrentFormat } from "../logs/Logs.ts"
 import type { Resolved } from "../setting/sources.ts"
 import type * as Settings from "../settings.ts"
 import { pathOf } from "../settings/cluster.ts"
@@ -85,7 +85,7 @@ export const connect = Effect.fnUntraced(function* (
     return yield* embedded(settings, expected)
   }
   const { endpoint, origin, source } = found
-  yield* Effect.map(LogForm.Current, (form) => form.onRealCluster())
+  yield* Effect.map(CurrentFormat, (form) => form.onRealCluster())
   yield* Effect.annotateLogs(Effect.logInfo("Connecting"), {
     cluster: settings.clusterName,
     server: endpoint.server,

@@ -4,7 +4,7 @@
  */
 import type * as Access from "../../kube/Access.ts"
 import * as Resource from "../../kube/Resource.ts"
-import { oneLine } from "../oneLine.ts"
+import { oneLine } from "../../kube/printable.ts"
 import type { Broken, Difference } from "./compare.ts"
 import type { Comparison, Installed } from "./Definitions.ts"
 

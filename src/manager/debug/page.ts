@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import { type HttpResponse, type HttpRequest, type Handler, notAllowed } from "../../layers/http/handler.ts"
-import { oneLine as onOneLine } from "../oneLine.ts"
+import { oneLine as onOneLine } from "../../kube/printable.ts"
 
 /** The only method of a page; HEAD comes with GET. */
 export type Method = "GET" | "PUT"

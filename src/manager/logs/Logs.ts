@@ -2,20 +2,46 @@
  * The program's logs: which lines are said, in which form, to standard error. It reads the level and the form for each line, because
  * both may change after the start. Not for answers, which go to standard output.
  */
+import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import type * as LogLevel from "effect/LogLevel"
 import * as References from "effect/References"
 import { printable } from "../../kube/printable.ts"
 import type { Host, Output } from "../process/Host.ts"
-import * as Form from "./form.ts"
 import * as Level from "./level.ts"
 import * as Line from "./line.ts"
+
+export type Format = "json" | "console"
+
+/** The format of the lines. Without a setting it follows from the cluster: `console` for the embedded one, `json` for any other. */
+class FormatChoice {
+  private readonly chosen: Format | undefined
+  private byCluster: Format = "console"
+
+  constructor(chosen: Format | undefined) {
+    this.chosen = chosen
+  }
+
+  get current(): Format {
+    return this.chosen ?? this.byCluster
+  }
+
+  /** The cluster is not the embedded one. */
+  onRealCluster(): void {
+    this.byCluster = "json"
+  }
+}
+
+/** The format of this process's log lines. */
+export const CurrentFormat = Context.Reference<FormatChoice>("effect-controller-manager/LogFormat", {
+  defaultValue: () => new FormatChoice("console")
+})
 
 export interface Options extends Line.Style {
   readonly level: LogLevel.LogLevel
   /** Undefined: as suits the cluster. */
-  readonly form: Form.Form | undefined
+  readonly form: Format | undefined
   /** Whether messages that repeat are thinned out. */
   readonly isSampled: boolean
 }
@@ -31,11 +57,11 @@ export const initial: Options = {
 
 export const layer = (host: Host, options: Options) => {
   const level = new Level.MinimumLevel(options.level)
-  const form = new Form.Choice(options.form)
+  const form = new FormatChoice(options.form)
   return Layer.mergeAll(
     Logger.layer([logger(host, options, level, form)]),
     Layer.succeed(Level.Current, level),
-    Layer.succeed(Form.Current, form),
+    Layer.succeed(CurrentFormat, form),
     // The logger decides, because the level may change while the program runs.
     Layer.succeed(References.MinimumLogLevel, "All")
   )
@@ -101,7 +127,7 @@ class Sink {
   }
 }
 
-const logger = (host: Host, options: Options, level: Level.MinimumLevel, form: Form.Choice) => {
+const logger = (host: Host, options: Options, level: Level.MinimumLevel, form: FormatChoice) => {
   const sampler = options.isSampled ? new Sampler() : undefined
   const sink = new Sink(host.stderr)
   const written = (said: Logger.Options<unknown>) =>

@@ -13,7 +13,7 @@ import * as Redacted from "effect/Redacted"
 import * as ApiError from "../../kube/ApiError.ts"
 import { KubeClient } from "../../layers/KubeClient.ts"
 import { type HttpResponse, type HttpRequest, type Handler, text } from "../../layers/http/handler.ts"
-import { oneLine } from "../oneLine.ts"
+import { oneLine } from "../../kube/printable.ts"
 import * as Questions from "./questions.ts"
 
 /** Who somebody is, as a TokenReview says and a SubjectAccessReview asks. */

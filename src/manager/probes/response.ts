@@ -3,7 +3,7 @@
  * failure is withheld where everybody looks and told where somebody asks: with `?verbose`, and below a check's own path.
  * Source: framework.md 2.12; controller-runtime's healthz handler.
  */
-import { oneLine } from "../oneLine.ts"
+import { oneLine } from "../../kube/printable.ts"
 
 /** The result of one check: undefined when it passed. */
 export interface Result {

@@ -2,7 +2,7 @@
  * What the operating system gives the program, as an interface: arguments, environment, standard streams, signals. Nobody else
  * reads them. What a signal means is decided in `orderlyStop.ts`.
  */
-import { oneLine } from "../oneLine.ts"
+import { oneLine } from "../../kube/printable.ts"
 
 /** A standard stream. */
 export interface Output {

@@ -3,7 +3,7 @@
  * that names the flag and what it takes. Pure.
  */
 import type * as CliError from "effect/cli/CliError"
-import { oneLine } from "../oneLine.ts"
+import { oneLine } from "../../kube/printable.ts"
 import { canonical, type Settings } from "../setting.ts"
 
 /**

@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Selector from "../../kube/Selector.ts"
-import * as Durations from "../duration.ts"
+import { parseDuration } from "../../kube/time.ts"
 import type { Codec } from "../setting.ts"
 
 /** Any text. */
@@ -45,14 +45,14 @@ export const choice = <const Words extends readonly [string, ...Array<string>]>(
 export const duration: Codec<Duration.Duration> = {
   metavar: "duration",
   expected: "a duration like 10s, 1m30s or '90 seconds'",
-  decode: Durations.parse
+  decode: parseDuration
 }
 
 /** A duration above zero: work that repeats without a pause would take the whole processor, and the server's with it. */
 export const interval: Codec<Duration.Duration> = {
   metavar: "duration",
   expected: "a duration longer than zero, like 10s or 1m30s",
-  decode: (value) => Option.filter(Durations.parse(value), Duration.isPositive)
+  decode: (value) => Option.filter(parseDuration(value), Duration.isPositive)
 }
 
 /** A whole number within bounds, both included, in decimal digits. */

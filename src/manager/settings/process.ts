@@ -1,7 +1,7 @@
 /** What concerns the process as such. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import * as Durations from "../duration.ts"
+import { parseDuration } from "../../kube/time.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 
@@ -11,9 +11,9 @@ const budget: Setting.Codec<Duration.Duration> = {
   expected: "a duration like 30s, 0, or a negative one like -1 or -1s for no limit",
   decode: (value) =>
     /^-[1-9]\d*$/.test(value) ||
-    (value.startsWith("-") && Option.exists(Durations.parse(value.slice(1)), Duration.isPositive))
+    (value.startsWith("-") && Option.exists(parseDuration(value.slice(1)), Duration.isPositive))
       ? Option.some(Duration.infinity)
-      : Durations.parse(value)
+      : parseDuration(value)
 }
 
 export const settings = {

@@ -9,7 +9,6 @@ import * as TestClock from "effect/testing/TestClock"
 import { printable } from "../../../src/kube/printable.ts"
 import * as CurrentRun from "../../../src/layers/controller/currentRun.ts"
 import type { Host } from "../../../src/manager/process/Host.ts"
-import * as Form from "../../../src/manager/logs/form.ts"
 import * as Level from "../../../src/manager/logs/level.ts"
 import * as Logs from "../../../src/manager/logs/Logs.ts"
 
@@ -157,7 +156,7 @@ describe("logs for people", () => {
     Effect.gen(function* () {
       const found = Effect.andThen(
         Effect.logInfo("before"),
-        Effect.flatMap(Form.Current, (form) => {
+        Effect.flatMap(Logs.CurrentFormat, (form) => {
           form.onRealCluster()
           return Effect.logInfo("after")
         })

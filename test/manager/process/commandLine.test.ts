@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CliError from "effect/cli/CliError"
-import { oneLine } from "../../../src/manager/oneLine.ts"
+import { oneLine } from "../../../src/kube/printable.ts"
 import { explain, normalize } from "../../../src/manager/process/commandLine.ts"
 import { settings } from "../../../src/manager/settings.ts"
 

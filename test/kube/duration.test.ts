@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import { parse } from "../../src/manager/duration.ts"
+import { parseDuration } from "../../src/kube/time.ts"
 
-const millis = (text: string) => Option.getOrUndefined(Option.map(parse(text), Duration.toMillis))
+const millis = (text: string) => Option.getOrUndefined(Option.map(parseDuration(text), Duration.toMillis))
 
-describe("duration", () => {
+describe("parseDuration", () => {
   for (const [text, expected] of [
     ["10s", 10_000],
     ["1m30s", 90_000],
