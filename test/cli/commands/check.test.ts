@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { printable } from "../../src/kube/printable.ts"
-import { render, verdict } from "../../src/cli/check.ts"
-import type { Finding } from "../../src/manager/check/Check.ts"
+import { printable } from "../../../src/kube/printable.ts"
+import { render, verdict } from "../../../src/cli/commands/check.ts"
+import type { Finding } from "../../../src/manager/check/Check.ts"
 
 const finding = (check: Finding["check"], isOk: boolean, subject: string, detail = ""): Finding => ({
   check,

@@ -2,13 +2,13 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Discovery } from "../layers/Discovery.ts"
-import { KubeClient } from "../layers/KubeClient.ts"
-import * as Check from "../manager/check/Check.ts"
-import { oneLine } from "../kube/printable.ts"
-import type { Host } from "../manager/process/Host.ts"
-import { connect, wanted } from "./connect.ts"
-import { type Resolved, tableOf } from "./selection.ts"
+import { Discovery } from "../../layers/Discovery.ts"
+import { KubeClient } from "../../layers/KubeClient.ts"
+import * as Check from "../../manager/check/Check.ts"
+import { oneLine } from "../../kube/printable.ts"
+import type { Host } from "../../manager/process/Host.ts"
+import { connect, wanted } from "../connect.ts"
+import { type Resolved, tableOf } from "../selection.ts"
 
 /** The controllers could not work as things are; the table has said why. */
 class CheckFailed extends Data.TaggedError("CheckFailed")<{ readonly message: string }> {}
