@@ -43,7 +43,7 @@ export const leasesOf = (settings: Settings.Settings, cluster: Place): Record<"o
   }
 })
 
-/** A lease is held by being written in time: its client passes neither door. It is made here, and shared with nobody. */
+/** A lease is held by being written in time, so its client has no rate limit and no dry run. It is not shared. */
 export const leadership = Effect.fnUntraced(function* (settings: Settings.Settings, cluster: Clusters.Connected) {
   const program = yield* Program
   const identity = yield* Clusters.identity(hostname())

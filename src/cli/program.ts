@@ -195,7 +195,7 @@ const serve = <E>(host: Host, begin: Effect.Effect<string, E, Scope.Scope>) =>
     }).pipe(Effect.scoped, orderly(host, { name, timeout: "10 seconds" }))
   })
 
-/** Only what is known of the controllers without running them, as they are when nobody says anything. */
+/** Only what is known of the controllers without running them, with the default settings. */
 const description = ({ description: summary, settings, table }: Program.Program["Service"]): string => {
   const unsaid = SettingSources.resolve(settings, { flags: new Map(), env: {} })
   return Help.describe(summary, Result.isSuccess(unsaid) ? table(unsaid.success) : [], gates)

@@ -42,7 +42,7 @@ const door = (settings: Settings.Settings, server: string) =>
     })
   )
 
-/** What stands between the controllers and the server, because somebody asked for it. */
+/** What settings put between the controllers and the server: rate limits, dry run. */
 export const between =
   ({ dryRun }: Settings.Settings, { name, version }: Program["Service"], pace: Transports.Pace | undefined) =>
   (transport: Transport["Service"]): Transport["Service"] => {

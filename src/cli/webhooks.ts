@@ -42,8 +42,8 @@ export const certified = ({
       )
 
 /**
- * What the program must be allowed for the certificates that it makes; undefined where it makes none. On the embedded cluster nobody applies
- * manifests: there it makes the configurations too.
+ * What the program must be allowed for the certificates that it makes; undefined where it makes none. On the embedded cluster no manifests
+ * are applied: there it creates the configurations too.
  */
 export const certificatesOf = Effect.fnUntraced(function* (
   { values }: Resolved,
@@ -82,7 +82,7 @@ export const webhooks = Effect.fnUntraced(function* (
     name: names((yield* Program).name).configuration,
     at: { url: urlOf(address) }
   })
-  // The embedded cluster is the program's own; in another one somebody has applied the manifests, or does not want to be asked.
+  // The embedded cluster is the program's own; in another one the configurations come from the manifests.
   const keep = CertificateManager.keep(source.options, Publication.targets(installed, cluster.embedded))
   return [keeper(keep)]
 })
@@ -93,7 +93,7 @@ const keeping = Effect.promise(async () => ({
   Publication: await import("../manager/webhooks/certificates/publication.ts")
 }))
 
-/** On the embedded cluster nobody but this machine has any business with them. */
+/** On the embedded cluster webhooks are served on loopback only. */
 const hostOf = ({ webhookHost }: Settings.Settings, { embedded }: Clusters.Connected): string | undefined =>
   Option.getOrElse(webhookHost, () => (embedded ? "127.0.0.1" : undefined))
 
@@ -101,7 +101,7 @@ const hostOf = ({ webhookHost }: Settings.Settings, { embedded }: Clusters.Conne
 const urlOf = ({ host = "127.0.0.1", port }: Address.Address): string =>
   `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
 
-/** Not a controller of anybody's: it is started with them because it too writes only while it leads. */
+/** Not a registered controller: it starts with them because it too writes only while it leads. */
 const keeper = (keep: Effect.Effect<never, never, KubeClient>): Descriptor => ({
   name: "webhook-certificates",
   access: [],

@@ -1,8 +1,7 @@
 /**
- * Runs controllers for as long as it is running itself: keeps every kind they read warm, waits for its turn to lead, builds
- * their layers one after another into the term's scope, and ends when a supervised fiber fails, when it is
- * interrupted, or, unless it is to rejoin, when leadership is lost. A controller whose kinds the server does not serve waits for them, or is
- * skipped. Start and stop order are the nesting of scopes; there is no list of phases.
+ * Runs controllers: keeps the cache of every kind they read warm, waits for leadership, builds their layers one after another into the
+ * term's scope, and ends when a supervised fiber fails, when it is interrupted, or, unless it is to rejoin, when leadership is lost.
+ * A controller whose kinds the server does not serve waits for them, or is skipped. Start and stop order are the nesting of scopes.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -29,7 +28,7 @@ import * as Kinds from "./runnables/kinds.ts"
 import { States } from "./runnables/states.ts"
 import * as SyncLimit from "./runnables/syncLimit.ts"
 
-/** The manager ended although nobody asked it to; one sentence says why. */
+/** The manager ended without being interrupted; the message is one sentence. */
 export class ManagerError extends Data.TaggedError("ManagerError")<{ readonly message: string }> {}
 
 /** Controllers that lead together, under a lease of their own. */
@@ -47,8 +46,8 @@ export interface Options<out R> {
   /** Those that do not: each group contends by itself. */
   readonly groups?: ReadonlyArray<Group<R>> | undefined
   /**
-   * What the end of a term means when nobody asked for it. `exit`, the default: the manager ends, and whoever started the process
-   * starts it anew. `rejoin`: the group's layers are closed, and built afresh when the group leads again; the caches stay warm.
+   * What follows when a term ends without a stop. `exit`, the default: the manager ends, and a supervisor such as the kubelet
+   * restarts the process. `rejoin`: the group's layers are closed, and built afresh when the group leads again; the caches stay warm.
    */
   readonly onLost?: "exit" | "rejoin" | undefined
   /**
@@ -62,31 +61,31 @@ export interface Options<out R> {
   readonly warm?: boolean | undefined
   /**
    * At least so long between the starts of two controllers of a group, at most twice that, so that they do not all list at once.
-   * Default none. Source: framework.md K16, kube-controller-manager's ControllerStartInterval with a jitter of one.
+   * Default none. Source: cmd/kube-controller-manager/app: ControllerStartJitter.
    */
   readonly startInterval?: Duration.Input | undefined
   /**
    * What becomes of a controller when the server does not serve a kind that it needs. `wait`, the default: it starts when the kind
-   * comes and stops when it goes. `skip`: it is left out until the process is started anew. Source: framework.md K8.
+   * comes and stops when it goes. `skip`: it is left out until the process restarts.
    */
   readonly missingKinds?: "wait" | "skip" | undefined
   /**
-   * What becomes of the others when a kind does not sync. `independent`, the default: they work, and readiness tells which kind it is.
-   * `strict`: the manager ends once `syncTimeout` is over. Source: framework.md 2.4, M27.
+   * What follows for the others when a kind does not sync. `independent`, the default: they work, and readiness names the kind.
+   * `strict`: the manager ends once `syncTimeout` is over. Source: controller-runtime: Controller.CacheSyncTimeout.
    */
   readonly isolation?: "independent" | "strict" | undefined
-  /** How long a controller's kinds may take to sync before somebody is told. Default 2 min. */
+  /** How long a controller's kinds may take to sync before an error is logged. Default 2 min. */
   readonly syncTimeout?: Duration.Input | undefined
-  /** The client of a controller, made from the manager's: who it says it is. The manager's own unless said otherwise. */
+  /** The client of a controller, with its identity, made from the manager's client. Default: the manager's client. */
   readonly identify?: Identify | undefined
 }
 
-/** Gives a controller a client of its own identity, from the program's. Source: framework.md K3. */
+/** Gives a controller a client with an identity of its own. Source: cmd/kube-controller-manager/app: ControllerContext.NewClient. */
 export type Identify = (controller: Descriptor<unknown>, client: Client) => Effect.Effect<Client>
 
 type Failure = ManagerError | Preflight.PreflightError | SupervisedFailure | FirstPass.NotReady
 
-/** What all crews of one manager share. */
+/** What all groups of one manager share. */
 interface Setting {
   readonly kinds: Kinds.Kinds
   readonly waits: boolean
@@ -152,7 +151,7 @@ const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | 
       ...groups.map((group) => terms(group, options, setting))
     ])
   }).pipe(
-    // The user gets one sentence; whoever looks for a bug gets the rest.
+    // The user gets one sentence; the debug log has the rest.
     Effect.tapCause((cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logDebug("The manager has ended", cause)
     ),
@@ -170,7 +169,7 @@ const unique = (controllers: ReadonlyArray<Descriptor<unknown>>): Effect.Effect<
 
 /**
  * Runs all of these until one of them or the supervisor fails. Then they are ended, and whatever goes wrong with that is added to the
- * first failure, which stays the first; after an interruption there is none to add it to, and it is logged. Source: framework.md M23, M24.
+ * first failure, which stays the first; after an interruption there is none to add it to, and it is logged. Source: controller-runtime: controllerManager.engageStopProcedure.
  */
 const untilFirst = <E, E2, R>(failure: Effect.Effect<never, E>, works: ReadonlyArray<Effect.Effect<never, E2, R>>) =>
   Effect.uninterruptibleMask((restore) =>
@@ -208,7 +207,7 @@ const terms = <R>(
 ) =>
   Effect.gen(function* () {
     const leaders = controllers.filter((one) => one.needsLeader)
-    // A lease that nobody works under is not contended for.
+    // A lease without controllers is not contended for.
     if (leaders.length === 0) return yield* Effect.never
     while (true) {
       const outcome = yield* Effect.scoped(
@@ -262,7 +261,7 @@ const crew = <R>(members: ReadonlyArray<Descriptor<R>>, setting: Setting) =>
       const own = yield* setting.identify(controller, client)
       yield* Layer.buildWithScope(layer, yield* Effect.scope).pipe(Effect.provideService(KubeClient, own))
       states.set(name, { _tag: "Started" })
-      // Otherwise `attendance` does.
+      // Otherwise `Warmup` does.
       if (!setting.warm) yield* supervisor.fork(name, SyncLimit.watch(controller, limit))
       yield* ready
     })

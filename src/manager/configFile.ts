@@ -1,6 +1,6 @@
 /**
  * The file of `--config`: one mapping in YAML or JSON whose keys are the names of the settings. It is read once, before anything
- * is started. Platform edge. Source: framework.md 5.1.
+ * is started. Platform edge.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

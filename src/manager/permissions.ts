@@ -7,7 +7,7 @@ import * as Resource from "../kube/Resource.ts"
 import type * as Webhook from "../layers/Webhook.ts"
 import { Event, Lease, Namespace, Secret, ServiceAccount } from "../kube/resources.ts"
 
-/** Somebody who needs permissions; `who` is a controller's name, or what of the program it is. */
+/** A part of the program that needs permissions; `who` is a controller's name, or names the part. */
 export interface Holder {
   readonly who: string
   readonly access: ReadonlyArray<Access.Any>
@@ -48,7 +48,7 @@ export interface Wanted {
   readonly certificates?: Certificates | undefined
 }
 
-/** What the webhooks' certificates are kept in, and the objects that tell the API server whom to trust. */
+/** What the webhooks' certificates are kept in, and the objects with the authorities that the API server trusts. */
 export interface Certificates {
   readonly secret: { readonly namespace: string; readonly name: string }
   readonly configurations: ReadonlyArray<{ readonly resource: Resource.Any; readonly name: string }>
@@ -80,7 +80,7 @@ const endpointOf = ({ group, plural }: Resource.Any, subresource = ""): Endpoint
 const verbsOn = (endpoint: Endpoint, verbs: ReadonlyArray<string>, of: Omit<Permission, "verb" | keyof Endpoint>) =>
   verbs.map((verb): Permission => Object.assign({ verb }, endpoint, of))
 
-/** A lease is read, followed and renewed under its name; it cannot be created under one. What happens to it is told by events. */
+/** A lease is read, followed and renewed under its name; it cannot be created under one. Changes of its holder are recorded as events. */
 const ofLease = ({ name, namespace }: LeaseName): ReadonlyArray<Permission> => {
   const any = { namespace, name: "", needed: [election] }
   return [

@@ -27,7 +27,7 @@ import { settings } from "./settings/servers.ts"
 /** Where a server listens. */
 export interface Place {
   readonly address: Address
-  /** Nobody asked for it: if it is in use, the program goes on without. */
+  /** The address is a default: if it is in use, the program continues without the server. */
   readonly isOptional: boolean
 }
 
@@ -67,7 +67,7 @@ export interface Secure {
 /** Two handlers want one path. */
 export class PathTaken extends Data.TaggedError("PathTaken")<{ readonly message: string }> {}
 
-/** What a setting comes to. On the embedded cluster nobody but this machine has any business with what nobody asked for. */
+/** The address of a setting. On the embedded cluster a default address is on loopback. */
 export const place = (
   address: Address | undefined,
   { byDefault, embedded }: { readonly byDefault: boolean; readonly embedded: boolean }

@@ -1,7 +1,7 @@
 /**
  * A setting: one thing that the user may say, declared once and beside what it describes. From a record of settings follow the
  * flags, `--help`, completions, the environment, the configuration file, `/configz` and the table in `docs/operations.md`.
- * Pure data; who reads which source is `setting/sources.ts`. Source: framework.md 5.1, K6.
+ * Pure data; `setting/sources.ts` reads the sources.
  */
 import * as Option from "effect/Option"
 
@@ -55,7 +55,7 @@ export interface Setting<out A> {
   readonly description: string
   /** Its text is never shown: not in an error, not by `/configz`. */
   readonly isSecret: boolean
-  /** What stands when nobody says anything; undefined: nothing does, and that has a meaning of its own. */
+  /** The default; undefined: there is none, and an absent value has a meaning of its own. */
   readonly default: string | undefined
   /** How its text is read and written. */
   readonly codec: Codec<unknown>

@@ -1,5 +1,5 @@
 /**
- * All settings of the program, each declared where it belongs; a room that has some adds its line here. What contradicts what
+ * All settings of the program, each declared in the file of its group; a new group adds its line here. What contradicts what
  * is decided here too, because only here both are known. Nothing is read and nothing started.
  */
 import * as Duration from "effect/Duration"
@@ -44,7 +44,7 @@ const reversed = ({ origins, values }: Resolved<typeof common>): string | undefi
     ? `${written(origins.backoffBase)} (${Duration.format(values.backoffBase)}) must not be longer than ${written(origins.backoffMax)} (${Duration.format(values.backoffMax)})`
     : undefined
 
-/** Two ways to say one thing. Which of them was meant nobody can guess, whichever sources they came from. */
+/** Two settings for one thing. It is ambiguous which one is meant, whichever sources they came from. */
 const twofold = ({ origins, values }: Resolved<typeof common>): string | undefined => {
   if (values.watchNamespaces.length > 0 && Option.isSome(values.watchNamespaceSelector)) {
     return `${written(origins.watchNamespaces)} and ${written(origins.watchNamespaceSelector)} cannot both say which namespaces are meant: leave one of them out`
@@ -64,7 +64,7 @@ const twofold = ({ origins, values }: Resolved<typeof common>): string | undefin
 
 /** A setting that the chosen cluster has no use for. */
 const meaningless = ({ origins, values }: Resolved<typeof common>): string | undefined => {
-  // Whoever overrules a weaker source is not in conflict with what it said besides.
+  // A setting that overrides a weaker source does not conflict with other settings of that source.
   const clash = (one: keyof typeof common) =>
     origins[one]._tag !== "Default" && rank(origins[one]) <= rank(origins.cluster)
       ? `${written(origins[one])} means nothing with ${written(origins.cluster)} ${values.cluster}: leave one of them out`

@@ -1,6 +1,6 @@
 /**
- * What is known of the process as such, read from the operating system and from V8 when somebody scrapes. What this platform
- * does not tell has no series. Platform edge. Source: framework.md 2.10; the names of Prometheus' own client libraries.
+ * Metrics of the process, read from the operating system and from V8 at each scrape. What this platform does not report has no series.
+ * Platform edge. Source: the names of Prometheus' client libraries.
  */
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"

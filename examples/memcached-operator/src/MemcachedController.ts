@@ -1,4 +1,4 @@
-/** Keeps a Deployment for each Memcached, says in its status how many servers answer, and tells of its deletion by an event. */
+/** Keeps a Deployment for each Memcached, counts ready servers in its status, and records an event when it is deleted. */
 import { Access, applier, Controller, Deployment, Key } from "effect-controller-manager"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -70,7 +70,7 @@ describe("the controller", () => {
     }).pipe(Effect.provide(cluster))
   )
 
-  it.effect("tells of a deletion once, and lets it happen", () =>
+  it.effect("records one event for a deletion, and removes the finalizer", () =>
     Effect.gen(function* () {
       const { apply, run, settle } = yield* ClusterTest
       const server = yield* ApiServer

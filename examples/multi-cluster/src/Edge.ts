@@ -10,7 +10,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** Nobody has said which the other cluster is; the program ends with the sentence. */
+/** The other cluster is not configured; the program ends with this message. */
 export class NoEdge extends Data.TaggedError("NoEdge")<{ readonly message: string }> {}
 
 const path = Effect.mapError(

@@ -1,6 +1,6 @@
 /**
  * `create`: writes a new operator into a folder, from the template that lies beside the program. Nothing is written before everything that
- * can be wrong has been looked at. It installs nothing and asks nobody.
+ * can be wrong has been looked at. It installs nothing and does not prompt.
  */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"

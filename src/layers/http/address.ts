@@ -37,7 +37,7 @@ export const canonical = (host: string): string =>
 
 /**
  * Whether a request over loopback may name its server so, in its Host header: by an address, as `localhost`, or by the name that the server listens
- * on. Any other name is one that somebody has made to mean this machine, so that a page of theirs may read what is here (DNS rebinding).
+ * on. Any other name may be an attacker's that resolves to this machine, so that a page in a browser reads what is here (DNS rebinding).
  */
 export const isOwnName = (header: string, listensOn: string | undefined): boolean => {
   const [, bracketed, name = bracketed ?? ""] = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+))(?::\d+)?$/.exec(header) ?? []

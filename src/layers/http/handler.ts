@@ -1,6 +1,6 @@
 /**
- * What the manager's small servers speak of: a request, nearly always without a body, and an answer that is one text or, where it
- * may be long, a stream. Pure; `Listener.ts` turns it into HTTP.
+ * Requests and responses of the manager's small servers. A request nearly always has no body; a response is one text or, where it
+ * may be long, a stream. Pure; `platform/listener/Listener.ts` turns them into HTTP.
  */
 import * as Effect from "effect/Effect"
 import { printable } from "../../kube/printable.ts"
@@ -8,24 +8,24 @@ import type * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
 
 export interface HttpRequest {
-  /** One that the server takes at all: everything else was refused before. */
+  /** One of the methods that the server allows. */
   readonly method: string
   /** Decoded, without query. */
   readonly path: string
   readonly query: URLSearchParams
-  /** Of the Authorization header, if it is of that kind. */
+  /** The token of the Authorization header, if its scheme is Bearer. */
   readonly bearer: Redacted.Redacted | undefined
-  /** What the body is said to be, as it was written. */
+  /** The Content-Type header, as it was sent. */
   readonly contentType?: string | undefined
-  /** Read when it is asked for, once; the answer to give where it is too long, or did not arrive in time. */
+  /** Reads the body, once; the response to send where it is too long, or did not arrive in time. */
   readonly body: Effect.Effect<string | HttpResponse>
 }
 
 export interface HttpResponse {
   readonly status: number
-  /** Of a stream no length is told; it is pulled as fast as the asker reads. */
+  /** A stream has no content length; it is pulled as fast as the client reads. */
   readonly body: string | Stream.Stream<Uint8Array, unknown>
-  /** `text/plain; charset=utf-8` unless said otherwise. */
+  /** Default: `text/plain; charset=utf-8`. */
   readonly contentType?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
@@ -47,7 +47,7 @@ export const notAllowed = (allow: string): HttpResponse => ({
   headers: { allow }
 })
 
-/** Of requests that are made, not received. */
+/** For requests that are made in this process. */
 export const noBody: HttpRequest["body"] = Effect.succeed("")
 
 export const notFound: HttpResponse = text(404, "404 page not found\n")

@@ -32,7 +32,7 @@ export interface Connected {
   /** The same if the server is in another process; undefined when it is in this one. */
   readonly endpoint: Endpoint["Service"] | undefined
   readonly embedded: boolean
-  /** As far as this process was entrusted with it: the embedded server's key is its own, a real one's is not told. */
+  /** What this process knows of it: it has the embedded server's key, and never that of a real server. */
   readonly authority: Layer.Layer<ClusterAuthority>
   /** Its address. */
   readonly server: string
@@ -44,18 +44,18 @@ export interface Connected {
   readonly populated: Effect.Effect<void>
 }
 
-/** In a lease it tells replicas apart even when one restarts on the same host. */
+/** In a lease it distinguishes replicas, even when one restarts on the same host. */
 export const identity = (host: string): Effect.Effect<string> => Effect.sync(() => `${host}_${randomUUID()}`)
 
 /** What is known of the controllers before there is a cluster. */
 export interface Expected {
-  /** Somebody will create a service account in each namespace: the embedded server may then ask for it, as a real one does. */
+  /** The controller for service accounts runs, so the embedded server may require one for each pod, as a real one does. */
   readonly serviceAccounts: boolean
-  /** Somebody will tell what is used of each quota: the embedded server may then charge them, as a real one does. */
+  /** The controller for quotas runs, so the embedded server may enforce them, as a real one does. */
   readonly resourceQuotas: boolean
   /** Their own kinds: the embedded server serves them from the start. */
   readonly kinds: ReadonlyArray<Resource.AnyCustom>
-  /** As whom the program asks the embedded server; undefined: as its administrator. */
+  /** The program's user on the embedded server; undefined: its administrator. */
   readonly account: Account | undefined
 }
 
@@ -105,13 +105,13 @@ export const connect = Effect.fnUntraced(function* (
   } satisfies Connected
 })
 
-/** The authority that this program itself knows the server by is the best that can be published unless somebody says another. */
+/** The authority by which this program trusts the server is published, unless a setting names another. */
 const authority = ({ identity }: Endpoint["Service"], signer: TokenSigner | undefined): Layer.Layer<ClusterAuthority> =>
   Layer.effect(
     ClusterAuthority,
     identity.pipe(
       Effect.map(({ tls: { ca } }) => ClusterAuthority.of({ signer, rootCa: ca })),
-      // Who cannot say who it is will hear of that with the first request.
+      // A program without credentials gets a 401 for its first request.
       Effect.orElseSucceed(() => ClusterAuthority.of({ signer, rootCa: undefined }))
     )
   )

@@ -50,7 +50,7 @@ export const dry = (request: Request): Request => {
 }
 
 /**
- * The User-Agent under which a part of the program sends requests, so that the audit log tells one controller from another; a request that has
+ * The User-Agent under which a part of the program sends requests, so that the audit log distinguishes controllers; a request that has
  * one keeps it. Source: k8s.io/controller-manager/pkg/clientbuilder.
  */
 export const withUserAgent = (transport: Transport["Service"], userAgent: string): Transport["Service"] => {

@@ -139,7 +139,7 @@ const find = (name: string): Effect.Effect<Option.Option<Stored>, ApiError, Kube
 export interface Comparison {
   /** `memcacheds.cache.example.com`. */
   readonly name: string
-  /** Whether the cluster has no such definition yet; then nothing else is told. */
+  /** True if the cluster has no such definition yet; then there are no differences. */
   readonly isNew: boolean
   /** Where they differ, by path. */
   readonly differences: ReadonlyArray<Difference>

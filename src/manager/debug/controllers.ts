@@ -1,6 +1,6 @@
 /**
  * `/debug/controllers`: what each controller is doing and, of one, what its workers hold and what waits in its queues. Pure: made
- * from a look at the loops, at the manager's states and at the informers, all taken when somebody asks. Source: framework.md 5.2, K13.
+ * from snapshots of the loops, the manager's states and the informers, taken at the request.
  */
 import * as Cause from "effect/Cause"
 import type { InformerStatus } from "../../layers/Cache.ts"
@@ -21,13 +21,13 @@ export interface Controller {
   readonly debug?: Readonly<Record<string, string>> | undefined
 }
 
-/** All that is found of it when somebody looks. */
+/** All that a page shows of a controller. */
 export interface Seen {
   readonly controller: Controller
   readonly snapshot: LoopSnapshot
   /** What the manager says of it; undefined before there is one. */
   readonly state: State | undefined
-  /** The lease of its group when another one holds it, or nobody does; undefined when we lead or need not. */
+  /** The lease of its group while this process does not hold it; undefined when it leads or need not. */
   readonly awaited: { readonly lease: string; readonly leader: string | undefined } | undefined
   readonly informers: ReadonlyArray<InformerStatus>
 }

@@ -1,6 +1,6 @@
 /**
  * `/debug/informers`: what each informer keeps, how fresh it is and what went wrong last, from the cache's own status. Pure.
- * Source: framework.md 5.2.
+ * Pure.
  */
 import type { InformerStatus } from "../../layers/Cache.ts"
 import { cut, instant, oneLine, seconds } from "./page.ts"
@@ -42,7 +42,7 @@ const scopeOf = ({ selection }: InformerStatus): string =>
     ...(selection.fieldSelector === undefined ? [] : [`fields ${selection.fieldSelector}`])
   ].join(", ")
 
-/** Kept after recovery: whether it still holds is told by `failuresInARow`. */
+/** Kept after recovery: `failuresInARow` shows whether it still fails. */
 const errorOf = ({ lastError }: InformerStatus) =>
   lastError === undefined
     ? null

@@ -1,6 +1,6 @@
 /**
  * Pictures of the process from V8's own inspector, which is connected only while one is taken, and from its heap statistics. It costs
- * nothing otherwise: fibers, for one, are found on the heap when somebody asks and are in no list before. Platform edge.
+ * nothing otherwise: fibers, for one, are found on the heap at the request and are in no list before. Platform edge.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

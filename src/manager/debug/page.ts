@@ -1,6 +1,6 @@
 /**
- * What the pages for operators are made of: a path and what is answered below it for each method. Pure; who may ask is decided
- * before, and lists are cut so that no page grows with the cluster.
+ * Pages for operators: a path, and the response for each method. Pure; requests are authorized before, and lists are cut so that no
+ * page grows with the cluster.
  */
 import * as Effect from "effect/Effect"
 import { type HttpResponse, type HttpRequest, type Handler, notAllowed } from "../../layers/http/handler.ts"
@@ -17,7 +17,7 @@ export interface Page {
 /** Finds what is at a path; undefined when there is nothing. */
 export type Pages = (path: string) => Effect.Effect<Page | undefined>
 
-/** Answers with a page when there is one at the path; otherwise somebody else does. */
+/** Serves the page at the path; without one, the other handler serves the request. */
 export const before =
   (pages: Pages, otherwise: Handler): Handler =>
   (request) =>

@@ -1,5 +1,5 @@
 /**
- * The pages that the metrics server has for operators, each made when somebody asks for it, of state that lives elsewhere. They are
+ * The pages that the metrics server has for operators, each rendered at the request, from state that lives elsewhere. They are
  * mounted only behind the filter that knows who asks.
  */
 import * as Clock from "effect/Clock"

@@ -1,7 +1,7 @@
 /**
  * `/debug/pprof/`: the process looked into from inside, in V8's formats. The paths are Go's, what takes the pictures comes from
  * outside. One picture at a time, each bounded in time, because each of them slows everything else down. Pure.
- * Source: framework.md 2.12, 5.2.
+ * Source: net/http/pprof.
  */
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
@@ -49,7 +49,7 @@ export const handler = (platform: Platform): Handler => {
     profile: ({ method, query }) => {
       const wanted = secondsIn(query.get("seconds"))
       if (wanted === undefined) return Effect.succeed(text(400, `seconds: a number from 1 to ${seconds.most}\n`))
-      // Whoever asks for the head of an answer does not want half a minute of profile.
+      // A HEAD request must not take a profile for half a minute.
       if (method === "HEAD") return Effect.succeed(download("", "profile.cpuprofile"))
       return alone(Effect.map(platform.cpuProfile(wanted), (profile) => download(profile, "profile.cpuprofile")))
     },

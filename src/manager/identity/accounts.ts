@@ -1,7 +1,7 @@
 /**
  * Service accounts of controllers: a token of its own for each, asked of the server for an hour and asked for again when four fifths of that
  * are over. The account is made where there is none. A token that cannot be renewed is used until its end; after that
- * calls fail, are retried like others, and say why. Source: framework.md K3, kube-controller-manager's DynamicControllerClientBuilder.
+ * calls fail, are retried like others, and say why. Source: k8s.io/controller-manager/pkg/clientbuilder: DynamicControllerClientBuilder.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -31,7 +31,7 @@ interface Held {
   renewAt: number
 }
 
-/** The same server as somebody else: without a certificate, which would go before the token. `client`: who may make tokens. */
+/** The same server under another identity: without a certificate, which would take precedence over the token. `client`: may create tokens. */
 export const endpoint = (
   base: Endpoint["Service"],
   client: Client,

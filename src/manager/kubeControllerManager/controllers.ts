@@ -1,6 +1,6 @@
 /**
- * Which loops run in the place of kube-controller-manager: all of its loops that there are here, and nothing else unless it is named. Its
- * controllers that are not here may be named all the same, as kubeadm names two; a sentence tells of them. Pure. Source: docs/controllers.md.
+ * Which controllers run in kube-controller-manager mode: all of its controllers that this program has, and others only if they are named.
+ * Names of its controllers that this program lacks are accepted, because kubeadm names two of them, and logged. Pure. Source: docs/controllers.md.
  */
 import type { Entry } from "../registry.ts"
 import { listed } from "./flags.ts"

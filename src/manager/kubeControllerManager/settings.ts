@@ -107,7 +107,7 @@ const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf("/"
 const within = (directory: string, path: string): string =>
   directoryOf(path) === directory ? path.slice(directory.length) : path
 
-/** As the program itself would have been told. */
+/** As the program's own flags would have set them. */
 export const asOwn = (
   resolved: Resolved<Own>,
   controllers: ReadonlyArray<string>

@@ -59,7 +59,7 @@ export class MinimumLevel {
     })
 }
 
-/** The level of this process. Where nobody has provided one, changing it changes nothing. */
+/** The level of this process. Without a provided one, a change has no effect. */
 export const Current = Context.Reference<MinimumLevel>("effect-controller-manager/LogLevel", {
   defaultValue: () => new MinimumLevel("Info")
 })

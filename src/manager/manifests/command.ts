@@ -26,7 +26,7 @@ const local: ReadonlySet<string> = new Set([
   ...Object.values(own).map((setting) => setting.name)
 ])
 
-/** They are nobody's to read in a manifest: whoever runs the pods gives them a Secret. */
+/** Secrets are not written into a manifest: the operator of the pods provides a Secret. */
 const secret = (all: Setting.Settings): ReadonlySet<string> =>
   new Set(
     Object.values(all)
@@ -66,7 +66,7 @@ export const manifests = (
 ): ReadonlyArray<Installation.Manifest> => {
   const namespace = values.installNamespace
   const hidden = secret(all)
-  // Of two replicas one leads, unless somebody said that both may work at once.
+  // One of two replicas leads, unless leader election is off.
   const isElected = Option.getOrElse(values.leaderElect, () => true)
   const metrics = Metrics.metricsOf(values, name)
   const served = Served.webhooksOf(values, webhooks)

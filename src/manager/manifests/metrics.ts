@@ -51,7 +51,7 @@ const service = (options: Installation.Options): Manifest => ({
   }
 })
 
-/** The collector shows the token of its own account, which has to be bound to the reader's role; so it must know to whom. */
+/** The collector shows the token of its own account, which has to be bound to the reader's role. */
 const serviceMonitor = (options: Installation.Options): Manifest => ({
   apiVersion: "monitoring.coreos.com/v1",
   kind: "ServiceMonitor",

@@ -43,7 +43,7 @@ export const all = (options: Options): ReadonlyArray<Manifest> => [
   ...(options.webhooks === undefined ? [] : Webhooks.all(options, options.webhooks))
 ]
 
-/** The account itself is there at once, although the program would make it: so its rights are somebody's. */
+/** The account is in the manifests, although the program would create it, so that its role binding has a subject. */
 const ofController = (
   { name, permissions }: NonNullable<Options["accounts"]>[number],
   options: Options
@@ -55,7 +55,7 @@ const ofController = (
   ]
 }
 
-/** For whatever collects the metrics, to be bound to its account: which one that is, nobody here knows. */
+/** For the collector of the metrics, to be bound to its account, which is not known here. */
 const metricsReader = (options: Options): Manifest => ({
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRole",

@@ -1,6 +1,6 @@
 /**
  * What it takes for the API server to reach the webhooks of the pods: a service, the two configurations, and the certificate where it
- * is mounted. The configurations come last: while nobody answers, they refuse writes. Pure.
+ * is mounted. The configurations come last: without a server behind them, they refuse writes. Pure.
  */
 import * as Option from "effect/Option"
 import type * as Webhook from "../../layers/Webhook.ts"
@@ -34,7 +34,7 @@ export const certificatesOf = (
   }
 }
 
-/** The objects and conversions that name the webhooks; without authorities, which somebody else puts in. */
+/** The objects and conversions that name the webhooks; without a `caBundle`, which is set later. */
 export const configurationsOf = (
   { name, namespace }: Pick<Installation.Options, "name" | "namespace">,
   declared: ReadonlyArray<Webhook.Any>

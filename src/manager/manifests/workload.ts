@@ -1,5 +1,5 @@
 /**
- * The program as a workload: replicas that a node's failure does not take all at once, that run as nobody, write nowhere, and say when
+ * The program as a workload: replicas on several nodes that run as a user without rights, write nowhere, and report when
  * they are well; and what may reach them. Pure.
  */
 import { names } from "../webhooks/configurations.ts"
@@ -56,7 +56,7 @@ const pod = (options: Options) => ({
   ...volumes(options)
 })
 
-/** Secrets that somebody puts there. */
+/** Secrets that the operator of the cluster creates. */
 const certificates = ({ metrics: { certificate }, name, webhooks }: Options) => [
   ...(webhooks?.mountPath === undefined
     ? []

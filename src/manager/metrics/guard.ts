@@ -1,7 +1,7 @@
 /**
  * Who may read the metrics: whoever the API server knows by their token and lets `get` the path. Both answers are kept for a
  * while, so that a scrape does not cost two calls, and never so many that strangers could fill the memory, or displace those who are
- * known. How often strangers make us ask is limited. A question that could not be asked lets nobody in and is not kept.
+ * known. Reviews for unknown tokens are rate limited. A review that fails denies the request and is not cached.
  * Source: TokenReview and SubjectAccessReview; controller-runtime's pkg/metrics/filters.
  */
 import * as Cache from "effect/Cache"
@@ -16,7 +16,7 @@ import { type HttpResponse, type HttpRequest, type Handler, text } from "../../l
 import { oneLine } from "../../kube/printable.ts"
 import * as Questions from "./questions.ts"
 
-/** Who somebody is, as a TokenReview says and a SubjectAccessReview asks. */
+/** A user, as a TokenReview returns it and a SubjectAccessReview takes it. */
 interface User {
   readonly username: string
   readonly rest: { readonly uid?: unknown; readonly groups?: unknown; readonly extra?: unknown }
@@ -38,7 +38,7 @@ const limits = {
   denied: Duration.seconds(30)
 }
 
-/** Of somebody nobody knows. */
+/** Limits for unknown tokens. */
 class Stranger extends Data.TaggedError("Stranger")<{}> {}
 
 const unauthorized: HttpResponse = { ...text(401, "Unauthorized\n"), headers: { "www-authenticate": "Bearer" } }
@@ -71,7 +71,7 @@ export const make: Effect.Effect<(handle: Handler) => Handler, never, KubeClient
     )
 })
 
-/** By token. Those nobody knows are kept apart. */
+/** By token. Unknown tokens have a cache of their own. */
 const identities = Effect.fnUntraced(function* (client: KubeClient["Service"]) {
   const ask = yield* Questions.limited(rates.identity)
   const strangers = yield* Cache.make<string, never, Stranger>({
@@ -125,7 +125,7 @@ const review = (client: KubeClient["Service"], group: string, plural: string, ki
   )
 }
 
-/** Undefined: nobody we know. */
+/** Undefined: the token is not valid. */
 const identity = (client: KubeClient["Service"], token: string): Effect.Effect<User | undefined, ApiError.ApiError> =>
   Effect.map(review(client, "authentication.k8s.io", "tokenreviews", "TokenReview", { token }), (status) => {
     const user = status["user"]

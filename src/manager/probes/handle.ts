@@ -11,7 +11,7 @@ import * as ProbeResponse from "./response.ts"
 
 const routes: Readonly<Record<string, Probe>> = { healthz: "liveness", livez: "liveness", readyz: "readiness" }
 
-/** Told of each check of a probe that was asked as a whole, those left out apart. */
+/** Called with the result of each check when a whole probe is requested; excluded checks are left out. */
 export type Observe = (probe: string, result: ProbeResponse.Result) => Effect.Effect<void>
 
 export const handler =

@@ -1,6 +1,6 @@
 /**
- * What the probes say of informers, from their status alone. Readiness: has every kind synced, and is it still being followed; if
- * not, which, and what the server said last. Liveness: does every informer still try; a server that is away makes nobody dead.
+ * Health checks of informers, from their status alone. Readiness: every kind has synced and its watch works; otherwise the failure
+ * names the kind and the server's last error. Liveness: every informer still tries; an unreachable server does not fail it.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -8,16 +8,16 @@ import * as Effect from "effect/Effect"
 import type { Cache, InformerStatus } from "../../layers/Cache.ts"
 import type { Check, Probe } from "../../layers/Health.ts"
 
-/** Milliseconds without a word from the server and without a try: no watch that lives is silent for so long. */
+/** Milliseconds without an event and without a try: a working watch has bookmarks or a timeout within that time. */
 export const deadAfter = 600_000
 
-/** Failures in a row that are no news yet: watches end and are refused now and then, and are opened again within seconds. */
+/** Failures in a row that are tolerated: watches end and are refused now and then, and are opened again within seconds. */
 const tolerated = 2
 
 /** Milliseconds that a try may take before it fails; one that has gone on for longer is taken to have succeeded. */
 const tryTakes = 15_000
 
-/** For whoever runs controllers on a cache. `syncTimeout`: after it, a kind that has not synced is remarked on where that is no failure. */
+/** The checks of a cache. `syncTimeout`: after it, the liveness check has a remark for each kind that has not synced. */
 export const checks = (
   cache: Pick<Cache["Service"], "status">,
   syncTimeout: Duration.Duration
@@ -57,13 +57,13 @@ export const late =
   }
 
 /**
- * It shows what was, and goes on failing to hear what is. Of a kind that is silent nothing is heard after the server is back either, so a
- * try that does not fail ends it.
+ * The store is stale: the informer fails again and again. A kind without changes has no events after the server is back either, so a
+ * try that does not fail within its time ends this state.
  */
 const isBehind = ({ attempts, lastError }: InformerStatus, now: number): boolean =>
   attempts > tolerated && lastError !== undefined && now < lastError.at + lastError.retryIn + tryTakes
 
-/** Undefined while every informer has heard something or tried something lately. `now`: wall clock, milliseconds. */
+/** Undefined while every informer has had an event or a try lately. `now`: wall clock, milliseconds. */
 export const dead: Judge = (informers, now) => {
   const silent = informers.filter((informer) => {
     const sign = lastSign(informer)
@@ -74,7 +74,7 @@ export const dead: Judge = (informers, now) => {
   return `${silent.map((informer) => informer.resource).join(", ")}: no event and no try for more than ${minutes} minutes`
 }
 
-/** When it last heard from the server or will have tried again; wall clock, milliseconds. Undefined before the first time. */
+/** The last event, or the next try; wall clock, milliseconds. Undefined before the first time. */
 const lastSign = ({ lastError, lastEventAt }: InformerStatus): number | undefined => {
   if (lastError === undefined) return lastEventAt
   return Math.max(lastEventAt ?? 0, lastError.at + lastError.retryIn)

@@ -1,7 +1,6 @@
 /**
- * What a probe answers, as text: the forms that `kubectl get --raw /readyz?verbose` has made familiar. Pure. The reason of a
- * failure is withheld where everybody looks and told where somebody asks: with `?verbose`, and below a check's own path.
- * Source: framework.md 2.12; controller-runtime's healthz handler.
+ * The body of a probe's response, as `kubectl get --raw /readyz?verbose` shows it. Pure. The reason of a failure is shown with
+ * `?verbose` and below a check's own path only. Source: controller-runtime: pkg/healthz.
  */
 import { oneLine } from "../../kube/printable.ts"
 

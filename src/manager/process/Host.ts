@@ -1,5 +1,5 @@
 /**
- * What the operating system gives the program, as an interface: arguments, environment, standard streams, signals. Nobody else
+ * What the operating system gives the program, as an interface: arguments, environment, standard streams, signals. No other module
  * reads them. What a signal means is decided in `orderlyStop.ts`.
  */
 import { oneLine } from "../../kube/printable.ts"

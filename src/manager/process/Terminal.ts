@@ -1,5 +1,5 @@
 /**
- * What the program says and to whom: answers to standard output, everything else to standard error, one line for what is wrong,
+ * Where output goes: results to standard output, everything else to standard error, one line for what is wrong,
  * and the exit code that goes with it.
  */
 import * as Cause from "effect/Cause"
@@ -25,7 +25,7 @@ export interface Speaker {
   readonly settings: Settings
 }
 
-/** Logs, help and complaints. */
+/** Logs, help and errors. */
 export const layer = (host: Host, speaker: Speaker) =>
   Layer.mergeAll(Logs.layer(host, Logs.initial), presenter(host, speaker), globals)
 

@@ -1,5 +1,5 @@
 /**
- * What the command line means beyond its grammar: Go's spelling of flags is accepted, and what is wrong is told in one line
+ * What the command line means beyond its grammar: Go's spelling of flags is accepted, and an error is one line
  * that names the flag and what it takes. Pure.
  */
 import type * as CliError from "effect/cli/CliError"

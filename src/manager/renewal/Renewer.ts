@@ -1,5 +1,5 @@
 /**
- * The thread that renews leases, from the outside: started once, it keeps every lease it is given, until told to stop. While a
+ * The thread that renews leases, from the outside: started once, it renews every lease it is given, until a stop message. While a
  * lease is kept, this thread shows at a steady pace that it is alive, and passes on credentials that have changed. When the
  * thread cannot be had, keeping ends, and whoever asked goes on by itself.
  */
@@ -47,7 +47,7 @@ export const find = Effect.fnUntraced(function* (endpoint: Endpoint["Service"] |
   return entry === undefined || endpoint === undefined ? undefined : yield* make({ entry, endpoint, userAgent })
 })
 
-/** The thread is started when somebody begins to contend, and lives as long as the scope. */
+/** The thread starts with the first election, and ends with the scope. */
 const make = Effect.fnUntraced(function* (options: Options) {
   const fork = Effect.runForkWith(yield* Effect.context())
   let started: { readonly thread: Thread; readonly worker: Worker } | undefined

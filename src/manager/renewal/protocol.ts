@@ -1,6 +1,6 @@
 /**
  * What the main thread and the thread that renews leases say to each other, and the memory in which each sees the other without
- * being told: a busy thread reads no messages, but it can read a clock.
+ * a message: a busy thread reads no messages, but it can read a clock.
  */
 import * as Redacted from "effect/Redacted"
 import type { Headers, Identity, Tls } from "../../layers/Endpoint.ts"

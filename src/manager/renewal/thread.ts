@@ -1,7 +1,7 @@
 /**
  * The thread that renews leases, from the inside. It has an event loop and connections of its own, so that whatever keeps the main
  * thread busy does not cost the lease - but it renews only while the main thread has shown within the renew deadline that it is
- * alive: a stuck leader must lose. It decides nothing about terms; it writes down what it has proven and tells what it heard.
+ * alive: a stuck leader must lose. It decides nothing about terms; it stores the time until which a lease is held, and posts the server's responses.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -97,7 +97,7 @@ export const keep = (
       mayRenewUnsafe: () => now() - memory.beatenAt <= settings.renewDeadline,
       heard: (heard) =>
         Effect.sync(() => {
-          // Before it is told: the main thread may look before it listens.
+          // Before the message: the main thread may read the memory before it reads the message.
           if (heard._tag === "Renewed") memory.provenAt = Math.max(memory.provenAt, heard.sentAt)
           if (heard._tag === "Lost") lost = true
           say(heard)

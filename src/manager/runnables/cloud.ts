@@ -1,6 +1,6 @@
 /**
- * Where controllers that need a cloud run: here, with the provider that was named, or in a program of the cloud's own, and then they are
- * not even built. What cannot be meant is one sentence before anything is started. Source: framework.md K9.
+ * Where controllers that need a cloud run: in this program, with the named provider, or in the cloud's own controller manager; then they
+ * are not built. Invalid combinations are errors before anything starts. Source: k8s.io/cloud-provider; `--cloud-provider=external`.
  */
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -44,7 +44,7 @@ export const among = <R>(
     : fail(`"${wrong.controller.name}" needs a cloud and runs only with --cloud-loops=include`)
 }
 
-/** The provider for those that run here. Where none do, nobody asks it; it would take nothing away. */
+/** The provider of the controllers that run here. Without any it is unused. */
 export const layerOf = ({ cloudProvider }: Choice): Layer.Layer<CloudProvider> =>
   providers[Option.getOrElse(cloudProvider, () => "")] ?? memory
 

@@ -1,6 +1,6 @@
 /**
- * How many objects a controller works on at once, as the command line says it by kind: the text of `--group-kind-concurrency`, and which of
- * several sayings counts. Pure. Source: framework.md 5.1, controller-runtime's GroupKindConcurrency.
+ * How many objects a controller reconciles at once: the format of `--group-kind-concurrency`, and which of several settings takes
+ * precedence. Pure. Source: controller-runtime: config.Controller.GroupKindConcurrency.
  */
 import * as Option from "effect/Option"
 import type * as Resource from "../../kube/Resource.ts"
@@ -56,7 +56,7 @@ export const unknown = (
     : `no controller reconciles ${wrong}${hint(wrong, known) || `; there are: ${known.join(", ")}`}`
 }
 
-/** What was said, each undefined where nobody said anything. */
+/** The settings; each is undefined where it is not set. */
 export interface Said {
   /** By the controller's own flag. */
   readonly own: number | undefined
@@ -64,5 +64,5 @@ export interface Said {
   readonly everybody: number | undefined
 }
 
-/** The more particular saying counts; without any what is built in. */
+/** The most specific setting takes precedence; without any, the default. */
 export const choose = ({ everybody, kind, own }: Said, builtIn: number): number => own ?? kind ?? everybody ?? builtIn

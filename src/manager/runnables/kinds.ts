@@ -1,8 +1,8 @@
 /**
  * Which of the kinds that controllers need the server does not serve, now and as that changes. It asks for the discovery document of
- * each group and version that is needed, one small request: every 5 s while a kind of it is absent or an informer is told that it is not
- * there, every 30 s otherwise. What cannot be asked stays as it was last known, and in the beginning it is taken to be served: then
- * the informers find out, and say so. Sources: framework.md K7, K8; kube-controller-manager resets its mapper every 30 s.
+ * each group and version that is needed, one small request: every 5 s while a kind of it is absent or an informer gets a 404,
+ * every 30 s otherwise. After a failed request the last result stays, and a kind counts as served until the first result: then its
+ * informer reports the error. Source: cmd/kube-controller-manager/app: CreateControllerContext resets its mapper every 30 s.
  */
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"

@@ -1,7 +1,7 @@
 /**
- * Starts and stops controllers of one group as `duty` says, one after another, each in a scope of its own inside the caller's: closing
- * that stops them in the reverse order of their starts, all told why. One that has to stop because a kind has gone is drained beside
- * the others, which go on. It never ends by itself. What starting one means is the caller's.
+ * Starts and stops the controllers of one group as `StartPlan` decides, one after another, each in a scope of its own inside the
+ * caller's: closing that scope stops them in the reverse order of their starts. A controller that stops because a kind has gone is drained
+ * while the others go on. It never ends by itself. The caller defines what starting a controller does.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -22,7 +22,7 @@ export interface Options<M extends StartPlan.Member & Kinds.Needy, E, R> {
   readonly interval: Duration.Duration
   /** Starts one for as long as its scope is open; the next is not started before this has succeeded. */
   readonly open: (member: M) => Effect.Effect<void, E, R>
-  /** Told before one is stopped although the caller's scope stays open. */
+  /** Called before one is stopped while the caller's scope stays open. */
   readonly leaving: (member: M) => Effect.Effect<void>
 }
 
@@ -34,9 +34,9 @@ export const run = Effect.fnUntraced(function* <M extends StartPlan.Member & Kin
   /** By name, in the order of their starts; never one that is in `closing`. */
   const running = new Map<string, Scope.Closeable>()
   const closing = new Set<string>()
-  /** Open when somebody has stopped since the last look. */
+  /** Open when a controller has stopped since the last step. */
   const stopped = Latch.makeUnsafe(false)
-  /** Monotonic nanoseconds before which nobody else starts. */
+  /** Monotonic nanoseconds before which no further controller starts. */
   let earliest = 0n
 
   const start = Effect.fnUntraced(function* (member: M) {

@@ -1,13 +1,12 @@
 /**
- * Who is to start or to stop next, of controllers that stand under one another's order: a pure function of what runs and of which
- * kinds the server lacks. Asked again after each step, it leads from any situation to the one in which exactly those run whose kinds
- * are served. It starts and stops nothing itself.
+ * Which controller of a group to start or to stop next: a pure function of what runs and of the kinds that the server lacks. Called after
+ * each step, it leads from any situation to the one in which exactly those controllers run whose kinds are served.
  */
 
-/** What of a controller decides over its turn. */
+/** What of a controller decides when it starts. */
 export interface Member {
   readonly name: string
-  /** True: nobody of its group starts before it is ready. */
+  /** True: no other controller of its group starts before it is ready. */
   readonly startFirst?: boolean | undefined
 }
 
@@ -16,11 +15,11 @@ export interface Situation<M extends Member> {
   readonly members: ReadonlyArray<M>
   /** Started and not asked to stop, in the order of their starts. Never one of `closing`. */
   readonly running: ReadonlyArray<string>
-  /** Asked to stop; until they have, they are not started again. */
+  /** They are stopping; until they have stopped, they are not started again. */
   readonly closing: ReadonlySet<string>
   /** Whether the server lacks a kind that it needs. */
   readonly isMissing: (member: M) => boolean
-  /** Whether kinds may still come; a controller that nobody waits for holds nobody up. */
+  /** Whether kinds may still be served later; a skipped controller does not delay the others. */
   readonly waits: boolean
 }
 

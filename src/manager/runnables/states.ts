@@ -1,17 +1,17 @@
 /**
- * What each chosen controller is doing at this moment, for whoever is asked by an operator. The manager writes it when a controller
- * starts, stops or has to wait, never for an event; a controller that nobody chose is not in it. It decides nothing.
+ * The state of each selected controller, for the debug pages. The manager writes it when a controller starts, stops or has to wait,
+ * never for an event. It decides nothing.
  * A reference, as `Health` is: the servers that show it are started before there is a manager.
  */
 import * as Context from "effect/Context"
 
-/** What has become of its turn. */
+/** The state of a controller whose kinds are served. */
 export type Doing =
-  /** Its group does not lead, or its turn to start has not come. */
+  /** Its group does not lead, or it has not started yet. */
   | { readonly _tag: "Standby" }
   /** It is built; its workers begin as soon as its kinds have synced. */
   | { readonly _tag: "Started" }
-  /** Its runs are let finish. */
+  /** Its reconciles in flight finish. */
   | { readonly _tag: "Stopping" }
   /** It ended the manager. */
   | { readonly _tag: "Failed"; readonly message: string }
@@ -20,7 +20,7 @@ export type State =
   | Doing
   /** The server does not serve these kinds (yet): it starts when it does. */
   | { readonly _tag: "Waiting"; readonly missing: ReadonlyArray<string> }
-  /** The server did not serve these kinds when the manager started, and nobody waits for them. */
+  /** The server did not serve these kinds when the manager started, and the manager does not wait for them. */
   | { readonly _tag: "Skipped"; readonly missing: ReadonlyArray<string> }
 
 export interface States {
@@ -47,7 +47,7 @@ export const makeUnsafe = (): States => {
   return {
     set: (controller, doing) => {
       const known = entry(controller)
-      // Whoever has failed is closed afterwards, which is no news.
+      // A failed controller is closed afterwards: it stays `Failed`.
       if (known.doing._tag !== "Failed" || doing._tag === "Started") known.doing = doing
     },
     lacks: (controller, missing, waits) => {

@@ -1,7 +1,7 @@
 /**
  * How long a controller's kinds may take to sync for the first time, and what follows when they do not: with `strict` isolation the
- * manager ends, with `independent` it says so once and goes on trying, because everybody else can work meanwhile. Source:
- * framework.md M27, controller-runtime's CacheSyncTimeout.
+ * manager ends, with `independent` it says so once and goes on trying, because the other controllers can work meanwhile. Source:
+ * controller-runtime: Controller.CacheSyncTimeout.
  */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"

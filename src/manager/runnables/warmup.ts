@@ -1,7 +1,7 @@
 /**
- * What is done for every chosen controller whether its group leads or not: its kinds are kept warm while the server serves all of them, it is
- * told when they do not sync in time, and who has to wait for a kind, or is skipped for the lack of one, is said once. A kind that only
- * such a controller reads is not subscribed to, so nobody is unready for its sake. Never ends by itself.
+ * Warmup of every selected controller, whether its group leads or not: the caches of its kinds are filled while the server serves all of them,
+ * an error is logged when they do not sync in time, and one warning when it waits for a kind or is skipped. A kind that only such a
+ * controller reads has no informer, so it does not affect readiness. Never ends by itself.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -43,7 +43,7 @@ export const run = Effect.fnUntraced(function* (options: Options) {
   return yield* Effect.raceFirst(warming, notices(options))
 })
 
-/** Says who lacks what, when that changes. */
+/** Logs which kinds a controller lacks, when that changes. */
 const notices = Effect.fnUntraced(function* ({ kinds, members, waits }: Options) {
   const states = yield* States
   const told = new Map<string, string>()

@@ -1,4 +1,4 @@
-/** How texts are read: the codecs that settings of every room share. Each is total; what it does not know, it refuses. */
+/** Codecs that settings of several modules share. Each is total: it refuses what it cannot parse. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -10,7 +10,7 @@ import type { Codec } from "../setting.ts"
 /** Any text. */
 export const text = (metavar: string): Codec<string> => ({ metavar, expected: `a ${metavar}`, decode: Option.some })
 
-/** A text that nobody is to see; declare the setting `secret` as well. */
+/** A secret text; declare the setting `secret` as well. */
 export const redacted = (metavar: string): Codec<Redacted.Redacted> => ({
   metavar,
   expected: `a ${metavar}`,

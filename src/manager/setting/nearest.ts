@@ -1,4 +1,4 @@
-/** Finds what somebody who mistyped a name may have meant. Pure. */
+/** Finds the name nearest to a mistyped one. Pure. */
 
 /**
  * How many single-character insertions, deletions, replacements and swaps of neighbours lie between two words.

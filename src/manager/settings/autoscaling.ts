@@ -1,6 +1,6 @@
 /**
  * How eager and how patient autoscalers are, for all of them. Defaults and meanings are those of kube-controller-manager. Source:
- * controllers.md G.10.
+ * pkg/controller/podautoscaler/config.
  */
 import * as Option from "effect/Option"
 import * as Setting from "../setting.ts"

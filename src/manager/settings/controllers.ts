@@ -1,4 +1,4 @@
-/** Which controllers run, and what all of them can be told. */
+/** Settings: which controllers run, and what applies to all of them. */
 import * as Duration from "effect/Duration"
 import type { Loops } from "../../layers/controller/defaults.ts"
 import * as Gates from "../gates.ts"

@@ -3,7 +3,7 @@ import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 
 export const settings = {
-  /** None: nobody said. */
+  /** None: not set. */
   leaderElect: Setting.optional(Codecs.boolean, {
     name: "leader-elect",
     aliases: ["enable-leader-election"],

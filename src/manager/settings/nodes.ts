@@ -1,6 +1,6 @@
 /**
  * How patient the loops of nodes are, and how fast nodes may be given up. Defaults and meanings are those of kube-controller-manager. Source:
- * controllers.md G.4.
+ * pkg/controller/nodelifecycle/config.
  */
 import * as Option from "effect/Option"
 import * as Setting from "../setting.ts"

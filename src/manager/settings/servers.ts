@@ -1,4 +1,4 @@
-/** Where probes and metrics are served, and to whom. */
+/** Settings: where probes and metrics are served, and who may read them. */
 import * as Option from "effect/Option"
 import * as Address from "../../layers/http/address.ts"
 import * as Setting from "../setting.ts"
@@ -10,7 +10,7 @@ const address: Setting.Codec<Address.Address | undefined> = {
   decode: Address.parse
 }
 
-/** What profiles show is nobody else's business: without a host it is this machine's own. */
+/** Profiles show internals: without a host the address is on loopback. */
 const loopbackAddress: Setting.Codec<Address.Address | undefined> = {
   metavar: "address",
   expected: "an address like 127.0.0.1:6060, a port, or 0 for none",
@@ -23,7 +23,7 @@ const loopbackAddress: Setting.Codec<Address.Address | undefined> = {
   }
 }
 
-/** Unless they are secure, or an address was named, metrics are nobody else's business either. */
+/** Without TLS, and without an address in the settings, metrics are served on loopback too. */
 export const metricsAt = ({
   metricsAddress: address,
   metricsSecure

@@ -1,6 +1,6 @@
 /**
- * What the controllers of this program can be told one by one; a program with other controllers has none of these. What all of them
- * can be told is in `controllers.ts`.
+ * Settings of single controllers of this program; a program with other controllers has none of these. `controllers.ts` has the settings
+ * of all controllers.
  */
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"

@@ -1,6 +1,6 @@
 /**
  * AdmissionReviews: the request in one, and the answer to one. Both versions have the same fields, so only the envelope differs. A
- * changed object is told as a JSON patch in base64; a refusal as a `Status`. Pure and total. Source: admission.k8s.io/v1, v1beta1.
+ * changed object is sent as a JSON patch in base64; a denial as a `Status`. Pure and total. Source: admission.k8s.io/v1, v1beta1.
  */
 import * as Result from "effect/Result"
 import * as Base64 from "effect/encoding/Base64"

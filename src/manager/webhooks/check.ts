@@ -1,6 +1,6 @@
 /**
- * Whether webhooks can be served together at all: paths, names and versions, told in one sentence when the server is put together, not
- * when the API server calls for the first time. Pure. Source: framework.md 2.13; the API's rules for webhook configurations.
+ * Whether webhooks can be served together: checks paths, names and versions when the server is created, not at the first call of the API
+ * server. Pure. Source: validation of admissionregistration.k8s.io/v1.
  */
 import * as Result from "effect/Result"
 import * as Resource from "../../kube/Resource.ts"

@@ -1,5 +1,5 @@
 /**
- * What the API server has to be told of webhooks, as data: a MutatingWebhookConfiguration, a ValidatingWebhookConfiguration, and the
+ * The API server's configuration of webhooks, as data: a MutatingWebhookConfiguration, a ValidatingWebhookConfiguration, and the
  * conversion of each CustomResourceDefinition. It follows from the declarations alone; where they are served is an argument. Pure and
  * deterministic, so it can be printed, compared and committed. Source: admissionregistration.k8s.io/v1, apiextensions.k8s.io/v1.
  */
@@ -13,7 +13,7 @@ import { versions as reviewVersions } from "./review.ts"
 export interface Reached {
   /** A service in the cluster, or an `https:` address without a path: `https://127.0.0.1:9443`. */
   readonly at: Service | { readonly url: string }
-  /** PEM of the authorities that have signed the certificate. Undefined: those that the API server's system trusts, or somebody fills it in. */
+  /** PEM of the authorities that have signed the certificate. Undefined: the API server's system roots, or it is set later. */
   readonly ca?: string | undefined
 }
 
@@ -76,7 +76,7 @@ export interface ConversionOf {
 }
 
 export interface Configurations {
-  /** Undefined where nothing is to be told. */
+  /** Undefined where there is nothing to configure. */
   readonly mutating: Configuration | undefined
   readonly validating: Configuration | undefined
   readonly conversions: ReadonlyArray<ConversionOf>

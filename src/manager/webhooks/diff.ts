@@ -17,7 +17,7 @@ const walk = (path: string, from: unknown, to: unknown, out: Array<JsonOperation
   if (Array.isArray(from) && Array.isArray(to) && from.length === to.length) {
     return from.forEach((element, index) => walk(`${path}/${index}`, element, to[index], out))
   }
-  // A list that has grown or shrunk is told whole: places in it mean nothing any more.
+  // A list of another length is replaced as a whole: indexes in it have moved.
   if (!Equal.equals(from, to)) out.push({ op: "replace", path, value: to })
 }
 

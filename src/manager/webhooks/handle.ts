@@ -1,7 +1,7 @@
 /**
  * The webhook server's routes: which webhook a path belongs to, and the way of a review through it. Every review gets an answer in its own
  * version with its own uid, whatever the handler does: a broken handler is an answer and a line in the log, and the process goes
- * on. How much is read and done at once is bounded. Source: framework.md 2.13; controller-runtime's webhook handlers.
+ * on. How much is read and done at once is bounded. Source: controller-runtime: pkg/webhook/admission.
  */
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -45,7 +45,7 @@ interface Review<R> {
   readonly answer: Effect.Effect<Fields, never, R>
 }
 
-/** Answers with the services and the registry of whoever makes it. */
+/** A handler with the services and the metric registry of its creator. */
 export const handler = <R>(
   webhooks: ReadonlyArray<Webhook.Webhook<R>>
 ): Effect.Effect<Handler, Webhook.InvalidWebhook, R> =>
@@ -109,7 +109,7 @@ const conversion = <R>(conversions: ReadonlyArray<Webhook.Conversion<R>>): Revie
     })
 })
 
-/** Whoever has asked may leave before there is an answer. */
+/** The client may close the connection before there is a response. */
 const measured = <R>(
   metrics: Metrics.Metrics,
   reply: Effect.Effect<HttpResponse, never, R>

@@ -1,6 +1,6 @@
 /**
  * How webhooks are asked and answer, under the names that dashboards for controller-runtime know. Series are there before the first
- * question. Source: framework.md 2.10; controller-runtime's pkg/webhook/internal/metrics.
+ * question. Source: controller-runtime: pkg/webhook/internal/metrics.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -28,7 +28,7 @@ const latency = Metric.histogram("controller_runtime_webhook_latency_seconds", {
 
 export interface Metrics {
   readonly begun: () => void
-  /** With the code of the answer, unless nobody waits for one any more; after so many milliseconds. */
+  /** The code of the response, or undefined when the client is gone; and the duration in milliseconds. */
   readonly ended: (code: number | undefined, millis: number) => void
   readonly panicked: () => void
 }

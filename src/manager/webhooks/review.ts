@@ -1,11 +1,11 @@
 /**
- * What reviews of both sorts have in common: the envelope with version and uid, and how a text that is none is told apart. Reading is
+ * What reviews of both kinds have in common: the envelope with version and uid, and the check that a text is a review. Reading is
  * total: any text is a review, or is an `InvalidReview`, which says what is wrong and keeps as much of the envelope as could be read.
  * Source: admission.k8s.io, apiextensions.k8s.io ConversionReview.
  */
 import * as Result from "effect/Result"
 
-/** Of reviews that are understood, the best first; each is answered in its own. */
+/** Supported versions of reviews, the preferred first; a response has the version of its request. */
 export const versions: ReadonlyArray<string> = ["v1", "v1beta1"]
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -17,7 +17,7 @@ export interface Envelope {
   readonly request: Fields
 }
 
-/** It is not a review; an answer goes out all the same. */
+/** The body is not a review; there is a response all the same. */
 export interface InvalidReview {
   readonly apiVersion: string
   /** Empty where none could be read. */

@@ -1,7 +1,7 @@
 /**
- * A small HTTP or HTTPS server for what operators ask: it listens for as long as its scope is open and lets each answer that is
- * under way finish within a bound. GET and HEAD and bodies of a few bytes unless said otherwise. Node is driven directly, as the
- * embedded API server's front does: one dependency less to load in a process that should idle small. Platform edge.
+ * A small HTTP or HTTPS server for probes, metrics, debug pages and webhooks: it listens for as long as its scope is open, and lets
+ * responses in flight finish within a limit. By default it allows GET and HEAD and bodies of a few bytes. It uses Node directly, as the
+ * embedded API server does, so that an idle process loads one dependency less. Platform edge.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -22,7 +22,7 @@ import { type HttpResponse, type HttpRequest, type Handler, notAllowed, text } f
 /** The server cannot listen; the message is one sentence for the user. */
 export class ListenError extends Data.TaggedError("ListenError")<{
   readonly message: string
-  /** Somebody else listens there. */
+  /** The address is in use. */
   readonly isBusy: boolean
 }> {}
 
@@ -30,7 +30,7 @@ export class ListenError extends Data.TaggedError("ListenError")<{
 export interface Certificate {
   readonly cert: string
   readonly key: Redacted.Redacted
-  /** Whoever connects has to show a certificate that these have signed. Absent: nobody has to show any. */
+  /** Authorities of client certificates. Absent: clients need no certificate. */
   readonly clientAuthorities?: string | undefined
 }
 
@@ -48,7 +48,7 @@ export interface Options {
   readonly http2?: boolean | undefined
   /** Further ones than GET and HEAD. */
   readonly methods?: ReadonlyArray<string> | undefined
-  /** Bytes of a body; what is longer the handler gets as undefined. Default 1 KiB: nobody has to say more than a word. */
+  /** Bytes of a body; what is longer the handler gets as a 413. Default 1 KiB: most bodies are one word. */
   readonly bodyLimit?: number | undefined
   /** How long closing waits for answers under way, and no longer than a stop has time for them. Default 2 seconds. */
   readonly drainLimit?: Duration.Input | undefined
@@ -129,11 +129,11 @@ const reply = (options: Options, call: Call): Effect.Effect<void> =>
     Effect.catchCause((cause) => fail(options, call.response, cause))
   )
 
-/** HTTPS has certificates for this: no page has one for a name that is not its own. */
+/** Over HTTPS certificates prevent this: a page has no certificate for another's name. */
 const isForeign = ({ headers, socket }: IncomingMessage, { address, certificate }: Options): boolean => {
   if (certificate !== undefined || !isLoopback(socket.localAddress)) return false
   const { host, "sec-fetch-site": site } = headers
-  // Browsers tell which page a request is for: one of another site need not read the answer to do harm.
+  // Browsers send the site of the page: a request from another site does harm even if the page cannot read the response.
   if (typeof site === "string" && site !== "none" && site !== "same-origin") return true
   return host !== undefined && !isOwnName(host, address.host)
 }
@@ -162,14 +162,14 @@ const read = ({ body, request }: Call, options: Options): HttpRequest | HttpResp
   }
 }
 
-/** Nothing is read before it is wanted, so that a client can send no faster than that. */
+/** Reads on demand, so that a client cannot send faster than the handler reads. */
 const nextPart = (request: IncomingMessage): Effect.Effect<Uint8Array | undefined> =>
   Effect.callback((resume) => {
     const ignore = (): void => void request.off("readable", look).off("end", look)
     const look = (): void => {
       const part: Buffer | null = request.read()
       if (part === null && !request.readableEnded) return
-      // At once: what is read by a second look would belong to nobody.
+      // At once: what a second call of read would return would be lost.
       ignore()
       resume(Effect.succeed(part ?? undefined))
     }
@@ -199,7 +199,7 @@ const write = ({ request, response }: Call, result: HttpResponse): Effect.Effect
     )
   })
 
-/** What remains of a body is refused, or the platform would take it for as long as the client sends. The headers that the client needs for it. */
+/** Headers that refuse the rest of a body; without them Node would read it for as long as the client sends. */
 const refuseTheRest = (request: IncomingMessage): Readonly<Record<string, string>> => {
   if (request.readableEnded) return {}
   const stream = "stream" in request ? (request.stream as ServerHttp2Stream) : undefined
@@ -211,7 +211,7 @@ const refuseTheRest = (request: IncomingMessage): Readonly<Record<string, string
   return length === "0" && encoding === undefined ? {} : { connection: "close" }
 }
 
-/** Waits for as long as the asker is behind. */
+/** Waits until the client has read what was written. */
 const send = (response: ServerResponse, chunk: Uint8Array): Effect.Effect<void> =>
   Effect.callback((resume) => {
     if (response.write(chunk)) return resume(Effect.void)

@@ -1,7 +1,7 @@
 /**
  * Bodies of requests, from their first byte until the request has been answered. A body has five seconds to arrive, and all bodies together
  * have one budget of bytes, so that clients that send slowly hold neither the handlers nor the memory. Where the budget is used up, bodies that
- * have been on their way for a second make room, the oldest first: whoever sends at a usual speed is never among them. Pure.
+ * have been on their way for a second make room, the oldest first: a client of usual speed is never among them. Pure.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -110,7 +110,7 @@ export class Bodies {
     })
   }
 
-  /** Some may have been given back, or somebody may be slow by now. */
+  /** Bytes may have been released, or a body may be slow by now. */
   private readonly room: Effect.Effect<void> = Effect.raceFirst(
     Effect.callback((resume) => {
       const wake = (): void => resume(Effect.void)

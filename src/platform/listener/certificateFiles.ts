@@ -1,8 +1,8 @@
 /**
- * A server's certificate from files that somebody else renews: read at the start, looked at again when something happens in their
- * directory and every ten seconds, because not every file system tells; exchanged when it has changed. A pair that cannot be read, or does
- * not belong together because only half of it has been replaced yet, changes nothing; the one before stays. Content is compared, not times, so links that are swapped, as for mounted secrets, are seen.
- * Platform edge. Source: framework.md 2.13.
+ * A server's certificate from files that another program renews: read at the start, at each change in their directory and every ten
+ * seconds, because not every file system reports changes; replaced when the content has changed, so swapped links, as of mounted Secrets,
+ * are noticed. A pair that cannot be read, or does not match because only half of it has been replaced yet, changes nothing: the last one
+ * stays. Platform edge. Source: controller-runtime: pkg/certwatcher.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"

@@ -1,7 +1,7 @@
 /**
  * The three servers that the platform has - HTTP/1.1, the same over TLS, and HTTP/2 over TLS with a way back to HTTP/1.1 - as one
- * thing: requests come as events, connections can be closed, the certificate exchanged. HTTP/2 is loaded only when somebody
- * wants it. Knows nothing of answers. Platform edge.
+ * thing: requests come as events, connections can be closed, the certificate exchanged. HTTP/2 is loaded only when a setting
+ * wants it. Knows nothing of responses. Platform edge.
  */
 import { createServer, type Server } from "node:http"
 import { createServer as createSecureServer } from "node:https"
@@ -21,7 +21,7 @@ export interface Tls {
 export interface Door {
   /** Its `request` events have the requests and responses of node:http, whichever the protocol. */
   readonly server: NetServer
-  /** Connections that nobody is being answered on. */
+  /** Closes connections without a request in flight. */
   readonly closeIdle: () => void
   readonly closeAll: () => void
   /** For handshakes from now on; no effect without TLS. */

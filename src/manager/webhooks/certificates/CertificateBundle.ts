@@ -1,7 +1,7 @@
 /**
  * What the replicas share, as the data of a Secret and back: the authorities, newest first, the key of the newest, and the certificate that all
- * of them serve with. A Secret that does not hold together is refused with a sentence, because serving with half of it would be
- * worse than going on with what there was. Platform edge: certificates are read and made here.
+ * of them serve with. An inconsistent Secret is an error, because serving with half of it would be
+ * worse than going on with the last one. Platform edge: certificates are read and made here.
  */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -92,7 +92,7 @@ const authorityOf = (one: X509Certificate): Rotation.Authority => ({ id: one.fin
 const namesOf = ({ subjectAltName = "" }: X509Certificate): ReadonlyArray<string> =>
   subjectAltName.split(", ").map((one) => canonical(one.replace(/^(DNS|IP Address):/, "")))
 
-/** For people. Two, because who is called as its issuer is taken for having signed itself. */
+/** Names for humans. They differ, because a certificate with the name of its issuer counts as self-signed. */
 const called = {
   authority: "effect-controller-manager webhook authority",
   serving: "effect-controller-manager webhooks"
@@ -104,7 +104,7 @@ interface Moment {
   readonly names: ReadonlyArray<string>
 }
 
-/** What there is after a step of the rotation; of `Publish` nothing. */
+/** The bundle after a step of the rotation; `Publish` changes none. */
 export const after = (
   step: Exclude<Rotation.Step, "Publish">,
   before: CertificateBundle | undefined,
@@ -143,5 +143,5 @@ const newServing = (by: Certificate, { names, now }: Moment): Promise<Certificat
   })
 }
 
-/** Read as everybody else will read it: what cannot be read is not written. */
+/** Reads it back as other replicas will: what cannot be read is not written. */
 const whole = (parts: Parts): CertificateBundle => Result.getOrThrow(read(data(parts)))

@@ -1,8 +1,8 @@
 /**
- * The certificates that the manager makes itself, kept in one Secret for all replicas. Whoever comes first makes it, all others read it and
- * look at it again every ten seconds; the leader renews it and tells the API server of the authorities. Every write is void
- * when somebody else has written in between: then all is read anew. What goes wrong is logged once and tried again. Platform
- * edge, because certificates are read here.
+ * The certificates that the manager creates, stored in one Secret for all replicas. The first replica creates the Secret, all others read
+ * it again every ten seconds; the leader renews it and publishes the authorities to the API server. A write fails with a conflict when another
+ * replica has written in between: then everything is read again. A failure is logged once and retried. Platform edge, because
+ * certificates are read here.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -44,7 +44,7 @@ interface Stored {
 /** How often the Secret and, by the leader, the configurations are looked at. */
 const interval = "10 seconds"
 
-/** So many steps of the leader in one go: more there cannot be, unless somebody undoes them. */
+/** The most steps of the leader in one round; there are more only if another client undoes them. */
 const atOnce = 10
 
 /** How long a start waits for a server that does not answer. */
@@ -108,7 +108,7 @@ const repeatedly = <E extends Error, R>(
   return Effect.forever(Effect.delay(once, interval))
 }
 
-/** What the Secret holds after whatever anybody may repair has been repaired. */
+/** The Secret, after the repairs that any replica may make. */
 const ensured = (options: Options): Effect.Effect<Stored, ApiError | CertificateManagerError, KubeClient> =>
   Effect.gen(function* () {
     const stored = yield* look(options)
@@ -155,7 +155,7 @@ const write = Effect.fnUntraced(function* (
   const secret =
     stored === undefined
       ? yield* client.create(Secret, { metadata, type: "kubernetes.io/tls", data })
-      : // With the version that was read: a conflict when somebody was faster.
+      : // With the version that was read: a conflict when another replica has written.
         yield* client.update(Secret, { ...stored.secret, data })
   yield* Effect.logInfo(said[step])
   return { secret, bundle } satisfies Stored
@@ -168,7 +168,7 @@ const said = {
   Forget: "An authority for the webhooks has expired and is left out"
 } as const
 
-/** What the leader does: it renews what is due, and tells the API server whom to trust. Never ends. */
+/** The leader's work: renews what is due, and publishes the authorities to the API server. Never ends. */
 export const keep = (options: Options, targets: ReadonlyArray<Publication.Target>) =>
   Effect.gen(function* () {
     const millis = Monotonic.millis(yield* Clock.Clock)
@@ -181,7 +181,7 @@ export const keep = (options: Options, targets: ReadonlyArray<Publication.Target
     }
     /** Whether there was something to do. */
     const round: Effect.Effect<boolean, ApiError | CertificateManagerError, KubeClient> = Effect.gen(function* () {
-      // Before the Secret is read: whoever knows more than we do then has changed them by a version that voids our patch.
+      // Before the Secret is read: if another replica writes them after this, our patch fails with a conflict.
       const lives = yield* Effect.forEach(targets, present)
       const stored = yield* look(options)
       const caBundle = stored?.bundle.caBundle ?? ""
@@ -207,7 +207,7 @@ export const keep = (options: Options, targets: ReadonlyArray<Publication.Target
     return yield* repeatedly(all, "the webhooks' authorities could not be looked after")
   })
 
-/** Undefined: nobody has installed it yet. */
+/** Undefined: it is not installed yet. */
 const present = Effect.fnUntraced(function* (target: Publication.Target) {
   const live = yield* found<KubeObject>(target.resource, { name: target.name })
   if (live !== undefined || target._tag === "Conversion" || target.wanted === undefined) return { target, live }

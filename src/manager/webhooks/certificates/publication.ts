@@ -1,5 +1,5 @@
 /**
- * Where the API server reads whom to trust: the `caBundle` of every webhook in a configuration, and of a definition's conversion. What is
+ * Where the API server reads the trusted authorities: the `caBundle` of every webhook in a configuration, and of a definition's conversion. What is
  * there is compared with what should be, and the difference is a patch of exactly those fields, void if the object is another than the one
  * that was read: a leader that has been overtaken cannot take back what its successor has said. Pure.
  * Source: admissionregistration.k8s.io/v1, apiextensions.k8s.io/v1.
@@ -48,7 +48,7 @@ interface Conversion {
   readonly wanted: ConversionOf["conversion"] | undefined
 }
 
-/** `installs`: the objects are ours to make; otherwise somebody applies them, and only the authorities are put in. */
+/** `installs`: the manager creates the objects; otherwise they are applied from manifests, and the manager sets the `caBundle` only. */
 export const targets = (
   { conversions, mutating, validating }: Configurations,
   installs: boolean

@@ -1,6 +1,6 @@
 /**
  * When certificates that the manager makes itself are renewed, and in which order: each replica's certificate must at every moment be signed
- * by an authority that the API server has been told of. So a new authority is published before it signs, and an old one stays published
+ * by an authority that has been published to the API server. So a new authority is published before it signs, and an old one stays published
  * until it has expired, when nothing that it signed can be valid any more. One step at a time, each a write that another replica's write
  * makes void: whoever ends between two steps leaves a state that anybody can go on from. Pure; what a step does is `CertificateManager.ts`.
  */
@@ -12,7 +12,7 @@ interface Validity {
 }
 
 export interface Authority extends Validity {
-  /** Tells it from every other one. */
+  /** Its unique id. */
   readonly id: string
 }
 
