@@ -1,4 +1,4 @@
-/** Which of the program's controllers a list of names chooses: for each of them, by each of its names, on both kinds of cluster. Source: framework.md K14, K15. */
+/** Which controllers `--controllers` selects: each by each of its names, on both kinds of cluster. Source: k8s.io/controller-manager/app: IsControllerEnabled. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"

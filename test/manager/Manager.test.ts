@@ -139,7 +139,7 @@ describe("Manager", () => {
       }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("does not contend for a lease that nobody works under", () =>
+  it.effect("does not contend for a lease without controllers", () =>
     Effect.gen(function* () {
       const idle = Leadership.of({
         identity: "me",
@@ -186,7 +186,7 @@ describe("Manager", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("a lost lease ends it, and the controllers are told why", () =>
+  it.effect("a lost lease ends the manager, and the controllers get the reason", () =>
     Effect.gen(function* () {
       const leadership = yield* granted
       const trace: Array<string> = []
@@ -469,7 +469,7 @@ describe("Manager", () => {
     }).pipe(Effect.provide(alone))
   )
 
-  it.effect("what goes wrong while it is told to stop is logged, and no failure of the stop", () =>
+  it.effect("an error during an orderly stop is logged, and does not fail the stop", () =>
     Effect.gen(function* () {
       const { lines, logger } = logged()
       const stubborn: Controller.Descriptor = {

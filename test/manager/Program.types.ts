@@ -30,13 +30,13 @@ export const withServices = () => run({ name, controllers: [needy, modest], serv
 export const asEntries = () =>
   run({ name, controllers: [{ controller: needy, byDefault: "on", summary: "" }], services: database })
 
-// @ts-expect-error nobody provides the Database
+// @ts-expect-error the Database is not provided
 export const withoutServices = () => run({ name, controllers: [needy] })
 
-// @ts-expect-error nobody provides the Database
+// @ts-expect-error the Database is not provided
 export const inEntries = () => run({ name, controllers: [{ controller: needy, byDefault: "on", summary: "" }] })
 
-// @ts-expect-error nobody provides the Database
+// @ts-expect-error the Database is not provided
 export const inFunctions = () => run({ name, controllers: () => [needy] })
 
 // @ts-expect-error these are not its services
@@ -52,7 +52,7 @@ export const withSettings = () =>
     controllers: ({ values }) => {
       const own: number = values.size
       const common: boolean = values.dryRun
-      // @ts-expect-error nobody declared it
+      // @ts-expect-error it is not declared
       const other: unknown = values.sizes
       return own > 1 && common && other !== undefined ? [] : [modest]
     }

@@ -52,7 +52,7 @@ describe("the configuration file", () => {
     )
   }
 
-  it.live("is named by the variable too, and told when it is not there", () =>
+  it.live("may be named by the environment variable, and its absence is an error", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(load(settings.config, { flags: new Map(), env: { CM_CONFIG: "/none/m.yaml" } }))
       assert.strictEqual(error.message, "configuration file /none/m.yaml: there is no such file")

@@ -123,7 +123,7 @@ describe("permissions", () => {
   ])
 
   it.prop(
-    "each verb of each declaration is asked for exactly once, and names whom it is for",
+    "each verb of each declaration occurs exactly once, with the controllers that need it",
     [Schema.Array(choice)],
     ([choices]) => {
       const holders: ReadonlyArray<Holder> = choices.map(([who, grant, resource]) => ({

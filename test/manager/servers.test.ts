@@ -24,7 +24,7 @@ const taken = Listener.listen({
 })
 
 describe("where the servers listen", () => {
-  it("is what was said; on the embedded cluster what nobody said is for this machine only", () => {
+  it("is the setting; on the embedded cluster a default address is on loopback", () => {
     const address = { host: undefined, port: 8080 }
     assert.isUndefined(Servers.place(undefined, { byDefault: false, embedded: true }))
     for (const said of [
@@ -75,7 +75,7 @@ describe("where the servers listen", () => {
     )
   )
 
-  it.live("both answer until their scope closes, ready only when somebody says so", () =>
+  it.live("both servers respond until their scope closes, and are ready once the checks pass", () =>
     alone(
       Effect.gen(function* () {
         const address = yield* Effect.map(Effect.scoped(taken), ({ port }) => ({ host: "127.0.0.1", port }))
@@ -108,7 +108,7 @@ describe("where the servers listen", () => {
     )
   )
 
-  it.live("of one path there is one handler: nobody takes the metrics' or a page's", () =>
+  it.live("one path has one handler: a further handler replaces neither the metrics nor a page", () =>
     alone(
       Effect.gen(function* () {
         const metrics = { address: { host: "127.0.0.1", port: 0 }, isOptional: false }

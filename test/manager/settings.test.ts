@@ -42,7 +42,7 @@ describe("the settings", () => {
     for (const setting of all) assert.isTrue(Option.isOption(setting.read(text)), setting.name)
   })
 
-  it("that cannot both be meant are told", () => {
+  it("that contradict each other are an error", () => {
     assert.strictEqual(
       contradiction(from({ cluster: "embedded", context: "x" })),
       "--context means nothing with --cluster embedded: leave one of them out"

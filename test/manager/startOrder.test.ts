@@ -1,6 +1,6 @@
 /**
  * The start of a manager with an election, in virtual time, as the server's side and the controllers tell it: what happens in which order.
- * The servers come before all of it, which processes show. Source: framework.md K11, K18, M21, M26.
+ * The servers come before all of it, which processes show. Source: controller-runtime: controllerManager.Start.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"

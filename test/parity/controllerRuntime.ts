@@ -48,7 +48,7 @@ export const controllerRuntime: Rows = {
   }),
   "2.1 additions": row("checks and pages of one's own; nobody takes the metrics' path", {
     "manager/servers.test.ts": [
-      "of one path there is one handler: nobody takes the metrics' or a page's",
+      "one path has one handler: a further handler replaces neither the metrics nor a page",
       "further pages are asked behind the filter, and change nothing about the metrics"
     ],
     "manager/probes/handle.test.ts": "answer for what is registered, in the order of the names"
@@ -57,7 +57,7 @@ export const controllerRuntime: Rows = {
     "manager/startOrder.test.ts":
       "asks the server, reads the kinds, takes the lease, builds the controllers, and only then works",
     "manager/Manager.test.ts": [
-      "a lost lease ends it, and the controllers are told why",
+      "a lost lease ends the manager, and the controllers get the reason",
       "keeps a standby warm: the kinds are synced before it leads, and leading lists nothing again"
     ],
     "scenario/servers.test.ts": "alive at once, ready when all has synced, every series there; closed at the end"

@@ -14,7 +14,7 @@ export const controllers: Rows = {
   D2: row("runs where its kinds are served, under its name, five at once", {
     "manager/runnables/kinds.test.ts": "waits for a kind that it does not read too",
     "scenario/identity.test.ts": "asks under a name of its own",
-    "manager/runnables/concurrency.test.ts": "is what is built in when nobody says anything"
+    "manager/runnables/concurrency.test.ts": "is the default without a setting"
   }),
   D3: row("ownership, hash and revision", {
     "controllers/Deployment.test.ts": "names and labels its ReplicaSet by the template",

@@ -41,12 +41,12 @@ export const kubeControllerManager: Rows = {
   K8: row("a kind that is not served skips its controllers, or is waited for", {
     "manager/runnables/kinds.test.ts": [
       "waits and says so, is no reason to be unready, starts when it comes and stops when it goes",
-      "is skipped for good when nobody is to wait, in one line, and nothing is asked again"
+      "is skipped for good with missingKinds=skip: one log line, and no further discovery"
     ]
   }),
   K9: row("cloud loops run here or elsewhere, and nowhere without a cloud", {
     "manager/runnables/cloud.test.ts": [
-      "do not run here when they are somebody else's, and asking for one is an error",
+      "do not run with an external cloud provider, and to name one is an error",
       "run here with a cloud, and nothing does without one"
     ]
   }),
@@ -113,7 +113,7 @@ export const kubeControllerManager: Rows = {
   K20: row("so many keys at once, and no more", {
     "layers/controller/defaults.test.ts": "keys at once: ${title}",
     "manager/runnables/concurrency.test.ts": [
-      "is what is built in when nobody says anything",
+      "is the default without a setting",
       "is the flag's, the kind's, everybody's, in that order"
     ],
     "streams/reconcile/reconcileLoop.test.ts": "never overlaps, never forgets, counts every failure and ends up empty"
@@ -131,7 +131,7 @@ export const kubeControllerManager: Rows = {
     "scenario/inPlace.test.ts":
       "runs its loops with its command line, on its port and under its lease, and says what it does not do",
     "manager/kubeControllerManager/flags.test.ts":
-      "are taken out with their values, however they are written, and told of by their reason",
+      "are removed with their values, however they are written, and logged by their reason",
     "parity/stockPolicy.test.ts": "is enough for the account of ${controller.name}"
   }),
   "K21 others": row(

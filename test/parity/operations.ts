@@ -152,7 +152,7 @@ export const operations: Rows = {
     "manager/probes/response.test.ts": [
       "is ok and nothing else while everything is",
       "lists each check when asked to",
-      "withholds the reason of a failure, and tells it when asked to, on one line",
+      "withholds the reason of a failure, and shows it on one line with verbose",
       "leaves out what is excluded, and warns of what there is not"
     ],
     "manager/probes/handle.test.ts": [
@@ -163,8 +163,7 @@ export const operations: Rows = {
   "2.12 checks": row("caches, event loop, election, silent informers", {
     "manager/probes/readiness.test.ts":
       "names the kind that has not synced with its last error, is ready when it has, and not after the end",
-    "manager/probes/informers.test.ts":
-      "alive means that something was heard or tried lately, whatever the server says",
+    "manager/probes/informers.test.ts": "is alive after a recent event or try, whatever the server returns",
     "manager/probes/lag.test.ts": "is at least the worst of the last half minute, and never older than a minute"
   }),
   "2.12 profiles": row("off unless asked for; processor, heap, fibers", {

@@ -8,7 +8,7 @@ export const operator: Rows = {
   }),
   M2: row("feature gates", {
     "manager/gates.test.ts": 'reads "${text}"',
-    "manager/metrics/features.test.ts": "every gate is a series that tells whether it is on, by name and stage",
+    "manager/metrics/features.test.ts": "every gate is a series, by name and stage, that is 1 when it is on",
     "scenario/badInput.test.ts": "a wrong command line, found before any cluster is"
   }),
   M3: row("--enable-leader-election; of several replicas one works", {
@@ -49,7 +49,7 @@ export const operator: Rows = {
     "layers/Discovery.test.ts": "a legacy group is read version by version, the preferred one first"
   }),
   M9: row("--sync-period", {
-    "manager/settings/cache.test.ts": "is about ten hours when nobody says anything",
+    "manager/settings/cache.test.ts": "is about ten hours by default",
     "layers/CacheNamespaces.test.ts":
       "a resync distributes every object as an update that changes nothing, without a request"
   }),
@@ -105,13 +105,13 @@ export const operator: Rows = {
     "manager/Manager.test.ts": "cannot be started twice, nor a controller in it"
   }),
   M18: row("what runs with and without the lease", {
-    "manager/Manager.test.ts": "a lost lease ends it, and the controllers are told why"
+    "manager/Manager.test.ts": "a lost lease ends the manager, and the controllers get the reason"
   }),
   M19: row("metrics on a standby", {
     "scenario/servers.test.ts": "a standby is ready and shows the series of what it would run"
   }),
   M20: row("probes: alive before the caches have synced, ready after", {
-    "manager/servers.test.ts": "both answer until their scope closes, ready only when somebody says so",
+    "manager/servers.test.ts": "both servers respond until their scope closes, and are ready once the checks pass",
     "manager/probes/readiness.test.ts":
       "names the kind that has not synced with its last error, is ready when it has, and not after the end",
     "scenario/servers.test.ts": "alive at once, ready when all has synced, every series there; closed at the end"
@@ -130,7 +130,7 @@ export const operator: Rows = {
   M24: row("an ordered stop; late failures are logged", {
     "layers/Shutdown.test.ts":
       "takes no key, lets work finish, gives the lease back, sends events, closes watches, then servers",
-    "manager/Manager.test.ts": "what goes wrong while it is told to stop is logged, and no failure of the stop"
+    "manager/Manager.test.ts": "an error during an orderly stop is logged, and does not fail the stop"
   }),
   M25: row("nothing is started twice", {
     "manager/Manager.test.ts": "cannot be started twice, nor a controller in it"

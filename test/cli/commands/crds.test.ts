@@ -16,7 +16,7 @@ import { Memcached } from "../../kube/crd/fixtures.ts"
 import { layer } from "../../support/cluster.ts"
 import * as Process from "../../support/process.ts"
 
-/** A host that only remembers what it was told to say. */
+/** A host that records its output. */
 const listening = () => {
   const said: Array<string> = []
   const stdout = { write: (text: string) => said.push(text) }

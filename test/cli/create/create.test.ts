@@ -48,7 +48,7 @@ describe("create", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("leaves a folder alone that is not empty, unless it is told to", () =>
+  it.effect("refuses a folder that is not empty, unless --force is set", () =>
     Effect.gen(function* () {
       const path = join(yield* temporary, "blog-operator")
       mkdirSync(path)

@@ -119,7 +119,7 @@ describe("check", () => {
     })
   )
 
-  it.effect("tells each verb that is denied, with the reason and who needs it", () =>
+  it.effect("reports each denied verb, with the reason and the controllers that need it", () =>
     Effect.gen(function* () {
       const { findings } = yield* rows(({ resource, verb }) =>
         resource !== "pods" || verb === "get"
@@ -135,7 +135,7 @@ describe("check", () => {
     })
   )
 
-  it.effect("tells a kind that is not served, and a question that cannot be asked", () =>
+  it.effect("reports a kind that is not served, and a review that fails", () =>
     Effect.gen(function* () {
       const context = { verb: "create", path: "/x" }
       const broken = ApiError.fromStatus({ context, status: 403, body: "forbidden" })

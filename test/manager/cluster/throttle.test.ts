@@ -11,7 +11,7 @@ import * as Transports from "../../../src/manager/cluster/transports.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import { Transport } from "../../../src/layers/Transport.ts"
 
-/** A client of a server that counts, and answers as it is told. */
+/** A client of a server that counts requests and returns given responses. */
 const paced = Effect.fnUntraced(function* (limit: Transports.Limit) {
   const server = { sent: 0, watched: 0, refusals: 0 }
   const transport = Transport.of({

@@ -64,7 +64,7 @@ describe("two definitions", () => {
 })
 
 describe("objects under a newer definition", () => {
-  it("are told of when they would be refused or cut, with the paths, and only then", () => {
+  it("are reported with their paths if and only if they would be refused or pruned", () => {
     assert.deepStrictEqual<unknown>(
       broken(definition(2), [
         object("good", { size: 1 }),

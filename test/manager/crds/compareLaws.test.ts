@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** Comparing definitions of random Schemas: nothing is told of what is the same, and everything of what is not. */
+/** Comparing definitions of random Schemas: equal ones have no differences, and others have all of them. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"

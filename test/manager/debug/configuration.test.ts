@@ -1,4 +1,4 @@
-/** `/configz` tells what is in force: read again by the settings themselves, it gives the values that the program runs with. */
+/** `/configz` shows the settings in force: parsed again as settings, it gives the values that the program runs with. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
@@ -91,22 +91,24 @@ describe("/configz", () => {
     }
   })
 
-  it.effect("tells the log level of this moment, which a PUT changes and nothing that means nothing does", () =>
-    Effect.gen(function* () {
-      const handle = yield* pagesOf()
-      const level = Effect.map(read(handle, "/configz"), (page) => (page as { readonly now: object }).now)
-      const put = (body: string) => asked(handle, "/debug/flags/v", { method: "PUT", body })
-      assert.deepStrictEqual(yield* level, { logLevel: "Info" })
-      assert.deepInclude(yield* put("6"), { status: 200, text: "The log level was Info and is Trace\n" })
-      assert.deepStrictEqual(yield* level, { logLevel: "Trace" })
-      assert.strictEqual((yield* put(" warn\n")).status, 200)
-      for (const nonsense of ["", "loud", "-1", "1e3"]) {
-        const { status, text } = yield* put(nonsense)
-        assert.strictEqual(status, 400)
-        assert.match(text, /^there is no log level/)
-      }
-      assert.strictEqual((yield* put("too long")).status, 413)
-      assert.deepStrictEqual(yield* level, { logLevel: "Warn" })
-    }).pipe(Effect.provideService(Level.Current, new Level.MinimumLevel("Info")))
+  it.effect(
+    "/configz shows the present log level, which a PUT of a valid level changes and an invalid one does not",
+    () =>
+      Effect.gen(function* () {
+        const handle = yield* pagesOf()
+        const level = Effect.map(read(handle, "/configz"), (page) => (page as { readonly now: object }).now)
+        const put = (body: string) => asked(handle, "/debug/flags/v", { method: "PUT", body })
+        assert.deepStrictEqual(yield* level, { logLevel: "Info" })
+        assert.deepInclude(yield* put("6"), { status: 200, text: "The log level was Info and is Trace\n" })
+        assert.deepStrictEqual(yield* level, { logLevel: "Trace" })
+        assert.strictEqual((yield* put(" warn\n")).status, 200)
+        for (const nonsense of ["", "loud", "-1", "1e3"]) {
+          const { status, text } = yield* put(nonsense)
+          assert.strictEqual(status, 400)
+          assert.match(text, /^there is no log level/)
+        }
+        assert.strictEqual((yield* put("too long")).status, 413)
+        assert.deepStrictEqual(yield* level, { logLevel: "Warn" })
+      }).pipe(Effect.provideService(Level.Current, new Level.MinimumLevel("Info")))
   )
 })

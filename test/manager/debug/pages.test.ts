@@ -84,7 +84,7 @@ const started = (leadership: Layer.Layer<Leadership> = Leadership.layerAlways) =
     return running
   })
 
-/** Leads when told to. */
+/** Leads when the test says so. */
 const held = Effect.map(Deferred.make<void>(), (turn) => {
   const state = { proven: undefined as number | undefined }
   const layer = Layer.succeed(
@@ -187,7 +187,7 @@ describe("the pages for operators", () => {
     )
   )
 
-  it.effect("a standby says for whom it waits; a leader for how long it can prove that it leads", () =>
+  it.effect("a standby shows the holder of the lease; a leader shows for how long its lease is valid", () =>
     alone(
       Effect.gen(function* () {
         const { layer, lead } = yield* held

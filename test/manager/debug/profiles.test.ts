@@ -12,7 +12,7 @@ import * as Setting from "../../../src/manager/setting.ts"
 import * as Codecs from "../../../src/manager/setting/codecs.ts"
 import { asked } from "./asking.ts"
 
-/** A process of which nothing is known, that profiles until it is told to stop. */
+/** A process without facts, whose profile ends when the test ends it. */
 const slow = Effect.gen(function* () {
   const begun = yield* Deferred.make<number>()
   const end = yield* Deferred.make<void>()
@@ -30,7 +30,7 @@ const slow = Effect.gen(function* () {
 const path = (rest: string) => `/debug/pprof/${rest}`
 
 describe("profiles", () => {
-  it.effect("one at a time, and the next when it has ended or nobody waits for it any more", () =>
+  it.effect("one profile at a time: the next starts when it has ended or its client is gone", () =>
     Effect.gen(function* () {
       const { begun, end, handle } = yield* slow
       const first = yield* Effect.forkChild(asked(handle, path("profile")), { startImmediately: true })

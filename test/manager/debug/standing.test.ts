@@ -49,7 +49,7 @@ describe("how a controller stands", () => {
     it(`is: ${expected}`, () => assert.strictEqual(says(over), expected))
   }
 
-  it("the last failure is told in words, whichever it was", () => {
+  it("the row has the last failure with its kind and message", () => {
     const failure = { key: "a/b", at: 0, cause: Cause.die(new Error("oops")) }
     const last = (why: "error" | "terminal" | "panics" | "timeouts") =>
       Controllers.row(seen({ snapshot: { ...snapshot, failure: { ...failure, why } } })).lastError

@@ -56,7 +56,7 @@ describe("the account of a controller", () => {
       assert.isTrue(yield* endpoint.renew(refused))
       const third = yield* endpoint.identity
       assert.notStrictEqual(third, refused)
-      // Somebody else was refused the same, and another has been had meanwhile.
+      // Another request was refused with the same token, which has been replaced meanwhile.
       assert.isTrue(yield* endpoint.renew(refused))
       assert.strictEqual(yield* endpoint.identity, third)
     }).pipe(Effect.provide(layer))

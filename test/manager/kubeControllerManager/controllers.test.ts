@@ -13,7 +13,7 @@ const chosen = (...patterns: ReadonlyArray<string>) =>
   )
 
 describe("in the place of kube-controller-manager", () => {
-  it("the star means its loops, on any cluster, and nobody else's", () => {
+  it("`*` selects the controllers of kube-controller-manager, on any cluster, and no others", () => {
     const names = chosen("*")
     assert.includeMembers([...names], ["deployment", "garbagecollector", "job"])
     for (const name of ["pod-count", "memcached", "ecsbinding", "serviceaccount-token"]) assert.notInclude(names, name)
@@ -24,7 +24,7 @@ describe("in the place of kube-controller-manager", () => {
     )
   })
 
-  it("controllers that are not here may be named, and left out; those that were asked for are told of", () => {
+  it("names of controllers that this program lacks are left out, and enabled ones are logged", () => {
     assert.deepStrictEqual(Loops.choose(all, ["*", "bootstrapsigner", "-nodeipam", "token-cleaner-controller"]), {
       patterns: ["*"],
       note: "Of the controllers that were asked for, bootstrapsigner and token-cleaner-controller are not here"
@@ -36,7 +36,7 @@ describe("in the place of kube-controller-manager", () => {
     )
   })
 
-  it("names that nobody has are left to be refused", () => {
+  it("unknown names stay in the list, which refuses them later", () => {
     assert.deepStrictEqual(Loops.choose(all, ["*", "deploymet"]).patterns, ["*", "deploymet"])
   })
 

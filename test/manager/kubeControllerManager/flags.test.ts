@@ -5,7 +5,7 @@ import { settings } from "../../../src/manager/settings.ts"
 const translate = (...argv: ReadonlyArray<string>) => Flags.translate(argv, settings)
 
 describe("flags of kube-controller-manager that mean nothing here", () => {
-  it("are taken out with their values, however they are written, and told of by their reason", () => {
+  it("are removed with their values, however they are written, and logged by their reason", () => {
     assert.deepStrictEqual(
       translate(
         "--allocate-node-cidrs=true",
@@ -30,7 +30,7 @@ describe("flags of kube-controller-manager that mean nothing here", () => {
     assert.deepStrictEqual(translate("--allocate-node-cidrs", "--kubeconfig", "a").argv, ["--kubeconfig=a"])
   })
 
-  it("that nobody has are left for the parser to refuse", () => {
+  it("that are unknown stay, and the parser refuses them", () => {
     assert.deepStrictEqual(translate("--alocate-node-cidrs=true").argv, ["--alocate-node-cidrs=true"])
   })
 

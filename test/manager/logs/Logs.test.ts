@@ -200,7 +200,7 @@ describe("what is logged", () => {
     })
   )
 
-  it.effect("is bounded while nobody reads, and says afterwards how much is missing", () =>
+  it.effect("the buffer is bounded while the output is not read, and a line counts the dropped ones", () =>
     Effect.gen(function* () {
       const { host, lines, stderr } = listening()
       const say = (message: string, waiting: number) =>

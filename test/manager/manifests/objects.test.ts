@@ -189,7 +189,7 @@ describe("manifests", () => {
     )
   })
 
-  it("what webhooks ask the API server for is the program's right, and nobody's who has none of them", () => {
+  it("a program with webhooks has the rights that they need, and one without has none of them", () => {
     const picky = Webhook.validating(Pod, undefined, { access: [Access.list(ConfigMap)] })
     const both = Webhook.inOrder(picky, Webhook.validating(Pod, undefined, { access: [Access.get(Node)] }))
     const rules = (webhooks: ReadonlyArray<Webhook.Any>) =>
@@ -328,7 +328,7 @@ describe("manifests", () => {
     ])
   })
 
-  it("the pods have the certificate that a ServiceMonitor verifies mounted where they are told to look for it", () => {
+  it("the pods mount the certificate that a ServiceMonitor verifies, at the path of their flags", () => {
     const mountsOf = (flags: Readonly<Record<string, string>>) => {
       const all = manifests(resolved(flags), [podCount])
       const { containers, volumes } = one(all, "Deployment", "effect-controller-manager").spec.template.spec

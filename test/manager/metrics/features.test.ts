@@ -10,7 +10,7 @@ const registry: ReadonlyArray<Gates.Gate> = [
   { name: "Settled", stage: "GA", byDefault: true, isLocked: true, summary: "" }
 ]
 
-it.effect("every gate is a series that tells whether it is on, by name and stage", () =>
+it.effect("every gate is a series, by name and stage, that is 1 when it is on", () =>
   Effect.gen(function* () {
     yield* Gates.publish(
       registry,

@@ -52,7 +52,7 @@ const asking = Effect.map(Guard.make, (guard) => {
 })
 
 describe("who may read metrics", () => {
-  it.effect("those whom the server knows and lets; 401 and 403 for the rest", () => {
+  it.effect("an authenticated and authorized user gets the metrics; others get 401 or 403", () => {
     const { layer, state } = world()
     return Effect.gen(function* () {
       const ask = yield* asking
@@ -70,7 +70,7 @@ describe("who may read metrics", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("answers are kept: who somebody is for a minute, yes for five, no for half a minute", () => {
+  it.effect("reviews are cached: users for one minute, permissions for five, denials for half a minute", () => {
     const { layer, state } = world()
     return Effect.gen(function* () {
       const ask = yield* asking
@@ -98,7 +98,7 @@ describe("who may read metrics", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("a server that is away or silent lets nobody in, and is asked again", () => {
+  it.effect("an unreachable or silent API server denies the request, and the next request is reviewed again", () => {
     const { layer, state } = world()
     return Effect.gen(function* () {
       const ask = yield* asking
@@ -182,7 +182,7 @@ describe("who may read metrics", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("somebody known who asks for path after path costs few questions", () => {
+  it.effect("a known user who requests path after path causes few reviews", () => {
     const { layer, state } = world()
     return Effect.gen(function* () {
       const ask = yield* asking

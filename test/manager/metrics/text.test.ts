@@ -60,7 +60,7 @@ describe("the text of the metrics", () => {
     )
   )
 
-  it.effect("tells of the process", () =>
+  it.effect("shows the metrics of the process", () =>
     fresh(
       Effect.gen(function* () {
         yield* Process.register(yield* Lag.make)

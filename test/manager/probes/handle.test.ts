@@ -52,7 +52,7 @@ describe("the probes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("an exclude that excludes nothing is told where there is room, and logged where there is none", () =>
+  it.effect("an unknown name in exclude is a warning in a long response, and is logged with a short one", () =>
     Effect.gen(function* () {
       const lines: Array<unknown> = []
       const logger = Logger.make(({ message }) => void lines.push(message))

@@ -61,7 +61,7 @@ describe("what the probes say of informers", () => {
     assert.isUndefined(unsynced([informer({ attempts: 3, lastError: failure, subscribers: 0 })], 1001))
   })
 
-  it("tells of kinds that have not synced in time, however that fails, and of no others", () => {
+  it("lists the kinds that have not synced in time, whatever the error, and no others", () => {
     const told = late(60_000)
     const failing = { ...failure, at: 59_000, retryIn: 30_000 }
     const informers = [
@@ -85,7 +85,7 @@ describe("what the probes say of informers", () => {
     )
   })
 
-  it("alive means that something was heard or tried lately, whatever the server says", () => {
+  it("is alive after a recent event or try, whatever the server returns", () => {
     const now = 5_000_000
     const old = now - deadAfter - 1
     assert.isUndefined(dead([informer({ lastEventAt: now }), informer({})], now))

@@ -56,7 +56,7 @@ describe("the lag of the event loop", () => {
         assert.strictEqual(lag.worstUnsafe(), 0)
         assert.isUndefined(Lag.failure(lag))
         hang(12_000)
-        // Whoever asks first after the block hears of it, although the fiber has not run yet.
+        // The first reader after the block gets it, although the fiber has not run yet.
         assert.isAtLeast(lag.worstUnsafe(), 11_500)
         yield* TestClock.adjust("5 seconds")
         assert.isAtLeast(lag.worstUnsafe(), 11_500)

@@ -1,4 +1,4 @@
-/** Readiness told by a whole manager on the embedded API server, in virtual time. */
+/** Readiness of a whole manager on the embedded API server, in virtual time. */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"

@@ -16,7 +16,7 @@ describe("a probe's answer", () => {
     assert.strictEqual(overall([], { ...options, verbose: true }).text, "[+]ping ok\nreadyz check passed\n")
   })
 
-  it("withholds the reason of a failure, and tells it when asked to, on one line", () => {
+  it("withholds the reason of a failure, and shows it on one line with verbose", () => {
     assert.deepStrictEqual(overall([good, bad], options), {
       healthy: false,
       text: "[+]a ok\n[-]b failed: reason withheld\nreadyz check failed\n"
@@ -27,7 +27,7 @@ describe("a probe's answer", () => {
     )
   })
 
-  it("tells what is worth knowing of a check that passes, when asked to", () => {
+  it("shows the remark of a check that passes, with verbose", () => {
     const remarked = { ...good, remark: "pods\n not synced" }
     assert.deepStrictEqual(overall([remarked], options), { healthy: true, text: "ok" })
     assert.deepStrictEqual(overall([remarked], { ...options, verbose: true }), {
@@ -45,7 +45,7 @@ describe("a probe's answer", () => {
     assert.isFalse(overall([good, bad], { ...options, exclude: ["a"] }).healthy)
   })
 
-  it("of one check tells the reason", () => {
+  it("of a single check shows the reason", () => {
     assert.deepStrictEqual(single(good), { healthy: true, text: "ok" })
     assert.deepStrictEqual(single(bad), {
       healthy: false,

@@ -13,7 +13,7 @@ import * as Shutdown from "../../../src/layers/Shutdown.ts"
 
 type Signal = Parameters<Host["on"]>[0]
 
-/** Says which code it was told to exit with, and what it was given to write. */
+/** A host that records the exit code and its output. */
 const name = "manager"
 
 const hosted = (env: Host["env"] = {}) => {

@@ -19,7 +19,7 @@ const path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/demo"
 
 const millis = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
-/** A lease that we hold, being kept from now on, and what is heard of it. */
+/** A lease that we hold, renewed from now on, and the messages about it. */
 const kept = Effect.gen(function* () {
   const server = Harness.server()
   const client = yield* Effect.provide(KubeClient, Harness.client(Harness.faulty(server.transport, () => Harness.fine)))
@@ -76,7 +76,7 @@ describe("the renewing thread", () => {
     })
   )
 
-  it.effect("stops for good when somebody else holds the lease", () =>
+  it.effect("stops for good when another holder has the lease", () =>
     Effect.gen(function* () {
       const { heard, memory, server, writes } = yield* kept
       yield* beating(memory)

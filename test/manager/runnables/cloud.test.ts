@@ -35,7 +35,7 @@ const chosen = (patterns: string, cloudLoops: Cloud.Choice["cloudLoops"], provid
   )
 
 describe("controllers that need a cloud", () => {
-  it("do not run here when they are somebody else's, and asking for one is an error", () => {
+  it("do not run with an external cloud provider, and to name one is an error", () => {
     assert.deepStrictEqual(chosen("*", "external"), ["pods"])
     assert.deepStrictEqual(chosen("*,-cloud-node", "external"), ["pods"])
     assert.deepStrictEqual(chosen("*", "external", "memory"), ["pods"])
@@ -52,7 +52,7 @@ describe("controllers that need a cloud", () => {
     assert.strictEqual(chosen("pods", "include"), message)
   })
 
-  it("are told of a cloud that there is not", () => {
+  it("fail for an unknown cloud", () => {
     assert.strictEqual(chosen("*", "include", "memoy"), 'there is no cloud provider "memoy": did you mean memory?')
     assert.strictEqual(chosen("*", "external", "moon"), 'there is no cloud provider "moon"; there is: memory')
   })
@@ -61,7 +61,7 @@ describe("controllers that need a cloud", () => {
 describe("the cloud in memory", () => {
   const node = (name: string) => ({ name, providerId: undefined })
 
-  it.effect("answers as it is told, anew each time", () => {
+  it.effect("returns what is configured, computed at each call", () => {
     const machines = new Map<string, Machine>([["a", { instance: { zone: "z" } }]])
     return Effect.gen(function* () {
       const cloud = yield* CloudProvider

@@ -32,7 +32,7 @@ describe("--group-kind-concurrency", () => {
     it(`reads "${text}"`, () => assert.deepStrictEqual(read(text), expected))
   }
 
-  it("names a kind that nobody reconciles, and the nearest that somebody does", () => {
+  it("names a kind without a controller, and the nearest kind that has one", () => {
     const unknown = (text: string) =>
       Concurrency.unknown(Option.getOrThrow(Concurrency.codec.decode(text)), [{ for: Deployment }, {}, { for: Pod }])
     assert.isUndefined(unknown("Deployment.apps=1,Pod=2"))
@@ -64,7 +64,7 @@ describe("how many at once, from the settings", () => {
   const syncs = (flags: Record<string, string>) =>
     syncsOf(Result.getOrThrow(resolve(settings, { flags: new Map(Object.entries(flags)), env: {} })))
 
-  it("is what is built in when nobody says anything", () =>
+  it("is the default without a setting", () =>
     assert.deepStrictEqual(syncs({}), {
       deploymentSyncs: 5,
       replicaSetSyncs: 5,

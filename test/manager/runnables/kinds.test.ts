@@ -95,7 +95,7 @@ describe("a controller whose kind is not served", () => {
     }).pipe(own, Effect.provideService(States.States, States.makeUnsafe()), Effect.provide(layer))
   )
 
-  it.effect("is told by its informer at once, not at the next round, that the kind has gone", () =>
+  it.effect("stops at once when its informer gets a 404, not at the next round", () =>
     Effect.gen(function* () {
       const { set } = yield* Switches.Switches
       const trace: Array<string> = []
@@ -121,7 +121,7 @@ describe("a controller whose kind is not served", () => {
       yield* set(Pod, "served")
       yield* pass("10 seconds")
       assert.deepStrictEqual(trace, ["+maps"])
-      // Nobody watches it, so only a round tells that it has gone.
+      // It has no informer, so only a round of discovery finds that it has gone.
       yield* set(Pod, "absent")
       yield* pass("31 seconds")
       assert.deepStrictEqual(trace, ["+maps", "-maps"])
@@ -129,7 +129,7 @@ describe("a controller whose kind is not served", () => {
     }).pipe(own, Effect.provide(layer))
   )
 
-  it.effect("is skipped for good when nobody is to wait, in one line, and nothing is asked again", () =>
+  it.effect("is skipped for good with missingKinds=skip: one log line, and no further discovery", () =>
     Effect.gen(function* () {
       const { lines, logger } = logged()
       const { asked, set } = yield* Switches.Switches

@@ -45,7 +45,7 @@ const run = ({ firsts, stretches, waits }: History): Run => {
   const steps: Array<Run["steps"][number]> = []
   const rests: Array<Run["rests"][number]> = []
   let running: Array<string> = []
-  // Somebody who is not waited for lacks what it lacks for good.
+  // A skipped controller lacks its kinds for good.
   const closing = new Set<string>()
   for (const { drains, lacking } of waits ? stretches : stretches.slice(0, 1)) {
     const lacks = ({ index }: Member) => lacking[index] === true

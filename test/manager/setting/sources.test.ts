@@ -53,7 +53,7 @@ const said = (sources: Parameters<typeof from>[0]) =>
   })
 
 describe("settings", () => {
-  it("are their defaults when nobody says anything", () => assert.strictEqual(said({}), "10h from Default, all"))
+  it("are their defaults without any source", () => assert.strictEqual(said({}), "10h from Default, all"))
 
   it("an empty variable is one that is not set, and an empty text no value", () =>
     assert.strictEqual(
@@ -113,7 +113,7 @@ describe("settings", () => {
       'configuration file m.yaml: "sync-period" and "min-resync-period" are the same setting; keep one of them'
     ]
   ] as const) {
-    it(`${title} that is wrong is told as it was written`, () => {
+    it(`${title} that is invalid is an error that quotes it as it was written`, () => {
       if (typeof line === "string") assert.strictEqual(said(sources), line)
       else assert.match(said(sources), line)
     })

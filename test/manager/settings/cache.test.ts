@@ -1,4 +1,4 @@
-/** What the settings of the cache come to. Source: framework.md K12, M9, H4. */
+/** What follows from the settings of the cache. Source: controller-runtime: cache.Options.SyncPeriod. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
@@ -15,7 +15,7 @@ const resync = (flags: Record<string, string>) => {
 }
 
 describe("the time between two resyncs", () => {
-  it("is about ten hours when nobody says anything", () => assert.strictEqual(resync({}), "10h around"))
+  it("is about ten hours by default", () => assert.strictEqual(resync({}), "10h around"))
 
   it("is never with zero, by whichever name", () => {
     assert.strictEqual(resync({ "sync-period": "0" }), "never")

@@ -55,7 +55,7 @@ const verdicts = Arbitrary.map(
 
 const isText = (value: unknown): value is string => typeof value === "string"
 
-/** By the books: what must be there for a review to be asked about. */
+/** What the API requires of a review. */
 const isReview = (value: any): boolean => {
   const { apiVersion, kind, request } = value
   const has = (field: string) => {

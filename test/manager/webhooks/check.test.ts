@@ -1,4 +1,4 @@
-/** What cannot be served is told in one sentence when the server is put together. */
+/** Webhooks that cannot be served together are an error when the server is created. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"

@@ -52,7 +52,7 @@ describe("a conversion", () => {
     )
   }
 
-  it.effect("converts what no Schema can read, or nobody could list it", () =>
+  it.effect("converts what no Schema can decode, so that it can be listed", () =>
     Effect.gen(function* () {
       const { review: answer } = yield* convert(review("v1", [gadget("v2", "x", { size: "many" })]))
       assert.deepStrictEqual(answer.response.convertedObjects, [gadget("v1", "x", { count: "many" })])

@@ -229,7 +229,7 @@ describe("a defaulting webhook", () => {
     })
   )
 
-  it.effect("that makes what the Schema refuses has a bug, which is told as one", () =>
+  it.effect("that returns what the Schema refuses is reported as broken", () =>
     Effect.gen(function* () {
       const body = Webhook.defaulting(Gadget, (one) => Effect.succeed({ ...one, spec: { size: 77 } }))
       const { response } = (yield* post(yield* handler([body]), mutate, review({ object: gadget({ size: 1 }) }))).review

@@ -1,6 +1,6 @@
 /**
- * Webhooks over real sockets: what a client hears of reviews that are none, and that API servers - the embedded one and, with
- * `KUBEBUILDER_ASSETS`, a real one - take the configurations that follow from the declarations, call, and do what they are told.
+ * Webhooks over real sockets: the responses to invalid reviews, and API servers - the embedded one and, with `KUBEBUILDER_ASSETS`,
+ * a real one - that accept the generated configurations, call the webhooks, and apply their verdicts.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -50,7 +50,7 @@ const judging = Webhook.validating(
   { operations: ["CREATE", "UPDATE", "DELETE"] }
 )
 
-/** Serves both; where they are, and whom to trust. */
+/** Serves both; returns their address and the authority of their certificate. */
 const serve = Effect.gen(function* () {
   const ca = yield* Effect.promise(() => tls.authority("webhooks"))
   const own = yield* Effect.promise(() => ca.issue("webhook"))

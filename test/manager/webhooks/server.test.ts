@@ -61,7 +61,7 @@ const isReady = Effect.flatMap(Health.Health, (health) =>
 
 const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => Effect.provideService(effect, Health.Health, Health.makeUnsafe())).pipe(
-    // Of a mounted certificate nobody is asked anything.
+    // A mounted certificate needs no request to the API server.
     Effect.provide(Layer.provide(KubeClient.layer, Transport.layerNoop))
   )
 

@@ -58,7 +58,7 @@ describe("the listener", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers nobody who calls it over loopback by a name that is another's", () =>
+  it.live("refuses a request over loopback whose Host header is another name", () =>
     Effect.gen(function* () {
       const handled: Array<string> = []
       const handle: Handler = ({ path }) => Effect.sync(() => (handled.push(path), text(200, "")))
@@ -82,7 +82,7 @@ describe("the listener", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes a method that it was told of, with a short body", () =>
+  it.live("accepts a configured method, with a short body", () =>
     Effect.gen(function* () {
       const handle: Handler = ({ body, method }) =>
         Effect.map(body, (said) => (typeof said === "string" ? text(200, `${method} ${said}`) : said))
@@ -124,7 +124,7 @@ describe("the listener", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a body that nobody reads, with the connection", () =>
+  it.live("closes the connection of a body that the handler does not read", () =>
     Effect.gen(function* () {
       const { port } = yield* Listener.listen(options(() => Effect.succeed(text(200, ""))))
       const post = yield* get(port, "/", { method: "POST", body: "x".repeat(1_000_000) })
@@ -132,7 +132,7 @@ describe("the listener", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends a stream as fast as it is read, and stops making it when nobody reads any more", () =>
+  it.live("sends a stream as fast as the client reads, and interrupts it when the client is gone", () =>
     Effect.gen(function* () {
       let made = 0
       const gone = yield* Deferred.make<void>()
@@ -164,7 +164,7 @@ describe("the listener", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("closing lets an answer under way finish, and takes no more", () =>
+  it.live("closing lets a response in flight finish, and refuses new requests", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const received = yield* Deferred.make<void>()

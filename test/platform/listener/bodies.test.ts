@@ -11,7 +11,7 @@ const mebibyte = 1024 * 1024
 const limit = 7 * mebibyte
 const part = new Uint8Array(mebibyte)
 
-/** A client that has sent so many parts, and sends more when it is told to; undefined: that was all. */
+/** A client that has sent so many parts, and sends more when the test says so; undefined: the end. */
 const client = Effect.fnUntraced(function* (bodies: Bodies, parts: number) {
   const sent = yield* Queue.unbounded<Uint8Array | undefined>()
   for (let index = 0; index < parts; index++) yield* Queue.offer(sent, part)
@@ -107,7 +107,7 @@ describe("bodies together", () => {
     })
   )
 
-  it.effect("that have arrived and are in use make room for nobody; a small one needs none", () =>
+  it.effect("that have arrived and are in use are never dropped; a small one needs no budget", () =>
     Effect.gen(function* () {
       const bodies = new Bodies()
       const used = yield* Effect.forEach(Array.from({ length: 8 }), () => client(bodies, 4))

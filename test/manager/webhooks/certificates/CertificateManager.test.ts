@@ -34,7 +34,7 @@ type Configuration = KubeObject & {
   readonly webhooks?: ReadonlyArray<{ readonly clientConfig: { readonly caBundle?: string } }>
 }
 
-/** What the API server has been told, of each webhook; nothing where nobody has told it anything. */
+/** The `caBundle` of each webhook; empty where none is published. */
 const bundles = Effect.gen(function* () {
   const client = yield* KubeClient
   const all = yield* Effect.forEach(targets(false), ({ name, resource }) =>
@@ -84,7 +84,7 @@ describe("certificates that the manager makes itself", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("go on after somebody has spoilt what the API server knows, or has taken the Secret away", () =>
+  it.effect("are published again after another client has changed a caBundle, or has deleted the Secret", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       const first = yield* CertificateManager.open(certificateOptions)
@@ -95,14 +95,14 @@ describe("certificates that the manager makes itself", () => {
         (bundle) => (serving = bundle.certificate.cert)
       )
       yield* Effect.forkScoped(CertificateManager.keep(certificateOptions, targets(true)))
-      const isTold = (caBundle: string) =>
+      const isPublished = (caBundle: string) =>
         Effect.map(bundles, (all) => all.length === 2 && all.every((one) => one === caBundle))
-      yield* until(isTold(first.caBundle), "the authority is published")
+      yield* until(isPublished(first.caBundle), "the authority is published")
       const [mutating = assert.fail()] = targets(false)
       const path = "/webhooks/0/clientConfig/caBundle"
       yield* client.patch<KubeObject>(mutating.resource, mutating, Patch.json([{ op: "remove", path }]))
-      assert.isFalse(yield* isTold(first.caBundle))
-      yield* until(isTold(first.caBundle), "it is published again")
+      assert.isFalse(yield* isPublished(first.caBundle))
+      yield* until(isPublished(first.caBundle), "it is published again")
 
       yield* client.delete(Secret, certificateOptions)
       yield* until(
@@ -113,7 +113,7 @@ describe("certificates that the manager makes itself", () => {
         "there is another Secret"
       )
       const second = yield* shared
-      yield* until(isTold(second.caBundle), "its authority is published")
+      yield* until(isPublished(second.caBundle), "its authority is published")
       yield* until(
         Effect.sync(() => serving === second.certificate.cert),
         "its certificate is served"
@@ -121,7 +121,7 @@ describe("certificates that the manager makes itself", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("are published over nothing that was read before somebody else has written", () =>
+  it.effect("are not published over a configuration that another client has written meanwhile", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       const { caBundle } = yield* CertificateManager.open(certificateOptions)

@@ -1,7 +1,7 @@
 import { describe } from "@effect/vitest"
 /**
  * The order in which certificates are renewed, with replicas and leaders that read and write in any interleaving, stop in the middle of
- * anything and go on with what they had read long ago: whoever serves is trusted by whoever was told of the authorities last, or a while before.
+ * anything and go on with what they had read long ago: the API server trusts the serving certificate by the authorities that were published last, or a while before.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Rotation from "../../../../src/manager/webhooks/certificates/rotation.ts"
@@ -56,7 +56,7 @@ class World {
     return { issuer: by.id, names: this.names, ...validity }
   }
 
-  /** The Secret after a step, unless somebody has written it since it was read. */
+  /** The Secret after a step, unless another replica has written it since it was read. */
   write(step: Exclude<Rotation.Step, "Publish">, read: NonNullable<Hands["secret"]>): void {
     if (read.version !== this.secret.version) return
     const { state } = read
@@ -119,7 +119,7 @@ class World {
   }
 
   check(): void {
-    // Until the first authority has been published nobody can be trusted.
+    // Until the first authority has been published no certificate can be trusted.
     if (this.configuration.version === 0) return
     for (const [replica, serving] of this.serving.entries()) {
       if (serving === undefined) continue
