@@ -40,7 +40,7 @@ const writes = Family.counter(
 
 const resets = Family.counter(
   "disruption_controller_stale_disruptions_total",
-  "Pods that were told to go and did not, whose condition was taken back"
+  "Pods that were not deleted in time, whose condition was set back"
 )
 
 export const families = [writes, resets]

@@ -52,7 +52,7 @@ const creations = counter(
   "Pods that were made or could not be, by why they were asked for",
   ["reason", "status"]
 )
-const elsewhere = counter("jobs_by_external_controller_total", "Jobs that somebody else manages, by whom", [
+const elsewhere = counter("jobs_by_external_controller_total", "Jobs with managedBy, by controller", [
   "controller_name"
 ])
 const tracked = counter(

@@ -136,7 +136,11 @@ const logger = (host: Host, options: Options, level: Level.MinimumLevel, form: F
     if (!level.admits(said.logLevel)) return
     if (sampler?.admits(said.logLevel, Line.messageOf(said), said.date.getTime()) === false) return
     sink.write(written(said), (lost) =>
-      written({ ...said, logLevel: "Warn", message: `${lost} lines were lost, because nobody reads them fast enough` })
+      written({
+        ...said,
+        logLevel: "Warn",
+        message: `${lost} lines were lost, because standard error is not read fast enough`
+      })
     )
   })
 }

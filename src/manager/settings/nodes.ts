@@ -29,8 +29,7 @@ export const settings = {
   nodeMonitorGracePeriod: Setting.make(Codecs.interval, {
     name: "node-monitor-grace-period",
     group: "tuning",
-    description:
-      "A node of which nothing is heard for so long is not ready; several times what kubelets take to report",
+    description: "A node without a heartbeat for so long is not ready; several times the interval of kubelets",
     default: "50s"
   }),
   nodeStartupGracePeriod: Setting.make(Codecs.interval, {

@@ -42,7 +42,7 @@ export const settings = {
   metricsSecure: Setting.make(Codecs.boolean, {
     name: "metrics-secure",
     group: "servers",
-    description: "Serve metrics over HTTPS, to those whom the API server knows by their token and lets get /metrics",
+    description: "Serve metrics over HTTPS, to clients whose token the API server accepts and that may get /metrics",
     default: "false"
   }),
   metricsCertPath: Setting.optional(Codecs.text("directory"), {

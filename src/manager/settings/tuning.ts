@@ -130,8 +130,7 @@ export const settings = {
   legacyTokenPeriod: Setting.make(Codecs.interval, {
     name: "legacy-service-account-token-clean-up-period",
     group: "tuning",
-    description:
-      "Tokens in Secrets that nobody has used for so long are marked as invalid, and deleted after as long again",
+    description: "Tokens in Secrets that are unused for so long are marked as invalid, and deleted after as long again",
     default: "8760h"
   }),
   ...Nodes.settings,

@@ -221,7 +221,7 @@ describe("what is logged", () => {
       )
       assert.deepStrictEqual(
         lines.map((line) => parsed(line)["msg"]),
-        ["a", "2 lines were lost, because nobody reads them fast enough", "d", "e"]
+        ["a", "2 lines were lost, because standard error is not read fast enough", "d", "e"]
       )
     })
   )
