@@ -63,6 +63,7 @@ const census = censusOf({
     `  for (const n of [1, 2]) it.effect(\`told \${n}\`, () => assert.isTrue(true))`,
     `  it.skipIf(true)("one", () => expect(1).toBe(1))`,
     `  it.each([1])("two", () => assert(true))`,
+    `  checkProperty("hears", () => true)`,
     `  const nobody = /x/.test("nobody")`,
     `})`,
     ``
@@ -100,7 +101,7 @@ describe("census", () => {
   it("banned words are those of comments, titles and pages", () => {
     assert.deepStrictEqual(
       census.bannedWords.map(({ line, what }) => `${line} ${what}`),
-      ["1 told", "1 nobody", "2 told"]
+      ["1 told", "1 nobody", "2 told", "5 hears"]
     )
   })
 

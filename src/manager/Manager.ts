@@ -56,7 +56,7 @@ export interface Options<out R> {
    */
   readonly onStuck?: ((message: string) => Effect.Effect<void>) | undefined
   /** How long to wait at the start for the server to answer, and for the first lists. Default 10 s. */
-  readonly patience?: Duration.Input | undefined
+  readonly startTimeout?: Duration.Input | undefined
   /** Default true: a standby keeps its caches filled. False: kinds are subscribed to when the term begins. */
   readonly warm?: boolean | undefined
   /**
@@ -110,15 +110,15 @@ export const run = <R>(options: Options<R>): Effect.Effect<never, Failure, Servi
 
 const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | Leadership | R> =>
   Effect.gen(function* () {
-    const patience = options.patience ?? "10 seconds"
+    const startTimeout = options.startTimeout ?? "10 seconds"
     const supervisor = yield* Supervisor
     const groups = [{ leadership: yield* Leadership, controllers: options.controllers }, ...(options.groups ?? [])]
     const controllers = groups.flatMap((group) => group.controllers)
     yield* unique(controllers)
-    yield* Preflight.reachable(patience)
+    yield* Preflight.reachable(startTimeout)
     const waits = options.missingKinds !== "skip"
     const setting: Setting = {
-      kinds: yield* Kinds.make({ controllers, waits, patience }),
+      kinds: yield* Kinds.make({ controllers, waits, startTimeout }),
       waits,
       interval: Duration.fromInputUnsafe(options.startInterval ?? Duration.zero),
       limit: {
@@ -142,9 +142,9 @@ const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | 
     )
     yield* supervisor.fork("warmup", Warmup.run({ ...setting, members: controllers }))
     const readable = Kinds.readable(controllers, setting.kinds.absent())
-    if (setting.warm) yield* Effect.raceFirst(failure, Preflight.tried(readable, patience))
+    if (setting.warm) yield* Effect.raceFirst(failure, Preflight.tried(readable, startTimeout))
     return yield* untilFirst(failure, [
-      crew(
+      runGroup(
         controllers.filter((one) => !one.needsLeader),
         setting
       ),
@@ -240,14 +240,14 @@ const stuck = (held: Term, onStuck: (message: string) => Effect.Effect<void> = (
 const term =
   <R>(leaders: ReadonlyArray<Descriptor<R>>, setting: Setting) =>
   (held: Term) =>
-    crew(leaders, {
+    runGroup(leaders, {
       ...setting,
       identify: (controller, client) =>
         Effect.map(setting.identify(controller, client), (own) => Fence.client(own, held))
     }).pipe(Effect.provideService(CurrentTerm, held))
 
 /** Builds controllers in their order while their kinds are served; never ends. */
-const crew = <R>(members: ReadonlyArray<Descriptor<R>>, setting: Setting) =>
+const runGroup = <R>(members: ReadonlyArray<Descriptor<R>>, setting: Setting) =>
   Effect.gen(function* () {
     const states = yield* States
     const supervisor = yield* Supervisor

@@ -18,10 +18,10 @@ export class PreflightError extends Data.TaggedError("PreflightError")<{ readonl
 /** How often a wait looks again. */
 const interval = Duration.millis(250)
 
-/** Waits for the first answer. A connection that fails is tried again until the patience is over; a refusal is final. */
-export const reachable = Effect.fnUntraced(function* (patience: Duration.Input) {
+/** Waits for the first answer. A connection that fails is tried again until the timeout; a refusal is final. */
+export const reachable = Effect.fnUntraced(function* (timeout: Duration.Input) {
   const client = yield* KubeClient
-  const limit = Duration.fromInputUnsafe(patience)
+  const limit = Duration.fromInputUnsafe(timeout)
   const started = yield* Clock.monotonicTimeNanos
   const ask = client.raw({ method: "GET", path: "/version", context: { verb: "get", path: "/version" } })
   let last: ApiError.ApiError | undefined
@@ -70,10 +70,10 @@ const silence = (limit: Duration.Duration, detail: string): string =>
   `the API server did not answer within ${Duration.format(limit)}, check its address: ${detail}`
 
 /**
- * Waits until each of these kinds has synced or has failed once, but no longer than the patience: a standby is warm before it contends,
+ * Waits until each of these kinds has synced or has failed once, but no longer than the timeout: a standby is warm before it contends,
  * and whatever is late for longer is left to the informers, which go on trying.
  */
-export const tried = Effect.fnUntraced(function* (kinds: ReadonlyArray<Resource.Any>, patience: Duration.Input) {
+export const tried = Effect.fnUntraced(function* (kinds: ReadonlyArray<Resource.Any>, timeout: Duration.Input) {
   const cache = yield* Cache
   const informers = yield* Effect.forEach(kinds, (resource) => cache.subscribe(resource))
   const synced = Effect.forEach(informers, (informer) => informer.synced, { discard: true })
@@ -84,5 +84,5 @@ export const tried = Effect.fnUntraced(function* (kinds: ReadonlyArray<Resource.
       yield* Effect.sleep(interval)
     }
   })
-  yield* Effect.timeoutOption(Effect.raceFirst(synced, settled), patience)
+  yield* Effect.timeoutOption(Effect.raceFirst(synced, settled), timeout)
 }, Effect.scoped)

@@ -32,7 +32,7 @@ export interface Options {
   /** False: asked once, at the start, and never again. */
   readonly waits: boolean
   /** How long the first answers are waited for. */
-  readonly patience: Duration.Input
+  readonly startTimeout: Duration.Input
 }
 
 /** Time between two looks at what is absent or doubtful. A kind that comes is used within twice that. */
@@ -78,7 +78,7 @@ interface Document {
   readonly kinds: ReadonlyArray<Resource.Any>
 }
 
-export const make = Effect.fnUntraced(function* ({ controllers, patience, waits }: Options) {
+export const make = Effect.fnUntraced(function* ({ controllers, startTimeout, waits }: Options) {
   const client = yield* KubeClient
   const cache = yield* Cache
   const documents = documentsOf(controllers)
@@ -101,7 +101,7 @@ export const make = Effect.fnUntraced(function* ({ controllers, patience, waits 
   const lookAt = (wanted: ReadonlyArray<Document>) =>
     Effect.forEach(wanted, look, { concurrency: atOnce, discard: true })
 
-  yield* Effect.timeoutOption(lookAt(documents), patience)
+  yield* Effect.timeoutOption(lookAt(documents), startTimeout)
   if (waits && documents.length > 0) {
     let round = 0
     const once = Effect.gen(function* () {

@@ -21,7 +21,7 @@ const budget = 32 * 1024 * 1024
 /** Bytes of each body that are not counted, as many as wait in a connection anyway: a body of the usual size never waits for room. */
 const free = 64 * 1024
 
-const patience = Duration.seconds(5)
+const arrivalTimeout = Duration.seconds(5)
 
 /** Milliseconds. */
 const grace = 1000
@@ -63,7 +63,7 @@ export class Bodies {
       return own
     }).pipe(
       Effect.flatMap((reader) => Effect.raceFirst(this.collect(reader, next, limit), Deferred.await(reader.dropped))),
-      Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(slow) })
+      Effect.timeoutOrElse({ duration: arrivalTimeout, orElse: () => Effect.fail(slow) })
     )
     return { parts, releaseUnsafe: () => own !== undefined && this.release(own) }
   }

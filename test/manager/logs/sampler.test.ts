@@ -1,5 +1,5 @@
-import { describe } from "@effect/vitest"
 /** What is thinned out of the logs. */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Module from "../../../src/manager/logs/Logs.ts"

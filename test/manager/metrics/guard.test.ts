@@ -17,7 +17,7 @@ interface Review {
 }
 
 /** An API server that knows alice and bob by their tokens, and lets alice read. */
-const world = () => {
+const apiServer = () => {
   const state = { sent: [] as Array<Review>, isAway: false, isSilent: false, mayAlice: true }
   const answer = (request: Request) => {
     const review = request.body as Review
@@ -53,7 +53,7 @@ const asking = Effect.map(Guard.make, (guard) => {
 
 describe("who may read metrics", () => {
   it.effect("an authenticated and authorized user gets the metrics; others get 401 or 403", () => {
-    const { layer, state } = world()
+    const { layer, state } = apiServer()
     return Effect.gen(function* () {
       const ask = yield* asking
       assert.strictEqual(yield* ask(undefined), 401)
@@ -71,7 +71,7 @@ describe("who may read metrics", () => {
   })
 
   it.effect("reviews are cached: users for one minute, permissions for five, denials for half a minute", () => {
-    const { layer, state } = world()
+    const { layer, state } = apiServer()
     return Effect.gen(function* () {
       const ask = yield* asking
       yield* ask("alice")
@@ -99,7 +99,7 @@ describe("who may read metrics", () => {
   })
 
   it.effect("an unreachable or silent API server denies the request, and the next request is reviewed again", () => {
-    const { layer, state } = world()
+    const { layer, state } = apiServer()
     return Effect.gen(function* () {
       const ask = yield* asking
       state.isAway = true
@@ -119,7 +119,7 @@ describe("who may read metrics", () => {
     state.sent.filter((review) => review.kind === kind).length
 
   it.effect("unknown tokens cost few questions, however many there are, and none where they come again", () => {
-    const { layer, state } = world()
+    const { layer, state } = apiServer()
     return Effect.gen(function* () {
       const ask = yield* asking
       const statuses = yield* Effect.forEach(Array.from({ length: 1000 }), (_, index) => ask(`stranger-${index}`))
@@ -135,7 +135,7 @@ describe("who may read metrics", () => {
   })
 
   it.effect("those who were known before are asked about while strangers use up what there is", () => {
-    const { layer, state } = world()
+    const { layer, state } = apiServer()
     return Effect.gen(function* () {
       const ask = yield* asking
       assert.strictEqual(yield* ask("alice"), 200)
@@ -150,7 +150,7 @@ describe("who may read metrics", () => {
   })
 
   it.effect("strangers do not displace those who are known", () => {
-    const { layer, state } = world()
+    const { layer, state } = apiServer()
     return Effect.gen(function* () {
       const ask = yield* asking
       yield* ask("alice")
@@ -165,7 +165,7 @@ describe("who may read metrics", () => {
   })
 
   it.effect("a server that is slow is asked about few strangers at once", () => {
-    const { layer, state } = world()
+    const { layer, state } = apiServer()
     return Effect.gen(function* () {
       const ask = yield* asking
       state.isSilent = true
@@ -183,7 +183,7 @@ describe("who may read metrics", () => {
   })
 
   it.effect("a known user who requests path after path causes few reviews", () => {
-    const { layer, state } = world()
+    const { layer, state } = apiServer()
     return Effect.gen(function* () {
       const ask = yield* asking
       assert.strictEqual(yield* ask("alice"), 200)

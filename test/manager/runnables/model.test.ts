@@ -1,6 +1,6 @@
 /**
- * Random registries, and a server whose kinds and rights come and go while leadership is won and lost: at any rest exactly those run whose kinds
- * are served, each once, started in their order; and once everything is served and allowed, everybody works.
+ * Random registries and random operation sequences: kinds and rights come and go while leadership is acquired and lost. When idle, exactly the
+ * controllers run whose kinds are served, each once, started in order; once everything is served and allowed, all of them reconcile.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -27,7 +27,7 @@ import * as Switches from "../../support/switches.ts"
 const kinds: ReadonlyArray<Resource.Any> = [ConfigMap, Secret, ServiceAccount]
 
 const index = Schema.Literals([0, 1, 2])
-const happening = Schema.Union([
+const operation = Schema.Union([
   Schema.Struct({
     _tag: Schema.Literal("Switch"),
     kind: index,
@@ -36,20 +36,20 @@ const happening = Schema.Union([
   Schema.Struct({ _tag: Schema.Literals(["Lead", "Lose"]) })
 ])
 
-const story = Schema.Struct({
+const sequence = Schema.Struct({
   registry: Schema.Array(
     Schema.Struct({ reads: index, requires: Schema.UndefinedOr(index), everywhere: Schema.Boolean })
   ).check(Schema.isMinLength(1), Schema.isMaxLength(4)),
   warm: Schema.Boolean,
-  happenings: Schema.Array(happening).check(Schema.isMaxLength(6))
+  operations: Schema.Array(operation).check(Schema.isMaxLength(6))
 })
-type Story = typeof story.Type
-type Member = Story["registry"][number]
+type Sequence = typeof sequence.Type
+type Member = Sequence["registry"][number]
 
 const pass = (time: `${number} seconds`) =>
   Cluster.settle.pipe(Effect.andThen(TestClock.adjust(time)), Effect.andThen(Cluster.settle))
 
-/** Leadership that is won and lost as the story says. */
+/** Leadership that the operations acquire and lose. */
 const contested = Effect.map(Queue.unbounded<Term>(), (grants) => {
   let lost: Deferred.Deferred<LeaderLost> | undefined
   return {
@@ -78,8 +78,8 @@ const contested = Effect.map(Queue.unbounded<Term>(), (grants) => {
   }
 })
 
-/** What is wrong with how the story went; undefined if nothing is. */
-const play = ({ happenings, registry, warm }: Story) =>
+/** The first violation of a sequence; undefined if there is none. */
+const violationOf = ({ operations, registry, warm }: Sequence) =>
   Effect.gen(function* () {
     const { set } = yield* Switches.Switches
     const client = yield* KubeClient
@@ -100,7 +100,7 @@ const play = ({ happenings, registry, warm }: Story) =>
         ...(member.requires === undefined ? {} : { requires: [kinds[member.requires] ?? ConfigMap] }),
         reconcile: () =>
           Effect.sync(() => {
-            if (!running.includes(name)) wrong.push(`${name} works and does not run`)
+            if (!running.includes(name)) wrong.push(`${name} reconciles and does not run`)
             worked.add(name)
           })
       })
@@ -144,8 +144,8 @@ const play = ({ happenings, registry, warm }: Story) =>
       }
       started.length = 0
     }
-    check("at first")
-    for (const one of [...happenings, ...rest]) {
+    check("at the start")
+    for (const one of [...operations, ...recovery]) {
       if (one._tag === "Switch") {
         modes[one.kind] = one.mode
         yield* set(kinds[one.kind] ?? ConfigMap, one.mode)
@@ -155,11 +155,11 @@ const play = ({ happenings, registry, warm }: Story) =>
     }
     yield* pass("120 seconds")
     const idle = controllers.map(({ name }) => name).filter((name) => !worked.has(name))
-    if (idle.length > 0) wrong.push(`${idle.join()} do not work in the end`)
+    if (idle.length > 0) wrong.push(`${idle.join()} do not reconcile at the end`)
     const exit = fiber.pollUnsafe()
     if (exit !== undefined) wrong.push(`the manager has ended: ${Exit.isFailure(exit) ? String(exit.cause) : ""}`)
     yield* Fiber.interrupt(fiber)
-    if (running.length > 0) wrong.push(`${running.join()} still run after the end`)
+    if (running.length > 0) wrong.push(`${running.join()} still run after the manager has ended`)
     return wrong[0]
   }).pipe(
     Effect.provideService(Health.Health, Health.makeUnsafe()),
@@ -168,8 +168,8 @@ const play = ({ happenings, registry, warm }: Story) =>
     Effect.provide(TestClock.layer())
   )
 
-/** In the end everything is as it should be. */
-const rest: Story["happenings"] = [
+/** At the end all kinds are served, and the manager leads. */
+const recovery: Sequence["operations"] = [
   { _tag: "Switch", kind: 0, mode: "served" },
   { _tag: "Switch", kind: 1, mode: "served" },
   { _tag: "Switch", kind: 2, mode: "served" },
@@ -178,12 +178,12 @@ const rest: Story["happenings"] = [
 
 describe("a registry", () => {
   it.effect(
-    "runs exactly those who can, in their order, each once",
+    "runs exactly the controllers whose kinds are served and that may lead, in order, each once",
     () =>
       Effect.map(
         Arbitrary.checkEffect(
-          Arbitrary.schema(story),
-          (value) => Effect.map(play(value), (wrong) => wrong === undefined),
+          Arbitrary.schema(sequence),
+          (value) => Effect.map(violationOf(value), (wrong) => wrong === undefined),
           { runs: runs(25) }
         ),
         (result) => assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))

@@ -1,5 +1,5 @@
-import { describe } from "@effect/vitest"
 /** Properties of reviews: any text is a review or an `InvalidReview`, and the response has the version and uid of the request. */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
@@ -88,12 +88,12 @@ describe("Admission", () => {
     return Result.isSuccess(found) || (found.failure.message !== "" && !found.failure.message.includes("\n"))
   })
 
-  checkProperty("what can be asked about is read, and nothing else is", reviews, (value) => {
+  checkProperty("a review is read if and only if its request is complete", reviews, (value) => {
     const found = Admission.read(JSON.stringify(value))
     return Result.isSuccess(found) === isReview(value)
   })
 
-  checkProperty("an object that its operation has not is not told", reviews, (value) => {
+  checkProperty("an object that the operation does not have is left out", reviews, (value) => {
     const found = Admission.read(JSON.stringify(value))
     if (Result.isFailure(found)) return true
     const { object, oldObject, operation } = found.success.request
@@ -116,7 +116,7 @@ describe("Admission", () => {
     )
   })
 
-  checkProperty("an answer has version and uid of what was asked", reviews, (value) => {
+  checkProperty("a response has the version and uid of its request", reviews, (value) => {
     const found = Admission.read(JSON.stringify(value))
     if (Result.isFailure(found)) return true
     const told = parsed(Admission.answer(found.success, allowed))
@@ -124,7 +124,7 @@ describe("Admission", () => {
   })
 
   checkProperty(
-    "its patch makes the object what it should be; there is none where it is",
+    "the patch turns the object into the result; there is none where they are equal",
     verdicts,
     ([value, result]) => {
       const found = Admission.read(JSON.stringify(value))

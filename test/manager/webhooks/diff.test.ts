@@ -1,5 +1,5 @@
-import { describe } from "@effect/vitest"
 /** A patch says the difference, and nothing else. */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import { isDeepStrictEqual } from "node:util"
 import type { Json } from "../../../src/apiserver/json.ts"

@@ -48,7 +48,7 @@ const interval = "10 seconds"
 const atOnce = 10
 
 /** How long a start waits for a server that does not answer. */
-const patience = "10 seconds"
+const startTimeout = "10 seconds"
 
 /** The certificate to begin with: the one that is there, or a new one that is there from now on. */
 export const open = (
@@ -57,7 +57,7 @@ export const open = (
   ensured(options).pipe(
     Effect.retry({
       while: (error) => error._tag === "ApiError" && isTransient(error),
-      schedule: Schedule.upTo(Schedule.spaced("500 millis"), { duration: patience })
+      schedule: Schedule.upTo(Schedule.spaced("500 millis"), { duration: startTimeout })
     }),
     Effect.catchTag("ApiError", (error) => Effect.fail(unavailable(options, error))),
     Effect.map(({ bundle }) => bundle)

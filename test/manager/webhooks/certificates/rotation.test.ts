@@ -1,8 +1,8 @@
-import { describe } from "@effect/vitest"
 /**
- * The order in which certificates are renewed, with replicas and leaders that read and write in any interleaving, stop in the middle of
- * anything and go on with what they had read long ago: the API server trusts the serving certificate by the authorities that were published last, or a while before.
+ * The rotation of certificates under random operation sequences: replicas and leaders read and write in any interleaving, stop at any
+ * point, and continue with stale data: the API server trusts the serving certificate by the authorities that were published last, or a while before.
  */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Rotation from "../../../../src/manager/webhooks/certificates/rotation.ts"
 import { checkProperty, int, oneOf } from "../../../support/property.ts"
@@ -17,26 +17,26 @@ interface Bundle {
   readonly version: number
 }
 
-/** What a leader has in its hands between two of its requests. */
-interface Hands {
+/** The state of a leader between two of its requests. */
+interface LeaderState {
   configuration?: Bundle
   secret?: { readonly state: Rotation.State | undefined; readonly version: number }
-  sight?: { readonly caBundle: string; readonly since: number }
+  published?: { readonly caBundle: string; readonly since: number }
 }
 
-/** A cluster of one Secret, one configuration, and replicas that serve what they have seen last. */
-class World {
+/** A cluster of one Secret, one configuration, and replicas that serve the certificate they have read last. */
+class Model {
   now = 1_700_000_000_000
   secret: { state: Rotation.State | undefined; version: number } = { state: undefined, version: 0 }
   configuration: Bundle = { ids: [], version: 0 }
-  /** What API servers that are behind still believe, with the time until which they may. */
-  believed: Array<{ readonly ids: ReadonlyArray<string>; readonly until: number }> = []
+  /** Authorities in API servers with stale caches, with the time until which they may be stale. */
+  stale: Array<{ readonly ids: ReadonlyArray<string>; readonly until: number }> = []
   readonly serving: Array<Rotation.Serving | undefined> = Array.from({ length: replicas }, () => undefined)
-  readonly hands: Array<Hands> = Array.from({ length: replicas }, () => ({}))
+  readonly leaders: Array<LeaderState> = Array.from({ length: replicas }, () => ({}))
   made = 0
-  /** How often there was nothing to go on from. */
+  /** How often the first authority was created. */
   starts = 0
-  /** What was wrong first. */
+  /** The first violation. */
   wrong: string | undefined
 
   readonly module: Module
@@ -57,7 +57,7 @@ class World {
   }
 
   /** The Secret after a step, unless another replica has written it since it was read. */
-  write(step: Exclude<Rotation.Step, "Publish">, read: NonNullable<Hands["secret"]>): void {
+  write(step: Exclude<Rotation.Step, "Publish">, read: NonNullable<LeaderState["secret"]>): void {
     if (read.version !== this.secret.version) return
     const { state } = read
     if (step === "Start" || state === undefined) {
@@ -75,47 +75,47 @@ class World {
     this.secret = { state: next[step](), version: read.version + 1 }
   }
 
-  /** A replica looks at the Secret, and serves what it finds. */
-  look(replica: number): void {
+  /** A replica reads the Secret, and serves its certificate. */
+  readSecret(replica: number): void {
     const step = this.module.repair(this.secret.state, this.now)
     if (step !== undefined) this.write(step, { ...this.secret })
     this.serving[replica] = this.secret.state?.serving
   }
 
-  /** The next request of a leader; there may be several who take themselves for it. */
+  /** The next request of a leader; several replicas may act as leader at once. */
   lead(replica: number): void {
-    const hands = this.hands[replica] ?? {}
-    if (hands.configuration === undefined) return void (hands.configuration = this.configuration)
-    if (hands.secret === undefined) return void (hands.secret = { ...this.secret })
-    const { configuration, secret } = hands
-    this.hands[replica] = hands.sight === undefined ? {} : { sight: hands.sight }
+    const leaders = this.leaders[replica] ?? {}
+    if (leaders.configuration === undefined) return void (leaders.configuration = this.configuration)
+    if (leaders.secret === undefined) return void (leaders.secret = { ...this.secret })
+    const { configuration, secret } = leaders
+    this.leaders[replica] = leaders.published === undefined ? {} : { published: leaders.published }
     const caBundle = (secret.state?.authorities ?? []).map(({ id }) => id)
     const isPublished = caBundle.join() === configuration.ids.join()
-    const before = hands.sight?.caBundle === caBundle.join() ? hands.sight.since : this.now
-    const own = this.hands[replica] ?? {}
-    if (isPublished && caBundle.length > 0) own.sight = { caBundle: caBundle.join(), since: before }
-    else delete own.sight
+    const before = leaders.published?.caBundle === caBundle.join() ? leaders.published.since : this.now
+    const own = this.leaders[replica] ?? {}
+    if (isPublished && caBundle.length > 0) own.published = { caBundle: caBundle.join(), since: before }
+    else delete own.published
     const step = this.module.next(secret.state, {
       now: this.now,
       names: this.names,
-      publishedFor: own.sight === undefined ? undefined : this.now - own.sight.since
+      publishedFor: own.published === undefined ? undefined : this.now - own.published.since
     })
     if (step === undefined) return
     if (step !== "Publish") return this.write(step, secret)
     if (configuration.version !== this.configuration.version) return
-    this.believed.push({ ids: this.configuration.ids, until: this.now + this.module.settling / 2 })
+    this.stale.push({ ids: this.configuration.ids, until: this.now + this.module.settling / 2 })
     this.configuration = { ids: caBundle, version: configuration.version + 1 }
   }
 
-  /** A process ends, whatever it was doing, and is started anew. */
+  /** A process ends at any point, and restarts. */
   crash(replica: number): void {
-    this.hands[replica] = {}
-    this.look(replica)
+    this.leaders[replica] = {}
+    this.readSecret(replica)
   }
 
   pass(millis: number): void {
     this.now += millis
-    this.believed = this.believed.filter(({ until }) => until > this.now)
+    this.stale = this.stale.filter(({ until }) => until > this.now)
   }
 
   check(): void {
@@ -123,7 +123,7 @@ class World {
     if (this.configuration.version === 0) return
     for (const [replica, serving] of this.serving.entries()) {
       if (serving === undefined) continue
-      const views = [this.configuration.ids, ...this.believed.flatMap(({ ids }) => (ids.length === 0 ? [] : [ids]))]
+      const views = [this.configuration.ids, ...this.stale.flatMap(({ ids }) => (ids.length === 0 ? [] : [ids]))]
       if (!views.every((ids) => ids.includes(serving.issuer))) this.wrong ??= `${replica} is not trusted`
       if (serving.notAfter <= this.now) this.wrong ??= `${replica} serves what has expired`
     }
@@ -135,25 +135,25 @@ class World {
   }
 }
 
-type Act =
-  | { readonly _tag: "Look" | "Lead" | "Crash"; readonly replica: number }
+type Operation =
+  | { readonly _tag: "Read" | "Lead" | "Crash"; readonly replica: number }
   | { readonly _tag: "Pass"; readonly seconds: number }
 
-const act: Arbitrary.Arbitrary<Act> = Arbitrary.map(
+const operation: Arbitrary.Arbitrary<Operation> = Arbitrary.map(
   Arbitrary.all({
     kind: int(0, 5),
     replica: int(0, replicas - 1),
     seconds: int(1, 40)
   }),
-  ({ kind, replica, seconds }): Act =>
-    kind === 0 ? { _tag: "Pass", seconds } : { _tag: kind === 1 ? "Look" : kind === 2 ? "Crash" : "Lead", replica }
+  ({ kind, replica, seconds }): Operation =>
+    kind === 0 ? { _tag: "Pass", seconds } : { _tag: kind === 1 ? "Read" : kind === 2 ? "Crash" : "Lead", replica }
 )
 
-/** What happens in the minutes after some days, again and again; then one leads while nothing happens. */
-const story = Arbitrary.array(
+/** Operations in the minutes after some days, repeated; after each, one replica leads without faults. */
+const sequences = Arbitrary.array(
   Arbitrary.all({
     days: int(12, 25),
-    acts: Arbitrary.array(act, { minLength: 0, maxLength: 30 }),
+    operations: Arbitrary.array(operation, { minLength: 0, maxLength: 30 }),
     leader: int(0, replicas - 1)
   }),
   { minLength: 14, maxLength: 40 }
@@ -161,65 +161,67 @@ const story = Arbitrary.array(
 
 const names = ["webhook.example.svc"]
 
-const perform = (world: World, one: Act): void => {
-  if (one._tag === "Pass") world.pass(one.seconds * 1000)
-  else if (one._tag === "Look") world.look(one.replica)
-  else if (one._tag === "Lead") world.lead(one.replica)
-  else world.crash(one.replica)
-  world.check()
+const step = (model: Model, one: Operation): void => {
+  if (one._tag === "Pass") model.pass(one.seconds * 1000)
+  else if (one._tag === "Read") model.readSecret(one.replica)
+  else if (one._tag === "Lead") model.lead(one.replica)
+  else model.crash(one.replica)
+  model.check()
 }
 
-/** Minutes without accidents: whoever leads leads, and everybody looks as often as they do. */
-const calm = (world: World, leader: number): void => {
-  const all: ReadonlyArray<Act> = [0, 1, 2].flatMap((): ReadonlyArray<Act> => [{ _tag: "Lead", replica: leader }])
+/** Minutes without faults: one leader, and every replica reads the Secret at its interval. */
+const settle = (model: Model, leader: number): void => {
+  const all: ReadonlyArray<Operation> = [0, 1, 2].flatMap((): ReadonlyArray<Operation> => [
+    { _tag: "Lead", replica: leader }
+  ])
   for (let times = 0; times < 18; times++) {
-    for (const one of all) perform(world, one)
-    for (let replica = 0; replica < replicas; replica++) perform(world, { _tag: "Look", replica })
-    perform(world, { _tag: "Pass", seconds: 10 })
+    for (const one of all) step(model, one)
+    for (let replica = 0; replica < replicas; replica++) step(model, { _tag: "Read", replica })
+    step(model, { _tag: "Pass", seconds: 10 })
   }
 }
 
-const lived = (chapters: Story): World => {
-  const world = new World(Rotation, names)
-  for (let replica = 0; replica < replicas; replica++) world.look(replica)
-  calm(world, 0)
-  for (const { acts, days, leader } of chapters) {
-    world.pass(days * day)
-    for (const one of acts) perform(world, one)
-    calm(world, leader)
+const modelAfter = (sequence: Sequences): Model => {
+  const model = new Model(Rotation, names)
+  for (let replica = 0; replica < replicas; replica++) model.readSecret(replica)
+  settle(model, 0)
+  for (const { operations, days, leader } of sequence) {
+    model.pass(days * day)
+    for (const one of operations) step(model, one)
+    settle(model, leader)
   }
-  return world
+  return model
 }
 
-type Story = typeof story extends Arbitrary.Arbitrary<infer A> ? A : never
+type Sequences = typeof sequences extends Arbitrary.Arbitrary<infer A> ? A : never
 
 describe("Rotation", () => {
   checkProperty(
-    "whoever serves has what is valid, and by an authority that every API server knows",
-    story,
-    (chapters) => lived(chapters).wrong === undefined
+    "a serving certificate is valid, and signed by an authority that every API server trusts",
+    sequences,
+    (sequence) => modelAfter(sequence).wrong === undefined
   )
 
-  checkProperty("nobody has to begin anew, and authorities are published", story, (chapters) => {
-    const { configuration, secret, starts } = lived(chapters)
+  checkProperty("the first authority is created once, and the authorities are published", sequences, (sequence) => {
+    const { configuration, secret, starts } = modelAfter(sequence)
     const ids = secret.state?.authorities.map(({ id }) => id) ?? []
     return starts === 1 && ids.length > 0 && ids.join() === configuration.ids.join()
   })
 
-  checkProperty("in years authorities come and go", int(0, replicas - 1), (leader) => {
-    const chapters = Array.from({ length: 50 }, () => ({ days: 20, acts: [], leader }))
-    const { made, now, secret } = lived(chapters)
+  checkProperty("over years authorities are replaced, and expired ones are removed", int(0, replicas - 1), (leader) => {
+    const sequence = Array.from({ length: 50 }, () => ({ days: 20, operations: [], leader }))
+    const { made, now, secret } = modelAfter(sequence)
     const authorities = secret.state?.authorities ?? []
     return made >= 4 && authorities.slice(1).every((one) => one.notAfter + Rotation.skew + 20 * day > now)
   })
 
-  checkProperty("nothing outlives the authority that has signed it", int(-100, 500), (days) => {
+  checkProperty("a certificate does not outlive the authority that has signed it", int(-100, 500), (days) => {
     const issuer = { id: "a", notBefore: 0, notAfter: 400 * day }
     const { notAfter, notBefore } = Rotation.validity(days * day, Rotation.lifetimes.serving, issuer)
     return notAfter <= issuer.notAfter && notBefore < days * day
   })
 
-  checkProperty("whoever is called otherwise gets a certificate for it", oneOf("a.svc", "b.svc"), (name) => {
+  checkProperty("a change of the server name requires a new certificate", oneOf("a.svc", "b.svc"), (name) => {
     const now = 10 * day
     const [authority] = [{ id: "a", ...Rotation.validity(now, Rotation.lifetimes.authority) }]
     const serving = { issuer: "a", names: ["a.svc"], ...Rotation.validity(now, Rotation.lifetimes.serving, authority) }

@@ -1,5 +1,5 @@
-import { describe } from "@effect/vitest"
 /** Comparing definitions of random Schemas: equal ones have no differences, and others have all of them. */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
@@ -19,28 +19,28 @@ const pairs = Arbitrary.all([recipes, recipes] as const)
 
 const object = (spec: unknown) => ({ metadata: { name: "one" }, spec })
 
-const told = ({ broken }: typeof Compare, recipe: Recipe, spec: unknown): boolean =>
+const isBroken = ({ broken }: typeof Compare, recipe: Recipe, spec: unknown): boolean =>
   broken(definitionOf(recipe), [object(spec)]).length > 0
 
 describe("compare", () => {
-  checkProperty("objects that would be cut are told of", recipes, (recipe) =>
-    told(compare, recipe, { ...(recipe.sample as object), unheard: 1 })
+  checkProperty("objects with unknown fields, which would be pruned, are reported", recipes, (recipe) =>
+    isBroken(compare, recipe, { ...(recipe.sample as object), unknown: 1 })
   )
 
-  checkProperty("null is no harm where there is a default", recipes, (recipe) => {
+  checkProperty("null in a field with a default is not reported", recipes, (recipe) => {
     const spec = definitionOf(recipe).spec.versions[0]?.schema.openAPIV3Schema.properties?.["spec"]
     const defaulted = Object.entries(spec?.properties ?? {}).filter(([, { default: value }]) => value !== undefined)
     const nulls = Object.fromEntries(defaulted.map(([name]) => [name, null]))
-    return !told(compare, recipe, { ...(recipe.sample as object), ...nulls })
+    return !isBroken(compare, recipe, { ...(recipe.sample as object), ...nulls })
   })
 
-  checkProperty("a definition is the same as itself, with what the server adds", recipes, (recipe) => {
+  checkProperty("a definition does not differ from itself with the fields that the server adds", recipes, (recipe) => {
     const wanted = definitionOf(recipe)
     const live = { ...wanted, spec: { ...wanted.spec, conversion: { strategy: "None" } } }
     return compare.differences(live, wanted).length === 0
   })
 
-  checkProperty("two are different exactly when something is told", pairs, ([one, other]) => {
+  checkProperty("two definitions differ exactly when differences are reported", pairs, ([one, other]) => {
     const [live, wanted] = [definitionOf(one), definitionOf(other)]
     const found = compare.differences(live, wanted)
     return (
@@ -50,9 +50,9 @@ describe("compare", () => {
     )
   })
 
-  checkProperty("good objects do not suffer", recipes, (recipe) => !told(compare, recipe, recipe.sample))
+  checkProperty("valid objects are not reported", recipes, (recipe) => !isBroken(compare, recipe, recipe.sample))
 
-  checkProperty("each bad object does, unless its fault is a null that is taken away", recipes, (recipe) =>
-    recipe.spoil(recipe.sample).every((bad) => JSON.stringify(bad).includes("null") || told(compare, recipe, bad))
+  checkProperty("each invalid object is reported, unless its fault is a null that is pruned", recipes, (recipe) =>
+    recipe.spoil(recipe.sample).every((bad) => JSON.stringify(bad).includes("null") || isBroken(compare, recipe, bad))
   )
 })
