@@ -1,4 +1,4 @@
-/** The cluster, and the controllers that are to run on it. Where it is the embedded one, the program asks it as it would in an installation. */
+/** The cluster, and the controllers that are to run on it. On the embedded cluster the program has the rights of an installation. */
 import * as Effect from "effect/Effect"
 import * as Clusters from "../manager/cluster/clusters.ts"
 import { kindsOf } from "../manager/crds/report.ts"
@@ -52,7 +52,7 @@ const installed = Effect.fnUntraced(function* (resolved: Resolved, selection: Se
   } satisfies Clusters.Account
 })
 
-/** What the chosen controllers and the program need on a cluster: what `check` asks for, and what the embedded cluster grants. */
+/** What the chosen controllers and the program need on a cluster: what `check` reviews, and what the embedded cluster grants. */
 export const wanted = Effect.fnUntraced(function* (resolved: Resolved, cluster: Leases.Place, selection: Selection) {
   const { values } = resolved
   const { core, own } = Leases.leasesOf(values, cluster)
@@ -69,7 +69,7 @@ export const wanted = Effect.fnUntraced(function* (resolved: Resolved, cluster: 
     ],
     leases: [...contended(core, "core"), ...contended(own, undefined)],
     namespaces: CacheSettings.options(values).namespaces,
-    // The API server is asked who may read metrics.
+    // The API server reviews who may read metrics.
     secureMetrics: values.metricsSecure && values.metricsAddress !== undefined,
     certificates: yield* certificatesOf(resolved, cluster, selection)
   } satisfies Permissions.Wanted

@@ -19,7 +19,7 @@ export const mayLead = ({ leaderElect }: Settings.Settings): boolean => Option.g
 export interface Lease {
   readonly namespace: string
   readonly name: string
-  /** Otherwise whoever would contend for it leads at once. */
+  /** False: the group leads at once, without an election. */
   readonly isElected: boolean
 }
 

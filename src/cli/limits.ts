@@ -1,5 +1,5 @@
 /**
- * How often the server is asked, at most: `--kube-api-qps` and `--kube-api-burst`. One limit for the whole program; in kube-controller-manager's
+ * Rate limits of requests: `--kube-api-qps` and `--kube-api-burst`. One limit for the whole program; in kube-controller-manager's
  * place one for each of its clients, which are one for each controller, one for informers, one for discovery. Source: cmd/kube-controller-manager/app,
  * k8s.io/controller-manager/pkg/clientbuilder.
  */
@@ -15,10 +15,10 @@ export const Sharing = Context.Reference<"one" | "each">("effect-controller-mana
   defaultValue: () => "one"
 })
 
-/** Of discovery, whatever is said: many requests, and seldom. Source: SimpleControllerClientBuilder.DiscoveryClient. */
+/** The limit of discovery, whatever the settings: many requests, and seldom. Source: SimpleControllerClientBuilder.DiscoveryClient. */
 const discovery: Transports.Limit = { perSecond: 20, burst: 200 }
 
-/** Of one client; undefined where nothing is limited. `times`: so many times what is said. */
+/** The limit of one client; undefined without a limit. `times`: a multiple of the settings. */
 export const ofClient = (
   { burst, qps }: Settings.Settings,
   server: string,
@@ -31,7 +31,7 @@ export const ofClient = (
         burst: (burst === 0 ? Math.max(1, 2 * qps) : burst) * times.burst
       })
 
-/** Of what the program itself asks: lists of informers, events, discovery. */
+/** The limit of the program's own requests: lists of informers, events, discovery. */
 export const ofProgram = Effect.fnUntraced(function* (settings: Settings.Settings, server: string) {
   const lists = yield* ofClient(settings, server)
   const events = yield* ofClient(settings, server)

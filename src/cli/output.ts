@@ -1,4 +1,4 @@
-/** Objects as YAML to apply: to the standard output, or into files of a directory, whose paths are then said. */
+/** Objects as YAML to apply: to the standard output, or into files of a directory, whose paths are printed. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -7,7 +7,7 @@ import { join } from "node:path"
 import type { File } from "../manager/manifests/objects.ts"
 import type { Host } from "../manager/process/Host.ts"
 
-/** A file could not be written; the message says which and why. */
+/** A file could not be written; the message names it and the reason. */
 export class WriteFailed extends Data.TaggedError("WriteFailed")<{ readonly message: string }> {}
 
 export interface Output {

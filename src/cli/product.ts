@@ -1,5 +1,5 @@
 /**
- * The program of this package: its name, its controllers and what can be said to each of them, and the commands that no other program
+ * The program of this package: its name, its controllers and their settings, and the commands that no other program
  * has. Everything else it has in common with the programs that others write.
  */
 import * as Effect from "effect/Effect"
@@ -90,7 +90,7 @@ const podCount = (settings: Setting.Values<typeof Tuning.settings>) => ({
   nodeSelector: Option.getOrUndefined(settings.podCountNodes)
 })
 
-/** What it is, as a value; the settings are looked at when it runs. */
+/** The program as a value; the settings are read when it runs. */
 export const product = Program.make({
   name: "effect-controller-manager",
   version,

@@ -1,6 +1,6 @@
 /**
  * argv → settings → layers → run: the command line of any program of controllers, and which command does what. It decides nothing that
- * a room could decide. Usage errors end with exit code 2 and one line, every other failure with 1 and one line, a signal with 0.
+ * a single module could decide. Usage errors end with exit code 2 and one line, every other failure with 1 and one line, a signal with 0.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -50,7 +50,7 @@ export interface Whole {
   /** Their settings, too. */
   readonly settings: Setting.Settings
   readonly commands: (host: Host) => ReadonlyArray<Subcommand>
-  /** What is made of the command line before anybody reads it; nothing unless there is something to do. */
+  /** Rewrites the command line before it is parsed. Default: nothing. */
   readonly prepare?: ((argv: ReadonlyArray<string>) => ReadonlyArray<string>) | undefined
 }
 
@@ -64,7 +64,7 @@ const thread = new URL(`../manager/renewal/entry.${import.meta.url.endsWith(".ts
 
 /** The same for what has been checked already. `entry`: the file to start a thread of the program from. */
 export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host: Host, entry?: URL): void => {
-  // Whoever reads what we say may go away, as in `… | head`: then lines are lost, and the work goes on.
+  // The reader of the output may close it, as in `… | head`: then lines are lost, and the program goes on.
   for (const output of [host.stdout, host.stderr]) output.on("error", () => {})
   const verdict: Verdict = { code: 0 }
   const name = Result.match(whole, { onFailure: () => "program", onSuccess: ({ program }) => program.name })
@@ -168,7 +168,7 @@ const crds = (host: Host, { manifests: { out }, settings }: Program.Program["Ser
     ])
   )
 
-/** A command with its settings, from wherever they were said; what it logs is as they say. */
+/** A command with its settings, from all sources; its logs follow them. */
 export const command = <S extends Setting.Settings & typeof LogSettings.settings, E>(
   host: Host,
   name: string,
@@ -185,7 +185,7 @@ export const command = <S extends Setting.Settings & typeof LogSettings.settings
     })
   ).pipe(Command.withDescription(summary))
 
-/** Starts something, says the line that it answers with, and goes on until a signal. */
+/** Starts a service, prints its line, and waits for a signal. */
 const serve = <E>(host: Host, begin: Effect.Effect<string, E, Scope.Scope>) =>
   Effect.gen(function* () {
     const { name } = yield* Program.Program

@@ -22,7 +22,7 @@ import { servers } from "./servers.ts"
 import { services } from "./services.ts"
 import { webhooks } from "./webhooks.ts"
 
-/** `notes`: what else is to be said of the settings, one sentence each. */
+/** `notes`: further log lines about the settings. */
 export const run = Effect.fnUntraced(function* (host: Host, resolved: Resolved, notes: ReadonlyArray<string> = []) {
   const { name } = yield* Program
   return yield* work(host, resolved, notes).pipe(

@@ -19,7 +19,7 @@ export type Resolved = SettingSources.Resolved<typeof Settings.common>
 export type Table = ReadonlyArray<Registry.Entry<Available>>
 export type Selection = Registry.Selection<Available>
 
-/** All controllers there are, set as the settings say; fails when they cannot be meant. */
+/** All controllers, configured by the settings; fails when the settings are invalid. */
 export const tableOf = Effect.fnUntraced(function* (resolved: Resolved) {
   const settings = resolved.values
   const contradiction = Settings.contradiction(resolved)

@@ -1,4 +1,4 @@
-/** Probes, metrics, profiles and what operators look at, as the settings want them. */
+/** Probes, metrics, profiles and debug pages, as the settings configure them. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Clusters from "../manager/cluster/clusters.ts"

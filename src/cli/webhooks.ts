@@ -18,7 +18,7 @@ import { Supervisor } from "../layers/Supervisor.ts"
 import type * as Webhook from "../layers/Webhook.ts"
 import type { Resolved, Selection, Table } from "./selection.ts"
 
-/** There is nothing to serve webhooks with. */
+/** There is no certificate to serve webhooks with. */
 export class NoCertificate extends Data.TaggedError("NoCertificate")<{ readonly message: string }> {}
 
 /** Those that are to be served of these: all or none. */
@@ -28,7 +28,7 @@ export const served = <R>(
 ): ReadonlyArray<Webhook.Webhook<Services | R>> =>
   skipWebhookConfig || webhookPort < 0 ? [] : entries.flatMap((entry) => entry.webhooks ?? [])
 
-/** Fails unless it was said where the certificate comes from. */
+/** Fails unless a setting names the source of the certificate. */
 export const certified = ({
   webhookCertPath,
   webhookSelfSigned

@@ -52,7 +52,7 @@ export interface Options<out R> {
   readonly onLost?: "exit" | "rejoin" | undefined
   /**
    * Run when a term was lost and its work has not ended five seconds later: something in it cannot be interrupted, and neither policy
-   * can go on. The fence holds its writes back all the same. Nothing unless said otherwise; a program ends its process.
+   * can go on. The fence holds its writes back all the same. Default: nothing; a program ends its process.
    */
   readonly onStuck?: ((message: string) => Effect.Effect<void>) | undefined
   /** How long to wait at the start for the server to answer, and for the first lists. Default 10 s. */
@@ -158,7 +158,7 @@ const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | 
     Effect.scoped
   )
 
-/** A name is what states, metrics and accounts go by. */
+/** States, metrics and accounts are identified by the name. */
 const unique = (controllers: ReadonlyArray<Descriptor<unknown>>): Effect.Effect<void, ManagerError> => {
   const names = controllers.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
@@ -168,7 +168,7 @@ const unique = (controllers: ReadonlyArray<Descriptor<unknown>>): Effect.Effect<
 }
 
 /**
- * Runs all of these until one of them or the supervisor fails. Then they are ended, and whatever goes wrong with that is added to the
+ * Runs all of these until one of them or the supervisor fails. Then they are interrupted, and errors of that are added to the
  * first failure, which stays the first; after an interruption there is none to add it to, and it is logged. Source: controller-runtime: controllerManager.engageStopProcedure.
  */
 const untilFirst = <E, E2, R>(failure: Effect.Effect<never, E>, works: ReadonlyArray<Effect.Effect<never, E2, R>>) =>
@@ -228,7 +228,7 @@ const terms = <R>(
     }
   })
 
-/** Its scope is around the term's, so it is still there when the term's work does not end. */
+/** Its scope encloses the term's, so it is open while the term's work does not end. */
 const stuck = (held: Term, onStuck: (message: string) => Effect.Effect<void> = () => Effect.void) =>
   Effect.flatMap(held.lost, ({ message, reason }) =>
     reason === "Released"
@@ -236,7 +236,7 @@ const stuck = (held: Term, onStuck: (message: string) => Effect.Effect<void> = (
       : Effect.delay(onStuck(`leader election lost: ${message}; its work does not end`), "5 seconds")
   )
 
-/** What is built here reads as it likes and writes only while the term can be proven. */
+/** Controllers built here read at any time and write only while the term is valid. */
 const term =
   <R>(leaders: ReadonlyArray<Descriptor<R>>, setting: Setting) =>
   (held: Term) =>

@@ -1,7 +1,7 @@
 /**
- * A program as a value: what it is called, which controllers it has, what can be said to it beyond what every program understands, and
+ * A program as a value: its name, its controllers, its own settings beside those of every program, and
  * what its controllers need beyond what every program provides. The command line, permissions, manifests and messages follow
- * from it. It says what a program is, and runs nothing.
+ * from it. It describes a program, and runs nothing.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -21,7 +21,7 @@ import * as Settings from "./settings.ts"
 /** What a program provides to every controller. */
 export type Available = Services | CloudProvider | ClusterAuthority | Discovery | Transport
 
-/** A controller alone is on by default; an entry says more of it. */
+/** A descriptor alone is on by default; an entry also has aliases, defaults and webhooks. */
 export type Member<R> = Descriptor<R> | Entry<R>
 
 type Common = typeof Settings.common
@@ -33,18 +33,18 @@ export interface Options<S extends Setting.Settings = {}, R = never, E = never> 
    * said otherwise, the name of its lease, its image, and everything in its manifests.
    */
   readonly name: string
-  /** What `--version` answers. Default: 0.0.0. */
+  /** What `--version` prints. Default: 0.0.0. */
   readonly version?: string | undefined
   /** One sentence, the first of `--help`. */
   readonly description?: string | undefined
   /** Flags of its own, each of which is an environment variable and a key of the configuration file too. */
   readonly settings?: S | undefined
-  /** All controllers it can run, in the order in which they are started; a function where they depend on what was said. */
+  /** All controllers it can run, in the order in which they are started; a function where they depend on settings. */
   readonly controllers:
     | ReadonlyArray<Member<NoInfer<R> | Available>>
     | ((resolved: Resolved<Common & S>) => ReadonlyArray<Member<NoInfer<R> | Available>>)
   /**
-   * What the controllers need beyond what is there anyway, or in its place; a function where it depends on what was said. Built once a
+   * Services that the controllers need beyond those of every program, or in their place; a function where they depend on settings. Built once a
    * process, before the first of them; closed after the last.
    */
   readonly services?:
@@ -53,7 +53,7 @@ export interface Options<S extends Setting.Settings = {}, R = never, E = never> 
     | undefined
 }
 
-/** The program cannot be what it was declared to be. */
+/** The declaration of the program is invalid. */
 export class InvalidProgram extends Data.TaggedError("InvalidProgram")<{ readonly message: string }> {}
 
 export class Program extends Context.Service<
@@ -62,11 +62,11 @@ export class Program extends Context.Service<
     readonly name: string
     readonly version: string
     readonly description: string
-    /** What can be said to it: its own settings, and those of every program with the defaults that follow from its name. */
+    /** Its own settings, and those of every program, with the defaults that follow from its name. */
     readonly settings: Common
     /** The same for the manifests it prints. */
     readonly manifests: typeof Manifests.settings
-    /** All controllers there are, set as the settings say. */
+    /** All controllers, configured by the settings. */
     readonly table: (resolved: Resolved<Common>) => ReadonlyArray<Entry<Available>>
     readonly services: (resolved: Resolved<Common>) => Layer.Layer<never, unknown, Available>
   }

@@ -41,7 +41,7 @@ const read = Effect.fnUntraced(function* (path: string) {
     return yield* fail(path, `${why}${line === undefined ? "" : ` (line ${line})`}`)
   }
   const root: unknown = document.toJS()
-  // An empty document says nothing, which is allowed.
+  // An empty document is valid.
   if (root === null) return { path, entries: [] } satisfies Sources.File
   if (typeof root !== "object" || Array.isArray(root)) {
     return yield* fail(path, "it must be a mapping from settings to values, like leader-elect: true")

@@ -1,5 +1,5 @@
 /**
- * Feature gates: what is not yet, or no longer, everybody's behaviour, by name, stage and default. The registry is data; the text
+ * Feature gates: optional behaviour, by name, stage and default. The registry is data; the text
  * of `--feature-gates` decides over it, once, at the start. Source: k8s.io/component-base/featuregate.
  */
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /**
  * What the chosen controllers and the program itself must be allowed, as one list of questions without repetitions: from what each
- * descriptor declares. Whatever asks a server, or writes roles, starts from here. Pure. Source: kube-apiserver's request attributes.
+ * descriptor declares. Checks against a server and generated roles start from here. Pure. Source: kube-apiserver's request attributes.
  */
 import * as Access from "../kube/Access.ts"
 import * as Resource from "../kube/Resource.ts"
@@ -11,7 +11,7 @@ import { Event, Lease, Namespace, Secret, ServiceAccount } from "../kube/resourc
 export interface Holder {
   readonly who: string
   readonly access: ReadonlyArray<Access.Any>
-  /** The service account in `kube-system` as which it asks and writes; the program still reads for its cache, and records. */
+  /** The service account in `kube-system` of its requests; the program's account still reads for the cache and records events. */
   readonly account?: string | undefined
 }
 
@@ -42,7 +42,7 @@ export interface Wanted {
   readonly leases: ReadonlyArray<LeaseName>
   /** Where namespaced kinds are worked on: there, in all of them where none is named, or in those with labels, which may be any. */
   readonly namespaces?: ReadonlyArray<string> | { readonly labels: unknown } | undefined
-  /** Metrics are shown to those alone who may read them: the server is asked who they are and what they may. */
+  /** Metrics need authorization: the API server reviews tokens and permissions. */
   readonly secureMetrics?: boolean | undefined
   /** The program makes the webhooks' certificates itself. */
   readonly certificates?: Certificates | undefined
@@ -196,7 +196,7 @@ const placesOf = (
   return namespaces.length === 0 || resource.scope === "Cluster" || isEverywhere ? [""] : namespaces
 }
 
-/** Whether whoever may do `held` may do `wanted` too. Source: the wildcards and names of RBAC's rules. */
+/** Whether the permission `held` includes `wanted`. Source: the wildcards and names of RBAC's rules. */
 export const covers = (held: Permission, wanted: Permission): boolean =>
   held.verb === wanted.verb &&
   (held.namespace === "" || held.namespace === wanted.namespace) &&

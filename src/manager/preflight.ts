@@ -12,13 +12,13 @@ import type * as Resource from "../kube/Resource.ts"
 import { Cache } from "../layers/Cache.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 
-/** Nothing was started and nothing written; the message says what is wrong and what to do. */
+/** Nothing was started and nothing written; the message names the error and the remedy. */
 export class PreflightError extends Data.TaggedError("PreflightError")<{ readonly message: string }> {}
 
-/** How often a wait looks again. */
+/** Time between two tries. */
 const interval = Duration.millis(250)
 
-/** Waits for the first answer. A connection that fails is tried again until the timeout; a refusal is final. */
+/** Waits for the first response. A connection that fails is tried again until the timeout; a refusal is final. */
 export const reachable = Effect.fnUntraced(function* (timeout: Duration.Input) {
   const client = yield* KubeClient
   const limit = Duration.fromInputUnsafe(timeout)
@@ -26,7 +26,7 @@ export const reachable = Effect.fnUntraced(function* (timeout: Duration.Input) {
   const ask = client.raw({ method: "GET", path: "/version", context: { verb: "get", path: "/version" } })
   let last: ApiError.ApiError | undefined
   yield* ask.pipe(
-    // Whoever answers is there; whether we may read its version is another question.
+    // Any response shows that the server is there, even if we may not read its version.
     Effect.catchIf(
       (error) => error.status !== undefined && !ApiError.isTransient(error) && error.status !== 401,
       () => Effect.void

@@ -1,5 +1,5 @@
 /**
- * Which controllers run: the table of all there are, and the `--controllers` grammar that picks from it. A list of `*` (all
+ * Which controllers run: the table of all controllers, and the `--controllers` grammar that selects from it. A list of `*` (all
  * that are on by default), `name` and `-name`; the first explicit mention of a name, or of one of its aliases, decides, wherever the
  * `*` stands. A name that is not in the table is an error that lists those that are. Source: k8s.io/controller-manager/app: IsControllerEnabled.
  */
@@ -10,27 +10,27 @@ import type { Webhook } from "../layers/Webhook.ts"
 
 /** A controller and what a program that offers it must know. */
 export interface Entry<out R = never> {
-  /** Itself. */
+  /** Its descriptor. */
   readonly controller: Descriptor<R>
-  /** Other names it is known by, such as those of kube-controller-manager: accepted, never shown as the name. */
+  /** Other names, such as those of kube-controller-manager: accepted, never shown as the name. */
   readonly aliases?: ReadonlyArray<string> | undefined
   /**
-   * `core`: one of kube-controller-manager's loops, which lead under that program's lease, so that two of them never fight.
-   * Everything else leads under our own. Source: architecture, decision 6.
+   * `core`: one of kube-controller-manager's controllers. They run under that program's lease, so that never two of them write.
+   * All others run under the lease of this program.
    */
   readonly group?: "core" | undefined
-  /** Its service account in `kube-system`, where it has one; its name unless said otherwise. Source: cmd/kube-controller-manager/app: ControllerContext.NewClient. */
+  /** Its service account in `kube-system`, where it has one; by default its name. Source: cmd/kube-controller-manager/app: ControllerContext.NewClient. */
   readonly account?: string | undefined
   /**
-   * So many times what `--kube-api-qps` and `--kube-api-burst` say is the limit of its client, where every controller has one: in
-   * kube-controller-manager's place. Once unless said otherwise.
+   * The limit of its client, in multiples of `--kube-api-qps` and `--kube-api-burst`, where each controller has a client of its own: in
+   * kube-controller-manager mode. Default 1.
    */
   readonly clientLimits?: { readonly qps: number; readonly burst: number } | undefined
   /** `embedded`: on by default where we own the whole cluster, off on a real one. */
   readonly byDefault: "on" | "off" | "embedded"
-  /** It draws conclusions from what is not there, so it is off when only some namespaces are watched: see `cli/selection.ts`. */
+  /** It acts on the absence of objects, so it is off when only some namespaces are watched: see `cli/selection.ts`. */
   readonly needsAllNamespaces?: boolean | undefined
-  /** Why it runs on the embedded cluster only, as things were said; undefined: it may run anywhere. */
+  /** Why it runs on the embedded cluster only, with these settings; undefined: it may run anywhere. */
   readonly embeddedOnly?: string | undefined
   /** Webhooks about its kinds, which are served where webhooks are, whether the controller itself runs or not. None unless there are any. */
   readonly webhooks?: ReadonlyArray<Webhook<Services | R>> | undefined
@@ -38,20 +38,20 @@ export interface Entry<out R = never> {
   readonly summary: string
 }
 
-/** The table, or what was chosen from it, cannot be meant. */
+/** The table, or the selection from it, is invalid. */
 export class RegistryError extends Data.TaggedError("RegistryError")<{ readonly message: string }> {}
 
 /** What a list of patterns chooses. */
 export interface Selection<out R = never> {
   /** In the order of the table. */
   readonly chosen: ReadonlyArray<Entry<R>>
-  /** Off, by default or because the list says so. */
+  /** Off, by default or by the list. */
   readonly disabled: ReadonlyArray<string>
   /** Those of them that the list wants, each with the reason why it is off all the same. */
   readonly unmet: ReadonlyMap<string, string>
 }
 
-/** Whether the list can be meant at all, whichever cluster it is for; answers with all names. */
+/** Checks the list for any cluster; returns all names. */
 export const check = (
   table: ReadonlyArray<Entry<unknown>>,
   patterns: ReadonlyArray<string>
@@ -94,7 +94,7 @@ export const select = <R>(
   })
 }
 
-/** What the first explicit mention of a controller says; undefined where there is none. */
+/** Whether the first explicit mention of a controller enables it; undefined where there is none. */
 export const mentioned = (entry: Entry<unknown>, patterns: ReadonlyArray<string>): boolean | undefined => {
   const explicit = patterns.find((pattern) => namesOf(entry).includes(nameIn(pattern)))
   return explicit === undefined ? undefined : !explicit.startsWith("-")

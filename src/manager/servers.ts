@@ -35,9 +35,9 @@ export interface Options {
   /** Undefined: off. */
   readonly probes: Place | undefined
   readonly metrics: Place | undefined
-  /** Off unless said otherwise. */
+  /** Default: off. */
   readonly profiles?: Profiles | undefined
-  /** Metrics over HTTPS, and not for everybody. */
+  /** Metrics over HTTPS, with authorization. */
   readonly secure?: Secure | undefined
   /** Those that will run here, now or after an election: their series exist from the start. */
   readonly controllers: ReadonlyArray<Counted>
@@ -83,7 +83,7 @@ export const start = Effect.fnUntraced(function* (options: Options) {
   const health = yield* Health
   const lag = yield* Lag.make
   yield* health.register("liveness", { name: "event-loop", run: Effect.sync(() => Lag.failure(lag)) })
-  // Until the manager says more, and again after it has ended.
+  // Until the manager registers its checks, and again after it has ended.
   yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed("the informers are not running") })
   const Process = yield* Effect.promise(() => import("../platform/processMetrics.ts"))
   const { observe, registry } = yield* Probes.slis(Process.registerStart)
@@ -107,7 +107,7 @@ const profiles = Effect.fnUntraced(function* (options: Profiles) {
 })
 
 interface Metrics extends Options {
-  /** Who answers probes where that is the same server, without asking who asks. */
+  /** The handler of probes where they share the server: they need no authorization. */
   readonly open: Handler | undefined
   /** What the probes' checks are counted in. */
   readonly slis: Metric.MetricRegistry

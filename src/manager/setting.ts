@@ -1,11 +1,11 @@
 /**
- * A setting: one thing that the user may say, declared once and beside what it describes. From a record of settings follow the
+ * A setting of the program, declared once and beside what it configures. From a record of settings follow the
  * flags, `--help`, completions, the environment, the configuration file, `/configz` and the table in `docs/operations.md`.
  * Pure data; `setting/sources.ts` reads the sources.
  */
 import * as Option from "effect/Option"
 
-/** How a text is read as an `A`; the text is the same whichever source it came from. */
+/** Parses a text as an `A`; the text has one format, whichever source it comes from. */
 export interface Codec<out A> {
   /** What `--help` calls a value: `duration`. */
   readonly metavar: string
@@ -15,9 +15,9 @@ export interface Codec<out A> {
   readonly choices?: readonly [string, ...Array<string>] | undefined
   /** A flag of this needs no value: alone it means `true`, and `--no-…` means `false`. */
   readonly isSwitch?: true | undefined
-  /** None: the text means nothing here. */
+  /** None: the text is invalid. */
   readonly decode: (text: string) => Option.Option<A>
-  /** What is wrong with a text that means nothing, where more can be said than what is expected. */
+  /** Explains an invalid text, where there is more to explain than what is expected. */
   readonly explain?: ((text: string) => string | undefined) | undefined
 }
 
@@ -39,7 +39,7 @@ export const groups = {
 /** The section of `--help` in which a setting stands. */
 export type Group = keyof typeof groups
 
-/** One thing that can be said to a program: by a flag, by an environment variable or in the file of `--config`. */
+/** A setting of a program: a flag, an environment variable and a key in the file of `--config`. */
 export interface Setting<out A> {
   /** The flag without its dashes, and the key in the configuration file. */
   readonly name: string
@@ -59,11 +59,11 @@ export interface Setting<out A> {
   readonly default: string | undefined
   /** How its text is read and written. */
   readonly codec: Codec<unknown>
-  /** None: the text, or the absence of one, means nothing here. An absent default must mean something. */
+  /** None: the text, or its absence, is invalid. An absent default must be valid. */
   readonly read: (text: string | undefined) => Option.Option<A>
 }
 
-/** An environment variable that others have made a habit of. */
+/** An established environment variable, such as `KUBECONFIG`. */
 export interface Variable {
   /** `KUBECONFIG`. */
   readonly name: string
@@ -76,7 +76,7 @@ export interface Variable {
 /** Settings by the property under which the program finds their values. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>
 
-/** What was said, read: each setting's value by its property. */
+/** The parsed values of settings, by property. */
 export type Values<S extends Settings> = {
   readonly [K in keyof S]: S[K] extends Setting<infer A> ? A : never
 }
@@ -92,7 +92,7 @@ interface Described {
   readonly secret?: boolean | undefined
 }
 
-/** A setting that has a value whatever is said: its default is a text like any other and must be readable. */
+/** A setting with a default, which is a text like any other and must be valid. */
 export const make = <A>(
   codec: Codec<A>,
   options: Described & {
@@ -111,7 +111,7 @@ export const withDefault = <A>(setting: Setting<A>, text: string): Setting<A> =>
   read: (said) => setting.read(said ?? text)
 })
 
-/** A setting without a default: nothing said, and nothing between the quotes, is `None`. */
+/** A setting without a default: absent and empty are `None`. */
 export const optional = <A>(codec: Codec<A>, options: Described): Setting<Option.Option<A>> => ({
   ...described(codec, options),
   default: undefined,
@@ -136,6 +136,6 @@ export const environmentName = (name: string): string => `CM_${name.replaceAll("
 /** The name as it is declared: Kubernetes' own programs take underscores for dashes. Source: k8s.io/component-base WordSepNormalizeFunc. */
 export const canonical = (name: string): string => name.replaceAll("_", "-")
 
-/** What stands when nothing is said, as documentation has it. */
+/** The default, as the documentation shows it. */
 export const defaultText = (setting: Setting<unknown>): string | undefined =>
   setting.default === undefined || setting.default === "" ? undefined : setting.default

@@ -34,7 +34,7 @@ export const settings = { ...common, ...Tuning.settings }
 
 export type Settings = Setting.Values<typeof common>
 
-/** The first two settings that cannot both be meant, in one sentence. */
+/** The first contradiction between two settings, in one sentence. */
 export const contradiction = (resolved: Resolved<typeof common>): string | undefined =>
   meaningless(resolved) ?? reversed(resolved) ?? twofold(resolved)
 
@@ -73,7 +73,7 @@ const meaningless = ({ origins, values }: Resolved<typeof common>): string | und
     case "auto":
       return undefined
     case "embedded":
-      // KUBECONFIG is in many shells, and says nothing about this program.
+      // KUBECONFIG is set in many shells, not for this program.
       return (
         (origins.kubeconfig._tag === "Environment" ? undefined : clash("kubeconfig")) ??
         clash("context") ??

@@ -1,4 +1,4 @@
-/** The command that asks whether the program could run. */
+/** `check`: whether the program could run against a cluster. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -10,7 +10,7 @@ import type { Host } from "../../manager/process/Host.ts"
 import { connect, wanted } from "../connect.ts"
 import { type Resolved, tableOf } from "../selection.ts"
 
-/** The controllers could not work as things are; the table has said why. */
+/** The controllers could not work; the table has the reasons. */
 class CheckFailed extends Data.TaggedError("CheckFailed")<{ readonly message: string }> {}
 
 /** The same settings and the same cluster as `run`, but only questions. */

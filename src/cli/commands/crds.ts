@@ -17,10 +17,10 @@ import * as Output from "../output.ts"
 import { connect } from "../connect.ts"
 import { type Resolved, type Table, tableOf } from "../selection.ts"
 
-/** The definitions are not what they should be; what was printed before says how. */
+/** The definitions differ from the wanted ones; the output before names the differences. */
 export class Different extends Data.TaggedError("Different")<{ readonly message: string }> {}
 
-/** What can be said about printing. */
+/** Settings of the output. */
 export const printSettings = { ...Settings.common, out: own.out }
 
 type Kinds = ReadonlyArray<Resource.AnyCustom>
@@ -34,7 +34,7 @@ const kindsOf = (table: Table, { values }: { readonly values: Pick<Resolved["val
     Report.kindsOf(chosen.map(({ controller }) => controller))
   )
 
-/** Nothing is asked of any cluster. */
+/** No cluster is contacted. */
 export const print = Effect.fnUntraced(function* (host: Host, resolved: SettingSources.Resolved<typeof printSettings>) {
   return yield* printKinds(host, resolved.values.out, yield* kindsOf(yield* tableOf(resolved), resolved))
 })

@@ -17,7 +17,7 @@ import * as Output from "../output.ts"
 import { tableOf } from "../selection.ts"
 import { certified, served } from "../webhooks.ts"
 
-/** For a cluster that has a controller manager of its own; nothing is asked of any. */
+/** For a cluster that has a controller manager of its own; no cluster is contacted. */
 export const manifests = Effect.fnUntraced(function* (host: Host, resolved: SettingSources.Resolved<typeof settings>) {
   const { manifests: all, name } = yield* Program
   const table = yield* tableOf(resolved)

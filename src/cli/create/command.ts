@@ -1,6 +1,6 @@
 /**
  * `create`: writes a new operator into a folder, from the template that lies beside the program. Nothing is written before everything that
- * can be wrong has been looked at. It installs nothing and does not prompt.
+ * can be wrong has been checked. It installs nothing and does not prompt.
  */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -19,7 +19,7 @@ import { version } from "../../version.ts"
 import * as Names from "./names.ts"
 import * as Template from "./template.ts"
 
-/** The folder cannot be written to, or the template cannot be read; the message says which and why. */
+/** The folder cannot be written to, or the template cannot be read; the message names it and the reason. */
 export class CreateFailed extends Data.TaggedError("CreateFailed")<{ readonly message: string }> {}
 
 const declared = { env: false, group: "command" } as const

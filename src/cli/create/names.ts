@@ -5,7 +5,7 @@
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 
-/** What the user has said. */
+/** The user's input. */
 export interface Said {
   /** The folder, whose last part is the operator's name. */
   readonly path: string

@@ -20,7 +20,7 @@ export const parse = (text: string): Option.Option<Address | undefined> => {
   return Option.some({ host: match[1] ?? (match[2] || undefined), port })
 }
 
-/** Nothing outside of this machine, or of this pod, reaches it. */
+/** True if only this machine, or this pod, reaches the address. */
 export const isLoopback = (host = ""): boolean => /^(localhost$|(::ffff:)?127\.|(0*:)+0*1$)/i.test(host)
 
 export const format = ({ host, port }: Address): string =>

@@ -34,7 +34,7 @@ export type Handler = (request: HttpRequest) => Effect.Effect<HttpResponse>
 
 export const text = (status: number, body: string): HttpResponse => ({ status, body })
 
-/** Indented: people read it, on terminals too. */
+/** Indented, and printable on terminals. */
 export const json = (value: unknown): HttpResponse => ({
   status: 200,
   body: `${printable(JSON.stringify(value, undefined, 2))}\n`,

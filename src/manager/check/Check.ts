@@ -1,6 +1,6 @@
 /**
  * Asks a cluster whether the chosen controllers could work on it, and changes nothing: that it answers, that it serves what they
- * need, and that it allows us each thing that they would do. It goes on after a failure, because the user wants the whole
+ * need, and that it allows each of their requests. It goes on after a failure, because the user wants the whole
  * list; only without an answer there is nothing more to ask. Source: authorization.k8s.io SelfSubjectAccessReview.
  */
 import * as Effect from "effect/Effect"
@@ -15,7 +15,7 @@ import { reachable } from "../preflight.ts"
 export interface Finding {
   readonly check: "configuration" | "reachability" | "discovery" | "permissions"
   readonly isOk: boolean
-  /** What was looked at: an address, a kind, an endpoint. */
+  /** What was checked: an address, a kind, an endpoint. */
   readonly subject: string
   /** What was found; where it is not well, what is wrong and who needs it. */
   readonly detail: string
@@ -51,7 +51,7 @@ export const run = Effect.fnUntraced(function* (options: Options) {
   return [configuration, reachability, ...served, ...allowed]
 })
 
-/** What the server says of itself; some keep it from those they do not know. */
+/** The server's version; some servers hide it from unknown clients. */
 const versionOf = Effect.gen(function* () {
   const client = yield* KubeClient
   const { body } = yield* client.raw({

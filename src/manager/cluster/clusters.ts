@@ -1,6 +1,6 @@
 /**
  * Finds the cluster to run on and connects to it: a real one through its credentials, or the embedded one when nothing is
- * configured or when it was asked for. Both are reached over HTTPS; the embedded one has no other door. Platform edge.
+ * configured or when it was asked for. Both are reached over HTTPS; the embedded one has no other transport. Platform edge.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -36,7 +36,7 @@ export interface Connected {
   readonly authority: Layer.Layer<ClusterAuthority>
   /** Its address. */
   readonly server: string
-  /** Where a Lease goes when nothing was said. */
+  /** The default namespace of a Lease. */
   readonly namespace: string
   /** A command to try, for the user to copy. */
   readonly hint: string | undefined
@@ -59,7 +59,7 @@ export interface Expected {
   readonly account: Account | undefined
 }
 
-/** A service account in `kube-system`, and all roles that there are to be when it first asks. */
+/** A service account in `kube-system`, and all roles that exist before its first request. */
 export interface Account {
   readonly name: string
   readonly roles: ReadonlyArray<Manifest>

@@ -34,7 +34,7 @@ export const withPace = (transport: Transport["Service"], pace: Pace | undefined
   pace
 })
 
-/** Every write asks the server to do all but store it, so that validation and admission answer as they would. Source: dryRun of the API conventions. */
+/** Every write is a dry run: validation and admission run, and nothing is stored. Source: dryRun of the API conventions. */
 export const withDryRun = (transport: Transport["Service"]): Transport["Service"] => ({
   ...transport,
   send: (request) => transport.send(dry(request))

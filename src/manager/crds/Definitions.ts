@@ -33,7 +33,7 @@ export const CustomResourceDefinition = Resource.make<Stored>()({
   scope: "Cluster"
 })
 
-/** The API server does not serve a kind although it has the definition; the message says which, and what the server says of it. */
+/** The API server does not serve a kind although it has the definition; the message has the kind and the server's error. */
 export class NotEstablished extends Data.TaggedError("NotEstablished")<{
   readonly message: string
   /** `memcacheds.cache.example.com`. */
@@ -147,7 +147,7 @@ export interface Comparison {
   readonly broken: ReadonlyArray<Broken>
 }
 
-/** What `install` would change, and which objects would suffer; asks only. */
+/** What `install` would change, and which objects would be refused or pruned; it only reads. */
 export const diff = (resources: ReadonlyArray<Resource.AnyCustom>) =>
   Effect.forEach(
     resources,

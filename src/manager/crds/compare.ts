@@ -30,7 +30,7 @@ export const differences = (
   return found
 }
 
-/** Conversion is configured by whoever serves it, and is asked for only where the wanted definition says something of it. */
+/** Conversion is configured by the program that serves it, and is compared only where the wanted definition has it. */
 const comparable = ({ spec }: CustomResourceDefinition, wanted: CustomResourceDefinition): object => ({
   ...Object.fromEntries(Object.entries(spec).filter(([field]) => Object.hasOwn(wanted.spec, field))),
   versions: Object.fromEntries(spec.versions.map((version) => [version.name, version]))

@@ -1,5 +1,5 @@
 /**
- * What `crds` says: which kinds the chosen controllers have of their own, what became of their definitions, and what would. Pure; a line for
+ * The output of `crds`: the custom kinds of the selected controllers, and what was or would be done with their definitions. Pure; a line for
  * each thing, with its path, so that it can be searched and compared.
  */
 import type * as Access from "../../kube/Access.ts"
@@ -8,7 +8,7 @@ import { oneLine } from "../../kube/printable.ts"
 import type { Broken, Difference } from "./compare.ts"
 import type { Comparison, Installed } from "./Definitions.ts"
 
-/** What is said where there is nothing to do. */
+/** The output where there is nothing to do. */
 export const none = "none of the chosen controllers declares a kind of its own"
 
 /** The kinds that the controllers declare with Schemas, each once, by name. */

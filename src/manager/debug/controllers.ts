@@ -25,7 +25,7 @@ export interface Controller {
 export interface Seen {
   readonly controller: Controller
   readonly snapshot: LoopSnapshot
-  /** What the manager says of it; undefined before there is one. */
+  /** Its state in the manager; undefined before the manager starts. */
   readonly state: State | undefined
   /** The lease of its group while this process does not hold it; undefined when it leads or need not. */
   readonly awaited: { readonly lease: string; readonly leader: string | undefined } | undefined

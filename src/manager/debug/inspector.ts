@@ -56,7 +56,7 @@ const cpuProfile = (seconds: number): Effect.Effect<string> =>
     })
   )
 
-/** Where the inspector, which is given texts only, finds what it is asked about. */
+/** The global by which an expression of the inspector, which is a text, finds the object. */
 const meeting = Symbol.for("effect-controller-manager/inspector")
 
 /** All objects of the fibers' class that are alive. */

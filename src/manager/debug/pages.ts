@@ -1,6 +1,6 @@
 /**
  * The pages that the metrics server has for operators, each rendered at the request, from state that lives elsewhere. They are
- * mounted only behind the filter that knows who asks.
+ * mounted only behind authentication and authorization.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -21,7 +21,7 @@ export type Effective = ReadonlyArray<{ readonly name: string; readonly text: st
 
 export interface Options {
   readonly effective: Effective
-  /** Those that were chosen, in the order of the registry. */
+  /** The selected controllers, in the order of the registry. */
   readonly controllers: ReadonlyArray<Controllers.Controller>
   /** Names of those that were not. */
   readonly disabled: ReadonlyArray<string>

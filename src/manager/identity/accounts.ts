@@ -1,5 +1,5 @@
 /**
- * Service accounts of controllers: a token of its own for each, asked of the server for an hour and asked for again when four fifths of that
+ * Service accounts of controllers: a token of its own for each, requested for an hour and renewed when four fifths of that
  * are over. The account is made where there is none. A token that cannot be renewed is used until its end; after that
  * calls fail, are retried like others, and say why. Source: k8s.io/controller-manager/pkg/clientbuilder: DynamicControllerClientBuilder.
  */
@@ -15,10 +15,10 @@ import type { Client } from "../../layers/KubeClient.ts"
 /** Where the accounts are. */
 export const namespace = "kube-system"
 
-/** Seconds that a token is asked for. */
+/** Requested lifetime of a token, in seconds. */
 const lifetime = 3600
 
-/** Of its lifetime, after which another is asked for. */
+/** Part of the lifetime after which a token is renewed. */
 const renewAfter = 0.8
 
 /** Milliseconds until the next try to renew a token that is still good. */
@@ -109,7 +109,7 @@ const ask = Effect.fnUntraced(function* (client: Client, account: string) {
   const { token } = property(answer.body, "status")
   if (typeof token !== "string") return yield* ApiError.decode(context, "the answer has no token")
   const { expirationSeconds } = property(answer.body, "spec")
-  // A server may give less than it was asked for; what it says beyond that is for clients that do not renew.
+  // A server may grant a shorter lifetime than requested, or a longer one for clients that do not renew.
   const seconds = typeof expirationSeconds === "number" ? Math.min(expirationSeconds, lifetime) : lifetime
   return { token: Redacted.make(token, { label: "token" }), seconds }
 })

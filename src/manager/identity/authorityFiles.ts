@@ -56,7 +56,7 @@ const keyIn = (text: string): string | undefined => {
   return at === -1 ? undefined : text.slice(begin.index, at + end.length)
 }
 
-/** What the platform says of a broken key is not repeated. */
+/** Node's message about an invalid key is left out. */
 const privateKeyOf = (pem: string) => {
   try {
     return createPrivateKey(pem)

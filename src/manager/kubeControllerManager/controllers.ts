@@ -42,7 +42,7 @@ export const table = <R>(entries: ReadonlyArray<Entry<R>>): ReadonlyArray<Entry<
 export interface Chosen {
   /** Without those that are not here. */
   readonly patterns: ReadonlyArray<string>
-  /** One sentence about those of them that were asked for. */
+  /** One sentence about those of them that the list enables. */
   readonly note: string | undefined
 }
 

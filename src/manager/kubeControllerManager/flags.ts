@@ -155,7 +155,7 @@ const flagIn = (argument: string): { readonly name: string; readonly value: stri
 
 const gateNames = new Set<string>([...gates.map(({ name }) => name), "AllAlpha", "AllBeta"])
 
-/** `kube:` is the component that is meant where none is named. What is no gate and value is left for the setting to refuse. */
+/** `kube:` is the default component. A text that is not a gate with a value stays, and the setting refuses it. */
 const gatesIn = (text: string) => {
   const entries = text.split(",").map((entry) => entry.trim().replace(/^kube:/, ""))
   const isElsewhere = (entry: string): boolean =>

@@ -137,7 +137,7 @@ export const asOwn = (
       ...resolved.values,
       ...servers,
       controllers: garbageCollector ? controllers : ["-garbagecollector", ...controllers],
-      // Any cloud is asked by another program.
+      // Controllers for a cloud run in another program.
       cloudProvider: Option.filter(cloudProvider, (name) => name !== "external"),
       minResyncPeriod: isSaid("syncPeriod") && !isSaid("minResyncPeriod") ? Option.none() : minResyncPeriod
     },

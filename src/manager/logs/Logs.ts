@@ -1,6 +1,6 @@
 /**
- * The program's logs: which lines are said, in which form, to standard error. It reads the level and the form for each line, because
- * both may change after the start. Not for answers, which go to standard output.
+ * The program's logs: which lines are written, in which format, to standard error. It reads the level and the format for each line, because
+ * both may change after the start. Results go to standard output instead.
  */
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
@@ -46,7 +46,7 @@ export interface Options extends Line.Style {
   readonly isSampled: boolean
 }
 
-/** Until it is known what the user wants. */
+/** Before the settings are resolved. */
 export const initial: Options = {
   level: "Info",
   form: "console",
@@ -83,7 +83,7 @@ export class Sampler {
   /** Lines of this second by level and message; never more than `mostCounts` and the shared one. */
   private readonly counts = new Map<string, number>()
 
-  /** Whether the line is to be written. `millis`: when it was said. */
+  /** Whether the line is to be written. `millis`: when it was logged. */
   admits(level: string, message: string, millis: number): boolean {
     const second = Math.floor(millis / 1000)
     if (second !== this.second) {
@@ -114,7 +114,7 @@ class Sink {
     this.output = output
   }
 
-  /** `notice`: the line that says how many were lost. */
+  /** `notice`: the line with the number of lost lines. */
   write(line: string, notice: (lost: number) => string): void {
     // Half the bound before it goes on, or a reader that takes a line now and then would get a notice with each.
     if ((this.output.writableLength ?? 0) > (this.lost === 0 ? mostWaiting : mostWaiting / 2)) {

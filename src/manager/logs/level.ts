@@ -1,5 +1,5 @@
 /**
- * The least level that the process logs, which can be changed while it runs. Loggers look at it for each line; Effect's own
+ * The least level that the process logs, which can be changed while it runs. Loggers read it for each line; Effect's own
  * minimum is a value of each fiber's context and cannot be changed from outside, so the program lets everything through that one.
  * One object for each process, found by {@link Current}.
  */
@@ -51,7 +51,7 @@ export class MinimumLevel {
   /** Whether a line of this level is logged. */
   readonly admits = (level: LogLevel.LogLevel): boolean => LogLevel.isGreaterThanOrEqualTo(level, this.level)
 
-  /** From the next line on. Answers with the level, or with one sentence that says what the text should have been. */
+  /** From the next line on. Returns the level, or one sentence with the valid texts. */
   readonly set = (text: string): Result.Result<LogLevel.LogLevel, string> =>
     Option.match(parse(text), {
       onNone: () => Result.fail(`there is no log level "${text.slice(0, 40)}": it must be ${expected}`),

@@ -1,6 +1,6 @@
 /**
  * From what was logged to one line of text: JSON with the keys that operators of Go's controllers know (`level`, `ts`, `logger`,
- * `msg`, the values, `error`, `stacktrace`), or `key=value` for people. Values keep their names and never replace those keys. A line
+ * `msg`, the values, `error`, `stacktrace`), or `key=value` on a console. Values keep their names and never replace those keys. A line
  * is bounded, secrets are taken out. Pure. Source: zap, component-base/logs.
  */
 import * as Cause from "effect/Cause"
@@ -21,7 +21,7 @@ type TimeEncoding = (typeof timeEncodings)[number]
 export interface Style {
   /** The least level at which the stack of an error is shown. */
   readonly stacktraceLevel: LogLevel.LogLevel
-  /** Undefined: what suits the form, seconds in JSON and milliseconds for people. */
+  /** Undefined: the default of the format, seconds in JSON and milliseconds on a console. */
   readonly time: TimeEncoding | undefined
 }
 
@@ -30,7 +30,7 @@ type Said = Logger.Options<unknown>
 /** Characters that the values of a line may have together; what is more is cut. */
 const longestLine = 64 * 1024
 
-/** What was said in words; what varies is in the values. */
+/** The constant message; what varies is in the values. */
 export const messageOf = ({ message }: Said): string =>
   (Array.isArray(message) ? message : [message]).map(text).join(" ")
 

@@ -13,7 +13,7 @@ import * as Served from "./webhooks.ts"
 import * as Metrics from "./metrics.ts"
 import { own, settings } from "./settings.ts"
 
-/** They say which cluster is meant from here, or are said anew. */
+/** Settings that select a cluster from here, or that the manifests set anew. */
 const local: ReadonlySet<string> = new Set([
   "cluster",
   "kubeconfig",
@@ -51,7 +51,7 @@ const longest = 86_400
 /** The program that the pods run. */
 export interface Workload {
   readonly name: string
-  /** All that can be said to `manifests`. */
+  /** All settings of `manifests`. */
   readonly settings: Setting.Settings
   /** Those about the kinds of its controllers. None unless there are any. */
   readonly webhooks?: ReadonlyArray<Webhook.Any> | undefined
@@ -86,7 +86,7 @@ export const manifests = (
       "--cluster=in-cluster",
       `--controllers=${controllers.map(({ who }) => who).join(",")}`,
       `--leader-elect=${isElected}`,
-      // Whichever way they were said: the roles follow from them too.
+      // Whichever source set them: the roles follow from them too.
       ...effective
         .filter((one) => isSaid(one, metrics) && !local.has(one.name) && !hidden.has(one.name))
         .map((one) => `--${one.name}=${one.text}`),

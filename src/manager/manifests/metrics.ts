@@ -1,6 +1,6 @@
 /**
  * What it takes to collect the metrics of the pods: a Service, the port, the certificate where it is
- * mounted, and a ServiceMonitor where one is asked for. As kubebuilder ships it: HTTPS, for whoever may read them. Pure.
+ * mounted, and a ServiceMonitor on request. As kubebuilder ships it: HTTPS, with authorization. Pure.
  */
 import * as Option from "effect/Option"
 import type * as Setting from "../setting.ts"
@@ -28,7 +28,7 @@ export const metricsOf = (values: Values, name: string): Metrics => {
   }
 }
 
-/** A ServiceMonitor was asked for, and there is nothing that it could collect. */
+/** A ServiceMonitor was requested, but no other pod can reach the metrics. */
 export const isUnreachable = (values: Values): boolean =>
   values.serviceMonitor && metricsOf(values, "").port === undefined
 

@@ -12,7 +12,7 @@ export type Rule = {
   readonly verbs: ReadonlyArray<string>
 }
 
-/** The order in which people read verbs. */
+/** The usual order of verbs. */
 const order = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]
 
 const byOrder = (a: string, b: string): number => order.indexOf(a) - order.indexOf(b) || compare(a, b)

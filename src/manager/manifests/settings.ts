@@ -1,4 +1,4 @@
-/** What can be said about the manifests, beside what can be said about the program that they run. */
+/** Settings of the manifests, beside those of the program that they run. */
 import * as Option from "effect/Option"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"

@@ -1,5 +1,5 @@
 /**
- * Who may read the metrics: whoever the API server knows by their token and lets `get` the path. Both answers are kept for a
+ * Authorization of the metrics: the API server authenticates the token and allows `get` of the path. Both answers are kept for a
  * while, so that a scrape does not cost two calls, and never so many that strangers could fill the memory, or displace those who are
  * known. Reviews for unknown tokens are rate limited. A review that fails denies the request and is not cached.
  * Source: TokenReview and SubjectAccessReview; controller-runtime's pkg/metrics/filters.
@@ -22,7 +22,7 @@ interface User {
   readonly rest: { readonly uid?: unknown; readonly groups?: unknown; readonly extra?: unknown }
 }
 
-/** Tokens may be made up by anybody, questions about paths come from those who are known: an operator looks at many pages at once. */
+/** Any client can invent tokens; reviews of paths are for known users only, and an operator opens many pages at once. */
 const rates = {
   identity: { perSecond: 5, burst: 20, concurrency: 8 },
   permission: { perSecond: 20, burst: 100, concurrency: 32 }
@@ -135,7 +135,7 @@ const identity = (client: KubeClient["Service"], token: string): Effect.Effect<U
     return { username, rest: { uid, groups, extra } }
   })
 
-/** The spec of the review: whoever asks the same is given the same answer. */
+/** The spec of the review is the key of the cache. */
 const questionOf = ({ rest, username }: User, { method, path }: HttpRequest): string =>
   JSON.stringify({ user: username, ...rest, nonResourceAttributes: { path, verb: method.toLowerCase() } })
 

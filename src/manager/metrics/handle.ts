@@ -26,7 +26,7 @@ const goNumber = (written: string): string => {
 /** All series of a registry in the text format of Prometheus, version 0.0.4. */
 export const text: Effect.Effect<string> = Effect.map(PrometheusMetrics.format(), likeGo)
 
-/** Answers with the registry of whoever made it, and with that of the checks. */
+/** Serves the metric registry of its creator, and that of the checks. */
 export const handler = (slis: Metric.MetricRegistry): Effect.Effect<Handler> =>
   Effect.map(Effect.context(), (context): Handler => {
     const registries = [context, Context.add(context, Metric.MetricRegistry, slis)]

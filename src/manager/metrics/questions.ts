@@ -1,7 +1,7 @@
 /**
- * Questions to the API server about what strangers name, such as tokens. They are asked under the program's own identity, so whoever can connect
+ * Reviews by the API server of what unknown clients send, such as tokens. They are requested under the program's own identity, so any client that can connect
  * must not decide how many there are: new ones are limited in rate and in number at once, and refused beyond. One that was answered with yes
- * before is asked again whenever it has to be, so that a flood of new ones does not lock out those who are known.
+ * before is reviewed again whenever it has to be, so that a flood of new ones does not lock out known users.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -11,7 +11,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as Monotonic from "../../streams/monotonic.ts"
 import * as TokenBucket from "../../streams/queue/tokenBucket.ts"
 
-/** Too many new questions: this one was not asked. */
+/** Too many new reviews: this one was not requested. */
 export class TooMany extends Data.TaggedError("TooMany")<{}> {}
 
 export interface Limits extends TokenBucket.Options {
@@ -19,7 +19,7 @@ export interface Limits extends TokenBucket.Options {
   readonly concurrency: number
 }
 
-/** Remembered ones that were answered with yes; when there are more, the one that was asked about least recently is new again. */
+/** Remembered reviews that were allowed; beyond that the least recently used one counts as new again. */
 const remembered = 1024
 
 /** Asks a question, known by its text, within the limits. */

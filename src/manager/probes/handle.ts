@@ -39,7 +39,7 @@ const all = (probe: string, checks: ReadonlyArray<Check>, { query }: HttpRequest
   )
 }
 
-/** The answer says so only when it is long: a prober that misspells a check would never learn of it. */
+/** A short response has no room for the warning, so it is logged: otherwise a misspelt check would go unnoticed. */
 const unknown = (exclude: ReadonlyArray<string>, checks: ReadonlyArray<Check>): Effect.Effect<void> => {
   const names = exclude.filter((name) => !checks.some((check) => check.name === name))
   return names.length === 0
@@ -80,7 +80,7 @@ const total = Metric.counter("kubernetes_healthchecks_total", {
 })
 
 /**
- * The results of checks, in a registry of its own that may be scraped more often than the rest. They are counted when a probe is asked as a
+ * The results of checks, in a registry of its own that may be scraped more often than the rest. They are counted when a probe is requested as a
  * whole, as kubelets do. Source: k8s.io/component-base/metrics/prometheus/slis.
  */
 export interface Slis {

@@ -1,7 +1,7 @@
 /**
- * How late the event loop is: a fiber that asks to be woken at a steady pace and looks how much later it is. The worst of the
- * last half minute is kept, because whoever asks is served only after the loop has come free again. A loop that is blocked
- * right now cannot answer at all, which the prober notices by itself.
+ * Lag of the event loop: a fiber sleeps for a fixed interval and measures how much later it wakes. The worst lag of the last half
+ * minute is kept, because a request is served only after the loop is free again. A loop that is blocked right now does not respond
+ * at all, which the prober notices by itself.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

@@ -20,13 +20,13 @@ export const complain = ({ stderr }: Pick<Host, "stderr">, name: string, text: s
 
 /** What a program needs of its process; Node's `process` is one. */
 export interface Host {
-  /** Node, the file, and what was said on the command line. */
+  /** Node, the file, and the arguments of the command line. */
   readonly argv: ReadonlyArray<string>
   /** The environment. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** For what was asked for. */
+  /** For results. */
   readonly stdout: Output
-  /** For what went wrong. */
+  /** For errors and logs. */
   readonly stderr: Output
   /** Listens to a signal. */
   readonly on: (signal: "SIGINT" | "SIGTERM" | "SIGHUP", listener: () => void) => unknown

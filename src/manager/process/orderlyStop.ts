@@ -1,5 +1,5 @@
 /**
- * What a signal means to the process: the first SIGINT, SIGTERM or SIGHUP asks for an orderly stop, another SIGINT or SIGTERM ends it
+ * Signals: the first SIGINT, SIGTERM or SIGHUP begins an orderly stop, another SIGINT or SIGTERM ends it
  * at once, and a stop that takes longer than it may is ended too, whatever holds it up: a finaliser, a socket, a thread. Whatever was
  * given up on the way is one line and exit code 1. What is stopped in which order is the nesting of scopes, and not known here.
  */
@@ -52,7 +52,7 @@ export const orderly =
       )
     })
 
-/** The program itself is interrupted by whoever runs it. */
+/** The program is interrupted by its caller. */
 const watchSignals = (host: Host.Host, shutdown: Shutdown.Shutdown) =>
   Effect.map(Effect.context(), (context) => {
     const fork = Effect.runForkWith(context)
@@ -65,7 +65,7 @@ const watchSignals = (host: Host.Host, shutdown: Shutdown.Shutdown) =>
     }
     host.on("SIGINT", onSignal)
     host.on("SIGTERM", onSignal)
-    // A terminal that goes away may say so more than once, and is in no hurry.
+    // A terminal that closes may send SIGHUP more than once; it does not force the end.
     host.on("SIGHUP", () => void (received === 0 && host.emit("SIGTERM")))
   })
 

@@ -1,7 +1,7 @@
 /**
  * The thread that renews leases, from the outside: started once, it renews every lease it is given, until a stop message. While a
  * lease is kept, this thread shows at a steady pace that it is alive, and passes on credentials that have changed. When the
- * thread cannot be had, keeping ends, and whoever asked goes on by itself.
+ * thread cannot be had, `keep` ends, and the elector renews by itself.
  */
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -64,8 +64,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
 })
 
 /**
- * It holds a lease and a connection. Without a limit Node gives a thread as much room for young objects as a program, which it
- * would fill before it cleans up. A thread that needs more ends, and the main thread goes on by itself.
+ * It holds a lease and a connection. Without a limit Node gives a thread as much young generation as a program, which it
+ * would fill before a collection. A thread that needs more ends, and the main thread renews by itself.
  */
 const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 }
 
@@ -131,7 +131,7 @@ const pace = (renewDeadline: number): number => Math.min(500, renewDeadline / 8)
 
 const gone = ({ over }: Thread) => Effect.logWarning(`the thread that renews leases has ended: ${over ?? "unknown"}`)
 
-/** Credentials that cannot be had now are for the next time; the thread goes on with those it has. */
+/** If credentials cannot be read now, the thread goes on with those it has until the next time. */
 const passIdentity = (thread: Thread): Effect.Effect<void> =>
   thread.endpoint.identity.pipe(
     Effect.map((identity) => {

@@ -9,7 +9,7 @@ import type { Heard, Holding } from "../../leader/renewal.ts"
 /** `workerData` of the thread: the program's entry is the same file for both. */
 export const role = "renewer"
 
-/** An identity without its wrappings: it goes to our own thread and nowhere else. */
+/** An identity without `Redacted`: it is sent to our own thread only. */
 export interface Bare {
   readonly tls: Omit<Tls, "key"> & { readonly key: string | undefined }
   readonly headers: Headers

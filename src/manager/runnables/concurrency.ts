@@ -14,7 +14,7 @@ export type ByKind = ReadonlyMap<string, number>
 
 const part = /^([A-Z][A-Za-z0-9]*(?:\.[a-z0-9]([a-z0-9.-]*[a-z0-9])?)?)=(.*)$/
 
-/** What is wrong with one part, or what it says. */
+/** One part of the list, or its error. */
 const read = (text: string): readonly [kind: string, workers: number] | string => {
   const [, kind = "", , number = ""] = part.exec(text) ?? []
   if (kind === "") return `"${text}" must be like Deployment.apps=5 or Pod=5`

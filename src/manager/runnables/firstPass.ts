@@ -1,7 +1,7 @@
 /**
- * Waits until a controller that starts first is ready: its kinds have synced, and everything that their first lists asked for has been
- * worked on once; of one that runs on a schedule, until its first run is over. It looks at what is counted of the loop anyway, so
- * no other controller pays for it.
+ * Waits until a controller that starts first is ready: its kinds have synced, and every key of their first lists has been
+ * reconciled once; of one that runs on a schedule, until its first run is over. It polls the counters of the loop, so it costs other
+ * controllers nothing.
  */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -14,10 +14,10 @@ import * as SyncLimit from "./syncLimit.ts"
 /** It starts first and is not ready in time; the message is one sentence. */
 export class NotReady extends Data.TaggedError("NotReady")<{ readonly message: string }> {}
 
-/** Time between two looks. */
+/** Time between two polls. */
 const interval = "100 millis"
 
-/** To be called before the controller is built; the effect it answers with waits. */
+/** Call it before the controller is built; it returns the effect that waits. */
 export const watch = Effect.fnUntraced(function* (
   { name, reads }: Pick<Descriptor<unknown>, "name" | "reads">,
   timeout: Duration.Duration

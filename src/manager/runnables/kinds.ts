@@ -1,5 +1,5 @@
 /**
- * Which of the kinds that controllers need the server does not serve, now and as that changes. It asks for the discovery document of
+ * Which of the kinds that controllers need the server does not serve, now and as that changes. It requests the discovery document of
  * each group and version that is needed, one small request: every 5 s while a kind of it is absent or an informer gets a 404,
  * every 30 s otherwise. After a failed request the last result stays, and a kind counts as served until the first result: then its
  * informer reports the error. Source: cmd/kube-controller-manager/app: CreateControllerContext resets its mapper every 30 s.
@@ -15,7 +15,7 @@ import * as Discovery from "../../layers/Discovery.ts"
 import { KubeClient } from "../../layers/KubeClient.ts"
 import { Supervisor } from "../../layers/Supervisor.ts"
 
-/** What of a controller says which kinds it needs. */
+/** What of a controller determines the kinds that it needs. */
 export type Needy = Pick<Descriptor<unknown>, "reads" | "requires">
 
 /** Identities of kinds that are not served. Replaced, never changed. */
@@ -29,19 +29,19 @@ export interface Kinds {
 
 export interface Options {
   readonly controllers: ReadonlyArray<Needy>
-  /** False: asked once, at the start, and never again. */
+  /** False: requested once, at the start, and never again. */
   readonly waits: boolean
-  /** How long the first answers are waited for. */
+  /** The time limit of the first requests. */
   readonly startTimeout: Duration.Input
 }
 
-/** Time between two looks at what is absent or doubtful. A kind that comes is used within twice that. */
+/** Time between two requests for absent or doubtful kinds. A new kind is used within twice that. */
 export const interval = "5 seconds"
 
-/** Every so many looks everything is asked for. */
+/** Every so many rounds all documents are requested. */
 const looksPerRound = 6
 
-/** Documents asked for at once. */
+/** Documents requested at once. */
 const atOnce = 8
 
 /** Every kind that a controller reads, and those that it needs besides, each once; `anything` is not one of them. */
@@ -59,7 +59,7 @@ export const missing = (absent: Absent, controller: Needy): ReadonlyArray<string
     .filter((resource) => absent.has(identity(resource)))
     .map(Resource.qualifiedName)
 
-/** What those read who lack nothing, each kind and projection once. */
+/** What the controllers without missing kinds read, each kind and projection once. */
 export const readable = (controllers: ReadonlyArray<Needy>, absent: Absent): ReadonlyArray<Resource.Any> => [
   ...new Map(
     controllers
@@ -71,7 +71,7 @@ export const readable = (controllers: ReadonlyArray<Needy>, absent: Absent): Rea
 /** The same for every projection of a kind. */
 const identity = ({ id }: Pick<Resource.Any, "id">): string => id.replace(/^metadata:/, "")
 
-/** What one discovery document answers for. */
+/** The kinds of one discovery document. */
 interface Document {
   readonly group: string
   readonly version: string
@@ -132,5 +132,5 @@ const documentsOf = (controllers: ReadonlyArray<Needy>): ReadonlyArray<Document>
   return [...documents.values()]
 }
 
-/** The server has just said that there is no such thing. */
+/** The last request of the informer got a 404. */
 const isDenied = ({ attempts, lastError }: InformerStatus): boolean => attempts > 0 && lastError?.status === 404

@@ -13,7 +13,7 @@ export interface Member {
 export interface Situation<M extends Member> {
   /** In the order in which they start; names are unique. */
   readonly members: ReadonlyArray<M>
-  /** Started and not asked to stop, in the order of their starts. Never one of `closing`. */
+  /** Started and not stopping, in the order of their starts. Never one of `closing`. */
   readonly running: ReadonlyArray<string>
   /** They are stopping; until they have stopped, they are not started again. */
   readonly closing: ReadonlySet<string>
@@ -26,7 +26,7 @@ export interface Situation<M extends Member> {
 export type Step<M> =
   | { readonly _tag: "Start"; readonly member: M }
   | { readonly _tag: "Stop"; readonly member: M }
-  /** Nothing is to be done until something changes. */
+  /** Wait until something changes. */
   | { readonly _tag: "Rest" }
 
 /** Stops before starts, the last started first; of those to start, the first of the order. */

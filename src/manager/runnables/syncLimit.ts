@@ -1,6 +1,6 @@
 /**
  * How long a controller's kinds may take to sync for the first time, and what follows when they do not: with `strict` isolation the
- * manager ends, with `independent` it says so once and goes on trying, because the other controllers can work meanwhile. Source:
+ * manager ends, with `independent` it logs an error once and goes on trying, because the other controllers can work meanwhile. Source:
  * controller-runtime: Controller.CacheSyncTimeout.
  */
 import * as Data from "effect/Data"
@@ -18,7 +18,7 @@ export interface SyncLimit {
   readonly timeout: Duration.Duration
 }
 
-/** Kinds did not sync in time; the message names them and what the server said last. */
+/** Kinds did not sync in time; the message names them and the server's last error. */
 export class NotSynced extends Data.TaggedError("NotSynced")<{ readonly message: string }> {}
 
 /** Ends when every kind has synced. They must be subscribed to. */

@@ -1,5 +1,5 @@
 /**
- * Settings as flags of `effect/cli`, which does the parsing and writes the completions. A flag hands on the text that was given
+ * Settings as flags of `effect/cli`, which does the parsing and writes the completions. A flag passes on the text that was given
  * and nothing else: what it means, and which default stands, is decided where all sources are known.
  */
 import * as Flag from "effect/cli/Flag"

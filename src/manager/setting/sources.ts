@@ -1,5 +1,5 @@
 /**
- * From everything that was said to the values: for each setting the flag, else the environment, else the configuration file, else
+ * Resolves settings from their sources: for each setting the flag, else the environment, else the configuration file, else
  * the default. The first thing that is wrong is one sentence that names the setting as it was written there. Pure.
  */
 import * as Data from "effect/Data"
@@ -11,7 +11,7 @@ import * as Setting from "../setting.ts"
 /** The user has to change something before the program can start. */
 export class SettingError extends Data.TaggedError("SettingError")<{ readonly message: string }> {}
 
-/** Who said it; the stronger first. */
+/** The source of a value; the stronger first. */
 export type Origin =
   | { readonly _tag: "Flag"; readonly name: string }
   | { readonly _tag: "Environment"; readonly name: string }
@@ -41,11 +41,11 @@ interface Said {
 export interface Resolved<S extends Setting.Settings> {
   readonly values: Setting.Values<S>
   readonly origins: { readonly [K in keyof S]: Origin }
-  /** What is shown to whoever asks what is in force; secrets are not. */
+  /** The settings in force, for `/configz`, without secrets. */
   readonly effective: ReadonlyArray<{ readonly name: string; readonly text: string; readonly origin: Origin }>
 }
 
-/** What was said about one setting. An empty variable is one that is not set. */
+/** The text of one setting, with its source. An empty variable is one that is not set. */
 export const said = (setting: Setting.Setting<unknown>, { env, file, flags }: Sources): Said => {
   const flag = flags.get(setting.name)
   if (flag !== undefined) return { origin: { _tag: "Flag", name: `--${setting.name}` }, text: flag }

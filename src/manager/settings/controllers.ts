@@ -6,7 +6,7 @@ import * as Concurrency from "../runnables/concurrency.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 
-/** Behaviour that can be switched on or off until it is everybody's. */
+/** Feature gates: behaviour that can be switched on or off until it is always on. */
 export const gates = [
   {
     name: "HPAScaleToZero",

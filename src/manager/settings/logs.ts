@@ -1,4 +1,4 @@
-/** How much the program says, and in which form. The names are those of zap's flags. */
+/** Settings of the logs: level and format. The names are those of zap's flags. */
 import type * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Level from "../logs/level.ts"
@@ -59,7 +59,7 @@ export const settings = {
   })
 }
 
-/** What was given stands; a verbosity above zero is a wish of its own, and goes before the level. */
+/** A verbosity above zero takes precedence over the level. */
 export const optionsOf = ({ origins, values }: Resolved<typeof settings>): Options => {
   const given = (name: keyof typeof settings) => origins[name]._tag !== "Default"
   const { devel } = values

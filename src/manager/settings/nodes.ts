@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 
-/** Zero says never. */
+/** Zero: never. */
 const perSecond = {
   metavar: "number",
   expected: "a number from 0, with a fraction if need be",

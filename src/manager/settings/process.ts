@@ -37,7 +37,7 @@ export const settings = {
   })
 }
 
-/** Credentials belong into OTEL_EXPORTER_OTLP_HEADERS: an address is shown to whoever asks for the settings. */
+/** Credentials belong into OTEL_EXPORTER_OTLP_HEADERS: `/configz` shows the address. */
 const endpoint: Setting.Codec<URL> = {
   metavar: "url",
   expected: "an address like http://127.0.0.1:4318, without a password in it",

@@ -11,7 +11,7 @@ const port: Setting.Codec<number> = {
 export const settings = {
   skipWebhookConfig: Setting.make(Codecs.boolean, {
     name: "skip-webhook-config",
-    // As projects made with kubebuilder have it, where it says the opposite.
+    // As in projects made with kubebuilder, where the flag has the opposite meaning.
     variable: {
       name: "ENABLE_WEBHOOKS",
       shown: "ENABLE_WEBHOOKS=false",

@@ -60,7 +60,7 @@ export const layer = ({ endpoint, env, name, version }: Options) => {
 
 const withoutSlashes = (text: string): string => (text.endsWith("/") ? withoutSlashes(text.slice(0, -1)) : text)
 
-/** Whoever has named the service elsewhere is not overruled. */
+/** A service name from another source takes precedence. */
 const resourceOf = (env: Environment, { name, version }: Pick<Options, "name" | "version">) => ({
   serviceName: (env["OTEL_RESOURCE_ATTRIBUTES"] ?? "").includes("service.name=")
     ? undefined
@@ -97,7 +97,7 @@ const logger = (options: Parameters<typeof OtlpLogger.make>[0]) =>
     })
   )
 
-/** Errors are texts of whoever made them, as in the logs. */
+/** Errors are any text, as in the logs. */
 const json = (data: unknown): HttpBody.HttpBody =>
   HttpBody.text(
     JSON.stringify(data, (_, value) => {

@@ -1,5 +1,5 @@
 /**
- * The way to a collector of telemetry, which may be slow, wrong or gone: then what was for it is lost, the program says so once, and
+ * Delivery to a collector of telemetry, which may be slow, wrong or gone: then the data is lost, the program logs it once, and
  * nothing else happens. Requests have a deadline, and there are only so many at once; one that is turned away makes its exporter
  * drop what it has and rest for a minute, so memory is bounded too.
  */
@@ -19,11 +19,11 @@ const mostAtOnce = 4
 /** Those and the ones that wait for them: each holds a thousand spans or lines at most, so a burst of twenty thousand fits. */
 const mostKept = 20
 
-/** `collector`: its address, for people. */
+/** `collector`: its address, for messages. */
 export const guard = (client: HttpClient.HttpClient, collector: string): HttpClient.HttpClient => {
   let kept = 0
   const turns = Semaphore.makeUnsafe(mostAtOnce)
-  /** What was said last. */
+  /** The last message. */
   let isDown = false
   const failed = (why: string) =>
     Effect.suspend(() => {

@@ -61,7 +61,7 @@ const requestOf = ({ apiVersion, request, uid }: Envelope): Result.Result<Admitt
 
 type Part = "object" | "oldObject"
 
-/** What is connected to is said by options, which are no object. */
+/** A CONNECT has options, which are no object. */
 const needed: Readonly<Record<Operation, ReadonlyArray<Part>>> = {
   CREATE: ["object"],
   UPDATE: ["object", "oldObject"],
@@ -111,7 +111,7 @@ const patchOf = (object: KubeObject | undefined, result: KubeObject | undefined)
   return operations.length === 0 ? {} : { patch: Base64.encode(JSON.stringify(operations)), patchType: "JSONPatch" }
 }
 
-/** A refusal of what could not be asked about: with the uid, if there was one. */
+/** The response to an invalid review: with the uid, if there was one. */
 export const errorResponse = (invalid: InvalidReview, code: number): Fields => ({
   kind: reviewKind.kind,
   apiVersion: invalid.apiVersion,

@@ -122,7 +122,7 @@ const configuration = (
   }
 }
 
-/** All that has a default is said, so that what is stored equals what is printed. */
+/** Defaults are written out, so that the stored object equals the printed one. */
 const entry = (webhook: Webhook.Admission<unknown>, reached: Reached) => {
   const { _tag, name, options, path } = webhook
   return {

@@ -44,7 +44,7 @@ const wantedOf = ({ apiVersion, request, uid }: Envelope): Result.Result<Wanted,
 const isObject = (value: unknown): value is KubeObject =>
   isFields(value) && isFields(value["metadata"]) && textAt(value, "kind") !== "" && textAt(value, "apiVersion") !== ""
 
-/** In the order they were asked for; the first that cannot be converted fails them all. */
+/** In the order of the request; the first object that cannot be converted fails all. */
 export const convert = <R>(
   conversions: ReadonlyArray<Conversion<R>>,
   { objects, version }: Wanted

@@ -1,5 +1,5 @@
 /**
- * The difference of two JSON values as a JSON patch: applied to the first it gives the second. Nothing is said of what is the same, so
+ * The difference of two JSON values as a JSON patch: applied to the first it gives the second. Equal parts have no operations, so
  * fields that only the first knows of stay exactly where the second has them too. Pure, total on JSON. Source: RFC 6902, RFC 6901.
  */
 import * as Equal from "effect/Equal"

@@ -1,6 +1,6 @@
 /**
  * The webhook server's routes: which webhook a path belongs to, and the way of a review through it. Every review gets an answer in its own
- * version with its own uid, whatever the handler does: a broken handler is an answer and a line in the log, and the process goes
+ * version with its own uid, whatever the handler does: a failing handler is a response and a log line, and the process goes
  * on. How much is read and done at once is bounded. Source: controller-runtime: pkg/webhook/admission.
  */
 import type * as Cause from "effect/Cause"
@@ -24,7 +24,7 @@ import type { Fields, InvalidReview } from "./review.ts"
 export const bodyLimit = 7 * 1024 * 1024
 
 /**
- * Reviews that are answered at once at one path; others wait for their turn. Of one path, because a rule may list what must
+ * Reviews in flight at one path; further ones wait. For one path, because a rule may list what must
  * be converted first: webhooks that need each other must not wait for each other.
  */
 const concurrency = 32
@@ -155,7 +155,7 @@ const reply = <R>(call: Call<R>, permits: Semaphore.Semaphore): Effect.Effect<Ht
   )
 }
 
-/** An answer, whatever becomes of the handler. */
+/** A response, whatever the handler does. */
 const settled = <R>(
   { request, metrics, reviewKind }: Call<R>,
   { answer, invalid }: Review<R>
@@ -167,7 +167,7 @@ const settled = <R>(
     Effect.timeoutOption(limit),
     Effect.map(
       Option.getOrElse(() =>
-        // Not the handler's word, so no refusal: the failure policy decides.
+        // Not a denial by the handler: the failure policy decides.
         jsonResponse(504, errorBody(504, `the webhook has not answered within ${Duration.format(limit)}`))
       )
     ),
@@ -186,7 +186,7 @@ const jsonResponse = (status: number, body: string): HttpResponse => ({ status, 
 
 const mediaType = ({ contentType = "" }: HttpRequest): string => (contentType.split(";")[0] ?? "").trim().toLowerCase()
 
-/** What the API server says that it waits. */
+/** The timeout that the API server sends. */
 const timeout = ({ query }: HttpRequest): Duration.Duration => {
   const said = Option.getOrUndefined(parseDuration(query.get("timeout") ?? ""))
   return said === undefined || Duration.isZero(said) ? longest : Duration.min(said, longest)

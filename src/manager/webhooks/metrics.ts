@@ -1,5 +1,5 @@
 /**
- * How webhooks are asked and answer, under the names that dashboards for controller-runtime know. Series are there before the first
+ * Metrics of webhooks, under the names that dashboards for controller-runtime use. Series are there before the first
  * question. Source: controller-runtime: pkg/webhook/internal/metrics.
  */
 import type * as Context from "effect/Context"
@@ -33,7 +33,7 @@ export interface Metrics {
   readonly panicked: () => void
 }
 
-/** Of one path, in the registry of whoever makes it. */
+/** Metrics of one path, in the metric registry of the caller. */
 export const make = (webhook: string, isConversion: boolean): Effect.Effect<Metrics> =>
   Effect.contextWith((context: Context.Context<never>) =>
     Effect.sync(() => {

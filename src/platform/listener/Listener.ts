@@ -119,7 +119,7 @@ interface Call {
   readonly body: Body
 }
 
-/** Never fails: what goes wrong is an answer, or a closed connection. */
+/** Never fails: an error is a response, or a closed connection. */
 const reply = (options: Options, call: Call): Effect.Effect<void> =>
   Effect.suspend(() => {
     const parsed = read(call, options)

@@ -103,7 +103,7 @@ export const follow = (
   return Effect.gen(function* () {
     const happened = yield* watching(files.directory)
     const wait = Effect.raceFirst(happened.await, Effect.sleep(interval))
-    // Closed before the look: what happens during it is looked at again.
+    // Closed before the read: a change during it causes another read.
     const once = wait.pipe(Effect.andThen(Effect.sync(() => happened.closeUnsafe())), Effect.andThen(look))
     yield* Effect.forkScoped(Effect.forever(once))
   })
@@ -123,7 +123,7 @@ const watching = (directory: string): Effect.Effect<Latch.Latch, never, Scope.Sc
 const watcherOf = (directory: string, tell: () => void): FSWatcher | undefined => {
   try {
     const watcher = watch(directory, { persistent: false }, tell)
-    // The directory is gone, or there are too many watches: time goes on.
+    // The directory is gone, or there are too many watches: the interval remains.
     return watcher.on("error", () => watcher.close())
   } catch {
     return undefined

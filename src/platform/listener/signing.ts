@@ -38,7 +38,7 @@ const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" }
 
 const crypto: Crypto = webcrypto
 
-/** A certificate of a server that proves nothing to anybody. */
+/** A server's certificate that no client trusts. */
 const selfSigned = async (subject: ServerSubject): Promise<Certificate> => {
   const keys = await newKeys()
   const certificate = await X509CertificateGenerator.createSelfSigned(
@@ -93,7 +93,7 @@ export const signed = async (by: Certificate, subject: ServerSubject): Promise<C
       signingKey: await signingKey(by.key),
       extensions: [
         ...forServers(subject),
-        // Successive authorities have one name: by the key a client knows at once which of them is meant.
+        // Successive authorities have one name: the key identifier shows a client which of them has signed.
         await AuthorityKeyIdentifierExtension.create(issuer.publicKey, false, crypto)
       ]
     },

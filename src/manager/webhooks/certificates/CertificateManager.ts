@@ -41,7 +41,7 @@ interface Stored {
   readonly bundle: CertificateBundle.CertificateBundle
 }
 
-/** How often the Secret and, by the leader, the configurations are looked at. */
+/** How often the Secret and, by the leader, the configurations are read. */
 const interval = "10 seconds"
 
 /** The most steps of the leader in one round; there are more only if another client undoes them. */
@@ -90,7 +90,7 @@ export const follow = (
 const isSame = (a: Certificate, b: Certificate): boolean =>
   a.cert === b.cert && Redacted.value(a.key) === Redacted.value(b.key)
 
-/** Again and again; a failure is said when it is not the one before. */
+/** Repeats the work; a failure is logged when it is not the one before. */
 const repeatedly = <E extends Error, R>(
   work: Effect.Effect<void, E, R>,
   sentence: string

@@ -1,7 +1,7 @@
 /**
  * Where the API server reads the trusted authorities: the `caBundle` of every webhook in a configuration, and of a definition's conversion. What is
  * there is compared with what should be, and the difference is a patch of exactly those fields, void if the object is another than the one
- * that was read: a leader that has been overtaken cannot take back what its successor has said. Pure.
+ * that was read: a former leader cannot overwrite what its successor has published. Pure.
  * Source: admissionregistration.k8s.io/v1, apiextensions.k8s.io/v1.
  */
 import * as Base64 from "effect/encoding/Base64"

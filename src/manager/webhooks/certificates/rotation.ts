@@ -2,7 +2,7 @@
  * When certificates that the manager makes itself are renewed, and in which order: each replica's certificate must at every moment be signed
  * by an authority that has been published to the API server. So a new authority is published before it signs, and an old one stays published
  * until it has expired, when nothing that it signed can be valid any more. One step at a time, each a write that another replica's write
- * makes void: whoever ends between two steps leaves a state that anybody can go on from. Pure; what a step does is `CertificateManager.ts`.
+ * makes void: a process that ends between two steps leaves a state from which any replica can continue. Pure; what a step does is `CertificateManager.ts`.
  */
 
 /** Milliseconds of the wall clock, as in the certificates. */
@@ -106,7 +106,7 @@ const seconds = (millis: number): number => Math.floor(millis / 1000) * 1000
 const isDue = ({ notAfter, notBefore }: Validity, now: number): boolean =>
   now >= notBefore + (notAfter - notBefore) * renewAfter
 
-/** Whether nothing that it has signed is valid for anybody, whatever clock they look at. */
+/** Whether every certificate that it has signed has expired, with any allowed clock skew. */
 const isOver = ({ notAfter }: Validity, now: number): boolean => now > notAfter + skew
 
 const hasExpired = ({ notAfter }: Validity, now: number): boolean => now >= notAfter
