@@ -152,7 +152,9 @@ describe("docs/from-controller-runtime.md", () => {
       []
     )
     assert.deepStrictEqual(
-      commands.filter((command) => !["", ".ts"].some((end) => existsSync(join(root, "src/cli", command + end)))),
+      commands.filter(
+        (command) => ![command, `commands/${command}.ts`].some((path) => existsSync(join(root, "src/cli", path)))
+      ),
       []
     )
   })

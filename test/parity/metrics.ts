@@ -22,8 +22,8 @@ const reasons = {
   exec: "credential plugins are run by the Kubernetes client library of Node, which does not tell of it",
   fifo: "there is no queue between a watch and the cache: a batch of events is applied where it arrives",
   ipam: "the controller that gives pods their addresses is not here",
-  registry: "it tells of component-base's registry of metrics, which is not here",
-  transport: "it tells of client-go's cache of transports; here is one pool of connections for each cluster",
+  registry: "it describes component-base's registry of metrics, which is not here",
+  transport: "it describes client-go's cache of transports; here is one pool of connections for each cluster",
   volumes: "the controllers of volumes are not here"
 }
 
