@@ -12,7 +12,7 @@ export interface Title {
 }
 
 /** Functions that take a title first: the runner's, and those of test/support and the stands of suites. */
-const takers = /^(?:it|describe|checkProperty|scenario)$/
+const takers = /^(?:it|describe|checkProperty|checkSequences|scenario)$/
 
 /** Members of these that may keep a test from running. */
 const conditions = /^(?:skip|skipIf|runIf|todo|fails|only)$/
