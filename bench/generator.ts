@@ -52,7 +52,7 @@ const list = (items: ReadonlyArray<string>, token: string): Buffer =>
     `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"${version}"${token === "" ? "" : `,"continue":"${token}"`}},"items":[${items.join(",")}]}`
   )
 
-/** Serves on a free port of loopback until the parent disconnects; tells the parent the port and the sizes of one object. */
+/** Serves on a free port of loopback until the parent disconnects; sends the parent the port and the sizes of one object. */
 export const serve = async (count: number, pageSize = 500): Promise<void> => {
   const items = Array.from({ length: count }, (_, i) => pod(i, false))
   const all = list(items, "")

@@ -186,7 +186,7 @@ const untraced = { KeyedQueue: UntracedQueue, Reconcile: UntracedReconcile } as 
 const copied = { KeyedQueue: TraceableQueue, Reconcile: TraceableReconcile } as Modules
 
 /**
- * As it is while nobody traces, and as it would be if nobody could. Whichever loop is made later is a few per cent faster or slower by
+ * As it is without a tracer, and as it would be if tracing were not built in. Whichever loop is made later is a few per cent faster or slower by
  * that alone, so both orders are measured, and what the order does falls out of the ratio.
  */
 const traceable = Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /**
  * Row by row, what the reference does and which tests show it: this file keeps the tests in the tree, under these names, and running. A row is
  * shown by tests that run everywhere: one that is skipped where some tool is missing may stand beside them, and does not count.
- * Source: framework.md 1.1 to 1.4 and section 2, without what is about the kinds of one's own.
+ * Source: the behaviour of controller-runtime and of kube-controller-manager's loops.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readFileSync } from "node:fs"

@@ -1,6 +1,6 @@
 /**
  * No regular expression of the program costs more than its text is long. Node's engine goes back and tries again, and most texts that the
- * program sees are written by somebody else: names, annotations, error messages, bodies of requests.
+ * program sees come from users of the cluster: names, annotations, error messages, bodies of requests.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"

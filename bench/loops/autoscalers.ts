@@ -151,7 +151,7 @@ const measured = Effect.gen(function* () {
     ["horizontalpodautoscaling"],
     ["--horizontal-pod-autoscaler-sync-period=2s"]
   )
-  // The first also tells that everything has been read.
+  // Once the first is done, the caches have synced.
   yield* Effect.all([complete(client, 1), create(client, 0)], { concurrency: "unbounded" })
   const before = Stand.usageOf(running).cpuMillis
   const began = performance.now()

@@ -127,7 +127,7 @@ const measured = Effect.gen(function* () {
         peakMiB
       }
     })
-  // The first also tells that everything has been read.
+  // Once the first is done, the caches have synced.
   yield* Effect.all([allow(client, 1, 1), create(client, 0)], { concurrency: "unbounded" })
   const others = Array.from({ length: budgets - 1 }, (_, index) => index + 1)
   const counted = yield* timed(

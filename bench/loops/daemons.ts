@@ -69,7 +69,7 @@ const measured = Effect.gen(function* () {
   yield* populate(where)
   const running = yield* Stand.controllers(where, ["daemonset"])
   yield* Effect.forkScoped(Puppet.play(client, namespace, Puppet.running))
-  // The first also tells that everything has been read.
+  // Once the first is done, the caches have synced.
   yield* create(client, "first")
   yield* available(client, "first")
   const before = Stand.usageOf(running).cpuMillis

@@ -57,7 +57,7 @@ const measured = Effect.gen(function* () {
   yield* client.create(Namespace, { metadata: { name: namespace } })
   const running = yield* Stand.controllers(where, ["job"])
   yield* Effect.forkScoped(Puppet.play(client, namespace, () => Puppet.succeeded))
-  // The first also tells that everything has been read.
+  // Once the first is done, the caches have synced.
   yield* create(client, "first")
   yield* complete(client, 1)
   const before = Stand.usageOf(running).cpuMillis

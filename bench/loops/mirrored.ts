@@ -40,7 +40,7 @@ const told = <A extends KubeObject>(
   )
 }
 
-/** How long it takes until it is told, and what the process uses for it. */
+/** How long it takes until the slices are written, and what the process uses for it. */
 const timed = <E, F, R, S>(
   running: Effect.Success<ReturnType<typeof Stand.controllers>>,
   act: Effect.Effect<unknown, E, R>,
@@ -95,7 +95,7 @@ const mirrored = Effect.gen(function* () {
     )
   const isWanted = ({ endpoints, metadata }: EndpointSlice) =>
     metadata.namespace === namespace && endpoints?.length === each
-  // The first also tells that everything has been read.
+  // Once the first is done, the caches have synced.
   yield* Effect.all([write(0, 1), told(client, EndpointSlice, { expected: 1, isWanted })], { concurrency: 2 })
   const figure = yield* timed(running, write(1, count - 1), told(client, EndpointSlice, { expected: count, isWanted }))
   const name = `1,000 Endpoints × 20 addresses to mirrored slices on ${where.what}`

@@ -1,6 +1,6 @@
 /**
- * A thousand quotas, ten in each of a hundred namespaces with fifty pods: from the first create of a quota until each tells what is used; and then
- * a thousand pods go, ten of each namespace, until each tells that. The floor is as many statuses written by a bare loop.
+ * A thousand quotas, ten in each of a hundred namespaces with fifty pods: from the first create of a quota until the status of each has what is used; and then
+ * a thousand pods go, ten of each namespace, until each status shows that. The floor is as many statuses written by a bare loop.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -94,7 +94,7 @@ const measured = Effect.gen(function* () {
         peakMiB
       }
     })
-  // The first also tells that everything has been read.
+  // Once the first is done, the caches have synced.
   yield* Effect.all([told(client, 1, each), create(client, 0)], { concurrency: "unbounded" })
   const others = Array.from({ length: quotas - 1 }, (_, index) => index + 1)
   const counted = yield* timed(

@@ -63,7 +63,7 @@ const measured = (sets: number, replicas: number) =>
     yield* client.create(Namespace, { metadata: { name: namespace } })
     const running = yield* Stand.controllers(where, ["statefulset"])
     yield* Effect.forkScoped(Puppet.play(client, namespace, Puppet.running))
-    // The first also tells that everything has been read.
+    // Once the first is done, the caches have synced.
     yield* create(client, "first", replicas)
     yield* available(client, "first", 1, replicas)
     const before = Stand.usageOf(running).cpuMillis

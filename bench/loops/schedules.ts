@@ -1,6 +1,6 @@
 /**
  * A thousand CronJobs that are all due at once: from the first that goes on to the last that says what it runs. The floor is the same Jobs created, and as many
- * statuses written, by a bare loop. And a thousand claims that nobody uses, deleted together: until the last is gone; there the floor is as
+ * statuses written, by a bare loop. And a thousand claims that no pod uses, deleted together: until the last is gone; there the floor is as
  * many patches that take the finalizer off.
  */
 import * as Effect from "effect/Effect"
@@ -75,7 +75,7 @@ const cronJobs = Effect.gen(function* () {
   yield* all(["first", ...names("due")], (name) => prepare(client, name))
   const bare = yield* cronFloor(where)
   const process = yield* Stand.controllers(where, ["cronjob"])
-  // The first also tells that everything has been read.
+  // Once the first is done, the caches have synced.
   yield* resume(client, "first")
   yield* running(client, 1)
   const before = Stand.usageOf(process).cpuMillis
@@ -125,7 +125,7 @@ const claims = Effect.gen(function* () {
     Stand.plainly(where, count, (index) => ({ method: "PATCH", path: `${path}/floor-${index}`, body }))
   )
   const process = yield* Stand.controllers(where, ["persistentvolumeclaim-protection"])
-  // The first also tells that everything has been read, and that those of the floor are held again.
+  // Once the first is done, the caches have synced and the claims of the floor have their finalizer again.
   yield* Effect.all([gone(client, 1), removal(client, "first")], { concurrency: "unbounded" })
   const before = Stand.usageOf(process).cpuMillis
   const began = performance.now()

@@ -20,7 +20,7 @@ const nameOf = (index: number) => `load-${index % services}`
 const populate = (where: Stand.Server) =>
   Effect.promise(async () => {
     const path = `/api/v1/namespaces/${namespace}/pods`
-    // A pod of a node that nobody knows is left out of slices.
+    // A pod on a node that does not exist is left out of slices.
     await Stand.plainly(where, nodes, (index) => ({
       method: "POST",
       path: "/api/v1/nodes",
@@ -90,7 +90,7 @@ const measured = Effect.gen(function* () {
   yield* client.create(Namespace, { metadata: { name: namespace } })
   yield* populate(where)
   const running = yield* Stand.controllers(where, ["endpointslice"])
-  // The first also tells that everything has been read.
+  // Once the first is done, the caches have synced.
   yield* create(client, 0)
   yield* complete(client, 1)
   const before = Stand.usageOf(running).cpuMillis

@@ -163,7 +163,7 @@ export const plainly = async ({ ca, token, url }: Server, count: number, make: (
   return { millis, perSecond: (count * 1000) / millis, cpuEach: (used.user + used.system) / 1000 / count }
 }
 
-/** Of work for which nobody has set a bar: time, processor and memory, beside the floors. */
+/** Of work without a bar: time, processor and memory, beside the floors. */
 export const figures = (
   name: string,
   of: {
@@ -197,7 +197,7 @@ export const figures = (
   { name: `${name}: peak memory`, value: of.peakMiB, unit: "MiB RSS", bar: "none", ok: true }
 ]
 
-/** A file with a key to sign tokens with; it goes with the scope. Nobody here has to believe what is signed. */
+/** A file with a key to sign tokens with; it goes with the scope. Nothing here verifies the signatures. */
 export const signingKey = Effect.map(folder, (directory) => {
   const file = join(directory, "sa.key")
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })

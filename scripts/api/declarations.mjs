@@ -31,13 +31,13 @@ const statementOf = (node) => (isVariableDeclaration(node) ? node.parent.parent 
 
 const nameOf = (member) => member.name?.getText() ?? "call"
 
-/** Members that nobody reads or writes: private ones, and those that say of a field of another form that it is absent here. */
-const isNobodys = (text) => /^(private|constructor)\b|\?: undefined;?$/.test(text)
+/** Members that are of no use to a caller: private ones, and those that say of a field of another form that it is absent here. */
+const isUseless = (text) => /^(private|constructor)\b|\?: undefined;?$/.test(text)
 
 /** The fields of a declaration that a user reads or writes, by name, each with its comment. */
 const fieldsOf = (node) => {
   if (isInterfaceDeclaration(node) || isTypeLiteralNode(node) || isClassDeclaration(node)) {
-    const members = [...node.members].filter((member) => !isNobodys(member.getText()))
+    const members = [...node.members].filter((member) => !isUseless(member.getText()))
     return members.map((member) => ({ name: nameOf(member), doc: commentOf(member) }))
   }
   if (isTypeAliasDeclaration(node)) return fieldsOf(node.type)

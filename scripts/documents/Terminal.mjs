@@ -9,7 +9,7 @@ import process from "node:process"
 /** A command that is not done within this time will not be. */
 const patience = 120_000
 
-/** What a shell prints behind each command: nobody else says this. */
+/** What a shell prints behind each command: no command prints this itself. */
 const mark = (count) => `--end-of-command-${count}--`
 
 export const open = (cwd, env) => {

@@ -21,7 +21,7 @@ export const commandsOf = (body) =>
 export const normal = (text) =>
   text
     .replace(/^npm warn .*\n/gm, "")
-    // Which of the two ports somebody else has is a matter of the machine.
+    // Which of the two ports another program has depends on the machine.
     .replace(/^timestamp=.*message="(Serving|cannot serve) (probes|metrics)\b.*\n?/gm, "")
     .trim()
     .replace(/timestamp=\S+/g, "timestamp=TIME")

@@ -64,7 +64,7 @@ describe("Faults", () => {
     })
   )
 
-  checkProperty("what is required and missing is told of", cases, ({ more, schema, value }) => {
+  checkProperty("a required field that is missing is reported", cases, ({ more, schema, value }) => {
     const all = places(schema, value).filter((one) => one.schema.required !== undefined && one.value !== null)
     const place = all[more.draw(Math.max(1, all.length))]
     if (place === undefined) return true
@@ -129,7 +129,7 @@ describe("Prune", () => {
     return pruned === value && dropped.length === 0
   })
 
-  checkProperty("what is not known goes, and is told of", cases, ({ more, schema, value }) => {
+  checkProperty("unknown fields are pruned and reported", cases, ({ more, schema, value }) => {
     const litter = littered(schema, value, more)
     const before = Lists.canonical(litter.value)
     const { dropped, value: pruned } = Prune.prune(schema, litter.value)

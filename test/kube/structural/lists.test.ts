@@ -65,16 +65,14 @@ const told = (schema: StructuralSchema, list: ReadonlyArray<unknown>, keys: Read
   })
 
 describe("Lists", () => {
-  checkProperty("a set tells of each value that comes again, once", numbers, (list) =>
-    told(set, list, list.map(String))
-  )
+  checkProperty("a set reports each duplicate value once", numbers, (list) => told(set, list, list.map(String)))
 
-  checkProperty("a map tells of each key that comes again, its defaults included", ports, (list) => {
+  checkProperty("a map reports each duplicate key, defaults included", ports, (list) => {
     const keys = list.map(({ port, protocol }) => `${port} ${protocol === "none" ? "TCP" : protocol}`)
     return told(map, list.map(element), keys)
   })
 
-  checkProperty("objects in a set are told apart by their members, in any order", ports, (list) => {
+  checkProperty("objects in a set are compared by their members, in any order", ports, (list) => {
     const objects = list.map(({ order, port, protocol }) => (order ? { port, protocol } : { protocol, port }))
     return told(
       set,

@@ -127,19 +127,23 @@ describe("History", () => {
     }
   )
 
-  checkProperty("above the limit the oldest go that nobody is of", cleanups, ({ limit, revisions, used }) => {
-    const old = revisions.map(revisionOf)
-    const gone = History.excess(old, limit, (hash) => used.some((one) => one === hash))
-    const idle = old.filter((_, i) => !used.includes((revisions[i] as Facts).image))
-    const surplus = Math.max(0, old.length - limit)
-    return (
-      gone.map(({ metadata }) => metadata.name).join() ===
-      idle
-        .slice(0, surplus)
-        .map(({ metadata }) => metadata.name)
-        .join()
-    )
-  })
+  checkProperty(
+    "above the limit, the oldest revisions that are not in use are deleted",
+    cleanups,
+    ({ limit, revisions, used }) => {
+      const old = revisions.map(revisionOf)
+      const gone = History.excess(old, limit, (hash) => used.some((one) => one === hash))
+      const idle = old.filter((_, i) => !used.includes((revisions[i] as Facts).image))
+      const surplus = Math.max(0, old.length - limit)
+      return (
+        gone.map(({ metadata }) => metadata.name).join() ===
+        idle
+          .slice(0, surplus)
+          .map(({ metadata }) => metadata.name)
+          .join()
+      )
+    }
+  )
 
   checkProperty(
     "a new one is its owner's, bears the labels of the template and the name of its hash",

@@ -100,12 +100,16 @@ describe("Retention.owners", () => {
     return areRight && ours.every(({ controller }) => controller === true)
   })
 
-  checkProperty("a conflict is told where somebody else controls, and claims are not just kept", values, (value) => {
-    const { one } = value
-    const isTaken = value.claim.metadata.ownerReferences.some(
-      ({ controller, kind }) => controller === true && kind === "ConfigMap"
-    )
-    const isTold = Retention.isConflicting(value.holder, value.claim)
-    return isTold === ((one.whenDeleted || one.whenScaled) && (isTaken || isForeign(value)))
-  })
+  checkProperty(
+    "a conflict is reported if another controller owns the claim, unless the policy retains claims",
+    values,
+    (value) => {
+      const { one } = value
+      const isTaken = value.claim.metadata.ownerReferences.some(
+        ({ controller, kind }) => controller === true && kind === "ConfigMap"
+      )
+      const isTold = Retention.isConflicting(value.holder, value.claim)
+      return isTold === ((one.whenDeleted || one.whenScaled) && (isTaken || isForeign(value)))
+    }
+  )
 })
