@@ -45,16 +45,15 @@ export const make = (reach: Effect.Effect<void, Error>): Effect.Effect<Unanswere
       }
       return undefined
     }
+    const late = (): ReadonlyArray<Waiting> =>
+      Array.from(waiting).flatMap(([one, since]) => (one.isUnanswered && now() - since >= patience ? [one] : []))
     const look = Effect.gen(function* () {
-      const late = Array.from(waiting).flatMap(([one, since]) =>
-        one.isUnanswered && now() - since >= patience ? [one] : []
-      )
-      if (late.length === 0) return
+      const before = late()
+      if (before.length === 0) return
       const found = yield* Effect.result(reach)
-      for (const one of late) {
-        if (found._tag === "Failure") one.failUnsafe(found.failure)
-        else if (waiting.delete(one)) waiting.set(one, now())
-      }
+      // Those, too, that have become late meanwhile: another attempt would take as long again.
+      if (found._tag === "Failure") for (const one of late()) one.failUnsafe(found.failure)
+      else for (const one of before) if (waiting.delete(one)) waiting.set(one, now())
     })
     const watch = Effect.gen(function* () {
       for (let since = earliest(); since !== undefined; since = earliest()) {

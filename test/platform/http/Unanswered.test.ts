@@ -3,15 +3,15 @@ import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Unanswered from "../../../src/platform/http/Unanswered.ts"
 
-const nobody = Object.assign(new Error("nobody"), { code: "ETIMEDOUT" })
+const unreachable = Object.assign(new Error("unreachable"), { code: "ETIMEDOUT" })
 
 /** Requests, and a server that is looked for. */
 const made = Effect.gen(function* () {
-  const server = { looks: 0, isThere: true }
+  const server = { looks: 0, isThere: true, millis: 0 }
   const unanswered = yield* Unanswered.make(
     Effect.suspend(() => {
       server.looks++
-      return server.isThere ? Effect.void : Effect.fail(nobody)
+      return Effect.andThen(Effect.sleep(server.millis), server.isThere ? Effect.void : Effect.fail(unreachable))
     })
   )
   const ask = () => {
@@ -40,10 +40,23 @@ describe("requests without an answer", () => {
       yield* TestClock.adjust("19999 millis")
       assert.deepStrictEqual([old[0]?.failure, server.looks], [undefined, 0])
       yield* TestClock.adjust("1 millis")
-      assert.deepStrictEqual([old[0]?.failure, old[1]?.failure, young.failure], ["nobody", "nobody", undefined])
+      assert.deepStrictEqual([old[0]?.failure, old[1]?.failure, young.failure], ["unreachable", "unreachable", undefined])
       assert.strictEqual(server.looks, 1)
       yield* TestClock.adjust("10 seconds")
-      assert.strictEqual(young.failure, "nobody")
+      assert.strictEqual(young.failure, "unreachable")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("fail within 40 s although the attempt to reach the server takes 10 s, whenever they were sent", () =>
+    Effect.gen(function* () {
+      const { ask, server } = yield* made
+      server.isThere = false
+      server.millis = 10_000
+      const old = ask()
+      yield* TestClock.adjust("1 millis")
+      const young = ask()
+      yield* TestClock.adjust("39999 millis")
+      assert.deepStrictEqual([old.failure, young.failure], ["unreachable", "unreachable"])
     }).pipe(Effect.scoped)
   )
 
@@ -55,7 +68,7 @@ describe("requests without an answer", () => {
       assert.deepStrictEqual([slow.failure, server.looks], [undefined, 3])
       server.isThere = false
       yield* TestClock.adjust("25 seconds")
-      assert.strictEqual(slow.failure, "nobody")
+      assert.strictEqual(slow.failure, "unreachable")
     }).pipe(Effect.scoped)
   )
 
