@@ -117,6 +117,8 @@ const adopts = Effect.fnUntraced(function* (kind: Kind) {
   const namespace = yield* namespaceOf(kind, "adopts")
   const spec = { containers: [{ name: "main", image: "x" }] }
   yield* client.create(Pod, { metadata: { namespace, name: "orphan", labels }, spec })
+  // The owner may reach the controller first, as it may in the original, which then creates two pods and deletes one.
+  yield* RealServer.until(Pod, "orphan", (pod) => pod?.metadata.namespace === namespace)
   const { metadata } = yield* owner(kind, namespace, { replicas: 2 })
   const adopted = yield* until(Pod, namespace, (pod) => Owner.controlledBy(pod, metadata.uid))
   assert.strictEqual(adopted.metadata.name, "orphan")

@@ -16,7 +16,7 @@ const gauge = (name: string, description: string) => Metric.gauge(name, { descri
 
 const synced = gauge("informer_synced", "1 when all informers of the kind have synced, by kind")
 const objects = gauge("informer_objects", "Objects that the informers of the kind keep, by kind")
-const silence = gauge("informer_last_event_age_seconds", "Time since the server last told anything of the kind")
+const silence = gauge("informer_last_event_age_seconds", "Time since the last event of the kind")
 const versions = gauge(
   "informer_store_resource_version",
   "The last 15 digits of how far the informer of a kind is; of several, of the one that is behind"
