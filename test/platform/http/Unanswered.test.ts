@@ -40,7 +40,10 @@ describe("requests without an answer", () => {
       yield* TestClock.adjust("19999 millis")
       assert.deepStrictEqual([old[0]?.failure, server.looks], [undefined, 0])
       yield* TestClock.adjust("1 millis")
-      assert.deepStrictEqual([old[0]?.failure, old[1]?.failure, young.failure], ["unreachable", "unreachable", undefined])
+      assert.deepStrictEqual(
+        [old[0]?.failure, old[1]?.failure, young.failure],
+        ["unreachable", "unreachable", undefined]
+      )
       assert.strictEqual(server.looks, 1)
       yield* TestClock.adjust("10 seconds")
       assert.strictEqual(young.failure, "unreachable")
