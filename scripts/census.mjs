@@ -105,7 +105,10 @@ const factsOf = memoized((file) => {
       if (called === "assert" || called === "expect") facts.assertions++
       const isCase = (called === "it" || called === "test") && others.length > 0 && callee.property?.name !== "pipe"
       if (isCase) facts.cases++
-      if ((isCase || called === "describe" || called === "checkProperty") && title !== undefined) {
+      if (
+        (isCase || called === "describe" || called === "checkProperty" || called === "checkSequences") &&
+        title !== undefined
+      ) {
         facts.prose.push({ line: lineAt(start), text: textOf(title) })
       }
     }
