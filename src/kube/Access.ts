@@ -1,15 +1,15 @@
 /**
- * What a controller may do, as values: `[read(Pod), patch(Node)]`. Requirements in an effect's type are erased at run time,
- * so permissions are data; the client a controller receives, the kinds the cache serves it and the RBAC rules it needs
- * are all computed from them. Nothing here enforces anything.
+ * What a controller may do, as values: `[read(Pod), patch(Node)]`. The requirements in an effect's type do not exist at run time, so
+ * permissions are data. The client that a controller gets, the kinds that its cache serves and its RBAC rules are computed from this list.
+ * This module enforces nothing.
  */
 import type { KubeObject } from "./Meta.ts"
 import * as Resource from "./Resource.ts"
 import { Event } from "./resources.ts"
 
 /**
- * `read`: cached reads; `record`: events; every other tag is the one call of that name.
- * Verbs behind them: read = list, watch; record = create, patch. Each verb is granted for itself, so that a role has none to spare.
+ * `read`: cached reads; `record`: writing Events; every other tag is the client call of that name. {@link verbs} has the RBAC verbs of
+ * each grant: exactly those that it needs, so that a generated role has no verb to spare.
  */
 export type Grant =
   | "read"
@@ -23,7 +23,7 @@ export type Grant =
   | "escalate"
   | "record"
 
-/** `S` is the empty text for the main endpoint. */
+/** `S` is the subresource, the empty string for the main endpoint. */
 export interface Access<out G extends Grant, out R, out S extends string = ""> {
   /** What may be done. */
   readonly grant: G
@@ -31,7 +31,7 @@ export interface Access<out G extends Grant, out R, out S extends string = ""> {
   readonly resource: R
   /** `status`, `scale`, …: the grant is for that endpoint and no other. Empty for the main one. */
   readonly subresource: S
-  /** True: a server that has no such kind lacks nothing. See {@link whereServed}. */
+  /** True: the controller also runs against a server that does not serve the kind. See {@link whereServed}. */
   readonly isOptional?: true | undefined
 }
 
@@ -54,7 +54,7 @@ export const read = <A extends KubeObject, Id extends string>(resource: Res<A, I
   subresource: ""
 })
 
-/** Lists as the server has them now, without an informer. */
+/** Lists from the API server, without an informer. */
 export const list = <A extends KubeObject, Id extends string>(resource: Res<A, Id>): Access<"list", Res<A, Id>> => ({
   grant: "list",
   resource,
@@ -62,15 +62,15 @@ export const list = <A extends KubeObject, Id extends string>(resource: Res<A, I
 })
 
 /**
- * For kinds that a cluster may do without, as those of an aggregated server: their absence is no failure, and calls fail with
- * NotFound.
+ * Marks the kind as optional, for kinds that not every cluster serves, such as those of an aggregated API server. Where it is not served,
+ * that is no failure, and calls for it fail with NotFound.
  */
 export const whereServed = <G extends Grant, R, S extends string>(access: Access<G, R, S>): Access<G, R, S> => ({
   ...access,
   isOptional: true
 })
 
-/** Events about what the controller does: without it there is no `events` among its tools. */
+/** Permission to write Events. Without it, the context of a reconcile has no `events`. */
 export const record: Access<"record", typeof Event> = { grant: "record", resource: Event, subresource: "" }
 
 const on =
@@ -82,11 +82,11 @@ const on =
   ): Access<G, Res<A, Id>, NoInfer<S>> => ({
     grant,
     resource,
-    // Absent is the main endpoint, which is what S is then.
+    // Without a subresource, S is the empty string too.
     subresource: (subresource ?? "") as S
   })
 
-/** Single objects, or a subresource of them, as the server has them now: it is asked each time, without an informer. */
+/** Reads of single objects, or of a subresource of them, from the API server, without an informer. */
 export const get = on("get")
 
 /** May create objects, or post to a subresource. */
@@ -99,9 +99,9 @@ export const update = on("update")
 export const patch = on("patch")
 
 /**
- * May name objects of the kind as owners whose deletion waits for what they own, as `Owner.reference` does: where the API server enforces
- * rights over owner references, that takes the right to update `finalizers`. It gives nothing elsewhere.
- * Source: the admission plugin OwnerReferencesPermissionEnforcement.
+ * May name objects of the kind in owner references with `blockOwnerDeletion`, as `Owner.reference` does. The admission plugin
+ * OwnerReferencesPermissionEnforcement requires the right to update `finalizers` for that; without the plugin the grant has no effect.
+ * Source: plugin/pkg/admission/gc.
  */
 export const own = <A extends KubeObject, Id extends string>(
   resource: Res<A, Id>
@@ -122,16 +122,16 @@ export const removeCollection = <A extends KubeObject, Id extends string>(
 ): Access<"deletecollection", Res<A, Id>> => ({ grant: "deletecollection", resource, subresource: "" })
 
 /**
- * May give rights in roles of the kind that it does not have itself: the API server refuses them to anybody else who writes a role.
- * Source: the reference server's check of privilege escalation.
+ * May write roles of the kind that grant rights which the writer does not have itself; the API server refuses that to everyone else.
+ * Source: pkg/registry/rbac: EscalationAllowed.
  */
 export const escalate = <A extends KubeObject, Id extends string>(
   resource: Res<A, Id>
 ): Access<"escalate", Res<A, Id>> => ({ grant: "escalate", resource, subresource: "" })
 
 /**
- * Resources with a `read` grant, each once, in the order they were declared. `Resource.anything` is none of them: which kinds that is, is
- * known only when discovery has been asked.
+ * Resources with a `read` grant, each once, in the order of declaration. `Resource.anything` is left out: which kinds it stands for is
+ * known only after discovery.
  */
 export const reads = (access: ReadonlyArray<Any>): ReadonlyArray<Resource.Any> => [
   ...new Map(
@@ -152,6 +152,6 @@ export const verbs: Readonly<Record<Grant, ReadonlyArray<string>>> = {
   delete: ["delete"],
   deletecollection: ["deletecollection"],
   escalate: ["escalate"],
-  // An event that happens again is counted in the one there is.
+  // A repeated event is a patch of the count in the existing Event.
   record: ["create", "patch"]
 }

@@ -1,7 +1,7 @@
 /**
- * The one failure of talking to an API server. Whatever goes wrong - a `Status`, a socket, a body that is not JSON - is
- * classified here, once, where it enters; handlers choose by reason (`Effect.catchReason("ApiError", "NotFound", …)`).
- * It never carries credentials: headers and bodies of requests are not part of it.
+ * The one error type for calls to an API server. Every failure - a `Status`, a broken socket, a body that is not JSON - is classified
+ * here, once; callers choose by reason (`Effect.catchReason("ApiError", "NotFound", …)`). It never carries credentials: headers and bodies
+ * of requests are not part of it.
  */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -43,13 +43,13 @@ export type Reason =
   | { readonly _tag: "Decode"; readonly cause: unknown }
   /** Credentials could not be obtained (exec plugin failed, token file unreadable). No request was sent. */
   | { readonly _tag: "Credentials"; readonly cause: unknown }
-  /** A leader's write by a process that can no longer prove that it leads: not sent, or given up on while it was on its way. */
+  /** A write that needs leadership, from a process that can no longer prove that it leads: not sent, or aborted while in flight. */
   | { readonly _tag: "LeaderFenced" }
 
 /** The names of the reasons: `NotFound`, `Conflict`, … */
 export type ReasonTag = Reason["_tag"]
 
-/** Which call it was: enough to see which permission or object is meant. Data, so that it becomes part of no message. */
+/** Which call failed: enough to identify the permission or the object. It is not part of the message. */
 export interface Context {
   /** get, list, watch, create, update, patch, delete, deletecollection; or `raw` for non-resource paths. */
   readonly verb: string
@@ -64,25 +64,25 @@ export interface Context {
 }
 
 /**
- * A call to an API server failed. `reason` is what to decide by: `ApiError.hasReason(error, "NotFound")`, or `Effect.catchReason`.
- * Its message is the server's words alone, as with Go's `StatusError`, and so fit for events and conditions, whose readers compare and
- * aggregate them. Which call it was is not in it: `context` has that as data, and `facts` as the annotations of a log line.
+ * A call to an API server failed. Decide by `reason`: `ApiError.hasReason(error, "NotFound")`, or `Effect.catchReason`.
+ * The message is the server's message alone, as in Go's `StatusError`, so that events and conditions that contain it can be compared and
+ * aggregated. `context` says which call it was, and `facts` has both as annotations of a log line.
  */
 export class ApiError extends Data.TaggedError("ApiError")<{
   /** Why it failed, classified once. */
   readonly reason: Reason
   /** Which call it was. */
   readonly context: Context
-  /** One sentence: what the server said, or what happened. */
+  /** One sentence: the server's message, or what happened. */
   readonly detail: string
   /** HTTP status, when there was an answer. */
   readonly status?: number | undefined
-  /** What the server said in `details` of its `Status`: causes by field, and when to come again. */
+  /** The `details` of the server's `Status`: causes by field, and when to retry. */
   readonly details?: Status.StatusDetails | undefined
-  /** Of a `Gone` continue token: the one that goes on with the rest as it is now. */
+  /** With `Gone`, for a continue token: a token that continues with the rest of the list at its present version. */
   readonly continue?: string | undefined
 }> {
-  /** `detail`, for whoever handles any `Error`. */
+  /** `detail`, for code that handles any `Error`. */
   override get message(): string {
     return this.detail
   }
@@ -91,7 +91,7 @@ export class ApiError extends Data.TaggedError("ApiError")<{
 /** Whether a value is an `ApiError`, for causes of unknown type. */
 export const isApiError = (u: unknown): u is ApiError => u instanceof ApiError
 
-/** Annotations for a log line about any failure: its message, and of a failed call which one it was. */
+/** Annotations for a log line about any failure: its message and, for an `ApiError`, the call. */
 export const facts = (error: unknown): { readonly error: string; readonly call?: Context } => ({
   error: error instanceof Error ? error.message : String(error),
   ...(isApiError(error) && { call: error.context })
@@ -101,7 +101,7 @@ export const facts = (error: unknown): { readonly error: string; readonly call?:
 export const hasReason = (error: ApiError, ...tags: ReadonlyArray<ReasonTag>): boolean =>
   tags.includes(error.reason._tag)
 
-/** True for the failures that a later, identical, idempotent call may not meet again. */
+/** True for failures that an identical, idempotent call may not meet again when it is retried. */
 export const isTransient = (error: ApiError): boolean =>
   hasReason(error, "TooManyRequests", "Timeout", "ServerError", "Network")
 
@@ -113,14 +113,14 @@ export const retryAfter = (error: ApiError): Duration.Duration | undefined =>
 export const isMissingResource = (error: ApiError): boolean =>
   error.reason._tag === "NotFound" && (error.details?.name === undefined || error.details.name === "")
 
-/** The server could not see the required version yet ("Too large resource version"): back off and retry, do not relist. */
+/** The server has not reached the required version yet ("Too large resource version"): back off and retry, do not relist. */
 export const isTooLargeResourceVersion = (error: ApiError): boolean =>
   error.reason._tag === "Timeout" &&
   (error.details?.causes?.some((cause) => cause.reason === "ResourceVersionTooLarge") === true ||
     error.detail.includes("Too large resource version"))
 
 /**
- * The server cannot stream lists, because its etcd does not report how far it is (3.4, for instance). It says so only in words.
+ * The server cannot stream lists, because its etcd does not report progress (3.4, for instance). Only the message says so.
  * Source: apiserver/pkg/storage/cacher: Cacher.Watch.
  */
 export const isProgressUnsupported = (error: ApiError): boolean =>
@@ -129,7 +129,7 @@ export const isProgressUnsupported = (error: ApiError): boolean =>
 /** Connection refused: no process listens at the server's address. */
 export const isConnectionRefused = (error: ApiError): boolean => codesOf(error).includes("ECONNREFUSED")
 
-/** The server creates nothing there any more, because the namespace is being deleted. */
+/** The server creates no more objects in the namespace, because the namespace is being deleted. */
 export const isNamespaceTerminating = (error: ApiError): boolean =>
   error.details?.causes?.some((cause) => cause.reason === "NamespaceTerminating") === true
 
@@ -137,7 +137,7 @@ export const isNamespaceTerminating = (error: ApiError): boolean =>
 export const isUntrusted = (error: ApiError): boolean =>
   codesOf(error).some((code) => /CERT|SIGNATURE|ISSUER|HOSTNAME_MISMATCH/.test(code))
 
-/** Node's codes of what broke a connection, from the outermost inwards; one attempt on several addresses has several. */
+/** Node's error codes along the chain of causes, the outermost first; an attempt on several addresses has several. */
 const codesOf = ({ reason }: ApiError): ReadonlyArray<string> => {
   const codes: Array<string> = []
   const visit = (cause: unknown, depth: number): void => {

@@ -8,7 +8,7 @@ import type { KubeObject } from "./Meta.ts"
 /** `namespace/name` or `name`. */
 export type Key = string
 
-/** What a key says. */
+/** The two parts of a key. */
 export interface Parts {
   /** Undefined for cluster-scoped kinds. */
   readonly namespace: string | undefined
@@ -17,8 +17,8 @@ export interface Parts {
 }
 
 /**
- * The key of a name in a namespace; no namespace, or an empty one, is that of a cluster-scoped kind. Joined rather than concatenated: V8 keeps
- * a concatenation as a tree, which costs a large store 32 bytes a key.
+ * The key of a name in a namespace. Cluster-scoped kinds have no namespace, or an empty one. `join` instead of concatenation: V8 keeps a
+ * concatenated string as a tree, which costs a large store 32 bytes a key.
  */
 export const make = (namespace: string | undefined, name: string): Key =>
   namespace === undefined || namespace === "" ? name : [namespace, name].join("/")

@@ -12,7 +12,7 @@ export interface OwnerReference {
   readonly kind: string
   /** Of the owner, in the namespace of the dependent or in none. */
   readonly name: string
-  /** Of the owner: one of the same name that came later is another object. */
+  /** Of the owner. An object that is created later with the same name has another uid. */
   readonly uid: string
   /** Whether the owner manages the dependent; at most one does. */
   readonly controller?: boolean
@@ -26,7 +26,7 @@ export interface ManagedFieldsEntry {
   readonly manager?: string
   /** `Apply` or `Update`. */
   readonly operation?: string
-  /** In which version the fields are named. */
+  /** The version whose field names are used. */
   readonly apiVersion?: string
   /** RFC 3339: when the entry last changed. */
   readonly time?: string
@@ -34,7 +34,7 @@ export interface ManagedFieldsEntry {
   readonly fieldsType?: string
   /** The fields, as a tree of `f:name` and `k:{…}`. */
   readonly fieldsV1?: object
-  /** By which endpoint they were set; absent for the main one. */
+  /** The subresource through which they were set; absent for the main endpoint. */
   readonly subresource?: string
 }
 
@@ -64,7 +64,7 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>
   /** The owners; the garbage collector deletes the object with them. */
   readonly ownerReferences?: ReadonlyArray<OwnerReference>
-  /** Who has something to do before the object goes. */
+  /** Names of what has to happen before the object is removed; a controller deletes its own when that is done. */
   readonly finalizers?: ReadonlyArray<string>
   /** Which manager set which field. Trimmed from what caches hold. */
   readonly managedFields?: ReadonlyArray<ManagedFieldsEntry>
@@ -80,7 +80,7 @@ export interface KubeObject {
   readonly metadata: ObjectMeta
 }
 
-/** What a list says of itself. Source: meta/v1 ListMeta. */
+/** The metadata of a list. Source: meta/v1 ListMeta. */
 export interface ListMeta {
   /** The version of the collection that the list shows. */
   readonly resourceVersion?: string
@@ -120,10 +120,10 @@ export type Wire<A> = A extends Date
 /** A stored object built from a model class: its wire form with the metadata that every stored object has. */
 export type Stored<A> = Omit<Wire<A>, "metadata" | "kind" | "apiVersion"> & KubeObject
 
-/** What one may send to create `A`: the server fills in the rest; `generateName` may stand for the name. */
+/** What a client may send to create `A`: the server fills in the rest; `generateName` may stand for the name. */
 export type Draft<A extends KubeObject> = Omit<A, "metadata" | "status"> & {
-  /** What the server has not given yet may be missing: also the name, where there is `generateName`. */
+  /** Fields that the server sets may be missing; the name too, where there is `generateName`. */
   readonly metadata: Partial<ObjectMeta>
-  /** Ignored by the server where the kind has a status of its own. */
+  /** Ignored by the server if the kind has the status subresource. */
   readonly status?: unknown
 }

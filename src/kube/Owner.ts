@@ -1,14 +1,14 @@
 /**
- * Ownership between objects. Any number of references may name an owner; at most one of them is the controlling one, and that is
- * the tree the workload loops live on. Identity is the uid: a name can be given to another object later.
- * A reference that the garbage collector would take for a dangling one is refused before it is written.
+ * Ownership between objects. An object may have any number of owner references, of which at most one has `controller: true`; workload
+ * controllers find their dependents by that one. An owner is identified by its uid, because a later object may have the same name.
+ * `set` refuses a reference that the garbage collector would treat as dangling.
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import type { KubeObject, ObjectMeta, OwnerReference } from "./Meta.ts"
 import * as Resource from "./Resource.ts"
 
-/** The reference that marks the managing controller, if there is one. Of several, which validation forbids, the first counts. */
+/** The reference to the managing controller, if there is one. Validation forbids several; of those the first counts. */
 export const controllerOf = (object: KubeObject): OwnerReference | undefined => {
   const references = object.metadata.ownerReferences
   if (references === undefined) return undefined
@@ -20,7 +20,7 @@ export const controllerOf = (object: KubeObject): OwnerReference | undefined => 
 export const controlledBy = (object: KubeObject, uid: string | undefined): boolean =>
   uid !== undefined && controllerOf(object)?.uid === uid
 
-/** The reference a new dependent carries: controlling, and in the way of a foreground deletion. The owner must be stored: it has a uid. */
+/** The reference of a new dependent to its controller, with `blockOwnerDeletion`. The owner must be stored, so that it has a uid. */
 export const reference = (resource: Resource.Any, owner: KubeObject): OwnerReference => ({
   apiVersion: Resource.apiVersion(resource),
   kind: resource.kind,
@@ -30,13 +30,13 @@ export const reference = (resource: Resource.Any, owner: KubeObject): OwnerRefer
   blockOwnerDeletion: true
 })
 
-/** A reference would do harm, or cannot be. */
+/** An owner reference was refused: the garbage collector would delete the dependent for it, or it is invalid. */
 export class OwnerError extends Data.TaggedError("OwnerError")<{
   /** Which of the rules the reference would break. */
   readonly reason:
-    /** Another object controls the dependent: this one. */
+    /** Another object, this one, controls the dependent. */
     | { readonly _tag: "AlreadyOwned"; readonly by: OwnerReference }
-    /** Owner and dependent are in two namespaces: the owner would not be found, and the dependent deleted. */
+    /** Owner and dependent are in different namespaces: the garbage collector would not find the owner, and delete the dependent. */
     | { readonly _tag: "CrossNamespace" }
     /** The dependent has no namespace, but its owner has one. */
     | { readonly _tag: "ClusterScopedDependent" }
@@ -45,15 +45,15 @@ export class OwnerError extends Data.TaggedError("OwnerError")<{
   readonly message: string
 }> {}
 
-/** Who is to own a dependent, and how. */
+/** The owner of a dependent, and the kind of ownership. */
 export interface Ownership {
   /** The owner's kind. */
   readonly resource: Resource.Any
   /** The owner as it is stored. */
   readonly owner: KubeObject
-  /** Whether the owner manages the dependent; of those there is one at most. True unless said otherwise. */
+  /** Whether the owner manages the dependent; at most one owner does. Default: true. */
   readonly controller?: boolean | undefined
-  /** Whether a foreground deletion of the owner waits for the dependent. True unless said otherwise. */
+  /** Whether a foreground deletion of the owner waits for the dependent. Default: true. */
   readonly blockOwnerDeletion?: boolean | undefined
 }
 
@@ -63,8 +63,8 @@ interface Dependent {
 }
 
 /**
- * The dependent with a reference to its owner, in the place of an older one to an object of that kind and name. A draft must name
- * its namespace. Source: controller-runtime SetControllerReference, SetOwnerReference.
+ * The dependent with a reference to its owner, which replaces an older reference to an object of the same kind and name. A draft must
+ * have its namespace. Source: controller-runtime SetControllerReference, SetOwnerReference.
  */
 export const set = <A extends Dependent>(dependent: A, ownership: Ownership): Result.Result<A, OwnerError> => {
   const { blockOwnerDeletion = true, controller = true, owner, resource } = ownership
@@ -90,7 +90,7 @@ export const has = (dependent: Dependent, owner: KubeObject): boolean =>
   owner.metadata.uid !== undefined &&
   dependent.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) === true
 
-/** The dependent without references to that owner; the very same one if there is none. */
+/** The dependent without references to that owner; the argument itself if there are none. */
 export const remove = <A extends Dependent>(dependent: A, owner: KubeObject): A =>
   has(dependent, owner)
     ? {
@@ -123,7 +123,7 @@ const problemOf = (dependent: Dependent, ownership: Ownership): OwnerError | und
     : refuse({ _tag: "AlreadyOwned", by }, `${by.kind} "${by.name}" controls it already`)
 }
 
-/** One name in one kind is one object at a time, whatever the version it was named by; an older uid is of one that is gone. */
+/** A kind and a name identify one object at a time, in whatever version; another uid is that of an earlier object. */
 const isSameObject = (a: OwnerReference, b: OwnerReference): boolean =>
   a.kind === b.kind && a.name === b.name && groupOf(a.apiVersion) === groupOf(b.apiVersion)
 

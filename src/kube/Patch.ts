@@ -1,13 +1,13 @@
 /**
- * A patch as a value: its media type and its body. Which merge rules apply is the server's business; here they are only
- * named. `apply` is a whole object with intent, not a difference.
+ * A patch as a value: its type and its body. The server applies the merge rules; here they are only named. `apply` has the fields that
+ * the manager sets, not a difference.
  */
 
 export type PatchType = "json" | "merge" | "strategic" | "apply"
 
-/** A patch, by the type of which the server reads it. */
+/** A patch, and the type by which the server applies it. */
 export interface Patch {
-  /** The media type of the body. */
+  /** Which merge rules apply. */
   readonly type: PatchType
   /** Plain JSON. */
   readonly body: unknown
@@ -34,7 +34,7 @@ export const merge = (body: object): Patch => ({ type: "merge", body })
 /** Kubernetes' own: lists with a merge key merge by it. Built-in kinds only. */
 export const strategic = (body: object): Patch => ({ type: "strategic", body })
 
-/** Server-side apply: the fields this manager wants, and no others. */
+/** Server-side apply: exactly the fields that this manager sets. */
 export const apply = (body: object): Patch => ({ type: "apply", body })
 
 /** The media type of each patch. Source: apimachinery types.PatchType. */

@@ -1,7 +1,7 @@
 /**
- * A resource descriptor: what a kind is called on the wire, where its endpoints are and which TypeScript type its objects
- * have. It is a plain value that every other room takes as an argument; it knows nothing of how requests are sent. A kind of one's
- * own is declared with Schemas, and then reads and writes its objects too; caches and clients hold the wire form all the same.
+ * A resource descriptor: the names of a kind, its endpoints, and the TypeScript type of its objects. It is a plain value that other
+ * modules take as an argument; it sends no requests. A custom kind is declared with Schemas, and its descriptor decodes and encodes
+ * objects too; caches and clients hold the wire form all the same.
  */
 import type * as Arbitrary from "effect/Arbitrary"
 import * as Data from "effect/Data"
@@ -17,7 +17,7 @@ export type Scope = "Namespaced" | "Cluster"
 /** `metadata` asks the server for `PartialObjectMetadata` only: same kind, much smaller objects. */
 export type Projection = "object" | "metadata"
 
-/** Those objects of a kind that a server selects by their fields. */
+/** The objects of a kind that a field selector selects. */
 export interface Part {
   /** The id of the whole kind. */
   readonly of: string
@@ -42,9 +42,9 @@ export interface Resource<out A extends KubeObject, out Id extends string = stri
   readonly plural: string
   /** Whether its objects live in namespaces. */
   readonly scope: Scope
-  /** What a list or watch of it brings. */
+  /** What a list or watch of it returns. */
   readonly projection: Projection
-  /** Set where only a part of the kind's objects is meant: see {@link selected}. Calls that name an object know nothing of it. */
+  /** Set where the resource is only a part of the kind's objects: see {@link selected}. Calls for one object ignore it. */
   readonly part?: Part | undefined
   /** Phantom: the type of the objects. Never present at run time. */
   readonly _A?: (_: never) => A
@@ -82,7 +82,7 @@ export interface PrinterColumn {
   readonly type: "string" | "integer" | "number" | "boolean" | "date"
   /** Where the value is: `.spec.size`. */
   readonly jsonPath: string
-  /** For whoever asks what the column is. */
+  /** For people: what the column shows. */
   readonly description?: string
   /** An OpenAPI format such as `int32`. */
   readonly format?: string
@@ -108,11 +108,11 @@ export interface VersionOptions {
   readonly version: string
   /** What `kubectl get` shows beside the name. Default: the age. */
   readonly printerColumns?: ReadonlyArray<PrinterColumn>
-  /** Endpoints below an object. Default: none; without `status` there, specs and status are written together. */
+  /** Endpoints below an object. Default: none; without `status` there, spec and status are written together. */
   readonly subresources?: Subresources
-  /** With a decoding default of its own, objects need no `spec`. */
+  /** With a decoding default, objects need no `spec`. */
   readonly spec: Codec.AnySchema
-  /** Never required: an object has none before its controller has seen it. */
+  /** Never required: an object has no status before its controller has reconciled it. */
   readonly status?: Codec.AnySchema
 }
 
@@ -120,11 +120,11 @@ export interface VersionOptions {
 export interface OtherVersion extends VersionOptions {
   /** Whether clients may use it. Default: true. */
   readonly served?: boolean
-  /** What clients that use it are warned of. */
+  /** The warning that clients which use it get. */
   readonly deprecationWarning?: string
 }
 
-/** The declaration of a kind of one's own. */
+/** The declaration of a custom kind. */
 export interface CustomOptions extends Options, VersionOptions {
   /** Default: the kind in lower case. */
   readonly singular?: string
@@ -132,33 +132,33 @@ export interface CustomOptions extends Options, VersionOptions {
   readonly shortNames?: ReadonlyArray<string>
   /** Groups of kinds for kubectl, such as `all`. */
   readonly categories?: ReadonlyArray<string>
-  /** What `kubectl explain` says of the kind. */
+  /** The description of the kind in `kubectl explain`. */
   readonly description?: string
   /** Further versions that the API server offers; objects are stored in the one that the resource itself names. */
   readonly versions?: ReadonlyArray<OtherVersion>
 }
 
-/** A kind of one's own, declared with Schemas. */
+/** A custom kind, declared with Schemas. */
 export interface Custom<A extends KubeObject, D, Id extends string = string> extends Resource<A, Id> {
   /** All that was declared; the CustomResourceDefinition follows from it. */
   readonly declaration: CustomOptions
-  /** Reads an object by the Schemas; fails with one sentence that has the path to the first thing that is wrong. */
+  /** Decodes an object; fails with one sentence that has the path of the first field that does not fit. */
   readonly decode: (object: unknown) => Result.Result<D, Undecodable>
   /**
-   * The wire form of a decoded object, written over the object it came from: whatever the Schemas do not know stays as it is there. Fails
-   * where the Schemas refuse what was decoded and changed since.
+   * The wire form of a decoded object, written over the object it came from, so that fields which the Schemas do not know are kept. Fails
+   * if the decoded object has been changed to one that the Schemas refuse.
    */
   readonly encode: (decoded: D, onto?: KubeObject) => Result.Result<A, Undecodable>
 }
 
 /** Any resource that was declared with Schemas. */
-// oxlint-disable-next-line typescript/no-explicit-any -- decoded forms are taken and given, so only `any` is all of them
+// oxlint-disable-next-line typescript/no-explicit-any -- the decoded type is both parameter and result, so only `any` accepts every resource
 export type AnyCustom = Custom<KubeObject, any>
 
-/** Whether a resource was declared with Schemas. Its projections were not. */
+/** Whether a resource was declared with Schemas. False for its projections, such as {@link metadataOnly}. */
 export const isCustom = (resource: Any): resource is AnyCustom => "declaration" in resource
 
-/** What a controller works with: an object as its Schemas decode it. Other resources have no form but the wire's. */
+/** The type that a controller works with: the decoded form of a custom kind, the wire form of any other. */
 export type Decoded<R> = R extends Custom<infer _, infer D> ? D : Object<R>
 
 /** An object does not fit the Schemas of its kind. */
@@ -181,13 +181,13 @@ type DecodedOf<O extends VersionOptions> = KubeObject & Schema.Struct.Type<Parts
 
 /** The two ways to declare a kind. */
 export interface Make {
-  /** Declares a kind that the API server knows anyway, namespaced unless said otherwise: `Resource.make<Pod>()({ group: "", … })`. */
+  /** Declares a kind that the API server already serves, namespaced by default: `Resource.make<Pod>()({ group: "", … })`. */
   <A extends KubeObject>(): <const O extends Options>(options: O) => Resource<A, IdOf<O>>
-  /** Declares a kind of one's own: `Resource.make({ group, version, kind, plural, spec: Schema.Struct({ … }) })`. */
+  /** Declares a custom kind: `Resource.make({ group, version, kind, plural, spec: Schema.Struct({ … }) })`. */
   <const O extends CustomOptions>(options: O): Custom<WireOf<O>, DecodedOf<O>, IdOf<O>>
 }
 
-/** Declares a kind, built-in or of one's own: see {@link Make}. */
+/** Declares a kind, built-in or custom: see {@link Make}. */
 export const make = ((options?: CustomOptions) => (options === undefined ? described : custom(options))) as Make
 
 const described = <O extends Options>(options: O) => ({
@@ -221,24 +221,24 @@ const custom = (declaration: CustomOptions): AnyCustom => {
   }
 }
 
-/** The Schema of what a kind's own Schemas say of an object. */
+/** The Schema of the `spec` and `status` of an object. */
 export const partsOf = ({ spec, status }: VersionOptions): Codec.AnySchema =>
   status === undefined ? Schema.Struct({ spec }) : Schema.Struct({ spec, status: Schema.optionalKey(status) })
 
 /**
- * Random good objects of a kind, for property tests: `it.effect.prop("…", { memcached: Resource.arbitrary(Memcached) }, …)`. In wire form; each
- * is one that the Schemas decode and that the definition of the kind allows.
+ * Random valid objects of a kind, for property tests: `it.effect.prop("…", { memcached: Resource.arbitrary(Memcached) }, …)`. In wire form;
+ * the Schemas decode each of them, and the definition of the kind allows it.
  */
 export const arbitrary = <A extends KubeObject, D, Id extends string>(
   resource: Custom<A, D, Id>
 ): Arbitrary.Arbitrary<A> => Generate.arbitrary(kindOf(resource)) as Arbitrary.Arbitrary<A>
 
-/** Random objects of a kind that are bad for one reason; both the Schemas and the definition refuse them. */
+/** Random objects of a kind that are invalid for one reason; both the Schemas and the definition refuse them. */
 export const invalid = (resource: AnyCustom): Arbitrary.Arbitrary<KubeObject> => Generate.invalid(kindOf(resource))
 
 /**
- * A short good object of a kind, always the same, for people to start from: what is required, and what has a default, with it. Undefined
- * where the Schemas ask for more than can be guessed, such as a pattern; `arbitrary` finds one there.
+ * A short valid object of a kind, always the same, as an example for users: it has the fields that are required or have a default.
+ * Undefined where the Schemas ask for more than can be guessed, such as a pattern; `arbitrary` finds a valid object there.
  */
 export const sample = <A extends KubeObject, D, Id extends string>(resource: Custom<A, D, Id>): A | undefined =>
   Generate.sample(kindOf(resource)) as A | undefined
@@ -270,7 +270,7 @@ const nameOf = (object: unknown): string => {
   return name === undefined ? "" : ` ${namespace === undefined ? "" : `${namespace}/`}${name}`
 }
 
-/** Whatever a server serves, custom resources included: for permissions of controllers that learn their kinds from discovery. */
+/** Every kind that a server serves, custom resources included: for controllers that find their kinds by discovery. */
 export const anything = make<KubeObject>()({ group: "*", version: "*", kind: "*", plural: "*" })
 
 /** The same kind, read as metadata only. Its informer is separate from the full one: they are two caches. */
@@ -284,15 +284,15 @@ export const metadataOnly = <Id extends string>(
   plural: resource.plural,
   scope: resource.scope,
   projection: "metadata",
-  // The id says the same of which part it is.
+  // `of` is an id, and gets the same prefix.
   ...(resource.part === undefined ? {} : { part: { ...resource.part, of: `metadata:${resource.part.of}` } })
 })
 
 /**
- * Those objects of a kind that the server selects by these fields: `Resource.selected(Secret, "type=kubernetes.io/tls")`. For `read`: the cache then
- * holds them and no others, in an informer that all share who select the same. An object whose fields change so that it is not meant any
- * more arrives as a deletion. It takes the rights that reading the whole kind takes. Which fields a kind can be selected by is the
- * server's to say: `metadata.name` and `metadata.namespace` always, of Secrets the `type`, of pods `spec.nodeName` and `status.phase`.
+ * The objects of a kind that the server selects by their fields: `Resource.selected(Secret, "type=kubernetes.io/tls")`. For `read`: the
+ * cache then holds these objects only, in one informer for all controllers that select the same. An object whose fields change so that
+ * it is no longer selected arrives as a deletion. It takes the same rights as reading the whole kind. The server decides which fields
+ * can be selected: `metadata.name` and `metadata.namespace` always, `type` of Secrets, `spec.nodeName` and `status.phase` of pods.
  */
 export const selected = <A extends KubeObject, Id extends string, const F extends string>(
   resource: Resource<A, Id>,
@@ -311,7 +311,7 @@ export const apiVersion = (resource: Any): string =>
 export const qualifiedName = (resource: Any): string =>
   resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`
 
-/** Which endpoint of a kind is meant; without a name the collection. */
+/** An endpoint of a kind; without a name, the collection. */
 export interface Target {
   /** Absent: all namespaces, or a cluster-scoped kind. */
   readonly namespace?: string | undefined

@@ -14,7 +14,7 @@ export interface Requirement {
   readonly key: string
   /** How it is compared. */
   readonly operator: Operator
-  /** What with: none for `Exists` and `DoesNotExist`, one for `Gt` and `Lt`. */
+  /** The values to compare with: none for `Exists` and `DoesNotExist`, one for `Gt` and `Lt`. */
   readonly values: ReadonlyArray<string>
 }
 
@@ -130,7 +130,7 @@ const valid = (requirement: Requirement): Requirement | undefined =>
     ? requirement
     : undefined
 
-/** From the structured form. An absent selector matches nothing and is the caller's case; an empty one matches everything. */
+/** From the structured form. An empty selector matches everything; an absent one matches nothing, which the caller has to handle. */
 export const fromSpec = (spec: LabelSelectorSpec): Result.Result<LabelSelector, string> => {
   const requirements: Array<Requirement> = []
   for (const key of Object.keys(spec.matchLabels ?? {})) {
@@ -174,7 +174,7 @@ export const formatLabels = (selector: LabelSelector): string =>
 
 /** One term of a field selector: `metadata.name=a` or `status.phase!=Running`. */
 export interface FieldTerm {
-  /** `metadata.name`, `spec.nodeName`: what the kind's server can select by. */
+  /** `metadata.name`, `spec.nodeName`: a field that the server can select by. */
   readonly field: string
   /** Whether the field must have the value, or must not. */
   readonly equal: boolean

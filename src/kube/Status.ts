@@ -1,6 +1,6 @@
 /**
  * The `Status` object that API servers answer with when a call fails, and when a delete succeeds.
- * Source: meta/v1 Status. Reading it into a typed failure is `ApiError`'s business.
+ * Source: meta/v1 Status. `ApiError` turns it into a typed failure.
  */
 import type { ListMeta } from "./Meta.ts"
 
@@ -19,7 +19,7 @@ export interface StatusDetails {
   readonly name?: string
   /** Of its kind; empty or absent for the core group. */
   readonly group?: string
-  /** The resource's plural or kind, as the server sees fit. */
+  /** The plural of the resource or the kind; servers send either. */
   readonly kind?: string
   /** Of the object, where the server knows it. */
   readonly uid?: string
@@ -29,7 +29,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number
 }
 
-/** The answer itself. Source: apimachinery metav1.Status. */
+/** The object itself. Source: apimachinery metav1.Status. */
 export interface Status {
   /** Always `Status`. */
   readonly kind: "Status"
@@ -52,7 +52,7 @@ export interface Status {
 export const is = (value: unknown): value is Status =>
   typeof value === "object" && value !== null && "kind" in value && value.kind === "Status"
 
-/** A failure as a server words it. */
+/** The `Status` of a failed call. */
 export const failure = (options: {
   readonly code: number
   readonly reason: string

@@ -1,7 +1,7 @@
 /**
- * The conditions of an object's status: one entry for each type, which says whether something holds, since when, and why. Setting one
- * keeps the time of the last transition unless the status itself changes, so a list that says the same is the same list, and whoever
- * compares it before writing writes nothing. Deployments have their own, older form. Source: meta/v1 Condition, apimachinery
+ * The conditions of an object's status: one entry for each type, which says whether something holds, since when, and why. `set` keeps the
+ * time of the last transition unless the status changes, and returns its argument if nothing changes, so that a controller which compares
+ * before it writes does not write. Deployments have an older form of conditions. Source: meta/v1 Condition, apimachinery
  * meta.SetStatusCondition.
  */
 import * as Schema from "effect/Schema"
@@ -16,7 +16,7 @@ export interface Condition {
   readonly type: string
   /** Whether it holds. */
   readonly status: Truth
-  /** `metadata.generation` of the object that this was said of. */
+  /** `metadata.generation` of the object that was observed. */
   readonly observedGeneration?: number
   /** RFC 3339, whole seconds: when the status became what it is. */
   readonly lastTransitionTime: string
@@ -26,15 +26,15 @@ export interface Condition {
   readonly message: string
 }
 
-/** What is to be said: a condition without its time. */
+/** A condition to set: without its time. */
 export interface Claim {
-  /** Which condition is meant, `Available`. */
+  /** The type of the condition, `Available`. */
   readonly type: string
   /** Whether it holds; booleans are `True` and `False`. */
   readonly status: Truth | boolean
   /** CamelCase, for machines: why it holds or does not. */
   readonly reason: string
-  /** Empty unless said otherwise. */
+  /** Default: empty. */
   readonly message?: string | undefined
   /** `metadata.generation` of the observed object; left out unless it is given. */
   readonly observedGeneration?: number | undefined
@@ -43,7 +43,7 @@ export interface Claim {
 /** The conditions of a status, each type once. */
 export type Conditions = ReadonlyArray<Condition>
 
-/** The list as a kind of one's own declares it in its status: `conditions: Schema.optionalKey(Conditions.schema)`. */
+/** The list as a custom kind declares it in its status: `conditions: Schema.optionalKey(Conditions.schema)`. */
 export const schema = Schema.Array(
   Schema.Struct({
     type: Schema.String.annotate({ description: "What may hold, in CamelCase." }),
@@ -73,7 +73,7 @@ export const isTrue = (conditions: Conditions | undefined, type: string): boolea
   get(conditions, type)?.status === "True"
 
 /**
- * The list with the claim in it, in the place of the condition of that type, or at the end; the very same list if it says that already.
+ * The list with the claimed condition, which replaces the one of its type or comes last; the argument itself if nothing changes.
  * `now` is in milliseconds since 1970.
  */
 export const set = (conditions: Conditions | undefined, claim: Claim, now: number): Conditions => {
@@ -84,7 +84,7 @@ export const set = (conditions: Conditions | undefined, claim: Claim, now: numbe
   return conditions.map((condition) => (condition === before ? after : condition))
 }
 
-/** The list without that type; the very same list if it is not there. */
+/** The list without that type; the argument itself if the type is not there. */
 export const remove = (conditions: Conditions | undefined, type: string): Conditions =>
   conditions?.some((condition) => condition.type === type) === true
     ? conditions.filter((condition) => condition.type !== type)

@@ -1,38 +1,46 @@
 /**
- * When two parts of an object mean the same, however they are written: absent, null and empty lists and maps are one, quantities count
- * by value, times by instant. It knows the fields of a pod template, which is what the loops compare; other fields are compared as
- * they are. `canonical` is the one text of all equal values, so that what is equal also hashes alike.
+ * Semantic equality of parts of objects: absent, null, and empty lists and maps are equal, quantities are compared by value, times by
+ * instant. The tables below describe the fields of a pod template, which is what controllers compare; other fields are compared literally.
+ * `canonical` is one text for all equal values, so that equal values have equal hashes.
  * Source: apimachinery api/equality Semantic, and which fields of core/v1 are pointers.
  */
 import * as Quantity from "./quantity.ts"
 import * as Time from "./time.ts"
 
-/** Whether two values mean the same. Walks both at once and stops at the first difference. */
+/** Whether two values are semantically equal. Walks both at once and stops at the first difference. */
 export const equal = (a: unknown, b: unknown): boolean => same("", a, b)
 
 /**
- * Whether the whole says all that the part says, so that applying the part would change nothing. What the part leaves out may be anything, and
- * a list of objects may have further ones; other lists have to be the same. Source: what server-side apply leaves to other managers.
+ * Whether applying `part` to `whole` would change nothing. Fields that the part leaves out may have any value, and a list of objects may have
+ * more elements; other lists have to be equal. Source: what server-side apply leaves to other managers.
  */
-export const covers = (whole: unknown, part: unknown): boolean => says("", whole, part)
+export const covers = (whole: unknown, part: unknown): boolean => coversField("", whole, part)
 
-/** The same text exactly for values that are equal; the empty text for what means nothing. */
+/** The same text exactly for equal values; the empty text for a value that equals an absent one. */
 export const canonical = (value: unknown): string => write("", value) ?? ""
 
-/** Maps from text to text: no key or value in them has a meaning of its own. */
-const texts = new Set(["labels", "annotations", "matchLabels", "nodeSelector", "volumeAttributes", "options", "data"])
+/** Fields that are maps from string to string: a key in them is not the name of a field. */
+const stringMaps = new Set([
+  "labels",
+  "annotations",
+  "matchLabels",
+  "nodeSelector",
+  "volumeAttributes",
+  "options",
+  "data"
+])
 
-/** Maps from a resource's name to an amount. */
-const amounts = new Set(["limits", "requests", "overhead", "capacity", "allocatable", "hard", "used"])
+/** Fields that are maps from the name of a resource to a quantity. */
+const quantityMaps = new Set(["limits", "requests", "overhead", "capacity", "allocatable", "hard", "used"])
 
-/** Single amounts. */
-const amount = new Set(["sizeLimit", "divisor"])
+/** Fields that are one quantity. */
+const quantityFields = new Set(["sizeLimit", "divisor"])
 
-/** Structures that are always there, so an empty one says nothing. Elsewhere `{}` is a choice: `emptyDir: {}`, `namespaceSelector: {}`. */
-const structures = new Set(["metadata", "resources", "spec", "strategy"])
+/** Structs that are no pointers, so an empty one equals an absent one. Elsewhere `{}` is a choice: `emptyDir: {}`, `namespaceSelector: {}`. */
+const structs = new Set(["metadata", "resources", "spec", "strategy"])
 
-/** Numbers and flags for which nothing, zero and false are one. For others, such as `runAsUser`, zero is a choice. */
-const zeroIsNothing = new Set([
+/** Numbers and booleans for which absent, zero and false are equal. For others, such as `runAsUser`, zero is a choice. */
+const zeroEqualsAbsent = new Set([
   "hostIPC",
   "hostNetwork",
   "hostPID",
@@ -45,8 +53,8 @@ const zeroIsNothing = new Set([
   "tty"
 ])
 
-/** Texts for which being empty is a choice. */
-const emptyIsChoice = new Set([
+/** Strings for which empty differs from absent. */
+const emptyDiffers = new Set([
   "apiGroup",
   "appProtocol",
   "fsType",
@@ -61,8 +69,8 @@ const emptyIsChoice = new Set([
 ])
 
 /**
- * Fields that are pointers at this path only, by the field around them, `[]` for the items of a list: absent differs from false, empty and `{}`
- * there. In other places a field of the same name is a plain value.
+ * Fields that are pointers only below this field, `[]` for the items of a list: there, absent differs from false, empty and `{}`. Elsewhere
+ * a field of the same name is a plain value.
  */
 const pointers: ReadonlyMap<string, string> = new Map([
   ["csi", "readOnly"],
@@ -74,47 +82,48 @@ type Members = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Members => typeof value === "object" && value !== null
 
-/** Whether a field with this value might as well be absent. */
-const isNothing = (field: string, value: unknown): boolean => {
+/** Whether a field with this value equals an absent field. */
+const equalsAbsent = (field: string, value: unknown): boolean => {
   if (value === undefined || value === null) return true
   if (Array.isArray(value)) return value.length === 0
   if (isObject(value)) {
-    if (texts.has(field) || amounts.has(field)) return Object.values(value).every((member) => member === undefined)
-    return structures.has(field) && Object.keys(value).every((key) => isNothing(key, value[key]))
+    if (stringMaps.has(field) || quantityMaps.has(field))
+      return Object.values(value).every((member) => member === undefined)
+    return structs.has(field) && Object.keys(value).every((key) => equalsAbsent(key, value[key]))
   }
-  if (value === "") return !emptyIsChoice.has(field)
+  if (value === "") return !emptyDiffers.has(field)
   if (field === "divisor") return Quantity.compare(value, 0) === 0
-  return (value === 0 || value === false) && zeroIsNothing.has(field)
+  return (value === 0 || value === false) && zeroEqualsAbsent.has(field)
 }
 
 const same = (field: string, a: unknown, b: unknown): boolean => {
   if (a === b) return true
-  const nothing = isNothing(field, a)
-  if (nothing || isNothing(field, b)) return nothing && isNothing(field, b)
+  const aIsAbsent = equalsAbsent(field, a)
+  if (aIsAbsent || equalsAbsent(field, b)) return aIsAbsent && equalsAbsent(field, b)
   if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && sameItems(`${field}[]`, a, b)
   if (isObject(a) && isObject(b)) return sameMembers(memberOf(field), a, b)
   return isObject(a) || isObject(b) ? false : scalar(field, a) === scalar(field, b)
 }
 
-const says = (field: string, whole: unknown, part: unknown): boolean => {
+const coversField = (field: string, whole: unknown, part: unknown): boolean => {
   if (Array.isArray(part)) {
     if (!Array.isArray(whole) || part.length === 0 || !part.every(isObject)) return same(field, whole, part)
-    return part.every((item) => whole.some((other) => isObject(other) && says("", other, item)))
+    return part.every((item) => whole.some((other) => isObject(other) && coversField("", other, item)))
   }
   if (!isObject(part) || !isObject(whole)) return same(field, whole, part)
   const of = memberOf(field)
-  const member = of === text || of === quantities ? of.same : says
+  const member = of === literalMembers || of === quantityMembers ? of.same : coversField
   return Object.keys(part).every(
     (key) => part[key] === undefined || part[key] === null || member(key, whole[key], part[key])
   )
 }
 
-/** In a list every place counts, also one that holds nothing. */
+/** In a list each index counts, so an empty item is compared literally. */
 const sameItems = (field: string, a: ReadonlyArray<unknown>, b: ReadonlyArray<unknown>): boolean =>
   a.length === b.length &&
   a.every((item, i) => {
-    const hasNothing = isNothing("", item) || isNothing("", b[i])
-    return hasNothing ? literal(item) === literal(b[i]) : same(field, item, b[i])
+    const hasEmpty = equalsAbsent("", item) || equalsAbsent("", b[i])
+    return hasEmpty ? literal(item) === literal(b[i]) : same(field, item, b[i])
   })
 
 const sameMembers = (of: Member, a: Members, b: Members): boolean => {
@@ -130,32 +139,36 @@ interface Member {
 }
 
 const memberOf = (field: string): Member =>
-  texts.has(field) ? text : amounts.has(field) ? quantities : (pointing.get(field) ?? fields)
+  stringMaps.has(field)
+    ? literalMembers
+    : quantityMaps.has(field)
+      ? quantityMembers
+      : (pointerMembers.get(field) ?? fieldMembers)
 
-/** Nothing but what is there. */
-const text: Member = {
+/** Strings: compared literally. */
+const literalMembers: Member = {
   same: (_, a, b) => a === b || (a !== undefined && b !== undefined && literal(a) === literal(b)),
   write: (_, value) => (value === undefined ? undefined : literal(value))
 }
 
-const quantities: Member = {
+const quantityMembers: Member = {
   same: (_, a, b) => a === b || (a !== undefined && b !== undefined && quantity(a) === quantity(b)),
   write: (_, value) => (value === undefined ? undefined : quantity(value))
 }
 
-/** The text of a field's value; undefined where the field might as well be absent. */
+/** The text of a field's value; undefined if the field equals an absent one. */
 const write = (field: string, value: unknown): string | undefined => {
-  if (isNothing(field, value)) return undefined
+  if (equalsAbsent(field, value)) return undefined
   if (Array.isArray(value)) return `[${value.map((item) => write(`${field}[]`, item) ?? literal(item)).join(",")}]`
-  return isObject(value) ? members(memberOf(field), value) : scalar(field, value)
+  return isObject(value) ? writeMembers(memberOf(field), value) : scalar(field, value)
 }
 
-const fields: Member = { same, write }
+const fieldMembers: Member = { same, write }
 
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null
 
-/** Fields among which one is a pointer. */
-const pointing: ReadonlyMap<string, Member> = new Map(
+/** The members of objects in which one field is a pointer. */
+const pointerMembers: ReadonlyMap<string, Member> = new Map(
   Array.from(pointers, ([parent, pointer]) => [
     parent,
     {
@@ -165,8 +178,8 @@ const pointing: ReadonlyMap<string, Member> = new Map(
   ])
 )
 
-/** Keys in order, without those that say nothing. */
-const members = (of: Member, value: Members): string => {
+/** In the order of the keys, without members that equal absent ones. */
+const writeMembers = (of: Member, value: Members): string => {
   const parts: Array<string> = []
   for (const key of Object.keys(value).sort()) {
     const text = of.write(key, value[key])
@@ -176,13 +189,13 @@ const members = (of: Member, value: Members): string => {
 }
 
 const scalar = (field: string, value: unknown): string => {
-  if (amount.has(field)) return quantity(value)
+  if (quantityFields.has(field)) return quantity(value)
   return typeof value === "string" && isTime(field) ? instant(value) : literal(value)
 }
 
 const literal = (value: unknown): string => JSON.stringify(value) ?? "null"
 
-/** In billionths. What is no quantity stands for itself. */
+/** In billionths. What is no quantity is compared literally. */
 const quantity = (value: unknown): string => {
   const parsed = Quantity.parse(value)
   return parsed === undefined ? literal(value) : `${parsed.nanos}n`

@@ -1,10 +1,11 @@
 /**
- * The short hash that names what was made from a template: a ReplicaSet's suffix and its `pod-template-hash`. It only names things:
- * whether a template is the same is `equality`'s question. Templates that are equal hash alike. Source: pkg/util/hash: DeepHashObject; apimachinery util/rand: SafeEncodeString.
+ * The short hash that names what was made from a template: a ReplicaSet's suffix and its `pod-template-hash`. It is used in names only;
+ * `equality` decides whether two templates are the same. Equal templates have equal hashes. Source: pkg/util/hash: DeepHashObject;
+ * apimachinery util/rand: SafeEncodeString.
  */
 import * as Equality from "./equality.ts"
 
-/** At most ten letters and digits, without vowels; another one for another collision count. */
+/** At most ten letters and digits, without vowels; another collision count gives another hash. */
 export const template = (template: unknown, collisionCount?: number): string => {
   let hash = fnv1a(fnvBasis, encoder.encode(Equality.canonical(template)))
   if (collisionCount !== undefined) hash = fnv1a(hash, littleEndian(collisionCount))
@@ -32,6 +33,6 @@ const littleEndian = (count: number): Uint8Array => {
 
 const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 
-/** No vowels and no digits that look like letters, so that no word arises. */
+/** Without vowels and digits that look like letters, so that no hash contains a word. */
 const safe = (text: string): string =>
   Array.from(text, (character) => alphabet[character.charCodeAt(0) % alphabet.length]).join("")

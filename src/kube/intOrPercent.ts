@@ -5,7 +5,7 @@
 /** A count, or a text such as `25%`. */
 export type IntOrPercent = number | string
 
-/** The count meant; shares are of `total` and rounded to a whole. Undefined for a text that is no share. */
+/** The number; a percentage is of `total`, rounded to a whole number. Undefined for a text that is no percentage. */
 export const resolve = (value: IntOrPercent, total: number, round: "up" | "down"): number | undefined => {
   if (typeof value === "number") return value
   const match = /^([+-]?\d+)%$/.exec(value)

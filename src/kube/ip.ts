@@ -1,6 +1,6 @@
 /**
- * IP addresses as text. What the API takes for one: no leading zeros in IPv4, no zones, no brackets; and the one text of an address however it is
- * written, for those who have to read what older servers took. Pure and total. Source: apimachinery validation of addresses, net.IP.String, RFC 5952.
+ * IP addresses as text: which texts the API accepts (no leading zeros in IPv4, no zones, no brackets), and the canonical text of an address,
+ * for controllers that read what older servers accepted. Pure and total. Source: apimachinery validation of addresses, net.IP.String, RFC 5952.
  */
 const octet = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 const ipv4 = new RegExp(`^${octet}(\\.${octet}){3}$`)
@@ -9,7 +9,7 @@ export const isIPv4 = (text: string): boolean => ipv4.test(text)
 
 export const isIP = (text: string): boolean => isIPv4(text) || (text.includes(":") && groupsOf(text) !== undefined)
 
-/** The address as Go prints it; undefined for a text that is none. Leading zeros mean nothing, and an IPv4 address in IPv6 clothes is itself. */
+/** The address as Go prints it; undefined for a text that is none. Leading zeros are ignored, and an IPv4-mapped IPv6 address becomes IPv4. */
 export const canonical = (text: string): string | undefined => {
   if (!text.includes(":")) return octetsOf(text)?.join(".")
   const groups = groupsOf(text)
@@ -31,13 +31,13 @@ const groupsOf = (text: string): ReadonlyArray<number> | undefined => {
   if (halves.length > 2) return undefined
   const [head = [], tail] = halves.map((half, i) => (half === "" ? [] : partsOf(half, i === halves.length - 1)))
   const known = head.length + (tail?.length ?? 0)
-  // What stands for zeros stands for one at least.
+  // `::` stands for at least one group of zeros.
   if (tail === undefined ? known !== 8 : known > 7) return undefined
   const groups = [...head, ...Array.from({ length: 8 - known }, () => 0), ...(tail ?? [])]
   return groups.some(Number.isNaN) ? undefined : groups
 }
 
-/** NaN for what is no group. The last ones may be written as IPv4. */
+/** NaN for a part that is no group. The last two groups may be written as IPv4. */
 const partsOf = (half: string, isLast: boolean): ReadonlyArray<number> => {
   const parts = half.split(":")
   return parts.flatMap((part, i) => {
@@ -48,7 +48,7 @@ const partsOf = (half: string, isLast: boolean): ReadonlyArray<number> => {
   })
 }
 
-/** The first of the longest stretches of zeros is left out, if it is longer than one. */
+/** Leaves out the first of the longest runs of zeros, if it is longer than one group. */
 const print = (groups: ReadonlyArray<number>): string => {
   let [from, length] = [0, 1]
   for (let start = 0; start < groups.length; start++) {

@@ -1,6 +1,6 @@
 /**
- * Which nodes a pod asks for: its node selector and its node affinity. Total functions of the pod's spec and the node; a term that cannot be
- * understood matches nothing. Source: component-helpers scheduling/corev1/nodeaffinity.
+ * Which nodes a pod asks for: its node selector and its node affinity. Total functions of the pod's spec and the node; a term that is
+ * malformed matches nothing. Source: component-helpers scheduling/corev1/nodeaffinity.
  */
 import type { Node, Pod } from "./resources.ts"
 import * as Selector from "./Selector.ts"

@@ -1,6 +1,6 @@
 /**
- * What the workload loops ask of a pod: does it count, is it leaving, is it ready, is it available, and when will it be. Times are
- * milliseconds since 1970; a condition without a readable time was never reached. Source: pkg/api/v1/pod: IsPodAvailable.
+ * What workload controllers need to know of a pod: whether it is active, terminating, ready and available, and when it becomes available.
+ * Times are milliseconds since 1970; a condition without a readable time counts as never reached. Source: pkg/api/v1/pod: IsPodAvailable.
  */
 import type { Pod } from "./resources.ts"
 import * as Time from "./time.ts"

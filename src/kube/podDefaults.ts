@@ -1,21 +1,21 @@
 /**
- * What an API server writes into a pod spec where a field is absent, by path: `restartPolicy` of the spec has a default, that of a container has
- * none. Defaults that only a pod has, such as requests equal to limits, are not here. In place; a value of the wrong type stays as it is.
+ * The defaults that an API server sets in a pod spec, by path: `restartPolicy` of the spec has one, that of a container has none. Defaults
+ * that pods have and templates have not, such as requests equal to limits, are not here. In place; a value of the wrong type stays as it is.
  * Source: pkg/apis/core/v1 SetObjectDefaults_PodTemplate.
  */
 import * as Quantity from "./quantity.ts"
 
 type Members = Record<string, unknown>
 
-/** What is filled in at one path, and below it. */
+/** The defaults at one path, and below it. */
 interface Shape {
-  /** Fields without a pointer: the empty text and zero count as absent. */
+  /** Defaults of fields that are no pointers: the empty string and zero count as absent. */
   readonly values?: Readonly<Record<string, string | number>>
-  /** Fields with a pointer: only absent and null count as absent. */
+  /** Defaults of fields that are pointers: only absent and null count as absent. */
   readonly pointers?: Readonly<Record<string, unknown>>
   /** Defaults that depend on other fields. */
   readonly derive?: (object: Members) => void
-  /** What is below: an object, or each object of a list. Where there is none, nothing is filled in. */
+  /** The shapes of fields: of an object, or of each object of a list. Fields that are not named here have no defaults below. */
   readonly within?: Readonly<Record<string, Shape>>
 }
 
@@ -41,7 +41,7 @@ const apply = (shape: Shape, object: Members): void => {
   }
 }
 
-/** Amounts in their canonical form, rounded up to thousandths. Source: SetDefaults_ResourceList. */
+/** Quantities in their canonical form, rounded up to thousandths. Source: SetDefaults_ResourceList. */
 const amounts: Shape = {
   derive: (list) => {
     for (const key of Object.keys(list)) {
@@ -68,7 +68,7 @@ const probe: Shape = {
 const reference =
   /^(?:[\w.:[\]-]+\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::(?<tag>\w[\w.-]{0,127}))?(?<digest>@[\w.+-]+:[0-9a-fA-F]{32,})?$/
 
-/** An image whose tag may move to another one is pulled each time. A reference that is malformed has no tag. Source: ParseImageName. */
+/** `Always` for the tag `latest`, which may move to another image. A malformed reference has no tag. Source: ParseImageName. */
 const pullPolicy = (image: unknown): string => {
   const groups = typeof image === "string" ? reference.exec(image)?.groups : undefined
   const isLatest =
@@ -90,7 +90,7 @@ const container: Shape = {
   }
 }
 
-/** Sources that persistent volumes have too. */
+/** Volume sources that persistent volumes have too. */
 const drivers: Readonly<Record<string, Shape>> = {
   azureDisk: { pointers: { cachingMode: "ReadWrite", fsType: "ext4", kind: "Shared", readOnly: false } },
   hostPath: { pointers: { type: "" } },

@@ -1,6 +1,6 @@
 /**
- * What a pod requests and is limited to as a whole: the most that its containers need at any time, or what is said for all of it, with its
- * overhead. Amounts are exact. Source: component-helpers resource: PodRequests, PodLimits.
+ * What a pod as a whole requests, and its limits: the largest amounts that its containers need at any time, or its pod-level
+ * resources, and its overhead. Amounts are exact. Source: component-helpers resource: PodRequests, PodLimits.
  */
 import * as Quantity from "./quantity.ts"
 import type { Pod } from "./resources.ts"
@@ -13,8 +13,8 @@ type ContainerStatus = NonNullable<NonNullable<Pod["status"]>["containerStatuses
 export type List = "requests" | "limits"
 type Texts = Readonly<Record<string, string>> | undefined
 
-/** What is no quantity counts for nothing: no server stores it. */
-const read = (texts: Texts): Amounts => {
+/** A text that is no quantity is ignored: no server stores one. */
+const parseAmounts = (texts: Texts): Amounts => {
   const amounts: Amounts = new Map()
   for (const name of Object.keys(texts ?? {})) {
     const amount = Quantity.parse(texts?.[name])
@@ -38,21 +38,21 @@ const raise = (to: Amounts, other: Amounts): Amounts => {
   return to
 }
 
-/** The node has said that it can never resize the pod: what the pod wants does not count. */
+/** The node has reported that it can never resize the pod, so the requested size does not count. */
 const isInfeasible = (pod: Pod): boolean =>
   pod.status?.conditions?.some(({ reason, type }) => type === "PodResizePending" && reason === "Infeasible") === true
 
 const ofContainer = (pod: Pod, container: Container, list: List, status: ContainerStatus | undefined): Amounts => {
-  const wanted = read(container.resources?.[list])
+  const wanted = parseAmounts(container.resources?.[list])
   if (status?.resources === undefined) return wanted
-  const actual = read(status.resources[list])
+  const actual = parseAmounts(status.resources[list])
   const amounts = isInfeasible(pod) ? actual : raise(wanted, actual)
-  return list === "limits" ? amounts : raise(amounts, read(status.allocatedResources))
+  return list === "limits" ? amounts : raise(amounts, parseAmounts(status.allocatedResources))
 }
 
 const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === "Always"
 
-/** The most at any time: init containers run one after another, those that stay beside all that come after them. */
+/** The largest amounts at any time: init containers run one after another, and sidecars beside everything that starts after them. */
 const ofContainers = (pod: Pod, list: List, from: From): Amounts => {
   const { containerStatuses = [], initContainerStatuses = [] } = from === "spec" ? {} : (pod.status ?? {})
   const statusOf = (all: ReadonlyArray<ContainerStatus>, { name }: Container) => all.find((one) => one.name === name)
@@ -66,29 +66,31 @@ const ofContainers = (pod: Pod, list: List, from: From): Amounts => {
       const amounts = ofContainer(pod, container, list, statusOf(initContainerStatuses, container))
       add(total, amounts)
       raise(starting, add(staying, amounts))
-    } else raise(starting, add(read(container.resources?.[list]), staying))
+    } else raise(starting, add(parseAmounts(container.resources?.[list]), staying))
   }
   return raise(total, starting)
 }
 
-/** What may be said for a whole pod. Source: IsSupportedPodLevelResource. */
-const isOfWhole = (name: string): boolean => name === "cpu" || name === "memory" || name.startsWith("hugepages-")
+/** Resources that can be set for a whole pod. Source: IsSupportedPodLevelResource. */
+const isPodLevelResource = (name: string): boolean =>
+  name === "cpu" || name === "memory" || name.startsWith("hugepages-")
 
-/** Whether something is said for the whole pod. */
-export const speaksForAll = ({ spec }: Pod, list: List): boolean =>
-  Object.keys(spec?.resources?.[list] ?? {}).some(isOfWhole)
+/** Whether some resource is set for the whole pod. Source: component-helpers resource: IsPodLevelResourcesSet. */
+export const hasPodLevelResources = ({ spec }: Pod, list: List): boolean =>
+  Object.keys(spec?.resources?.[list] ?? {}).some(isPodLevelResource)
 
 /**
- * `spec`: what is asked for. `status`: a container that is being resized counts with the most of what it asks for, what it was given and
- * what it has; what is said for the whole pod counts as it is said there, too.
+ * `spec`: what is requested. `status`: a container that is being resized counts with the largest of what it requests, what was allocated to
+ * it and what it has; resources of the whole pod count as in its spec.
  */
 export type From = "spec" | "status"
 
-/** All that a pod takes: what is said for the whole of it, else for its containers. Overhead comes on top; to limits where there is one. */
+/** All that a pod takes: pod-level resources, else those of its containers; and its overhead, in limits only where there is a limit. */
 export const amounts = (pod: Pod, list: List, from: From): Amounts => {
   const total = ofContainers(pod, list, from)
-  for (const [name, amount] of read(pod.spec?.resources?.[list])) if (isOfWhole(name)) total.set(name, amount)
-  for (const [name, amount] of read(pod.spec?.overhead)) {
+  for (const [name, amount] of parseAmounts(pod.spec?.resources?.[list]))
+    if (isPodLevelResource(name)) total.set(name, amount)
+  for (const [name, amount] of parseAmounts(pod.spec?.overhead)) {
     const isLimited = (total.get(name)?.nanos ?? 0n) !== 0n
     if (list === "requests" || isLimited) total.set(name, Quantity.plus(total.get(name), amount))
   }

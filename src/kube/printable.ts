@@ -1,15 +1,15 @@
 /**
- * Text as a terminal may be given it. What users of a cluster write reaches logs, tables and error messages, and a terminal would take part of it for
- * orders: to clear the screen, to name the window, to show a line in another order than it is in. So these characters are shown by their numbers, as JSON
- * has them: inside a text of JSON nothing changes by it. Pure. Source: ECMA-48 (C0 and C1), Unicode UAX 9 (bidirectional controls).
+ * Text that is safe to write to a terminal. Logs, tables and error messages contain what users of a cluster wrote, and a terminal would obey
+ * control characters in it: clear the screen, set the window's title, reorder a line. They are replaced by JSON's escapes, so JSON text
+ * keeps its meaning. Pure. Source: ECMA-48 (C0 and C1), Unicode UAX 9 (bidirectional controls).
  */
 
-/** Controls but for tab and line feed, separators of lines, and what turns the direction of text. */
-const orders = /[^\P{Cc}\t\n]|[\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+/** Control characters except tab and line feed, line and paragraph separators, and controls of the text's direction. */
+const unsafeCharacters = /[^\P{Cc}\t\n]|[\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
-/** Nothing is lost, and a text without any of them is itself. */
+/** The text with these characters escaped; a text without any is unchanged. */
 export const printable = (text: string): string =>
-  text.replace(orders, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  text.replace(unsafeCharacters, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 /** The text on one line, printable: for a message about what a user typed or a server sent. */
 export const oneLine = (text: string): string =>

@@ -1,7 +1,6 @@
 /**
- * Amounts of resources: `100m`, `1.5`, `2Gi`, `1e3`. Exact arithmetic on thousandths of thousandths would be overkill here: an
- * amount is an integer of nano units, which is the finest the API knows. `canonical` is the form in which the reference
- * server gives a quantity back. Source: apimachinery api/resource.
+ * Quantities of resources: `100m`, `1.5`, `2Gi`, `1e3`. An amount is an integer of billionths (nano), the finest unit of the API, so
+ * arithmetic is exact. `canonical` is the text with which the API server answers. Source: apimachinery api/resource.
  */
 
 const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?[0-9]{1,3})?$/
@@ -23,23 +22,23 @@ export interface Quantity {
 const isBinary = (suffix: string): suffix is keyof typeof binary => Object.hasOwn(binary, suffix)
 const isDecimal = (suffix: string): suffix is keyof typeof decimal => Object.hasOwn(decimal, suffix)
 
-/** What was read last: the same few texts are in thousands of objects. Never more than so many; a new text empties it then. */
-const known = new Map<string, Quantity | undefined>()
-const knownAtMost = 1024
+/** Parsed texts, because thousands of objects have the same few. When it is full, the next text empties it. */
+const parsedTexts = new Map<string, Quantity | undefined>()
+const maxParsedTexts = 1024
 
 /** Undefined when the text is no quantity. Numbers of JSON are quantities too. */
 export const parse = (value: unknown): Quantity | undefined => {
   const text = typeof value === "number" ? String(value) : value
   if (typeof text !== "string" || text.length > 64) return undefined
-  const found = known.get(text)
-  if (found !== undefined || known.has(text)) return found
-  const quantity = read(text)
-  if (known.size >= knownAtMost) known.clear()
-  known.set(text, quantity)
+  const found = parsedTexts.get(text)
+  if (found !== undefined || parsedTexts.has(text)) return found
+  const quantity = parseText(text)
+  if (parsedTexts.size >= maxParsedTexts) parsedTexts.clear()
+  parsedTexts.set(text, quantity)
   return quantity
 }
 
-const read = (text: string): Quantity | undefined => {
+const parseText = (text: string): Quantity | undefined => {
   const match = pattern.exec(text)
   const [, sign = "", whole = "", fraction = "", suffix = ""] = match ?? []
   if (match === null || whole.length + fraction.length === 0) return undefined
@@ -48,14 +47,15 @@ const read = (text: string): Quantity | undefined => {
   const scaled = isBinary(suffix)
     ? { digits: digits << binary[suffix], power: 9n - places }
     : { digits, power: 9n - places + BigInt(isDecimal(suffix) ? decimal[suffix] : Number(suffix.slice(1))) }
-  const nanos = scaled.power >= 0n ? scaled.digits * 10n ** scaled.power : upTo(scaled.digits, 10n ** -scaled.power)
+  const nanos =
+    scaled.power >= 0n ? scaled.digits * 10n ** scaled.power : divideRoundingUp(scaled.digits, 10n ** -scaled.power)
   return {
     nanos: sign === "-" ? -nanos : nanos,
     form: isBinary(suffix) ? "binary" : isDecimal(suffix) ? "decimal" : "exponent"
   }
 }
 
-const upTo = (value: bigint, by: bigint): bigint => (value + by - 1n) / by
+const divideRoundingUp = (value: bigint, by: bigint): bigint => (value + by - 1n) / by
 
 const decimalSuffixes = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"] as const
 const binarySuffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"] as const
@@ -108,16 +108,16 @@ export const compare = (a: unknown, b: unknown): number | undefined => {
   return left.nanos < right.nanos ? -1 : left.nanos > right.nanos ? 1 : 0
 }
 
-/** A number of things. */
+/** A count. */
 export const whole = (count: number): Quantity => ({ nanos: BigInt(count) * nano, form: "decimal" })
 
-/** The sum, in the form of the first amount that is not zero. Undefined stands for none. */
+/** The sum, in the form of the first amount that is not zero. Undefined counts as zero. */
 export const plus = (a: Quantity | undefined, b: Quantity): Quantity =>
   a === undefined || a.nanos === 0n ? b : { nanos: a.nanos + b.nanos, form: a.form }
 
 /** The next whole number. */
 export const roundUp = ({ form, nanos }: Quantity): Quantity => ({
-  nanos: (nanos < 0n ? nanos / nano : upTo(nanos, nano)) * nano,
+  nanos: (nanos < 0n ? nanos / nano : divideRoundingUp(nanos, nano)) * nano,
   form
 })
 

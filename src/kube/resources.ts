@@ -63,7 +63,7 @@ export const Secret = Resource.make<Secret>()({ ...core, kind: "Secret", plural:
 export interface Service extends Stored<V1Service> {}
 export const Service = Resource.make<Service>()({ ...core, kind: "Service", plural: "services" })
 
-/** Who a program in the cluster is to the API server. */
+/** The identity of a program in the cluster. */
 export interface ServiceAccount extends Stored<V1ServiceAccount> {}
 export const ServiceAccount = Resource.make<ServiceAccount>()({
   ...core,
@@ -102,7 +102,7 @@ export const ReplicaSet = Resource.make<ReplicaSet>()({
   plural: "replicasets"
 })
 
-/** What a ReplicaSet was before there were label selectors with expressions. */
+/** The predecessor of ReplicaSet, with a selector of plain labels. */
 export interface ReplicationController extends Stored<V1ReplicationController> {}
 export const ReplicationController = Resource.make<ReplicationController>()({
   ...core,
@@ -110,7 +110,7 @@ export const ReplicationController = Resource.make<ReplicationController>()({
   plural: "replicationcontrollers"
 })
 
-/** A claim that runs out unless it is renewed: leader election and the heartbeats of nodes. */
+/** A lease that expires unless it is renewed: for leader election and the heartbeats of nodes. */
 export interface Lease extends Stored<V1Lease> {}
 export const Lease = Resource.make<Lease>()({
   group: "coordination.k8s.io",
@@ -132,7 +132,7 @@ export const DaemonSet = Resource.make<DaemonSet>()({
   plural: "daemonsets"
 })
 
-/** A template as it was at one time: what DaemonSets and StatefulSets keep as their history. */
+/** A template as it was at one time: the history of DaemonSets and StatefulSets. */
 export interface ControllerRevision extends Stored<V1ControllerRevision> {}
 export const ControllerRevision = Resource.make<ControllerRevision>()({
   group: "apps",
@@ -141,11 +141,11 @@ export const ControllerRevision = Resource.make<ControllerRevision>()({
   plural: "controllerrevisions"
 })
 
-/** All addresses of a Service in one object, at most 1,000; slices are its successor. */
+/** The addresses of a Service in one object, at most 1,000; EndpointSlice is its successor. */
 export interface Endpoints extends Stored<V1Endpoints> {}
 export const Endpoints = Resource.make<Endpoints>()({ ...core, kind: "Endpoints", plural: "endpoints" })
 
-/** A part of the addresses behind a service. */
+/** Some of the addresses of a Service. */
 export interface EndpointSlice extends Stored<V1EndpointSlice> {}
 export const EndpointSlice = Resource.make<EndpointSlice>()({
   group: "discovery.k8s.io",
@@ -167,7 +167,7 @@ export const StatefulSet = Resource.make<StatefulSet>()({
 export interface CronJob extends Stored<V1CronJob> {}
 export const CronJob = Resource.make<CronJob>()({ group: "batch", version: "v1", kind: "CronJob", plural: "cronjobs" })
 
-/** How many of some pods may be taken away on purpose at one time. */
+/** How many of the selected pods may be evicted at one time. */
 export interface PodDisruptionBudget extends Stored<V1PodDisruptionBudget> {}
 export const PodDisruptionBudget = Resource.make<PodDisruptionBudget>()({
   group: "policy",
@@ -176,7 +176,7 @@ export const PodDisruptionBudget = Resource.make<PodDisruptionBudget>()({
   plural: "poddisruptionbudgets"
 })
 
-/** How large something is to be, by what its pods use. */
+/** The replica count of a workload, computed from the metrics of its pods. */
 export interface HorizontalPodAutoscaler extends Stored<V2HorizontalPodAutoscaler> {}
 export const HorizontalPodAutoscaler = Resource.make<HorizontalPodAutoscaler>()({
   group: "autoscaling",
@@ -193,7 +193,7 @@ export const ResourceQuota = Resource.make<ResourceQuota>()({
   plural: "resourcequotas"
 })
 
-/** Rights that can be given in every namespace. Cluster-scoped. */
+/** Rights that can be granted in one namespace or in all. Cluster-scoped. */
 export interface ClusterRole extends Stored<V1ClusterRole> {}
 export const ClusterRole = Resource.make<ClusterRole>()({
   group: "rbac.authorization.k8s.io",
@@ -203,7 +203,7 @@ export const ClusterRole = Resource.make<ClusterRole>()({
   scope: "Cluster"
 })
 
-/** A wish for storage, which pods name. */
+/** A request for storage, which pods name. */
 export interface PersistentVolumeClaim extends Stored<V1PersistentVolumeClaim> {}
 export const PersistentVolumeClaim = Resource.make<PersistentVolumeClaim>()({
   ...core,

@@ -1,6 +1,6 @@
 /**
- * Taints and tolerations, for whoever decides what may run or stay on a node: the simulated scheduler and kubelets, the loops of daemons and of
- * evictions. Total functions; what cannot be understood tolerates nothing. Source: component-helpers scheduling/corev1 helpers and toleration.
+ * Taints and tolerations, for the simulated scheduler and kubelets, and the controllers of DaemonSets and taint eviction. Total functions; a
+ * malformed toleration tolerates nothing. Source: component-helpers scheduling/corev1 helpers and toleration.
  */
 import type { Pod } from "./resources.ts"
 

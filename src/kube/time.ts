@@ -1,6 +1,6 @@
 /**
- * Timestamps and lengths of time of the API as text: RFC 3339 in UTC and whole seconds, the form of meta/v1 Time. Everything else counts in milliseconds
- * since 1970; nothing here reads a clock.
+ * Timestamps and durations of the API as text: RFC 3339 in UTC and whole seconds, as meta/v1 Time. Elsewhere times are milliseconds since
+ * 1970. Nothing here reads a clock.
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -31,7 +31,7 @@ const units: Readonly<Record<string, number>> = {
 const goDuration = /^(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h)(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))*$/
 const goDurationPart = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/gy
 
-/** Milliseconds of a length of time in Go's form, `1m30s`, `250ms`, `1.5h`; undefined for an absent or unreadable text, and a negative one. */
+/** A duration in Go's form, `1m30s`, `250ms`, `1.5h`, in milliseconds; undefined for an absent, unreadable or negative one. */
 export const parseGoDuration = (text: string | undefined): number | undefined => {
   if (text === undefined || !(text === "0" || goDuration.test(text))) return undefined
   let millis = 0

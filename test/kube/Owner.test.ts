@@ -15,7 +15,7 @@ const reference = (uid: string, controller?: boolean): OwnerReference => ({
 const object = (...ownerReferences: ReadonlyArray<OwnerReference>) => ({ metadata: { name: "a", ownerReferences } })
 
 describe("Owner", () => {
-  it("finds the one reference that controls", () => {
+  it("controllerOf finds the reference with controller: true", () => {
     assert.strictEqual(
       Owner.controllerOf(object(reference("a"), reference("b", false), reference("c", true)))?.uid,
       "c"
@@ -24,7 +24,7 @@ describe("Owner", () => {
     assert.isUndefined(Owner.controllerOf({ metadata: { name: "a" } }))
   })
 
-  it("takes the first of several controllers, which no server stores", () => {
+  it("controllerOf takes the first of several controllers, which no server stores", () => {
     assert.strictEqual(Owner.controllerOf(object(reference("a", true), reference("b", true)))?.uid, "a")
   })
 
@@ -35,7 +35,7 @@ describe("Owner", () => {
     assert.isFalse(Owner.controlledBy(object(), undefined))
   })
 
-  it("refers to an owner so that a foreground deletion waits for the dependent", () => {
+  it("reference blocks a foreground deletion of the owner until the dependent is gone", () => {
     const owner = { metadata: { name: "web", uid: "u1" } }
     assert.deepStrictEqual(Owner.reference(ReplicaSet, owner), {
       apiVersion: "apps/v1",
@@ -65,7 +65,7 @@ describe("Owner.set", () => {
   const references = (...args: Parameters<typeof Owner.set>) =>
     Result.getOrThrow(Owner.set(...args)).metadata.ownerReferences
 
-  it("adds a controlling reference, or a plain one, and nothing else", () => {
+  it("adds a controlling or a plain reference, and changes nothing else", () => {
     assert.deepStrictEqual(Result.getOrThrow(Owner.set(draft, { resource: ReplicaSet, owner })), {
       metadata: { name: "pod", namespace: "a", ownerReferences: [controlling] },
       spec: {}
@@ -75,7 +75,7 @@ describe("Owner.set", () => {
     assert.notProperty(draft.metadata, "ownerReferences")
   })
 
-  it("leaves other owners alone and stands once, whatever the version or the uid it was under", () => {
+  it("replaces a reference of another version or uid in its place, and keeps the other owners", () => {
     const [first, last] = [reference("other"), reference("last")]
     const older = { ...controlling, apiVersion: "apps/v1beta1", uid: "gone" }
     const dependent = { metadata: { ...draft.metadata, ownerReferences: [first, older, last] } }
@@ -84,18 +84,18 @@ describe("Owner.set", () => {
     assert.deepStrictEqual(Owner.set(again, { resource: ReplicaSet, owner }), Result.succeed(again))
   })
 
-  it("refuses what the garbage collector would undo, and a second controller", () => {
+  it("refuses a reference that the garbage collector would treat as dangling, and a second controller", () => {
     const elsewhere = { metadata: { name: "pod", namespace: "b" } }
     const nowhere = { metadata: { name: "pod" } }
-    const unborn = { metadata: { name: "web", namespace: "a" } }
+    const notStored = { metadata: { name: "web", namespace: "a" } }
     const theirs = { metadata: { ...draft.metadata, ownerReferences: [reference("other", true)] } }
-    const of = (object: typeof unborn) => ({ resource: ReplicaSet, owner: object })
+    const of = (object: typeof notStored) => ({ resource: ReplicaSet, owner: object })
     assert.deepStrictEqual(refusal(elsewhere, of(owner)), [
       "CrossNamespace",
       'ReplicaSet "web" cannot own "pod": they are in the namespaces a and b'
     ])
     assert.strictEqual(refusal(nowhere, of(owner))?.[0], "ClusterScopedDependent")
-    assert.strictEqual(refusal(draft, of(unborn))?.[0], "NotStored")
+    assert.strictEqual(refusal(draft, of(notStored))?.[0], "NotStored")
     assert.deepStrictEqual(refusal(theirs, of(owner)), [
       "AlreadyOwned",
       'ReplicaSet "web" cannot own "pod": ReplicaSet "other" controls it already'
@@ -106,7 +106,7 @@ describe("Owner.set", () => {
     assert.isUndefined(refusal(nowhere, { resource: Node, owner: node }))
   })
 
-  it("has and remove go by the uid", () => {
+  it("has and remove identify the owner by uid", () => {
     const owned = Result.getOrThrow(Owner.set(draft, { resource: ReplicaSet, owner }))
     const namesake = { metadata: { ...owner.metadata, uid: "u9" } }
     assert.isTrue(Owner.has(owned, owner))

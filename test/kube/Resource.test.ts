@@ -1,4 +1,4 @@
-/** Where the endpoints of kinds are: group, version, scope and subresource make the path. */
+/** The paths of endpoints: by group, version, scope and subresource. */
 import { assert, describe, it } from "@effect/vitest"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Resource from "../../src/kube/Resource.ts"
@@ -60,12 +60,12 @@ const resource = (of: string, scope: Resource.Scope): Resource.Any => {
   return Resource.make<KubeObject>()({ group, version, plural, kind: plural, scope })
 }
 
-describe("the endpoints of a kind", () => {
+describe("the path of an endpoint", () => {
   for (const [of, path, subresource, scope = "Namespaced"] of kinds) {
     it(`of ${of}: ${path}`, () => {
       const kind = resource(of, scope)
       assert.strictEqual(Resource.path(kind, { namespace: "b", name: "a", subresource }), path)
-      // Of all namespaces together there are lists and watches, of cluster-scoped kinds nothing else.
+      // The path for all namespaces serves lists and watches; cluster-scoped kinds have no other.
       const everywhere = path.split(scope === "Cluster" ? "/a" : `/${inB}/`)[0]
       assert.isTrue(Resource.path(kind).startsWith(everywhere ?? ""))
       assert.isTrue(Resource.path(kind).endsWith(`/${kind.plural}`))
@@ -74,7 +74,7 @@ describe("the endpoints of a kind", () => {
     })
   }
 
-  it("escapes what is in a name, so that it leads to no other endpoint", () =>
+  it("escapes special characters of a name, so that it cannot address another endpoint", () =>
     assert.strictEqual(
       Resource.path(resource("v1 pods", "Namespaced"), { namespace: "b/../c", name: "a?b=c#d" }),
       "/api/v1/namespaces/b%2F..%2Fc/pods/a%3Fb%3Dc%23d"

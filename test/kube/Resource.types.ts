@@ -1,6 +1,6 @@
 /**
- * What a declaration with Schemas makes of types: the wire form, the decoded form, the identity; and that declarations of built-in kinds
- * are what they were. Checked by `npm run typecheck`; this file never runs.
+ * The types of a kind declared with Schemas: the wire form, the decoded form, the id; and the types of built-in kinds. Checked by
+ * `npm run typecheck`; this file never runs.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -26,17 +26,17 @@ const Widget = Resource.make({
 type Wire = Resource.Object<typeof Widget>
 type Decoded = Resource.Decoded<typeof Widget>
 
-// Defaults: the wire may lack the field, a decoded object has it.
+// A field with a default is optional on the wire and required when decoded.
 holds<Equals<Wire["spec"], { readonly size?: number; readonly port: number | string }>>()
 holds<Equals<Decoded["spec"], { readonly size: number; readonly port: number | string }>>()
 holds<Equals<Decoded["status"], { readonly ready: boolean } | undefined>>()
 holds<Equals<(typeof Widget)["id"], "example.com/v1/widgets">>()
 
-// Wherever a resource is taken, this one is.
+// It is accepted wherever a resource is.
 export const anyResource: Resource.Any = Widget
 export const anyCustom: Resource.AnyCustom = Widget
 
-// Built-in kinds have no form but the wire's.
+// Built-in kinds have only the wire form.
 holds<Equals<Resource.Decoded<typeof Pod>, Resource.Object<typeof Pod>>>()
 holds<Equals<(typeof Pod)["id"], "v1/pods">>()
 
@@ -47,10 +47,10 @@ export const written = Widget.encode({ ...decoded, spec: { size: 2, port: "http"
 // @ts-expect-error a field that the Schema does not have
 export const unknownField = decoded.spec.colour
 
-// @ts-expect-error what is written must be what the Schema says
+// @ts-expect-error an encoded object must fit the Schema
 export const wrong = Widget.encode({ ...decoded, spec: { size: "2", port: "http" } })
 
-// @ts-expect-error a kind of one's own has a spec
+// @ts-expect-error a custom kind has a spec
 export const specless = Resource.make({ group: "example.com", version: "v1", kind: "Widget", plural: "widgets" })
 
 class Database extends Schema.Class<Database>("Database")({ name: Schema.String }) {}

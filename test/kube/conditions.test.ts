@@ -7,7 +7,7 @@ import { checkProperty } from "../support/property.ts"
 
 const word = Schema.Literals(["A", "B"])
 
-/** What is said one after another, and how many seconds pass before it. */
+/** Claims that are set one after another, each with the seconds that pass before it. */
 const history = Arbitrary.schema(
   Schema.Array(
     Schema.Struct({
@@ -45,7 +45,7 @@ const checkSteps = (title: string, holds: (step: Step) => boolean): void =>
 
 const at = (list: Conditions.Conditions, type: string) => list.find((one) => one.type === type)
 
-/** Whatever the order of the fields. */
+/** The same text for every order of the fields. */
 const text = (value: object): string =>
   Object.entries(value)
     .map((entry) => JSON.stringify(entry))
@@ -53,36 +53,36 @@ const text = (value: object): string =>
     .join()
 
 describe("Conditions.set", () => {
-  checkSteps("the condition says what was claimed", ({ after, claim }) => {
+  checkSteps("the condition has the fields of the claim", ({ after, claim }) => {
     const { lastTransitionTime: _, ...rest } = at(after, claim.type) ?? { lastTransitionTime: "" }
     return text(rest) === text(claim)
   })
 
-  checkSteps("the time is that of the last change of the status", ({ after, before, claim, now }) => {
+  checkSteps("lastTransitionTime is the time of the last change of the status", ({ after, before, claim, now }) => {
     const [old, fresh] = [at(before, claim.type), at(after, claim.type)]
     return fresh?.lastTransitionTime === (old?.status === claim.status ? old.lastTransitionTime : Time.format(now))
   })
 
-  checkSteps("each keeps its place, and others are as they were", ({ after, before, claim }) =>
+  checkSteps("each condition keeps its place, and other conditions are unchanged", ({ after, before, claim }) =>
     before.every((one, i) => after[i]?.type === one.type && (one.type === claim.type || after[i] === one))
   )
 
-  checkSteps("each type is there once", ({ after }) => new Set(after.map(({ type }) => type)).size === after.length)
+  checkSteps("each type occurs once", ({ after }) => new Set(after.map(({ type }) => type)).size === after.length)
 
   checkSteps(
-    "saying the same again, later, is the very same list",
+    "setting the same claim later returns the same list",
     ({ after, claim, now }) => Conditions.set(after, claim, now + 60_000) === after
   )
 
   checkSteps(
-    "what is taken away is gone, and nothing else",
+    "remove drops the condition of that type and no other",
     ({ after, claim }) =>
       Conditions.remove(after, claim.type).length === after.length - 1 && Conditions.remove(after, "Other") === after
   )
 })
 
 describe("conditions", () => {
-  it("a truth may be a boolean, and what is not said is not there", () => {
+  it("a status may be a boolean, and an absent condition is not true", () => {
     const [condition] = Conditions.set(undefined, { type: "Ready", status: true, reason: "Up" }, 0)
     assert.deepStrictEqual(condition, {
       type: "Ready",

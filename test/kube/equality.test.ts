@@ -5,7 +5,7 @@ import * as Equality from "../../src/kube/equality.ts"
 import * as Hash from "../../src/kube/hash.ts"
 import { checkProperty, int, oneOf } from "../support/property.ts"
 
-/** The facts of a template, each of which makes it another one. */
+/** The facts of a template; templates that differ in one are different. */
 const facts = {
   image: oneOf("web:1", "web:2"),
   cpuMillis: oneOf(100, 1000, 2500),
@@ -19,7 +19,7 @@ const facts = {
 
 type Facts = { readonly [K in keyof typeof facts]: (typeof facts)[K] extends Arbitrary.Arbitrary<infer A> ? A : never }
 
-/** Ways to write a thousandth of a cpu, a map that is empty, nothing at all. */
+/** Ways to write a thousandth of a CPU, an empty map, and an absent value. */
 const amounts = (millis: number): ReadonlyArray<unknown> =>
   millis % 1000 === 0
     ? [`${millis / 1000}`, millis / 1000, `${millis}m`, `${millis}e-3`]
@@ -34,8 +34,8 @@ const noText = [undefined, null, ""]
 const noFlag = [undefined, null, false]
 const noNumber = [undefined, null, 0]
 
-/** The same template in one of many spellings; `style` picks them, one digit after the other. */
-const spell = (given: Facts, style: number): object => {
+/** The same template in one of many spellings, which the digits of `style` select. */
+const spelling = (given: Facts, style: number): object => {
   let left = style
   const pick = <A>(ways: ReadonlyArray<A>): A | undefined => {
     const at = left % ways.length
@@ -88,7 +88,7 @@ const backwards = <A>(value: A): A => {
   ) as A
 }
 
-const spelled = Arbitrary.all({ a: Arbitrary.all(facts), x: int(0, 2 ** 26), y: int(0, 2 ** 26) })
+const spellings = Arbitrary.all({ a: Arbitrary.all(facts), x: int(0, 2 ** 26), y: int(0, 2 ** 26) })
 
 /** Two templates that differ in one fact at most. */
 const neighbours = Arbitrary.all({
@@ -99,7 +99,7 @@ const neighbours = Arbitrary.all({
   fact: oneOf("image", "cpuMillis", "label", "user", "volume", "peers", "arg", "quota")
 }).pipe(Arbitrary.map(({ a, b, fact, x, y }) => ({ a, b: { ...a, [fact]: b[fact] }, x, y })))
 
-/** Small values of any shape, in fields with and without a meaning. */
+/** Small values of any shape, in fields that the tables name and in others. */
 const leaf = Arbitrary.schema(Schema.NullOr(Schema.Literals(["", "a", 0, 1, "1", "1000m", false, true])))
 const field = oneOf("labels", "limits", "metadata", "resources", "emptyDir", "divisor", "tty", "storageClassName", "x")
 const grow = (inner: Arbitrary.Arbitrary<unknown>): Arbitrary.Arbitrary<unknown> =>
@@ -116,11 +116,11 @@ const grow = (inner: Arbitrary.Arbitrary<unknown>): Arbitrary.Arbitrary<unknown>
   )
 const json = grow(grow(grow(leaf)))
 
-/** The template, and the same with some members and items left out: which of them, the number says. */
-const thinned = Arbitrary.map(
+/** The template, and the same without some members and items, which a number selects. */
+const reduced = Arbitrary.map(
   Arbitrary.all({ a: Arbitrary.all(facts), x: int(0, 2 ** 26), left: int(1, 2 ** 26) }),
   (one) => {
-    const whole = spell(one.a, one.x)
+    const whole = spelling(one.a, one.x)
     let { left } = one
     const isOut = (): boolean => {
       left = (left * 48_271) % 2_147_483_647
@@ -142,19 +142,19 @@ const thinned = Arbitrary.map(
 const sameFacts = (a: Facts, b: Facts): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 describe("Equality", () => {
-  checkProperty("two spellings of a template are equal", spelled, ({ a, x, y }) =>
-    Equality.equal(spell(a, x), spell(a, y))
+  checkProperty("two spellings of a template are equal", spellings, ({ a, x, y }) =>
+    Equality.equal(spelling(a, x), spelling(a, y))
   )
 
   checkProperty(
     "two templates are equal only if no fact differs",
     neighbours,
-    ({ a, b, x, y }) => Equality.equal(spell(a, x), spell(b, y)) === sameFacts(a, b)
+    ({ a, b, x, y }) => Equality.equal(spelling(a, x), spelling(b, y)) === sameFacts(a, b)
   )
 
-  checkProperty("exactly what is equal has one text", neighbours, ({ a, b, x, y }) =>
+  checkProperty("templates are equal exactly if their canonical texts are", neighbours, ({ a, b, x, y }) =>
     [a, b].every((other) => {
-      const [one, two] = [spell(a, x), spell(other, y)]
+      const [one, two] = [spelling(a, x), spelling(other, y)]
       return (
         Equality.equal(one, two) === (Equality.canonical(one) === Equality.canonical(two)) &&
         Equality.equal(one, two) === Equality.equal(two, one)
@@ -162,23 +162,28 @@ describe("Equality", () => {
     })
   )
 
-  checkProperty("so it is with any two values", Arbitrary.all({ a: json, b: json }), ({ a, b }) =>
-    [
-      [a, b],
-      [a, a],
-      [b, structuredClone(b)]
-    ].every(([one, two]) => Equality.equal(one, two) === (Equality.canonical(one) === Equality.canonical(two)))
+  checkProperty(
+    "any two values are equal exactly if their canonical texts are",
+    Arbitrary.all({ a: json, b: json }),
+    ({ a, b }) =>
+      [
+        [a, b],
+        [a, a],
+        [b, structuredClone(b)]
+      ].every(([one, two]) => Equality.equal(one, two) === (Equality.canonical(one) === Equality.canonical(two)))
   )
 
-  checkProperty("a template says all of what is left of it", thinned, ({ part, whole }) => Equality.covers(whole, part))
+  checkProperty("a template covers what is left of it without some members", reduced, ({ part, whole }) =>
+    Equality.covers(whole, part)
+  )
 
-  checkProperty("two templates that say all of each other are equal", neighbours, ({ a, b, x, y }) => {
-    const [one, two] = [spell(a, x), spell(b, y)]
+  checkProperty("two templates that cover each other are equal", neighbours, ({ a, b, x, y }) => {
+    const [one, two] = [spelling(a, x), spelling(b, y)]
     return (Equality.covers(one, two) && Equality.covers(two, one)) === Equality.equal(one, two)
   })
 
   checkProperty(
-    "what is equal says all of the other, whatever it is",
+    "equal values cover each other, whatever they are",
     Arbitrary.all({ a: json, b: json }),
     ({ a, b }) =>
       Equality.covers(a, structuredClone(a)) &&
@@ -187,7 +192,7 @@ describe("Equality", () => {
 })
 
 describe("equality", () => {
-  it("takes times by instant, and only times", () => {
+  it("compares times by instant, and only times", () => {
     const at = (text: string) => ({ metadata: { creationTimestamp: text, annotations: { startTime: text } } })
     const zulu = "2026-01-31T12:00:00Z"
     const local = "2026-01-31T13:00:00+01:00"
@@ -196,7 +201,7 @@ describe("equality", () => {
     assert.isTrue(Equality.equal({ startTime: "soon" }, { startTime: "soon" }))
   })
 
-  it("keeps the order of lists, and what is no quantity", () => {
+  it("compares lists in order, and invalid quantities literally", () => {
     assert.isFalse(Equality.equal({ args: ["a", "b"] }, { args: ["b", "a"] }))
     assert.isFalse(Equality.equal({ args: [""] }, { args: [null] }))
     assert.isFalse(Equality.equal({ limits: { cpu: "one" } }, { limits: { cpu: "two" } }))
@@ -206,31 +211,31 @@ describe("equality", () => {
 
 describe("Hash", () => {
   checkProperty(
-    "equal templates hash alike",
-    spelled,
-    ({ a, x, y }) => Hash.template(spell(a, x)) === Hash.template(spell(a, y))
+    "equal templates have equal hashes",
+    spellings,
+    ({ a, x, y }) => Hash.template(spelling(a, x)) === Hash.template(spelling(a, y))
   )
 
   checkProperty(
-    "templates that differ hardly ever hash alike",
+    "different templates have different hashes, but for rare collisions",
     neighbours,
-    ({ a, b, x, y }) => (Hash.template(spell(a, x)) === Hash.template(spell(b, y))) === sameFacts(a, b)
+    ({ a, b, x, y }) => (Hash.template(spelling(a, x)) === Hash.template(spelling(b, y))) === sameFacts(a, b)
   )
 
-  checkProperty("is a short label value of safe characters", spelled, ({ a, x }) =>
-    /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/.test(Hash.template(spell(a, x), x))
+  checkProperty("a hash is a short label value of safe characters", spellings, ({ a, x }) =>
+    /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/.test(Hash.template(spelling(a, x), x))
   )
 
   checkProperty(
-    "another collision count, another hash",
-    spelled,
+    "another collision count gives another hash",
+    spellings,
     ({ a, x, y }) =>
-      new Set([undefined, 0, 1, 256, x + 2 ** 16].map((count) => Hash.template(spell(a, y), count))).size === 5
+      new Set([undefined, 0, 1, 256, x + 2 ** 16].map((count) => Hash.template(spelling(a, y), count))).size === 5
   )
 })
 
 describe("hash", () => {
-  it("is FNV-1a of 32 bits, so that it stays the same from one version of this program to the next", () => {
+  it("is 32-bit FNV-1a, so that it is the same in every version of this program", () => {
     assert.strictEqual(Hash.template({}), "5859f96865")
     assert.strictEqual(Hash.template({ metadata: { labels: { app: "web" } } }, 3), "5d76776b57")
   })
@@ -253,7 +258,7 @@ describe("a field that is a pointer at one path only", () => {
     ["empty resources of a container", resources({}), resources({ resources: {} }), true]
   ]
   for (const [title, a, b, isEqual] of cases)
-    it(`${isEqual ? "does not tell" : "tells"} values apart: ${title}`, () =>
+    it(`${isEqual ? "equals" : "differs from"} an absent field: ${title}`, () =>
       assert.deepStrictEqual(
         [Equality.equal(a, b), Equality.equal(b, a), Equality.canonical(a) === Equality.canonical(b)],
         [isEqual, isEqual, isEqual]

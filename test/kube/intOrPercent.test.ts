@@ -5,7 +5,7 @@ import { checkProperty, int } from "../support/property.ts"
 
 describe("IntOrPercent", () => {
   checkProperty(
-    "a share is rounded to the next whole, in the direction asked for",
+    "a percentage is rounded to the next whole number in the given direction",
     Arbitrary.all({ percent: int(0, 300), total: int(0, 100_000) }),
     ({ percent, total }) => {
       const exact = percent * total
@@ -15,11 +15,15 @@ describe("IntOrPercent", () => {
     }
   )
 
-  checkProperty("a count is itself", int(-10, 1000), (count) => IntOrPercent.resolve(count, 7, "up") === count)
+  checkProperty(
+    "a number is returned unchanged",
+    int(-10, 1000),
+    (count) => IntOrPercent.resolve(count, 7, "up") === count
+  )
 })
 
 describe("intOrPercent", () => {
-  it("does not guess", () => {
+  it("a malformed text is undefined", () => {
     for (const text of ["", "5", "%", "25 %", "2.5%", "x%"]) {
       assert.isUndefined(IntOrPercent.resolve(text, 10, "up"), text)
     }

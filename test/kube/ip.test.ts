@@ -1,8 +1,9 @@
-/** Addresses read as Go reads and prints them; `node:net` and the platform's URL are the second opinion. */
+/** Addresses as Go reads and prints them, compared with `node:net` and with the host names of URLs. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Net from "node:net"
 import * as Ip from "../../src/kube/ip.ts"
+import { meets } from "../../src/kube/structural/formats.ts"
 import { checkProperty, int, oneOf } from "../support/property.ts"
 
 const piece = oneOf("0", "0", "1", "ffff", "FfFf", "00a0", "10.1.2.3", "256.1.1.1", "", "", "g", "12345", "%eth0")
@@ -15,21 +16,36 @@ const groups = Arbitrary.array(oneOf("0", "0", "0", "1", "ab", "ffff"), { minLen
 
 const gap = Arbitrary.all({ groups: Arbitrary.array(oneOf("1", "0"), { minLength: 6, maxLength: 8 }), at: int(0, 8) })
 
-/** As URLs print it, which is RFC 5952 too. */
+/** The host name of a URL, which follows RFC 5952 too. */
 const printed = (address: string): string => new URL(`http://[${address}]/`).hostname.slice(1, -1)
 
 describe("Ip", () => {
-  checkProperty("a text is an address if the platform says so", text, ({ by, pieces }) => {
+  checkProperty("a text is an address exactly if node:net accepts it and it has no zone", text, ({ by, pieces }) => {
     const one = pieces.join(by)
     return Ip.isIP(one) === (Net.isIP(one) !== 0 && !one.includes("%"))
   })
 
-  checkProperty("a gap stands for one group at least", gap, ({ at, groups }) => {
+  checkProperty(
+    "the formats ipv4, ipv6 and cidr of a schema accept what node:net accepts without a zone",
+    text,
+    (given) => {
+      const one = given.pieces.join(given.by)
+      const isIPv6 = Net.isIPv6(one) && !one.includes("%")
+      return (
+        meets("ipv4", one) === Net.isIPv4(one) &&
+        meets("ipv6", one) === isIPv6 &&
+        meets("cidr", `${one}/32`) === (Net.isIPv4(one) || isIPv6) &&
+        meets("cidr", `${one}/128`) === isIPv6
+      )
+    }
+  )
+
+  checkProperty(":: stands for at least one group", gap, ({ at, groups }) => {
     const one = `${groups.slice(0, at).join(":")}::${groups.slice(at).join(":")}`
     return Ip.isIP(one) === Net.isIPv6(one)
   })
 
-  checkProperty("and so it is for IPv4", octets, ({ octets: some, zeros }) => {
+  checkProperty("an IPv4 text is an address exactly if node:net accepts it", octets, ({ octets: some, zeros }) => {
     const one = some.map((value) => `${"0".repeat(zeros)}${value}`).join(".")
     const plain = some.join(".")
     return (
@@ -39,19 +55,19 @@ describe("Ip", () => {
     )
   })
 
-  checkProperty("an address is printed as the platform prints it", groups, (parts) => {
+  checkProperty("an IPv6 address is printed as in a URL", groups, (parts) => {
     const one = parts.join(":")
     const isMapped = parts.slice(0, 5).every((part) => part === "0") && parts[5] === "ffff"
     return isMapped || Ip.canonical(one) === printed(one)
   })
 
-  checkProperty("what is printed is an address, and prints as itself", text, ({ by, pieces }) => {
+  checkProperty("a canonical text is an address, and its own canonical text", text, ({ by, pieces }) => {
     const one = Ip.canonical(pieces.join(by))
     return one === undefined || (Ip.isIP(one) && Ip.canonical(one) === one)
   })
 })
 
-describe("the one text of an address", () => {
+describe("the canonical text of an address", () => {
   for (const [given, wanted] of [
     ["010.001.0.9", "10.1.0.9"],
     ["FD00:0:0::0a", "fd00::a"],

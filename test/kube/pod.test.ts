@@ -44,14 +44,14 @@ describe("pod", () => {
     }
   })
 
-  it("is ready by its Ready condition alone", () => {
+  it("is ready by its Ready condition only", () => {
     assert.isTrue(PodFacts.isReady(pod({ ready: "True" })))
     for (const ready of ["False", "Unknown"]) assert.isFalse(PodFacts.isReady(pod({ ready })))
     assert.isFalse(PodFacts.isReady(pod({})))
     assert.isFalse(PodFacts.isReady({ metadata: { name: "a" } }))
   })
 
-  it("without a time of becoming ready is available only where no time is asked for", () => {
+  it("without the time at which it became ready is available only if minReadySeconds is 0", () => {
     const timeless = pod({ ready: "True" })
     assert.isTrue(PodFacts.isAvailable(timeless, 0, 1e9))
     assert.isFalse(PodFacts.isAvailable(timeless, 1, 1e9))
@@ -60,7 +60,7 @@ describe("pod", () => {
   })
 
   it.prop(
-    "is available from the very moment that was announced, and not a millisecond earlier",
+    "is available from the announced millisecond on, and not before",
     { since: natural, min: natural, now: natural },
     ({ min, now, since }) => {
       const one = pod({ ready: "True", since: Time.format(since * 1000) })
@@ -73,7 +73,7 @@ describe("pod", () => {
     }
   )
 
-  it("announces the first of several, and nothing where time changes nothing", () => {
+  it("nextAvailability is that of the first pod, and undefined if time alone changes nothing", () => {
     const since = (seconds: number, ready = "True") => pod({ ready, since: Time.format(seconds * 1000) })
     assert.strictEqual(PodFacts.nextAvailability([since(5), since(3), since(0, "False")], 10, 6000), 7000)
     assert.isUndefined(PodFacts.nextAvailability([since(5), since(3)], 0, 6000))

@@ -1,4 +1,4 @@
-/** Amounts as texts: what is read, how it is written back, and that remembering texts changes nothing. Amounts in thousandths, as autoscalers count them. */
+/** Quantities: parsing, printing, and that caching parsed texts changes nothing; and amounts in thousandths, as autoscalers count them. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Quantity from "../../src/kube/quantity.ts"
 
@@ -40,7 +40,7 @@ describe("a quantity", () => {
     assert.deepStrictEqual(rows, ["1", "500m", "1536Mi", "1Gi", "2e3", "1500", "1n", "-3k", "0", undefined])
   })
 
-  it("is the same however often it is read, and however many others were read between", () => {
+  it("is parsed to the same value however often, and however many others are parsed in between", () => {
     const before = ["5", "x", "7Mi"].map((text) => Quantity.parse(text))
     for (let i = 0; i < 3000; i++) assert.strictEqual(Quantity.parse(`${i}m`)?.nanos, BigInt(i) * 1_000_000n)
     assert.deepStrictEqual(
@@ -50,7 +50,7 @@ describe("a quantity", () => {
     assert.isUndefined(Quantity.parse("1".repeat(65)))
   })
 
-  it("is added up and rounded up as it is", () => {
+  it("is added and rounded up exactly", () => {
     const sum = (...texts: ReadonlyArray<string>) =>
       texts.reduce<Quantity.Quantity | undefined>((total, text) => {
         const amount = Quantity.parse(text)

@@ -6,27 +6,27 @@ import * as Time from "../../src/kube/time.ts"
 const Seconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 253_402_300_799 }))
 
 describe("time", () => {
-  it.prop("reads what it writes, to the second", { seconds: Seconds }, ({ seconds }) => {
+  it.prop("parse reads what format writes, to the second", { seconds: Seconds }, ({ seconds }) => {
     assert.strictEqual(Time.parse(Time.format(seconds * 1000)), seconds * 1000)
     assert.strictEqual(Time.format(seconds * 1000 + 999), Time.format(seconds * 1000))
   })
 
-  it("writes RFC 3339 in UTC", () => {
+  it("format writes RFC 3339 in UTC", () => {
     assert.strictEqual(Time.format(0), "1970-01-01T00:00:00Z")
     assert.strictEqual(Time.format(1_700_000_000_123), "2023-11-14T22:13:20Z")
   })
 
-  it("understands fractions and offsets", () => {
+  it("parse reads fractions and offsets", () => {
     assert.strictEqual(Time.parse("1970-01-01T00:00:01.5Z"), 1500)
     assert.strictEqual(Time.parse("1970-01-01T02:00:00+02:00"), 0)
   })
 
-  it("knows no time in anything else", () => {
+  it("parse refuses any other text", () => {
     for (const text of [undefined, "", "soon", "1970", "1970-01-01", "2023-13-01T00:00:00Z", "1970-01-01 00:00:00Z"])
       assert.isUndefined(Time.parse(text), String(text))
   })
 
-  it("understands lengths of time in Go's form", () => {
+  it("parseGoDuration reads durations in Go's form", () => {
     const rows = [
       ["0", 0],
       ["15.5s", 15_500],

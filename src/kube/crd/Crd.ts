@@ -1,6 +1,6 @@
 /**
- * The CustomResourceDefinition that follows from a resource declared with Schemas. Pure and deterministic, so it can be printed, compared
- * and committed. What a definition cannot say is refused when it is made, with the paths; nothing is left out silently.
+ * The CustomResourceDefinition of a resource declared with Schemas. Pure and deterministic, so it can be printed, compared and committed.
+ * `make` refuses what a definition cannot express, with the paths; it leaves nothing out silently.
  * Source: apiextensions.k8s.io/v1.
  */
 import * as Data from "effect/Data"
@@ -13,7 +13,7 @@ import type { Refusal } from "./place.ts"
 import type { StructuralSchema } from "../structural/StructuralSchema.ts"
 import { structural } from "./structural.ts"
 
-/** What annotations of a Schema say to the API server besides what follows from it: `schema.annotate({ "x-kubernetes-list-type": "set" })`. */
+/** Annotations that add to a structural schema what the Schema does not express: `schema.annotate({ "x-kubernetes-list-type": "set" })`. */
 export type Annotations = Extensions
 
 /** One version in a definition, as the API server takes it. Source: apiextensions.k8s.io/v1 CustomResourceDefinitionVersion. */
@@ -26,7 +26,7 @@ export interface Version {
   readonly storage: boolean
   /** Whether clients that use it are warned. */
   readonly deprecated?: true
-  /** What they are warned of, in place of the server's own words. */
+  /** The warning, in place of the server's own. */
   readonly deprecationWarning?: string
   /** The structural schema by which the server prunes, fills in defaults and validates. */
   readonly schema: { readonly openAPIV3Schema: StructuralSchema }
@@ -36,7 +36,7 @@ export interface Version {
   readonly additionalPrinterColumns?: ReadonlyArray<Resource.PrinterColumn>
 }
 
-/** A definition in wire form, with nothing in it that would not survive its storing. */
+/** A definition in wire form, without anything that the API server drops when it stores it. */
 export interface CustomResourceDefinition extends KubeObject {
   /** `apiextensions.k8s.io/v1`. */
   readonly apiVersion: string
@@ -58,11 +58,11 @@ export interface CustomResourceDefinition extends KubeObject {
   }
 }
 
-/** A Schema says what no definition can. */
+/** A Schema cannot be expressed as a structural schema. */
 export class NotStructural extends Data.TaggedError("NotStructural")<{
   /** One line for each refusal: `memcacheds.cache.example.com v1alpha1: spec.when: a transformation cannot …`. */
   readonly message: string
-  /** Each place at which a Schema says what a definition cannot. */
+  /** The places that cannot be expressed. */
   readonly refusals: ReadonlyArray<Refusal>
 }> {}
 
@@ -130,7 +130,7 @@ const versionOf = (
     })
   })
 
-/** Annotations carry over as they are, so the outcome is asked once more whether the API server would take it. */
+/** Annotations are copied as they are, so the whole schema is checked again by the rules of the API server. */
 const accepted = (parts: Result.Result<StructuralSchema, ReadonlyArray<Refusal>>): typeof parts =>
   Result.flatMap(parts, (schema) => {
     const causes = check(schema, "")
@@ -153,7 +153,7 @@ const whole = (
   }
 })
 
-/** Without what the API server would leave out again, so that a definition is the same before and after it was stored. */
+/** Without the empty fields that the API server drops, so that a definition is the same before and after it is stored. */
 const columnsOf = (columns: ReadonlyArray<Resource.PrinterColumn>): Pick<Version, "additionalPrinterColumns"> => {
   const tidy = ({ description = "", format = "", priority = 0, ...column }: Resource.PrinterColumn) =>
     Object.assign(column, description && { description }, format && { format }, priority !== 0 && { priority })

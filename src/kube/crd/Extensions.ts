@@ -1,6 +1,6 @@
 /**
- * What annotations of a Schema say to the API server besides what follows from the Schema itself: `Schema.Array(…).annotate({
- * "x-kubernetes-list-type": "set" })`. They carry over into the structural schema as they are; `title`, `description` and `format` do too.
+ * Annotations that add to a structural schema what the Schema itself does not express: `Schema.Array(…).annotate({
+ * "x-kubernetes-list-type": "set" })`. They are copied as they are; `title`, `description` and `format` are copied too.
  * Source: apiextensions.k8s.io/v1 JSONSchemaProps.
  */
 
@@ -18,14 +18,14 @@ export interface Rule {
 export interface Extensions {
   /** How lists are merged, and that elements of a `set` or a `map` are unique. Default of the API server: `atomic`. */
   readonly "x-kubernetes-list-type"?: "atomic" | "set" | "map" | undefined
-  /** The fields that tell elements of a `map` list apart; each is required or has a default. */
+  /** The fields that identify an element of a `map` list; each is required or has a default. */
   readonly "x-kubernetes-list-map-keys"?: ReadonlyArray<string> | undefined
   readonly "x-kubernetes-map-type"?: "granular" | "atomic" | undefined
   /** Fields that the Schema does not know are stored instead of being pruned. */
   readonly "x-kubernetes-preserve-unknown-fields"?: true | undefined
   /** The value is a whole object with `apiVersion`, `kind` and `metadata`. */
   readonly "x-kubernetes-embedded-resource"?: true | undefined
-  /** Rules of API servers from 1.25 on; older ones ignore them. On a check, they say to the API server what the check says here. */
+  /** CEL rules, which API servers evaluate since 1.25. On a check, they express for the API server what the check tests here. */
   readonly "x-kubernetes-validations"?: ReadonlyArray<Rule> | undefined
 }
 

@@ -1,35 +1,35 @@
 /**
- * What the checks of a Schema are in a structural schema. Each built-in check says by its representation what it is; one that a
- * definition cannot say is refused, unless its annotation has CEL rules that say the same (or an empty list of rules: then only this side
- * checks it). Lengths of strings are counted in characters by the API server and in UTF-16 units by `isMinLength` and its kin, which
- * differs outside of the basic plane; `isMinCodePoints` and its kin count alike.
+ * The checks of a Schema as keywords of a structural schema. A built-in check is recognised by its `representation`. One without a
+ * keyword is refused, unless it is annotated with CEL rules that express it; with an empty list of rules only the Schema checks it.
+ * Lengths of strings: the API server counts characters, `isMinLength` and its kin count UTF-16 units, which differs outside of the basic
+ * plane; `isMinCodePoints` and its kin count characters too.
  */
 import * as Result from "effect/Result"
 import type * as SchemaAST from "effect/SchemaAST"
 import { compile } from "../structural/pattern.ts"
 import type { StructuralSchema } from "../structural/StructuralSchema.ts"
 
-/** The keywords of all checks of a node of this type; fails with what cannot be said. */
+/** The keywords of all checks of a node of this type; fails if a check has none. */
 export const keywords = (
   type: StructuralSchema["type"],
   checks: SchemaAST.Checks | undefined
 ): Result.Result<StructuralSchema, string> => {
   let props: StructuralSchema = {}
-  for (const check of flat(checks ?? [])) {
-    const said = keyword(type, check)
-    if (Result.isFailure(said)) return said
-    const both = narrow(props, said.success)
+  for (const check of withoutGroups(checks ?? [])) {
+    const translated = keyword(type, check)
+    if (Result.isFailure(translated)) return translated
+    const both = intersect(props, translated.success)
     if (Result.isFailure(both)) return both
     props = both.success
   }
   return Result.succeed(props)
 }
 
-/** Groups are only names for what is in them, except that one of 32 bits has a format. */
-const flat = (checks: ReadonlyArray<SchemaAST.Check<never>>): ReadonlyArray<SchemaAST.Check<never>> =>
+/** The checks inside of groups. A group with CEL rules stays one check, which the rules express. */
+const withoutGroups = (checks: ReadonlyArray<SchemaAST.Check<never>>): ReadonlyArray<SchemaAST.Check<never>> =>
   checks.flatMap((check) =>
     check._tag === "FilterGroup" && check.annotations?.["x-kubernetes-validations"] === undefined
-      ? flat(check.checks)
+      ? withoutGroups(check.checks)
       : [check]
   )
 
@@ -37,17 +37,17 @@ const keyword = (
   type: StructuralSchema["type"],
   { annotations }: SchemaAST.Check<never>
 ): Result.Result<StructuralSchema, string> => {
-  // Rules are gathered with the node's other annotations.
+  // `structural` collects the rules, with the node's other annotations.
   if (annotations?.["x-kubernetes-validations"] !== undefined) return Result.succeed({})
   const representation = annotations?.representation as Representation | undefined
   const id = representation?.id.replace("effect/schema/", "") ?? ""
   const payload = representation?.payload ?? {}
-  if (id === "isPattern" && payload.source !== undefined) return patterned(payload.source, payload.flags ?? "")
-  const said = table[id]?.(payload, type)
-  if (said !== undefined) return Result.succeed(said)
+  if (id === "isPattern" && payload.source !== undefined) return patternKeyword(payload.source, payload.flags ?? "")
+  const translated = keywordOfCheck[id]?.(payload, type)
+  if (translated !== undefined) return Result.succeed(translated)
   const exact = annotations?.toJsonSchema?.({ type: undefined, schemas: [] })
   if (exact !== undefined && "pattern" in exact && typeof exact["pattern"] === "string")
-    return patterned(exact["pattern"], "")
+    return patternKeyword(exact["pattern"], "")
   const what = annotations?.expected ?? (id === "" ? "a check of its own" : id)
   return Result.fail(
     `the check "${what}" cannot be said in a definition; annotate it with CEL rules ("x-kubernetes-validations")`
@@ -76,7 +76,7 @@ interface Payload {
   readonly flags?: string
 }
 
-type Say = (payload: Payload, type: StructuralSchema["type"]) => StructuralSchema | undefined
+type KeywordOf = (payload: Payload, type: StructuralSchema["type"]) => StructuralSchema | undefined
 
 const lengths = (
   minimum: number | undefined,
@@ -87,7 +87,7 @@ const lengths = (
   return type === "array" ? defined({ minItems: minimum, maxItems: maximum }) : undefined
 }
 
-const defined = (props: Maybe): StructuralSchema =>
+const defined = (props: OptionalKeywords): StructuralSchema =>
   Object.fromEntries(Object.entries(props).filter(([, value]) => value !== undefined))
 
 const bounds = ({ exclusiveMaximum, exclusiveMinimum, maximum, minimum }: Payload): StructuralSchema =>
@@ -98,7 +98,7 @@ const bounds = ({ exclusiveMaximum, exclusiveMinimum, maximum, minimum }: Payloa
     exclusiveMaximum: exclusiveMaximum === true ? true : undefined
   })
 
-const table: Readonly<Record<string, Say>> = {
+const keywordOfCheck: Readonly<Record<string, KeywordOf>> = {
   // JSON has no other numbers.
   isFinite: () => ({}),
   isInt: (_, type) => (type === "number" || type === "integer" ? { type: "integer" } : undefined),
@@ -121,22 +121,23 @@ const table: Readonly<Record<string, Say>> = {
   isBetweenProperties: ({ maximum, minimum }) => defined({ minProperties: minimum, maxProperties: maximum })
 }
 
-/** Bounds beyond all numbers are written as text, and bound nothing that JSON can hold. */
+/** An infinite bound is text in the payload; it excludes no number that JSON can hold. */
 const finite = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
 
-/** The API server's expressions are RE2: they look neither ahead nor behind, do not remember, and have no flags here. */
-const patterned = (source: string, flags: string): Result.Result<StructuralSchema, string> =>
-  isBeyondRe2(source) || flags.replace(/[dguv]/g, "") !== ""
+/** The API server's expressions are RE2: no lookahead, no lookbehind, no backreferences, and here no flags. */
+const patternKeyword = (source: string, flags: string): Result.Result<StructuralSchema, string> =>
+  isUnsupportedByRe2(source) || flags.replace(/[dguv]/g, "") !== ""
     ? Result.fail(
         `the pattern /${source}/${flags} cannot be said in a definition: the API server reads RE2 without flags`
       )
     : Result.succeed({ pattern: source })
 
-/** Groups with names in this platform's spelling are read by the newer servers only. */
-const isBeyondRe2 = (source: string): boolean => compile(source).problem !== undefined || /\(\?<[A-Za-z_$]/.test(source)
+/** Only newer API servers read named groups in JavaScript's spelling, `(?<name>…)`. */
+const isUnsupportedByRe2 = (source: string): boolean =>
+  compile(source).problem !== undefined || /\(\?<[A-Za-z_$]/.test(source)
 
-/** Both are asked for: the narrower bound holds. Two patterns stand side by side. */
-const narrow = (a: StructuralSchema, b: StructuralSchema): Result.Result<StructuralSchema, string> => {
+/** The keywords of both: the narrower bound, and a second pattern in `allOf`. */
+const intersect = (a: StructuralSchema, b: StructuralSchema): Result.Result<StructuralSchema, string> => {
   if (a.multipleOf !== undefined && b.multipleOf !== undefined && a.multipleOf !== b.multipleOf)
     return Result.fail("two divisors cannot be said in a definition")
   if (a.pattern !== undefined && b.pattern !== undefined)
@@ -145,19 +146,19 @@ const narrow = (a: StructuralSchema, b: StructuralSchema): Result.Result<Structu
     defined({
       ...a,
       ...b,
-      ...lower(a, b),
-      ...upper(a, b),
-      ...tighter(a, b, ["minLength", "minItems", "minProperties"], Math.max),
-      ...tighter(a, b, ["maxLength", "maxItems", "maxProperties"], Math.min)
+      ...lowerBound(a, b),
+      ...upperBound(a, b),
+      ...tightest(a, b, ["minLength", "minItems", "minProperties"], Math.max),
+      ...tightest(a, b, ["maxLength", "maxItems", "maxProperties"], Math.min)
     })
   )
 }
 
-type Maybe = { readonly [K in keyof StructuralSchema]: StructuralSchema[K] | undefined }
+type OptionalKeywords = { readonly [K in keyof StructuralSchema]: StructuralSchema[K] | undefined }
 
 type Count = "minLength" | "minItems" | "minProperties" | "maxLength" | "maxItems" | "maxProperties"
 
-const tighter = (
+const tightest = (
   a: StructuralSchema,
   b: StructuralSchema,
   keys: ReadonlyArray<Count>,
@@ -170,14 +171,14 @@ const tighter = (
     })
   )
 
-const lower = (a: StructuralSchema, b: StructuralSchema): Maybe => {
+const lowerBound = (a: StructuralSchema, b: StructuralSchema): OptionalKeywords => {
   if (a.minimum === undefined || b.minimum === undefined) return {}
   const isA = a.minimum > b.minimum || (a.minimum === b.minimum && a.exclusiveMinimum === true)
   const { exclusiveMinimum, minimum } = isA ? a : b
   return { minimum, exclusiveMinimum }
 }
 
-const upper = (a: StructuralSchema, b: StructuralSchema): Maybe => {
+const upperBound = (a: StructuralSchema, b: StructuralSchema): OptionalKeywords => {
   if (a.maximum === undefined || b.maximum === undefined) return {}
   const isA = a.maximum < b.maximum || (a.maximum === b.maximum && a.exclusiveMaximum === true)
   const { exclusiveMaximum, maximum } = isA ? a : b

@@ -1,18 +1,18 @@
 /**
- * Reading and writing objects by a Schema: an error is one sentence with the path to it, and writing keeps what the Schema
- * does not know. It knows nothing of resources: it is given the Schema of an object's parts (`spec`, `status`).
+ * Decodes and encodes values by a Schema. An error is one sentence with the path of the value, and encoding keeps the fields that the
+ * Schema does not know. The Schema is that of an object's parts (`spec`, `status`); resources are unknown here.
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { linear } from "./linear.ts"
 import { overlay } from "./overlay.ts"
-import { at } from "./place.ts"
+import { formatPath } from "./place.ts"
 
-/** Any Schema that needs no services: it must be decodable wherever an object turns up. */
+/** Any Schema that needs no services, so that an object can be decoded anywhere. */
 export type AnySchema = Schema.ConstraintCodec<unknown, unknown>
 
-/** What keeps a value from being read or written: where, and what was expected there. */
+/** Why a value cannot be decoded or encoded: where, and what was expected there. */
 export interface Flaw {
   /** `spec.members[0].name`; empty for the whole. */
   readonly path: string
@@ -22,7 +22,7 @@ export interface Flaw {
 
 export interface Codec<T> {
   readonly decode: (input: unknown) => Result.Result<T, Flaw>
-  /** `onto`: the value that the decoded one came from; may be one that cannot be decoded, then all that is not written over stays. */
+  /** `onto`: the value that the decoded one came from. If it cannot be decoded, all of it that is not overwritten is kept. */
   readonly encode: (value: T, onto: unknown) => Result.Result<unknown, Flaw>
 }
 
@@ -41,9 +41,9 @@ export const make = <S extends AnySchema>(schema: S): Codec<S["Type"]> => {
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** The first one, in the Schema's order. */
+/** The first issue, in the Schema's order. */
 const flaw = (error: Schema.SchemaError): Flaw => {
   const [first] = format(error.issue).issues
   const path = (first?.path ?? []).map((part) => (typeof part === "object" ? part.key : part))
-  return { path: at(path), expected: first?.message ?? error.message }
+  return { path: formatPath(path), expected: first?.message ?? error.message }
 }

@@ -1,7 +1,7 @@
 /**
- * A Schema whose patterns are matched as the API server matches them: in RE2's dialect and in linear time. Objects are read before anybody
- * has looked at them, by a webhook even before the API server has, so no text in them may hold the process. Everything else of the Schema
- * stays. A pattern that RE2 cannot read, which no definition takes, stays with the platform's engine.
+ * A Schema whose patterns are matched as the API server matches them: in RE2's dialect and in linear time. Objects are decoded before
+ * anything has validated them, in a webhook even before the API server has, so no text in them may block the process. The rest of the
+ * Schema is unchanged. A pattern that RE2 cannot read, which no definition can contain, is matched by the platform's engine.
  */
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -51,7 +51,7 @@ const rewritten = (ast: SchemaAST.AST, visit: Visit): SchemaAST.AST => {
       return new SchemaAST.Declaration(inner, run, annotations, checks, encoding, context, below, encodingRun)
     }
     default:
-      // Neither texts nor made of others; what they are read from may be.
+      // Not a string, and without inner schemas; but the encoding may have both.
       return encoding === undefined ? ast : Object.assign(Object.create(Object.getPrototypeOf(ast)), ast, { encoding })
   }
 }
@@ -69,7 +69,7 @@ const checksOf = (checks: SchemaAST.Checks | undefined): SchemaAST.Checks | unde
   return [checkOf(first), ...others.map(checkOf)]
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- of values of whatever type, as the platform has it
+// oxlint-disable-next-line typescript/no-explicit-any -- SchemaAST declares checks of values of any type
 const checkOf = (check: SchemaAST.Check<any>): SchemaAST.Check<any> => {
   if (check._tag === "FilterGroup") {
     const [first, ...others] = check.checks
@@ -81,14 +81,14 @@ const checkOf = (check: SchemaAST.Check<any>): SchemaAST.Check<any> => {
   return Schema.makeFilter(expression.test, check.annotations, check.aborted)
 }
 
-/** As RE2 has it; undefined for every other check, and for flags that RE2 has not. */
+/** The pattern of a check in RE2's syntax; undefined for any other check, and for flags that RE2 does not have. */
 const patternOf = ({ annotations }: SchemaAST.Filter<never>): string | undefined => {
   const { id, payload } = (annotations?.representation ?? {}) as {
     readonly id?: string
     readonly payload?: { readonly source: string; readonly flags: string }
   }
   if (id !== "effect/schema/isPattern" || payload === undefined || /[vy]/.test(payload.flags)) return undefined
-  // The others say where a search begins and what it remembers.
+  // d and g do not change what matches; u is the only mode that RE2 has.
   const flags = payload.flags.replaceAll(/[dgu]/g, "")
   return flags === "" ? payload.source : `(?${flags})${payload.source}`
 }

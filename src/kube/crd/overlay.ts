@@ -1,11 +1,11 @@
 /**
- * A new value of what is known, written over the value it came from: what is not known stays. Three values decide: the original, its
- * known part (the original as the Schema reads and writes it), and the new known part. What the known part had and the new one has
- * not is gone on purpose; what neither had was never known, and stays, at any depth. Pure, total on JSON.
+ * Writes a new value over the value that it was decoded from, and keeps fields that the Schema does not know: a three-way merge of the
+ * original, its known part (the original decoded and encoded again), and the new known part. A field of the known part that the new one
+ * lacks was removed on purpose; a field that neither has is unknown to the Schema and stays, at any depth. Pure, total on JSON.
  */
 import * as Equal from "effect/Equal"
 
-/** Nothing of the arguments is changed; parts of them are shared with the result. */
+/** The arguments are not changed; the result shares parts with them. */
 export const overlay = (original: unknown, known: unknown, next: unknown): unknown => {
   if (isRecord(original) && isRecord(next)) return fields(original, isRecord(known) ? known : {}, next)
   if (isArray(original) && isArray(next)) return elements(original, isArray(known) ? known : [], next)
@@ -29,8 +29,8 @@ const own = (record: Fields, key: string): unknown => (Object.hasOwn(record, key
 type Elements = ReadonlyArray<unknown>
 
 /**
- * An element goes over the one whose known part it equals, the one at its own place first. One that was changed goes over the one at its
- * place, unless that has been claimed, or the list has become shorter, so that places mean nothing.
+ * Each new element is written over the original element whose known part equals it, preferably the one at the same index. A changed element
+ * is written over the one at its index, unless that is taken, or the list has become shorter, so that an index no longer identifies an element.
  */
 const elements = (original: Elements, known: Elements, next: Elements): Elements => {
   const origin = new Map<number, number>()

@@ -1,8 +1,8 @@
-/** Where a walk over a Schema or an object is, and what it found that cannot be said. */
+/** Paths inside a Schema or an object, and what was found there that a definition cannot express. */
 import type * as SchemaAST from "effect/SchemaAST"
 import type { StructuralSchema } from "../structural/StructuralSchema.ts"
 
-/** What cannot be said in a definition, and where it is. */
+/** What a definition cannot express, and where it is. */
 export interface Refusal {
   /** `spec.members[].when`. */
   readonly path: string
@@ -11,17 +11,17 @@ export interface Refusal {
 
 export interface Place {
   readonly path: string
-  /** The suspended schemas that are being written out: one that comes again has no end. */
+  /** The suspended schemas around this place: one that contains itself is recursive. */
   readonly inside: ReadonlyArray<SchemaAST.AST>
   readonly refuse: (path: string, why: string) => StructuralSchema
 }
 
-/** The way to a value inside an object, as people write it: `spec.members[0].name`, `metadata.labels["a.b/c"]`. Empty for the whole. */
-export const at = (path: ReadonlyArray<PropertyKey>): string =>
-  path.reduce<string>((text, part) => below(text, part), "")
+/** The path of a value inside an object: `spec.members[0].name`, `metadata.labels["a.b/c"]`. Empty for the whole. */
+export const formatPath = (path: ReadonlyArray<PropertyKey>): string =>
+  path.reduce<string>((text, part) => childPath(text, part), "")
 
-/** One step further: a field, or an element where the step is a number. */
-export const below = (path: string, part: PropertyKey): string => {
+/** The path of a field, or of an element where the part is a number. */
+export const childPath = (path: string, part: PropertyKey): string => {
   if (typeof part === "number") return `${path}[${part}]`
   const name = String(part)
   if (!/^[A-Za-z_$][\w$-]*$/.test(name)) return `${path}[${JSON.stringify(name)}]`

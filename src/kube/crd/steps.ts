@@ -1,7 +1,7 @@
 /**
- * The steps between a Schema's decoded form and the wire. Those that leave every value as it is, and at most fill in one that is missing,
- * are what the API server can do too (`default`); any other is a transformation, which a definition cannot say. Whether a step is such
- * a one is found by trying it on nothing and on something.
+ * The encoding links of a Schema node: the steps between its decoded form and the wire. A definition can express links that leave every
+ * value as it is and at most fill in a missing one (`default`); any other link is a transformation, which it cannot express. Which of the
+ * two a link is, is found by running it on a missing value and on a symbol.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -10,35 +10,37 @@ import * as Result from "effect/Result"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
 
-export interface Plain {
+export interface WireForm {
   /** Whether the wire may lack the value. */
   readonly isOptional: boolean
-  /** What stands in for a missing value. */
+  /** The default of a missing value. */
   readonly fallback: Option.Option<unknown>
 }
 
-/** What the steps come to; fails with what about them cannot be said. */
-export const plain = (ast: SchemaAST.AST): Result.Result<Plain, string> => {
+/** What all links together do to a value; fails with the reason why that cannot be expressed. */
+export const wireForm = (ast: SchemaAST.AST): Result.Result<WireForm, string> => {
   if (ast.encoding === undefined)
     return Result.succeed({ isOptional: SchemaAST.isOptional(ast), fallback: Option.none() })
   let fallback = Option.none<unknown>()
-  // From the wire inwards, as decoding goes: the first step that fills in a missing value does it in the wire's form.
+  // From the wire inwards, as decoding goes: the first link that fills in a missing value does so in wire form.
   for (const link of ast.encoding.toReversed()) {
-    if (!passes(link) && !isOfClass(ast, link)) return Result.fail("a transformation cannot be said in a definition")
-    if (Option.isNone(fallback)) fallback = Option.flatten(attempt(link, Option.none()))
+    if (!isIdentity(link) && !isClassLink(ast, link))
+      return Result.fail("a transformation cannot be said in a definition")
+    if (Option.isNone(fallback)) fallback = Option.flatten(decodeWith(link, Option.none()))
   }
   const wire = ast.encoding.at(-1)?.to ?? ast
-  // The form behind the steps is read from the decoded side; steps inside the other side would be lost.
-  if (!isOfClass(ast, ast.encoding.at(-1)) && !isWire(wire, []))
+  // The schema is made from the decoded side, so links inside of the wire side would be lost.
+  if (!isClassLink(ast, ast.encoding.at(-1)) && !hasNoLinks(wire, []))
     return Result.fail("a default in decoded form cannot be said in a definition; give it in encoded form")
   return Result.succeed({ isOptional: SchemaAST.isOptional(wire), fallback })
 }
 
-/** Whether there are no steps anywhere inside. */
-const isWire = (ast: SchemaAST.AST, inside: ReadonlyArray<SchemaAST.AST>): boolean =>
-  ast.encoding === undefined && (inside.includes(ast) || parts(ast).every((part) => isWire(part, [...inside, ast])))
+/** Whether no node inside has encoding links. */
+const hasNoLinks = (ast: SchemaAST.AST, inside: ReadonlyArray<SchemaAST.AST>): boolean =>
+  ast.encoding === undefined &&
+  (inside.includes(ast) || innerSchemas(ast).every((part) => hasNoLinks(part, [...inside, ast])))
 
-const parts = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
+const innerSchemas = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
   switch (ast._tag) {
     case "Arrays":
       return [...ast.elements, ...ast.rest]
@@ -55,8 +57,8 @@ const parts = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
   }
 }
 
-/** The step from a struct to the class that is made of it: the fields stay what they are. */
-const isOfClass = (ast: SchemaAST.AST, link: SchemaAST.Link | undefined): boolean =>
+/** The link from a struct to the class that is made of it: the fields stay what they are. */
+const isClassLink = (ast: SchemaAST.AST, link: SchemaAST.Link | undefined): boolean =>
   classStruct(ast) !== undefined && link !== undefined && SchemaAST.isObjects(link.to)
 
 /** The struct that a `Schema.Class` is made of. */
@@ -66,14 +68,14 @@ export const classStruct = (ast: SchemaAST.AST): SchemaAST.Objects | undefined =
   return struct !== undefined && SchemaAST.isObjects(struct) ? struct : undefined
 }
 
-const passes = (link: SchemaAST.Link): boolean => {
+const isIdentity = (link: SchemaAST.Link): boolean => {
   const something = Symbol("something")
-  const result = attempt(link, Option.some(something))
+  const result = decodeWith(link, Option.some(something))
   return Option.isSome(result) && Option.isSome(result.value) && result.value.value === something
 }
 
-/** Nothing where the step fails, waits, or is not one of single values. */
-const attempt = (
+/** The result of decoding with one link; none where that fails, is asynchronous, or is not a transformation of single values. */
+const decodeWith = (
   { transformation }: SchemaAST.Link,
   input: Option.Option<unknown>
 ): Option.Option<Option.Option<unknown>> => {

@@ -1,18 +1,18 @@
 /**
- * Schema → structural schema. Total: what a definition cannot say is refused with its path, all refusals at once, because a definition
- * that says less than the Schema would let objects be stored that no controller can read. References are written out, fields that may be
- * missing are not required, what fills them in is their default. Deterministic: the same Schema gives the same text.
- * Source: the rules for structural schemas of apiextensions.k8s.io/v1.
+ * Translates a Schema into a structural schema. What a definition cannot express is refused with its path, all refusals at once: a
+ * definition that allows more than the Schema would let objects be stored that no controller can decode. Suspended schemas are written out,
+ * fields that may be missing are not required, and their decoding defaults become `default`. Deterministic: the same Schema gives the same
+ * text. Source: the rules for structural schemas of apiextensions.k8s.io/v1.
  */
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { keywords } from "./checks.ts"
-import { below, type Place, type Refusal } from "./place.ts"
+import { childPath, type Place, type Refusal } from "./place.ts"
 import type { StructuralSchema } from "../structural/StructuralSchema.ts"
 import type { Extensions, Rule } from "./Extensions.ts"
-import { classStruct, plain } from "./steps.ts"
+import { classStruct, wireForm } from "./steps.ts"
 import * as Unions from "./unions.ts"
 
 /** The structural schema of values of this Schema; `path` is where they are in an object. */
@@ -25,17 +25,17 @@ export const structural = (
     refusals.push({ path, why })
     return {}
   }
-  const props = node(schema.ast, { path, inside: [], refuse })
+  const props = schemaOf(schema.ast, { path, inside: [], refuse })
   return refusals.length === 0 ? Result.succeed(props) : Result.fail(refusals)
 }
 
-/** A value wherever it may be; a value that may be missing has no default here, that is its field's matter. */
-const node = (ast: SchemaAST.AST, place: Place): StructuralSchema => {
-  const steps = plain(ast)
+/** The schema of a value in any position; `fieldsOf` adds the default of a value that may be missing. */
+const schemaOf = (ast: SchemaAST.AST, place: Place): StructuralSchema => {
+  const steps = wireForm(ast)
   if (Result.isFailure(steps)) return place.refuse(place.path, steps.failure)
   const struct = classStruct(ast)
-  const shape = struct === undefined ? shapeOf(ast, place) : node(struct, place)
-  return { ...documentation(ast), ...checked(ast, shape, place), ...extensions(ast) }
+  const shape = struct === undefined ? shapeOf(ast, place) : schemaOf(struct, place)
+  return { ...documentation(ast), ...withChecks(ast, shape, place), ...extensions(ast) }
 }
 
 /** The type of a value, without what its annotations and checks add. */
@@ -58,7 +58,7 @@ const shapeOf = (ast: SchemaAST.AST, place: Place): StructuralSchema => {
     case "Objects":
       return objectOf(ast, place)
     case "Union":
-      return Unions.union(ast, place, node)
+      return Unions.union(ast, place, schemaOf)
     case "Suspend":
       return writtenOut(ast, place)
     case "Declaration":
@@ -69,7 +69,7 @@ const shapeOf = (ast: SchemaAST.AST, place: Place): StructuralSchema => {
   }
 }
 
-/** `Schema.Json` under whatever name, optional or not: what it runs is the same. */
+/** Recognises `Schema.Json` by what it runs, because an annotated or optional copy is another node. */
 const isJson = (ast: SchemaAST.Declaration): boolean =>
   SchemaAST.isDeclaration(Schema.Json.ast) && ast.run === Schema.Json.ast.run
 
@@ -77,15 +77,15 @@ const writtenOut = (ast: SchemaAST.Suspend, place: Place): StructuralSchema => {
   const behind = ast.thunk()
   return place.inside.includes(behind)
     ? place.refuse(place.path, "a recursive type cannot be said in a definition; cut it with Schema.Unknown")
-    : node(behind, { ...place, inside: [...place.inside, behind] })
+    : schemaOf(behind, { ...place, inside: [...place.inside, behind] })
 }
 
-const checked = (ast: SchemaAST.AST, shape: StructuralSchema, place: Place): StructuralSchema => {
-  const said = keywords(shape.type, ast.checks)
-  if (Result.isFailure(said)) return place.refuse(place.path, said.failure)
-  if (said.success["x-kubernetes-list-type"] === "set" && !isScalar(shape.items))
+const withChecks = (ast: SchemaAST.AST, shape: StructuralSchema, place: Place): StructuralSchema => {
+  const found = keywords(shape.type, ast.checks)
+  if (Result.isFailure(found)) return place.refuse(place.path, found.failure)
+  if (found.success["x-kubernetes-list-type"] === "set" && !isScalar(shape.items))
     return place.refuse(place.path, "that elements are unique can be said of scalars alone; use a map list with keys")
-  return { ...shape, ...said.success }
+  return { ...shape, ...found.success }
 }
 
 const isScalar = (props: StructuralSchema | undefined): boolean =>
@@ -95,7 +95,7 @@ const listOf = (ast: SchemaAST.Arrays, place: Place): StructuralSchema => {
   const [element, ...others] = [...new Set([...ast.elements, ...ast.rest])]
   if (element === undefined || others.length > 0 || ast.rest.length !== 1 || ast.elements.some(SchemaAST.isOptional))
     return place.refuse(place.path, "a tuple cannot be said in a definition; use a list of one type")
-  const items = node(element, { ...place, path: `${place.path}[]` })
+  const items = schemaOf(element, { ...place, path: `${place.path}[]` })
   return { type: "array", items, ...(ast.elements.length > 0 ? { minItems: ast.elements.length } : {}) }
 }
 
@@ -111,7 +111,7 @@ const objectOf = (ast: SchemaAST.Objects, place: Place): StructuralSchema => {
       place.path,
       "a definition has either fields or a record, unless the record is of Schema.Unknown"
     )
-  return { type: "object", additionalProperties: node(rest.type, { ...place, path: `${place.path}[*]` }) }
+  return { type: "object", additionalProperties: schemaOf(rest.type, { ...place, path: `${place.path}[*]` }) }
 }
 
 const fieldsOf = (ast: SchemaAST.Objects, place: Place): StructuralSchema => {
@@ -119,9 +119,9 @@ const fieldsOf = (ast: SchemaAST.Objects, place: Place): StructuralSchema => {
   const required: Array<string> = []
   for (const { name, type } of ast.propertySignatures) {
     if (typeof name !== "string") return place.refuse(place.path, "a field is named by a string")
-    const steps = Result.getOrUndefined(plain(type))
-    const path = below(place.path, name)
-    const props = node(type, { ...place, path })
+    const steps = Result.getOrUndefined(wireForm(type))
+    const path = childPath(place.path, name)
+    const props = schemaOf(type, { ...place, path })
     const fallback = steps === undefined ? Option.none() : steps.fallback
     if (steps?.isOptional === false) required.push(name)
     properties.push([
@@ -133,17 +133,17 @@ const fieldsOf = (ast: SchemaAST.Objects, place: Place): StructuralSchema => {
   return { properties: Object.fromEntries(properties), ...(required.length > 0 ? { required: required.sort() } : {}) }
 }
 
-/** The API server refuses a definition whose default its own schema refuses, and so would every object that lacks the field. */
+/** The API server refuses a definition whose default does not fit its own schema, and the Schema refuses objects without the field. */
 const withDefault = (props: StructuralSchema, type: SchemaAST.AST, value: unknown, place: Place): StructuralSchema => {
   const codec = Schema.make<Schema.Codec<unknown>>(type)
   if (Result.isFailure(Schema.decodeUnknownResult(codec)(value)))
     return place.refuse(place.path, "its default does not fit its own schema")
-  // The API server reads a default of null as none; the Schema fills it in when it reads.
+  // The API server ignores a default of null; the Schema fills it in when it decodes.
   return value === null ? props : { ...props, default: value }
 }
 
-/** Where a node's annotations may be: said of its key, of its last check, or of itself before it had checks. */
-const said = (ast: SchemaAST.AST, key: string): unknown => {
+/** An annotation of a node: on its key, else on its checks (the last first), else on the node before it had checks. */
+const annotationOf = (ast: SchemaAST.AST, key: string): unknown => {
   const all = [
     ast.context?.annotations,
     ...(ast.checks ?? []).toReversed().map((check) => check.annotations),
@@ -155,12 +155,12 @@ const said = (ast: SchemaAST.AST, key: string): unknown => {
 const documentation = (ast: SchemaAST.AST): StructuralSchema =>
   Object.fromEntries(
     ["title", "description", "format"].flatMap((key) => {
-      const value = said(ast, key)
+      const value = annotationOf(ast, key)
       return typeof value === "string" && value !== "" ? [[key, value]] : []
     })
   )
 
-const carried: ReadonlyArray<keyof Extensions> = [
+const copiedExtensions: ReadonlyArray<keyof Extensions> = [
   "x-kubernetes-list-type",
   "x-kubernetes-list-map-keys",
   "x-kubernetes-map-type",
@@ -176,8 +176,8 @@ const extensions = (ast: SchemaAST.AST): StructuralSchema => {
   ].flatMap((annotations) => (annotations?.["x-kubernetes-validations"] as ReadonlyArray<Rule> | undefined) ?? [])
   return {
     ...Object.fromEntries(
-      carried.flatMap((key) => {
-        const value = said(ast, key)
+      copiedExtensions.flatMap((key) => {
+        const value = annotationOf(ast, key)
         return value === undefined ? [] : [[key, value]]
       })
     ),

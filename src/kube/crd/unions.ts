@@ -1,38 +1,40 @@
 /**
  * Unions in structural schemas: values of an enumeration, a value or null, an integer or a string, and structs with a discriminator field.
  * Structs become one object with the fields of all, of which each alternative requires its own; so a field has one schema wherever it
- * occurs. Every other union is refused: nothing in a definition would say which alternative a value is.
+ * occurs. Every other union is refused, because a definition could not say which alternative a value is.
  */
 import type * as SchemaAST from "effect/SchemaAST"
 import type { Place } from "./place.ts"
 import type { StructuralSchema } from "../structural/StructuralSchema.ts"
 
-type Node = (ast: SchemaAST.AST, place: Place) => StructuralSchema
+type SchemaOf = (ast: SchemaAST.AST, place: Place) => StructuralSchema
 
-export const union = (ast: SchemaAST.Union, place: Place, node: Node): StructuralSchema => {
-  const alternatives = ast.types.flatMap(flat)
+export const union = (ast: SchemaAST.Union, place: Place, schemaOf: SchemaOf): StructuralSchema => {
+  const alternatives = ast.types.flatMap(alternativesOf)
   const present = alternatives.filter(({ _tag }) => _tag !== "Undefined" && _tag !== "Null")
   const nullable = alternatives.some(({ _tag }) => _tag === "Null")
   const [only, ...others] = present
   if (only === undefined) return place.refuse(place.path, "null alone cannot be said in a definition")
-  const props = others.length === 0 ? node(only, place) : several(present, place, node)
+  const props = others.length === 0 ? schemaOf(only, place) : withoutNull(present, place, schemaOf)
   if (!nullable) return props
   if (props.enum === undefined) return { ...props, nullable: true }
-  // The API server asks of null its type and whether it is in the list, where it never finds it; of conditions it asks nothing.
+  // The API server checks null against `enum`, which never contains it, but not against `allOf`.
   const { enum: values, ...rest } = props
   return { ...rest, nullable: true, allOf: [{ enum: values }] }
 }
 
-/** Unions in unions are one, unless something is said of the inner one. */
-const flat = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
-  ast._tag === "Union" && ast.checks === undefined && ast.encoding === undefined ? ast.types.flatMap(flat) : [ast]
+/** Nested unions are one union, unless the inner one has checks or an encoding. */
+const alternativesOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
+  ast._tag === "Union" && ast.checks === undefined && ast.encoding === undefined
+    ? ast.types.flatMap(alternativesOf)
+    : [ast]
 
-const several = (present: ReadonlyArray<SchemaAST.AST>, place: Place, node: Node): StructuralSchema => {
+const withoutNull = (present: ReadonlyArray<SchemaAST.AST>, place: Place, schemaOf: SchemaOf): StructuralSchema => {
   const values = enumeration(present)
   if (values !== undefined) return values
   if (present.length === 2) {
-    const [a, b] = present.map((one) => node(one, place))
-    if (a !== undefined && b !== undefined && isFree(a) && isFree(b)) {
+    const [a, b] = present.map((one) => schemaOf(one, place))
+    if (a !== undefined && b !== undefined && canMerge(a) && canMerge(b)) {
       if (a.type === "integer" && b.type === "string") return intOrString(a, b)
       if (a.type === "string" && b.type === "integer") return intOrString(b, a)
     }
@@ -40,17 +42,17 @@ const several = (present: ReadonlyArray<SchemaAST.AST>, place: Place, node: Node
   const structs = present.filter(
     (one): one is SchemaAST.Objects => one._tag === "Objects" && one.encoding === undefined
   )
-  if (structs.length === present.length) return tagged(structs, place, node)
+  if (structs.length === present.length) return discriminated(structs, place, schemaOf)
   return place.refuse(
     place.path,
     "this union cannot be said in a definition; it can be of literals, of a value and null, of an integer and a string, or of structs with a literal field that tells them apart"
   )
 }
 
-/** Values and null would be said of both. */
-const isFree = (props: StructuralSchema): boolean => props.enum === undefined && props.nullable === undefined
+/** In the merged schema, an enumeration or `nullable` would apply to both types. */
+const canMerge = (props: StructuralSchema): boolean => props.enum === undefined && props.nullable === undefined
 
-/** Bounds are for numbers and patterns for strings, so they stand side by side. */
+/** Bounds apply to numbers only and patterns to strings only, so one schema can have both. */
 const intOrString = (integer: StructuralSchema, string: StructuralSchema): StructuralSchema => {
   const { type: _, ...ofInteger } = integer
   const { type: __, ...ofString } = string
@@ -76,7 +78,11 @@ export const enumeration = (all: ReadonlyArray<SchemaAST.AST>): StructuralSchema
   return { type: integers ? "integer" : type, enum: [...new Set(values)] }
 }
 
-const tagged = (structs: ReadonlyArray<SchemaAST.Objects>, place: Place, node: Node): StructuralSchema => {
+const discriminated = (
+  structs: ReadonlyArray<SchemaAST.Objects>,
+  place: Place,
+  schemaOf: SchemaOf
+): StructuralSchema => {
   const tag = discriminator(structs)
   if (tag === undefined)
     return place.refuse(
@@ -87,13 +93,13 @@ const tagged = (structs: ReadonlyArray<SchemaAST.Objects>, place: Place, node: N
   const branches: Array<StructuralSchema> = []
   const tags: Array<StructuralSchema> = []
   for (const struct of structs) {
-    const { description: _, properties = {}, required = [], title: __, type, ...more } = node(struct, place)
+    const { description: _, properties = {}, required = [], title: __, type, ...more } = schemaOf(struct, place)
     if (type === undefined) return {}
     const [what] = Object.keys(more)
     if (what !== undefined) return place.refuse(place.path, `a struct in a union can have fields alone, not ${what}`)
     for (const [name, props] of Object.entries(properties)) {
       if (name === tag) tags.push(props)
-      else if (!agrees(merged.get(name), props))
+      else if (!isSameSchema(merged.get(name), props))
         return place.refuse(`${place.path}.${name}`, "has different schemas in the structs of a union")
       else if (props.default !== undefined)
         return place.refuse(
@@ -113,10 +119,10 @@ const tagged = (structs: ReadonlyArray<SchemaAST.Objects>, place: Place, node: N
   }
 }
 
-const agrees = (known: StructuralSchema | undefined, props: StructuralSchema): boolean =>
+const isSameSchema = (known: StructuralSchema | undefined, props: StructuralSchema): boolean =>
   known === undefined || JSON.stringify(known) === JSON.stringify(props)
 
-/** A field that all have, required, each with another literal. */
+/** A field that all structs require, with a different literal in each. */
 const discriminator = (structs: ReadonlyArray<SchemaAST.Objects>): string | undefined => {
   const [first] = structs
   const candidates = first?.propertySignatures.flatMap(({ name }) => (typeof name === "string" ? [name] : [])) ?? []

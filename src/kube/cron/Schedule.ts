@@ -1,7 +1,7 @@
 /**
- * When something is to happen: five fields, `@daily` and its like, or `@every 1h30m`. A time is in a schedule of fields when the clocks of its zone show
- * it: what they skip is not, what they show twice is in it twice. Calendars are Effect's `Cron`; what is here is the text, and the clocks that
- * people change. Pure; times are milliseconds since 1970. Source: robfig/cron v3.
+ * Cron schedules: five fields, `@daily` and its like, or `@every 1h30m`. Fields are compared with the local time of the schedule's zone, so
+ * a time that a clock change skips does not occur, and one that it repeats occurs twice. Effect's `Cron` computes the calendar, in UTC; this
+ * module parses the text and adds the offsets of the zone. Pure; times are milliseconds since 1970. Source: robfig/cron v3.
  */
 import * as Cron from "effect/Cron"
 import * as DateTime from "effect/DateTime"
@@ -14,21 +14,21 @@ export type Schedule =
       readonly _tag: "Fields"
       readonly calendar: Cron.Cron
       readonly zone: Zone.Zone
-      readonly isEver: boolean
-      /** What was found last: whoever asks for a time asks for the same one many times. */
-      gap: Gap | undefined
+      readonly canOccur: boolean
+      /** The last result, because callers ask for the same time many times. */
+      lastFound: Interval | undefined
     }
   /** Whole seconds, at least one; in milliseconds. */
   | { readonly _tag: "Every"; readonly millis: number }
 
-/** No time of the schedule lies between the two; `to` is one, and `from` may be one. */
-interface Gap {
+/** An interval without a time of the schedule inside; `to` is such a time, and `from` is one if `isTime`. */
+interface Interval {
   readonly from: number
   readonly to: number
   readonly isTime: boolean
 }
 
-/** A schedule, or in words what is wrong with it. `zone`: unless the text itself begins with one, `TZ=Asia/Tokyo`. */
+/** A schedule, or a sentence that says what is wrong with the text. A zone in the text, `TZ=Asia/Tokyo`, takes precedence over `zone`. */
 export const parse = (text: string, zone: Zone.Zone): Result.Result<Schedule, string> => {
   if (text === "") return Result.fail("empty spec string")
   const inline = /^(?:CRON_)?TZ=([^ ]*)( .*)?$/s.exec(text)
@@ -40,7 +40,7 @@ export const parse = (text: string, zone: Zone.Zone): Result.Result<Schedule, st
     : parsePlain(rest.trim(), own)
 }
 
-/** What the named ones stand for. */
+/** The fields that a named schedule stands for. */
 const named: ReadonlyMap<string, string> = new Map([
   ["@yearly", "0 0 1 1 *"],
   ["@annually", "0 0 1 1 *"],
@@ -51,14 +51,14 @@ const named: ReadonlyMap<string, string> = new Map([
   ["@hourly", "0 * * * *"]
 ])
 
-const every = "@every "
+const everyPrefix = "@every "
 
 const parsePlain = (text: string, zone: Zone.Zone): Result.Result<Schedule, string> => {
   if (!text.startsWith("@")) return parseFields(text, zone)
-  const meant = named.get(text)
-  if (meant !== undefined) return parseFields(meant, zone)
-  if (!text.startsWith(every)) return Result.fail(`unrecognized descriptor: ${text}`)
-  return Result.mapBoth(parseDuration(text.slice(every.length)), {
+  const namedFields = named.get(text)
+  if (namedFields !== undefined) return parseFields(namedFields, zone)
+  if (!text.startsWith(everyPrefix)) return Result.fail(`unrecognized descriptor: ${text}`)
+  return Result.mapBoth(parseDuration(text.slice(everyPrefix.length)), {
     onSuccess: (millis): Schedule => ({ _tag: "Every", millis: Math.max(1000, Math.floor(millis / 1000) * 1000) }),
     onFailure: (why) => `failed to parse duration ${text}: ${why}`
   })
@@ -86,12 +86,12 @@ const parseFields = (text: string, zone: Zone.Zone): Result.Result<Schedule, str
       and,
       tz: DateTime.zoneMakeNamedUnsafe("UTC")
     })
-    // No values mean every value to a calendar, and none to us.
-    const isEver =
+    // An empty list means every value to `Cron`, and no value here.
+    const canOccur =
       [minutes, hours, months].every(({ values }) => values.length > 0) &&
       (and || weekdays.values.length === 0 ? exists(days.values, months.values) : true) &&
       (and ? weekdays.values.length > 0 : true)
-    return { _tag: "Fields", calendar, zone, isEver, gap: undefined } as const
+    return { _tag: "Fields", calendar, zone, canOccur, lastFound: undefined } as const
   })
 
 const daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -100,17 +100,17 @@ const daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const exists = (days: ReadonlyArray<number>, months: ReadonlyArray<number>): boolean =>
   months.some((month) => days.some((day) => day <= (daysOfMonths[month - 1] ?? 0)))
 
-/** A schedule that names no time within so many years has none. Source: robfig/cron SpecSchedule.Next. */
-const farthest = 5
+/** How many years are searched; a schedule without a time in them has none. Source: robfig/cron SpecSchedule.Next. */
+const yearsSearched = 5
 
 /** The first time after that one; undefined if there is none within five years. */
 export const next = (schedule: Schedule, after: number): number | undefined => {
   if (schedule._tag === "Every") return Math.floor((after + schedule.millis) / 1000) * 1000
-  if (!schedule.isEver) return undefined
-  const { gap } = schedule
-  if (gap !== undefined && gap.from <= after && after < gap.to) return gap.to
+  if (!schedule.canOccur) return undefined
+  const { lastFound } = schedule
+  if (lastFound !== undefined && lastFound.from <= after && after < lastFound.to) return lastFound.to
   const found = searchNext(schedule, after)
-  if (found !== undefined) schedule.gap = { from: after, to: found, isTime: gap?.to === after }
+  if (found !== undefined) schedule.lastFound = { from: after, to: found, isTime: lastFound?.to === after }
   return found
 }
 
@@ -120,39 +120,39 @@ export const latest = (schedule: Schedule, from: number, to: number): number | u
     const first = next(schedule, from) ?? Infinity
     return first > to ? undefined : first + Math.floor((to - first) / schedule.millis) * schedule.millis
   }
-  if (!schedule.isEver) return undefined
-  const { gap } = schedule
-  if (gap !== undefined && gap.from <= to && to < gap.to) {
-    if (gap.isTime) return gap.from > from ? gap.from : undefined
-    if (gap.from <= from) return undefined
+  if (!schedule.canOccur) return undefined
+  const { lastFound } = schedule
+  if (lastFound !== undefined && lastFound.from <= to && to < lastFound.to) {
+    if (lastFound.isTime) return lastFound.from > from ? lastFound.from : undefined
+    if (lastFound.from <= from) return undefined
   }
   const found = searchLatest(schedule, from, to)
   const after = found === undefined ? undefined : next(schedule, to)
-  if (found !== undefined && after !== undefined) schedule.gap = { from: found, to: after, isTime: true }
+  if (found !== undefined && after !== undefined) schedule.lastFound = { from: found, to: after, isTime: true }
   return found
 }
 
-type OfFields = Extract<Schedule, { readonly _tag: "Fields" }>
+type FieldSchedule = Extract<Schedule, { readonly _tag: "Fields" }>
 
-const searchNext = ({ calendar, zone }: OfFields, after: number): number | undefined => {
-  const limit = Date.UTC(new Date(after).getUTCFullYear() + farthest + 1, 0)
-  // From here on the clocks go as they do at `from`; the first time may not come before that.
+const searchNext = ({ calendar, zone }: FieldSchedule, after: number): number | undefined => {
+  const limit = Date.UTC(new Date(after).getUTCFullYear() + yearsSearched + 1, 0)
+  // The offset is the same from `from` to `until`.
   for (let from = after + 1; from < limit;) {
     const offset = zone.offsetAt(from)
     const until = zone.until(from)
-    const shown = Cron.next(calendar, from + offset - 1).getTime() - offset
-    if (shown < until) return shown < limit ? shown : undefined
+    const candidate = Cron.next(calendar, from + offset - 1).getTime() - offset
+    if (candidate < until) return candidate < limit ? candidate : undefined
     from = until
   }
   return undefined
 }
 
-const searchLatest = ({ calendar, zone }: OfFields, from: number, to: number): number | undefined => {
+const searchLatest = ({ calendar, zone }: FieldSchedule, from: number, to: number): number | undefined => {
   for (let until = to; until > from;) {
     const offset = zone.offsetAt(until)
     const since = zone.since(until)
-    const shown = Cron.prev(calendar, until + offset + 1).getTime() - offset
-    if (shown >= since) return shown > from ? shown : undefined
+    const candidate = Cron.prev(calendar, until + offset + 1).getTime() - offset
+    if (candidate >= since) return candidate > from ? candidate : undefined
     until = since - 1
   }
   return undefined
@@ -170,7 +170,7 @@ const units: ReadonlyMap<string, number> = new Map([
   ["h", 3_600_000]
 ])
 
-/** A duration as Go writes it, `1h30m`, in milliseconds, maybe negative; with Go's words for what is none. */
+/** A duration as Go writes it, `1h30m`, in milliseconds, negative too; fails with Go's message. */
 const parseDuration = (text: string): Result.Result<number, string> => {
   const quoted = JSON.stringify(text)
   const invalid = Result.fail(`time: invalid duration ${quoted}`)
@@ -190,6 +190,6 @@ const parseDuration = (text: string): Result.Result<number, string> => {
     rest = rest.slice(unit.length)
     millis += Number(amount) * size
   }
-  // More than a signed count of nanoseconds holds.
+  // More nanoseconds than a signed 64-bit number holds.
   return millis > 9_223_372_036_854 ? invalid : Result.succeed(text.startsWith("-") ? -millis : millis)
 }

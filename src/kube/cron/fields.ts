@@ -1,21 +1,20 @@
 /**
- * The five fields of a cron expression as sets of numbers: values, names, ranges, steps and lists. What is accepted, and what is said of
- * the rest, is what kube-apiserver accepts and says; beyond that the seventh day of a week is the first of the next. A schedule of such
- * fields is `Schedule`. Source: robfig/cron v3 ParseStandard.
+ * The five fields of a cron expression as sets of numbers: values, names, ranges, steps and lists. Accepts and refuses what kube-apiserver
+ * does, in its words; in addition, weekday 7 is Sunday. `Schedule` combines the fields. Source: robfig/cron v3 ParseStandard.
  */
 import * as Result from "effect/Result"
 
 export interface Field {
-  /** In ascending order; empty only for a list of nothing, which no time is in. */
+  /** In ascending order; empty only for a list without parts (`,`), which no time matches. */
   readonly values: ReadonlyArray<number>
-  /** Whether some part of it is a star, or a question mark, that leaves nothing out. */
+  /** Whether some part is a star or a question mark with a step of one, so that nothing is excluded. */
   readonly isStar: boolean
 }
 
 export interface Bounds {
   readonly min: number
   readonly max: number
-  /** Of the numbers from `min` on, in lower case. */
+  /** The names of the numbers from `min` on, in lower case. */
   readonly names: ReadonlyArray<string>
 }
 
@@ -29,10 +28,10 @@ export const months: Bounds = {
 }
 export const weekdays: Bounds = { min: 0, max: 7, names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] }
 
-/** The greatest number that a step or a bound may have at all. Source: Go strconv.Atoi. */
+/** The greatest number that a step or a bound may be. Source: Go strconv.Atoi. */
 const greatest = 2n ** 63n - 1n
 
-/** A field, or in words what is wrong with it. */
+/** A field, or a sentence that says what is wrong with it. */
 export const parse = (text: string, bounds: Bounds): Result.Result<Field, string> => {
   const values = new Set<number>()
   let isStar = false
@@ -59,7 +58,7 @@ const parsePart = (part: string, bounds: Bounds): Result.Result<Part, string> =>
     const [range = "", stepText, ...more] = part.split("/")
     const [low = "", high, ...rest] = range.split("-")
     const isAll = low === "*" || low === "?"
-    // The seventh day is no end of what has none.
+    // A range without an end, such as `*` or `5/2`, ends with weekday 6: 7 is 0 again.
     const last = bounds === weekdays ? 6 : bounds.max
     const start = isAll ? bounds.min : yield* number(low, bounds)
     if (!isAll && rest.length > 0) return yield* Result.fail(`too many hyphens: ${part}`)

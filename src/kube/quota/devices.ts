@@ -1,7 +1,7 @@
 /**
- * What a claim for devices takes of quotas: its devices by class, and the same as extended resources, by the name that every class has and by
- * the one that it may have of its own. Claims that the scheduler makes for the extended resources of a pod take only what the
- * pod does not take already. Source: pkg/quota/v1/evaluator/core: claimEvaluator; KEP-5004.
+ * What a ResourceClaim takes of quotas: its devices by class, and the same devices as extended resources, by the name that every class has
+ * and by the one that a class may declare. A claim that the scheduler makes for the extended resources of a pod takes only what the pod does
+ * not take itself. Source: pkg/quota/v1/evaluator/core: claimEvaluator; KEP-5004.
  */
 import type { KubeObject } from "../Meta.ts"
 import * as Owner from "../Owner.ts"
@@ -10,8 +10,8 @@ import type { Pod } from "../resources.ts"
 import * as Time from "../time.ts"
 import * as Names from "./names.ts"
 
-/** What the usage of a claim depends on besides the claim; of the claim's namespace. */
-export interface Around {
+/** What the usage of a claim depends on besides the claim, in the claim's namespace. */
+export interface Lookups {
   /** The extended resource of a class of devices, if it has one of its own. */
   readonly extendedResource: (className: string) => string | undefined
   /** The pod of that name, and what it takes. */
@@ -25,7 +25,7 @@ export interface PodUsage {
   readonly usage: ReadonlyMap<string, Quantity.Quantity>
 }
 
-/** As far as quotas look, in every version that has been served. Source: resource.k8s.io ResourceClaim. */
+/** The fields that quotas need, in every version that has been served. Source: resource.k8s.io ResourceClaim. */
 interface ResourceClaim extends KubeObject {
   readonly spec?: { readonly devices?: { readonly requests?: ReadonlyArray<DeviceRequest> } }
 }
@@ -41,7 +41,7 @@ interface DeviceRequest extends Devices {
   readonly firstAvailable?: ReadonlyArray<Devices>
 }
 
-/** The most devices that a claim can get; so many are counted for one that wants all. Source: AllocationResultsMaxSize. */
+/** The most devices that a claim can get, and what one counts that requests all. Source: AllocationResultsMaxSize. */
 const mostDevices = 32
 
 const countOf = ({ allocationMode = "ExactCount", count = 1 }: Devices): number => {
@@ -50,17 +50,17 @@ const countOf = ({ allocationMode = "ExactCount", count = 1 }: Devices): number 
 }
 
 /** In place. */
-export const add = (claim: KubeObject, usage: Map<string, Quantity.Quantity>, around: Around): void => {
+export const add = (claim: KubeObject, usage: Map<string, Quantity.Quantity>, lookups: Lookups): void => {
   const byClass = devices(claim)
   const extended = new Map<string, number>()
   for (const [className, count] of byClass) {
     usage.set(`${className}${Names.devicesSuffix}`, Quantity.whole(count))
     if (className === "") continue
-    const own = around.extendedResource(className)
+    const own = lookups.extendedResource(className)
     for (const name of [`${Names.classPrefix}${className}`, ...(own === undefined ? [] : [own])])
       extended.set(`${Names.requests}${name}`, (extended.get(`${Names.requests}${name}`) ?? 0) + count)
   }
-  const counted = countedByPod(claim, around)
+  const counted = countedByPod(claim, lookups)
   for (const [name, count] of extended) {
     const { form, nanos } = Quantity.whole(count)
     const left = nanos - (counted?.get(name)?.nanos ?? 0n)
@@ -68,7 +68,7 @@ export const add = (claim: KubeObject, usage: Map<string, Quantity.Quantity>, ar
   }
 }
 
-/** By class; of alternatives, the worst case of each. */
+/** Devices by class; of alternatives, the largest count of each class. */
 const devices = ({ spec }: ResourceClaim): ReadonlyMap<string, number> => {
   const total = new Map<string, number>()
   for (const request of spec?.devices?.requests ?? []) {
@@ -91,8 +91,8 @@ export const podOf = (claim: KubeObject): { readonly name: string; readonly uid:
   return owner?.kind === "Pod" && owner.apiVersion === "v1" ? owner : undefined
 }
 
-/** What the pod of the claim takes, if it is this claim that stands for it. Source: getVerifiedPodUsage. */
-const countedByPod = (claim: KubeObject, { claimsOf, pod }: Around): PodUsage["usage"] | undefined => {
+/** What the pod of the claim takes, if this is the claim that was made for it. Source: getVerifiedPodUsage. */
+const countedByPod = (claim: KubeObject, { claimsOf, pod }: Lookups): PodUsage["usage"] | undefined => {
   const owner = podOf(claim)
   const found = owner === undefined ? undefined : pod(owner.name)
   if (owner === undefined || found?.pod.metadata.uid !== owner.uid) return undefined

@@ -1,6 +1,6 @@
 /**
- * What the names in a quota's `hard` are about: which kinds of objects each name is counted from, if any that are known. Pure;
- * it does not know which kinds a server has. Source: pkg/quota/v1/evaluator/core: MatchingResources.
+ * The names in a quota's `hard`: which kinds of objects each is counted from, if it is known. Pure; which kinds a server serves is not known
+ * here. Source: pkg/quota/v1/evaluator/core: MatchingResources.
  */
 
 /** A kind as quotas know it: its version does not matter. */
@@ -10,7 +10,7 @@ export interface Counted {
   readonly plural: string
 }
 
-/** Kinds that come and go without anybody's counting them, whatever a quota says. Source: DefaultIgnoredResources. */
+/** Kinds that are never counted, whatever a quota names. Source: DefaultIgnoredResources. */
 export const ignored: ReadonlyArray<string> = ["bindings", "events", "events.events.k8s.io"]
 
 /** One text for each kind, as RBAC and kubectl name it: `pods`, `replicasets.apps`. */
@@ -26,52 +26,52 @@ export const services = core("services")
 export const claims = core("persistentvolumeclaims")
 export const resourceClaims: Counted = { group: "resource.k8s.io", plural: "resourceclaims" }
 
-/** Not counted: a class says which extended resource its devices are. */
+/** Not counted; a class declares which extended resource its devices are. */
 export const deviceClasses: Counted = { group: "resource.k8s.io", plural: "deviceclasses" }
 
-/** Of storage: `<class>.storageclass.storage.k8s.io/requests.storage`. */
+/** Ends the names of a storage class: `<class>.storageclass.storage.k8s.io/requests.storage`. */
 export const classSuffix = ".storageclass.storage.k8s.io/"
 
-/** Of devices: `<class>.deviceclass.resource.k8s.io/devices`. */
+/** Ends the names of a device class: `<class>.deviceclass.resource.k8s.io/devices`. */
 export const devicesSuffix = ".deviceclass.resource.k8s.io/devices"
 
-/** Before the name of a class: its devices as an extended resource. Source: ResourceDeviceClassPrefix. */
+/** Begins the name of a device class as an extended resource. Source: ResourceDeviceClassPrefix. */
 export const classPrefix = "deviceclass.resource.kubernetes.io/"
 
-/** What of pods may be named by itself, and as requests and limits. */
-export const computed: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"])
+/** Resources of pods that a quota names alone, as requests and as limits. */
+export const computeResources: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"])
 
 export const hugePages = "hugepages-"
 export const requests = "requests."
 export const limits = "limits."
 
-/** Those that had a name of their own before everything could be counted. Source: legacyObjectCountAliases, and the evaluators. */
+/** Kinds that had a name before there was `count/…`. Source: legacyObjectCountAliases, and the evaluators. */
 const legacy: ReadonlyMap<string, Counted> = new Map(
   [pods, services, claims, ...["configmaps", "replicationcontrollers", "resourcequotas", "secrets"].map(core)].map(
     (kind) => [kind.plural, kind]
   )
 )
 
-/** The name that a kind is counted under besides the general one. */
+/** The name that a kind is counted under besides `count/…`. */
 export const aliasOf = ({ group, plural }: Counted): string | undefined =>
   group === "" && legacy.has(plural) ? plural : undefined
 
-/** Names without a domain, or with one of Kubernetes' own, are no devices of anybody's. */
+/** Whether the name of a resource is Kubernetes' own: without a domain, or in the domain kubernetes.io. */
 const isNative = (name: string): boolean => !name.includes("/") || name.includes("kubernetes.io/")
 
-/** Whether containers may ask for it under this name as for any device. Source: IsDRAExtendedResourceName. */
+/** Whether containers may request it as an extended resource. Source: IsDRAExtendedResourceName. */
 export const isExtended = (name: string): boolean =>
   name.startsWith(classPrefix) || (!isNative(name) && !name.startsWith(requests))
 
 const isOfPods = (name: string): boolean => {
-  if (computed.has(name) || name.startsWith(hugePages)) return true
-  if (name.startsWith(limits)) return computed.has(name.slice(limits.length))
+  if (computeResources.has(name) || name.startsWith(hugePages)) return true
+  if (name.startsWith(limits)) return computeResources.has(name.slice(limits.length))
   if (!name.startsWith(requests)) return false
   const asked = name.slice(requests.length)
-  return computed.has(asked) || asked.startsWith(hugePages)
+  return computeResources.has(asked) || asked.startsWith(hugePages)
 }
 
-/** Of an extended resource, there is a limit to the requests alone. Source: isExtendedResourceNameForQuota. */
+/** Quotas limit requests of extended resources only. Source: isExtendedResourceNameForQuota. */
 const isOfDevices = (name: string): boolean => {
   if (!name.startsWith(requests)) return false
   const asked = name.slice(requests.length)
@@ -94,7 +94,7 @@ export const kindsOf = (name: string): ReadonlyArray<Counted> => {
   if (name === "services.loadbalancers" || name === "services.nodeports") return [services]
   if (isOfClaims(name)) return [claims]
   if (name.endsWith(devicesSuffix)) return [resourceClaims]
-  // Pods request them; what a claim has beyond what its pod requests comes on top.
+  // Pods request them; a claim adds what its pod does not request.
   if (isOfDevices(name)) return [pods, resourceClaims]
   return isOfPods(name) ? [pods] : []
 }
@@ -102,5 +102,5 @@ export const kindsOf = (name: string): ReadonlyArray<Counted> => {
 /** Whether a name is counted from the objects of that kind. */
 export const isOf = (name: string, kind: Counted): boolean => kindsOf(name).some((one) => isSame(one, kind))
 
-/** In whatever version. */
+/** Whether both are the same kind, in whatever version. */
 export const isSame = (a: Counted, b: Counted): boolean => a.group === b.group && a.plural === b.plural

@@ -1,5 +1,5 @@
 /**
- * What quotas ask of a pod besides what it takes: until when it takes that, whether it asks for nothing, and what it does not say.
+ * What quotas need to know of a pod besides its amounts: until when they count, whether it is best effort, and what it leaves out.
  * Source: pkg/quota/v1/evaluator/core: podEvaluator, QuotaV1Pod; core/v1 qos.
  */
 import * as PodResources from "../podResources.ts"
@@ -10,8 +10,9 @@ import * as Time from "../time.ts"
 type Container = NonNullable<Pod["spec"]>["containers"][number]
 
 /**
- * Milliseconds since 1970 until which the pod takes room: for ever, unless it has ended or is being deleted. Then it is until its grace
- * is over once more, so that a pod on a lost machine does not keep its namespace from replacing it. Source: QuotaV1Pod.
+ * Until when the pod counts, in milliseconds since 1970: for ever, unless it has ended or is being deleted. A pod that is being deleted
+ * counts until its grace period has passed a second time, so that one on a lost node does not keep its namespace from replacing it. Source:
+ * QuotaV1Pod.
  */
 export const until = ({ metadata, status }: Pod): number => {
   if (status?.phase === "Succeeded" || status?.phase === "Failed") return -Infinity
@@ -20,43 +21,46 @@ export const until = ({ metadata, status }: Pod): number => {
   return deletion + metadata.deletionGracePeriodSeconds * 1000
 }
 
-/** Whether resources are said for the whole pod: then its containers need not say any. */
-export const speaksForAll = (pod: Pod): boolean =>
-  PodResources.speaksForAll(pod, "requests") || PodResources.speaksForAll(pod, "limits")
+/** Whether resources are set for the whole pod, so that its containers need not set any. */
+export const hasPodLevelResources = (pod: Pod): boolean =>
+  PodResources.hasPodLevelResources(pod, "requests") || PodResources.hasPodLevelResources(pod, "limits")
 
-const asks = (resources: Container["resources"]): boolean =>
+const requestsCpuOrMemory = (resources: Container["resources"]): boolean =>
   (["requests", "limits"] as const).some((list) =>
     ["cpu", "memory"].some((name) => (Quantity.parse(resources?.[list]?.[name])?.nanos ?? 0n) > 0n)
   )
 
-/** Asks for no processor time and no memory. The server says so in the status; before that it is computed from the spec. */
+/** Requests no CPU and no memory. The status says so; before it does, this is computed from the spec. */
 export const isBestEffort = (pod: Pod): boolean => {
-  const said = pod.status?.qosClass ?? ""
-  if (said !== "") return said === "BestEffort"
-  if (speaksForAll(pod)) return !asks(pod.spec?.resources)
+  const reported = pod.status?.qosClass ?? ""
+  if (reported !== "") return reported === "BestEffort"
+  if (hasPodLevelResources(pod)) return !requestsCpuOrMemory(pod.spec?.resources)
   return ![...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].some(({ resources }) =>
-    asks(resources)
+    requestsCpuOrMemory(resources)
   )
 }
 
-/** Names that a container does not say, although a quota that names them asks it of every container; sorted, and who does not. */
-export const unsaid = (pod: Pod, names: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<string>> => {
+/** The names that some container does not set, although a quota with such a name requires it of every container; sorted, with those containers. */
+export const unspecifiedResources = (
+  pod: Pod,
+  names: ReadonlyArray<string>
+): ReadonlyMap<string, ReadonlyArray<string>> => {
   const missing = new Map<string, Array<string>>()
-  if (speaksForAll(pod)) return missing
+  if (hasPodLevelResources(pod)) return missing
   for (const name of [...names].sort()) {
-    const path = demanded.get(name)
+    const path = requiredResources.get(name)
     if (path === undefined) continue
     const [list, resource] = path
-    const silent = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].filter(
+    const lacking = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].filter(
       ({ resources }) => resources?.[list]?.[resource] === undefined
     )
-    if (silent.length > 0) missing.set(name, [...new Set(silent.map((one) => one.name))].sort())
+    if (lacking.length > 0) missing.set(name, [...new Set(lacking.map((one) => one.name))].sort())
   }
   return missing
 }
 
-/** Source: the validationSet of the pod evaluator, which is not to grow. */
-const demanded: ReadonlyMap<string, readonly [PodResources.List, string]> = new Map<
+/** The names that a quota requires of every container. Source: the validationSet of the pod evaluator. */
+const requiredResources: ReadonlyMap<string, readonly [PodResources.List, string]> = new Map<
   string,
   readonly [PodResources.List, string]
 >(

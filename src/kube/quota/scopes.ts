@@ -1,5 +1,5 @@
 /**
- * Which objects a quota with scopes is about: those that match every one of them. Only pods and claims match any at all.
+ * Which objects a quota with scopes counts: those that match every scope. Only pods and claims match any.
  * Source: podMatchesScopeFunc and pvcMatchesScopeFunc of the reference server.
  */
 import type { KubeObject } from "../Meta.ts"
@@ -14,7 +14,7 @@ export interface Scope {
   readonly values: ReadonlyArray<string>
 }
 
-/** Both ways to say them. */
+/** The scopes of a quota, from both of its fields. */
 export const of = ({ spec }: Pick<ResourceQuota, "spec">): ReadonlyArray<Scope> => [
   ...(spec?.scopes ?? []).map((scopeName) => ({ scopeName, operator: "Exists", values: [] })),
   ...(spec?.scopeSelector?.matchExpressions ?? []).map(({ operator, scopeName, values = [] }) => ({
@@ -24,7 +24,7 @@ export const of = ({ spec }: Pick<ResourceQuota, "spec">): ReadonlyArray<Scope> 
   }))
 ]
 
-/** Whether a quota with these scopes is about the object. */
+/** Whether a quota with these scopes counts the object. */
 export const match = (scopes: ReadonlyArray<Scope>, kind: Names.Counted, object: KubeObject): boolean => {
   if (scopes.length === 0) return true
   const id = Names.idOf(kind)
@@ -34,7 +34,7 @@ export const match = (scopes: ReadonlyArray<Scope>, kind: Names.Counted, object:
   return false
 }
 
-/** Ends by itself after some time. Nothing to do with its being deleted. */
+/** The pod has a deadline. It has nothing to do with being deleted. */
 export const isTerminating = ({ spec }: Pod): boolean => (spec?.activeDeadlineSeconds ?? -1) >= 0
 
 const podMatches = (scope: Scope, pod: Pod): boolean => {
@@ -75,7 +75,7 @@ const selects = ({ operator, values }: Scope, name: string): boolean => {
 type Affinity = NonNullable<NonNullable<Pod["spec"]>["affinity"]>
 type Terms = Affinity["podAffinity"] | Affinity["podAntiAffinity"]
 
-/** Some rule of its affinity is about pods of other namespaces. */
+/** Whether a term of the pod's affinity or anti-affinity names other namespaces. */
 const looksElsewhere = ({ spec }: Pod): boolean =>
   hasForeign(spec?.affinity?.podAffinity) || hasForeign(spec?.affinity?.podAntiAffinity)
 
@@ -91,7 +91,7 @@ const claimMatches = (scope: Scope, claim: PersistentVolumeClaim): boolean => {
   return names.length === 0 ? selects(scope, "") : names.some((name) => selects(scope, name))
 }
 
-/** The class that is wanted, the one that is in force and the one it is on the way to: while they differ, the claim is of each. */
+/** The requested class, the one in force and the target of a change: while they differ, the claim counts for each. */
 const attributesClasses = ({ spec, status }: PersistentVolumeClaim): ReadonlyArray<string> =>
   [
     spec?.volumeAttributesClassName,

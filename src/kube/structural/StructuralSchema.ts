@@ -1,7 +1,7 @@
 /**
- * The schema of a custom resource as a CustomResourceDefinition writes it (`openAPIV3Schema`): the part of JSON schema that the API
- * allows, with its own extensions. It is plain JSON and may come from a client, so that nothing here trusts it to be well
- * formed until `check` has found nothing. Rules in CEL (`x-kubernetes-validations`) are carried along and never evaluated.
+ * The schema of a custom resource as a CustomResourceDefinition has it (`openAPIV3Schema`): the part of JSON schema that the API allows, with
+ * its own extensions. It is plain JSON and may come from a client, so it is well formed only after `check` has accepted it.
+ * Rules in CEL (`x-kubernetes-validations`) are kept and never evaluated.
  * Source: apiextensions.k8s.io/v1 JSONSchemaProps.
  */
 
@@ -15,7 +15,7 @@ export interface StructuralSchema {
   readonly default?: unknown
   readonly example?: unknown
   readonly externalDocs?: { readonly description?: string; readonly url?: string }
-  /** Null is a value of its own; elsewhere null means that the field is absent. */
+  /** Null is a valid value; elsewhere null means that the field is absent. */
   readonly nullable?: boolean
   readonly enum?: ReadonlyArray<unknown>
 
@@ -43,7 +43,7 @@ export interface StructuralSchema {
   readonly exclusiveMaximum?: boolean
   readonly multipleOf?: number
 
-  /** Conditions on values only: what is in these says nothing of types, defaults or unknown fields. */
+  /** Only narrow the values: they cannot declare types, defaults or fields. */
   readonly allOf?: ReadonlyArray<StructuralSchema>
   readonly anyOf?: ReadonlyArray<StructuralSchema>
   readonly oneOf?: ReadonlyArray<StructuralSchema>
@@ -74,7 +74,7 @@ export type Members = Readonly<Record<string, unknown>>
 export const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** An own member: `constructor` and its like are names as good as others. */
+/** An own member, so that names such as `constructor` find nothing inherited. */
 export const member = (members: Members, name: string): unknown =>
   Object.hasOwn(members, name) ? members[name] : undefined
 
@@ -82,15 +82,22 @@ export const member = (members: Members, name: string): unknown =>
 export const propertyOf = (schema: StructuralSchema, name: string): StructuralSchema | undefined =>
   schema.properties !== undefined && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
 
+/** The schemas of a list such as `allOf`, each with its path: `allOf[0]`. */
+export const indexed = (
+  name: string,
+  schemas: ReadonlyArray<StructuralSchema> = []
+): ReadonlyArray<readonly [string, StructuralSchema]> =>
+  schemas.map((one, index) => [`${name}[${index}]`, one] as const)
+
 /** The schema of the members that are not named, if one is given. */
 export const additionalOf = (schema: StructuralSchema): StructuralSchema | undefined =>
   typeof schema.additionalProperties === "object" ? schema.additionalProperties : undefined
 
-/** Whether null is no value here, but the absence of one. */
+/** Whether the value is a null that stands for an absent field. */
 export const isAbsent = (value: unknown, schema: StructuralSchema | undefined): boolean =>
   value === null && schema !== undefined && schema.nullable !== true
 
-/** Writes a member whatever its name. */
+/** Sets a member of any name, `__proto__` too. */
 export const put = (members: Record<string, unknown>, name: string, value: unknown): void => {
   if (name === "__proto__") {
     Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true })

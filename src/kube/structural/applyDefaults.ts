@@ -1,7 +1,7 @@
 /**
- * Fills in what a schema gives a default for, and takes away nulls that are no values, as the server does with what it is sent and with what
- * it has stored. Pure: whatever changes nothing is shared, and an object that has everything comes back as it is. Doing it twice
- * is doing it once, for schemas that `check` accepts. Source: apiextensions-apiserver, defaulting.
+ * Fills in the defaults of a schema, and removes nulls that stand for absent fields, as the server does with requests and with stored
+ * objects. Pure: unchanged parts are shared, and an object that has everything is returned itself. Idempotent for schemas that `check`
+ * accepts. Source: apiextensions-apiserver, defaulting.
  */
 import { additionalOf, isAbsent, isMembers, member, propertyOf, put } from "./StructuralSchema.ts"
 import type { Members, StructuralSchema } from "./StructuralSchema.ts"
@@ -36,7 +36,7 @@ const fillMembers = (schema: StructuralSchema, value: Members): Members => {
 
 const fillItems = (schema: StructuralSchema | undefined, value: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
   if (schema === undefined) return value
-  // An element has a place even when it is nothing: null stays where there is no default for it.
+  // An element keeps its index, so a null stays where there is no default for it.
   const out = value.map((one) => fill(schema, isAbsent(one, schema) ? (schema.default ?? null) : one))
   return out.every((one, index) => one === value[index]) ? value : out
 }

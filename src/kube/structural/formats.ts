@@ -1,8 +1,9 @@
 /**
- * The formats of strings that the API server knows; it takes no notice of any other, and neither does this. They are checks of syntax as the
- * server makes them, some of them looser than the standards they are named for. Source: kube-openapi strfmt, and the list of
- * formats that a CustomResourceDefinition may use.
+ * The string formats that the API server checks; it ignores all others, and so does this module. They are checks of syntax as in the server,
+ * some of them looser than the standards they are named for. Source: kube-openapi strfmt, and the list of formats that a
+ * CustomResourceDefinition may use.
  */
+import * as Ip from "../ip.ts"
 
 /** False only for a format that is known and not met. */
 export const meets = (format: string, text: string): boolean => {
@@ -34,29 +35,13 @@ const isDateTime = (text: string): boolean => {
   return hour < 24 && minute < 60 && second < 60 && zoneHour < 24 && zoneMinute < 60
 }
 
-const isIpv4 = (text: string): boolean => {
-  const parts = text.split(".")
-  return parts.length === 4 && parts.every((one) => /^(0|[1-9]\d{0,2})$/.test(one) && Number(one) < 256)
-}
-
-const isIpv6 = (text: string): boolean => {
-  const halves = text.split("::")
-  if (halves.length > 2) return false
-  const groups = halves.flatMap((half) => (half === "" ? [] : half.split(":")))
-  const last = groups.at(-1) ?? ""
-  const hasTail = last.includes(".") && text.endsWith(last)
-  const plain = hasTail ? groups.slice(0, -1) : groups
-  if (hasTail && !isIpv4(last)) return false
-  if (!plain.every((one) => /^[0-9a-fA-F]{1,4}$/.test(one))) return false
-  const count = plain.length + (hasTail ? 2 : 0)
-  return halves.length === 2 ? count < 8 : count === 8
-}
+const isIpv6 = (text: string): boolean => text.includes(":") && Ip.isIP(text)
 
 const isCidr = (text: string): boolean => {
   const match = /^(.+)\/(0|[1-9]\d{0,2})$/.exec(text)
   if (match === null) return false
   const [, address = "", bits = ""] = match
-  return isIpv4(address) ? Number(bits) <= 32 : isIpv6(address) && Number(bits) <= 128
+  return Ip.isIPv4(address) ? Number(bits) <= 32 : isIpv6(address) && Number(bits) <= 128
 }
 
 const isHostname = (text: string): boolean =>
@@ -64,7 +49,7 @@ const isHostname = (text: string): boolean =>
 
 const isUri = (text: string): boolean => /^([a-zA-Z][a-zA-Z0-9+.-]*:\S+|\/\S*)$/.test(text)
 
-/** What Go's time.ParseDuration takes, and the server's own words for longer times. */
+/** What Go's time.ParseDuration accepts, and the server's own units for longer times. */
 const isDuration = (text: string): boolean =>
   /^[+-]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/.test(text) ||
   /^(\d+ *(ns|us|µs|ms|s|m|h|d|w|nanos?|nanoseconds?|micros?|microseconds?|millis?|milliseconds?|secs?|seconds?|mins?|minutes?|hours?|days?|weeks?) *)+$/.test(
@@ -97,7 +82,7 @@ const checks: ReadonlyMap<string, (text: string) => boolean> = new Map(
     email: matches(/^[^\s@<>]+@[^\s@<>]+$/),
     hexcolor: matches(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/),
     hostname: isHostname,
-    ipv4: isIpv4,
+    ipv4: Ip.isIPv4,
     ipv6: isIpv6,
     isbn: matches(/^[\d -]{9,17}[\dX]$/),
     isbn10: matches(/^[\d -]{9,12}[\dX]$/),

@@ -1,35 +1,35 @@
 /**
- * Lists that are sets or maps hold nothing twice: `x-kubernetes-list-type`. Elements of a set are identified by their value, those of a map by
- * their key members, of which an absent one equals its default. Source: apiextensions-apiserver, schema/listtype.
+ * Lists that are sets or maps have no element twice: `x-kubernetes-list-type`. An element of a set is identified by its value, one of a map by
+ * its key members, of which an absent one equals its default. Source: apiextensions-apiserver, schema/listtype.
  */
 import { additionalOf, isMembers, member, propertyOf } from "./StructuralSchema.ts"
 import type { Cause, StructuralSchema } from "./StructuralSchema.ts"
-import { duplicate } from "./words.ts"
+import { duplicate } from "./fieldErrors.ts"
 
-/** One cause for each element that has been there before. */
+/** One cause for each value that occurs again, at its second place. */
 export const repeated = (schema: StructuralSchema, value: unknown, path: string): ReadonlyArray<Cause> => {
   const causes: Array<Cause> = []
-  look(schema, value, path, causes)
+  visit(schema, value, path, causes)
   return causes
 }
 
-const look = (schema: StructuralSchema, value: unknown, path: string, causes: Array<Cause>): void => {
+const visit = (schema: StructuralSchema, value: unknown, path: string, causes: Array<Cause>): void => {
   if (Array.isArray(value)) {
     const key = keyOf(schema)
     if (key !== undefined) findRepeated(value, key, path, causes)
     const { items } = schema
-    if (items !== undefined) for (const [index, one] of value.entries()) look(items, one, `${path}[${index}]`, causes)
+    if (items !== undefined) for (const [index, one] of value.entries()) visit(items, one, `${path}[${index}]`, causes)
   } else if (isMembers(value)) {
     for (const name of Object.keys(value)) {
       const of = propertyOf(schema, name) ?? additionalOf(schema)
-      if (of !== undefined) look(of, value[name], path === "" ? name : `${path}.${name}`, causes)
+      if (of !== undefined) visit(of, value[name], path === "" ? name : `${path}.${name}`, causes)
     }
   }
 }
 
 type Key = (element: unknown) => unknown
 
-/** What identifies the elements of a list; undefined for lists that are owned as a whole. */
+/** What identifies the elements of a list; undefined for an atomic list. */
 const keyOf = (schema: StructuralSchema): Key | undefined => {
   if (schema["x-kubernetes-list-type"] === "set") return (element) => element
   if (schema["x-kubernetes-list-type"] !== "map") return undefined

@@ -1,21 +1,21 @@
 /**
- * Regular expressions as the API server reads and runs them: in the dialect of RE2, in time that is linear in the text. The platform's own
- * engine goes back and tries again, so that `^(a+)+$` and forty characters would hold the process for days.
+ * Regular expressions as the API server reads and runs them: in the dialect of RE2, in time that is linear in the text. JavaScript's engine
+ * backtracks, so that `^(a+)+$` and forty characters would block the process for days.
  */
 import { RE2JS } from "@bufbuild/re2"
 
 interface Compiled {
   readonly test: (text: string) => boolean
-  /** In the words of Go; absent where it is an expression. */
+  /** The message of Go's parser; absent for a valid expression. */
   readonly problem?: string
 }
 
 const known = new Map<string, Compiled>()
 
-/** Kept expressions; schemas are few, but a test may make thousands. */
+/** How many expressions are kept; schemas are few, but a test may make thousands. */
 const limit = 4096
 
-/** Compiled once. What is no expression is refused with the schema that has it, and matches everything. */
+/** Compiled once. A malformed expression matches everything: the schema that has it is refused. */
 export const compile = (pattern: string): Compiled => {
   const found = known.get(pattern)
   if (found !== undefined) return found

@@ -1,18 +1,18 @@
 /**
- * Drops what a schema does not know, as the server does before it stores an object. What a schema preserves stays, but what is known inside
- * of it is pruned again. Pure: the value that comes out shares with the one that went in whatever lost nothing, and is the very
- * same where nothing was lost. Source: apiextensions-apiserver, pruning.
+ * Drops the fields that a schema does not know, as the server does before it stores an object. Unknown fields that a schema preserves stay,
+ * but known fields inside of them are pruned again. Pure: the result shares all parts that lost nothing, and is the argument itself if
+ * nothing was dropped. Source: apiextensions-apiserver, pruning.
  */
 import { additionalOf, isMembers, propertyOf, put } from "./StructuralSchema.ts"
 import type { Members, StructuralSchema } from "./StructuralSchema.ts"
 
 export interface Pruned<A> {
   readonly value: A
-  /** Paths of what was dropped, `spec.list[0].typo`, in the order in which they were met. */
+  /** Paths of what was dropped, `spec.list[0].typo`, in the order in which the walk meets them. */
   readonly dropped: ReadonlyArray<string>
 }
 
-/** An object of the API: its apiVersion, kind and metadata are known without the schema saying so. */
+/** Prunes an object of the API, whose apiVersion, kind and metadata are known in any case. */
 export const prune = <A>(schema: StructuralSchema, object: A): Pruned<A> => {
   const dropped: Array<string> = []
   return { value: pruneResource(schema, object, "", dropped) as A, dropped }
@@ -40,12 +40,12 @@ const nothing: ReadonlySet<string> = new Set()
 interface Place {
   readonly path: string
   readonly dropped: Array<string>
-  /** Members that are known in any case, and not looked into. */
+  /** Members that are known in any case, and kept as they are. */
   readonly implied: ReadonlySet<string>
 }
 
 const pruneMembers = (schema: StructuralSchema | undefined, value: Members, place: Place): Members => {
-  const keeps = schema?.["x-kubernetes-preserve-unknown-fields"] === true
+  const preserves = schema?.["x-kubernetes-preserve-unknown-fields"] === true
   const out: Record<string, unknown> = {}
   let same = true
   for (const name of Object.keys(value)) {
@@ -56,7 +56,7 @@ const pruneMembers = (schema: StructuralSchema | undefined, value: Members, plac
       const after = pruneAny(propertyOf(schema, name) ?? additionalOf(schema), before, path, place.dropped)
       put(out, name, after)
       same &&= after === before
-    } else if (keeps) put(out, name, before)
+    } else if (preserves) put(out, name, before)
     else {
       place.dropped.push(path)
       same = false

@@ -1,4 +1,4 @@
-/** Whole definitions: what a declaration becomes, and what the API server would not take. */
+/** Whole definitions: that of a declaration, and declarations that the API server would refuse. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -9,8 +9,8 @@ import { Memcached } from "./fixtures.ts"
 
 const widget = { group: "example.com", version: "v2", kind: "Widget", plural: "widgets" } as const
 
-describe("a definition", () => {
-  it("has all that was declared", () => {
+describe("Crd.make", () => {
+  it("the definition has everything that was declared", () => {
     const { metadata, spec } = Result.getOrThrow(Crd.make(Memcached))
     const [version] = spec.versions
     const { openAPIV3Schema, ...rest } = { ...version?.schema, ...version, schema: undefined }
@@ -47,7 +47,7 @@ describe("a definition", () => {
     })
   })
 
-  it("leaves out of columns what the API server would leave out", () => {
+  it("columns have no empty fields, which the API server would drop", () => {
     const size = { name: "Size", type: "integer", jsonPath: ".spec.size" } as const
     const columns = (printerColumns: ReadonlyArray<Resource.PrinterColumn>) =>
       Result.getOrThrow(Crd.make(Resource.make({ ...widget, printerColumns, spec: Schema.Struct({}) }))).spec
@@ -62,12 +62,12 @@ describe("a definition", () => {
     assert.notProperty(columns([]), "additionalPrinterColumns")
   })
 
-  it("is the same text each time", () => {
+  it("the same declaration gives the same text", () => {
     const text = () => JSON.stringify(Result.getOrThrow(Crd.make(Memcached)))
     assert.strictEqual(text(), text())
   })
 
-  it("has the other versions too, none of them stored", () => {
+  it("the definition has the other versions, none of them stored", () => {
     const Widget = Resource.make({
       ...widget,
       spec: Schema.Struct({ size: Schema.Int }),
@@ -84,7 +84,7 @@ describe("a definition", () => {
     )
   })
 
-  it("is refused with one line for each thing it cannot say, in any version", () => {
+  it("a declaration is refused with one line for each thing that cannot be expressed, in any version", () => {
     const Widget = Resource.make({
       ...widget,
       spec: Schema.Struct({ when: Schema.DateFromString }),
@@ -97,7 +97,7 @@ describe("a definition", () => {
     )
   })
 
-  it("is refused where annotations make of it what the API server does not take", () => {
+  it("a declaration is refused if its annotations make a schema that the API server does not accept", () => {
     const elements = Schema.Array(Schema.Struct({ name: Schema.optionalKey(Schema.String) })).annotate({
       "x-kubernetes-list-type": "map",
       "x-kubernetes-list-map-keys": ["name"]

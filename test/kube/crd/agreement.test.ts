@@ -1,5 +1,5 @@
 /**
- * The Schema and its definition agree on random Schemas: what one allows the other allows, and what is wrong is refused by both.
+ * A random Schema and its definition agree: both allow the valid values and both refuse the invalid ones.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -19,7 +19,7 @@ const wireOf = (recipe: Recipe) => Arbitrary.map(Arbitrary.schema(Schema.toEncod
 
 const toJson = (value: unknown): Schema.Json => JSON.parse(JSON.stringify(value)) as Schema.Json
 
-/** The first point on which the two differ; undefined if there is none. */
+/** The first difference between the two; undefined if there is none. */
 const disagreement = (recipe: Recipe, values: ReadonlyArray<Schema.Json>) => {
   const made = structural(Schema.Struct({ spec: recipe.schema }))
   if (Result.isFailure(made)) return `refused: ${JSON.stringify(made.failure)}`
@@ -54,7 +54,7 @@ const agree = (recipe: Recipe): Effect.Effect<boolean, string> =>
 
 describe("a Schema and its definition", () => {
   it.effect(
-    "agree on what is good and what is bad",
+    "accept and refuse the same values",
     () =>
       Effect.map(
         Arbitrary.checkEffect(recipes, agree, { runs: runs(300), ...(seed === undefined ? {} : { seed }) }),

@@ -1,4 +1,4 @@
-/** Kinds of one's own: what reading and writing by their Schemas does, and what it says when it cannot. */
+/** Custom kinds: decoding and encoding by their Schemas, and the errors. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -30,7 +30,7 @@ const stored = (spec: unknown, more: object = {}) => ({
 const message = (object: unknown): string => Result.getOrThrow(Result.flip(Widget.decode(object))).message
 
 describe("a kind declared with Schemas", () => {
-  it("is a resource like others", () => {
+  it("has the id, scope and path of any resource", () => {
     assert.strictEqual(Widget.id, "example.com/v1/widgets")
     assert.strictEqual(Widget.scope, "Namespaced")
     assert.strictEqual(
@@ -40,7 +40,7 @@ describe("a kind declared with Schemas", () => {
     assert.strictEqual(Resource.metadataOnly(Widget).id, "metadata:example.com/v1/widgets")
   })
 
-  it("fills in what is missing when it reads, and keeps the head of the object", () => {
+  it("decode fills in defaults, and keeps apiVersion, kind and metadata", () => {
     const decoded = Result.getOrThrow(Widget.decode(stored({ size: 2 })))
     assert.deepStrictEqual(decoded, stored({ size: 2, mode: "fast" }) as typeof decoded)
   })
@@ -64,11 +64,11 @@ describe("a kind declared with Schemas", () => {
     [null, "Widget does not fit its schema: metadata: Expected an object with metadata"],
     [{ metadata: 5 }, "Widget does not fit its schema: metadata: Expected an object with metadata"],
     [{ metadata: {}, spec: 5 }, "Widget does not fit its schema: spec: Expected object"]
-  ])("says in one sentence what does not fit: %j", (object, sentence) => {
+  ])("decode reports in one sentence what does not fit: %j", (object, sentence) => {
     assert.strictEqual(message(object), sentence)
   })
 
-  it("writes over the object it came from, and loses nothing it does not know", () => {
+  it("encode writes over the object it came from, and keeps unknown fields", () => {
     const original = stored(
       { size: 2, future: { a: 1 }, members: [{ name: "a", weight: 5 }, { name: "b" }] },
       { status: { ready: false, observed: 3 }, extra: true }
@@ -84,7 +84,7 @@ describe("a kind declared with Schemas", () => {
     )
   })
 
-  it("removes what was removed, though not from an object that it cannot read", () => {
+  it("encode removes a removed field, except from an object that cannot be decoded", () => {
     const decoded = Result.getOrThrow(Widget.decode(stored({ size: 2 })))
     const readable = stored({ size: 1, labels: { a: "b" } })
     assert.notProperty(Result.getOrThrow(Widget.encode(decoded, readable)).spec, "labels")
@@ -95,13 +95,13 @@ describe("a kind declared with Schemas", () => {
     )
   })
 
-  it("refuses to write what it would not read", () => {
+  it("encode refuses a value that decode would refuse", () => {
     const decoded = Result.getOrThrow(Widget.decode(stored({ size: 2 })))
     const failure = Result.getOrThrow(Result.flip(Widget.encode({ ...decoded, spec: { ...decoded.spec, size: 7 } })))
     assert.strictEqual(failure.path, "spec.size")
   })
 
-  it("takes the metadata of what was decoded", () => {
+  it("encode takes the metadata of the decoded object", () => {
     const decoded = Result.getOrThrow(Widget.decode(stored({ size: 2 })))
     const metadata = { ...decoded.metadata, finalizers: ["example.com/finalizer"] }
     const written = Result.getOrThrow(Widget.encode({ ...decoded, metadata }, stored({ size: 2 })))

@@ -1,4 +1,4 @@
-/** A kind as a team would declare it: the Memcached of the operator tutorials. */
+/** A typical custom kind: the Memcached of the operator tutorials. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Resource from "../../../src/kube/Resource.ts"

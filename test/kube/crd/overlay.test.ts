@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** Writing over: nothing unknown is lost, everything known is as it was written. Fields `x` and `toString` are the unknown ones here. */
+/** Overlay keeps unknown fields and replaces known ones. The fields `x` and `toString` are the unknown ones here. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Equal from "effect/Equal"
 import * as Schema from "effect/Schema"
@@ -13,7 +13,7 @@ const Leaf = Schema.NullOr(Schema.Union([Schema.Literals([0, 1]), Schema.Literal
 const fieldNames = ["a", "b", "constructor"]
 const unknownNames = ["x", "toString"]
 
-/** JSON of bounded depth whose fields are the known and the unknown ones. */
+/** JSON of bounded depth with known and unknown fields. */
 const json = (depth: number): Schema.Codec<Json> => {
   if (depth === 0) return Leaf
   const inner = json(depth - 1)
@@ -25,7 +25,7 @@ const json = (depth: number): Schema.Codec<Json> => {
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** What a Schema that knows only some fields would read. */
+/** The value as a Schema that knows only some fields would decode it. */
 const known = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(known)
   if (!isFields(value)) return value
@@ -34,7 +34,7 @@ const known = (value: Json): Json => {
   )
 }
 
-/** All unknown fields on ways that lead through fields which are still there. */
+/** Whether `out` has every unknown field whose parents are still there. */
 const keptIn = (out: unknown, original: Json): boolean => {
   if (!isFields(original) || !isFields(out)) return true
   return Object.entries(original).every(([key, value]) => {
@@ -52,28 +52,28 @@ const distinct = Arbitrary.map(Arbitrary.schema(Schema.Array(element).check(Sche
 )
 
 describe("Overlay", () => {
-  checkProperty("what was read and not changed is written as it was", values, (value) =>
+  checkProperty("a value that was not changed is written as it was", values, (value) =>
     Equal.equals(Overlay.overlay(value, known(value), known(value)), value)
   )
 
-  checkProperty("what is known is as it was written", pairs, ([value, other]) =>
+  checkProperty("known fields have the new value", pairs, ([value, other]) =>
     Equal.equals(known(Overlay.overlay(value, known(value), known(other)) as Json), known(other))
   )
 
-  checkProperty("what is unknown stays, at any depth of fields", pairs, ([value, other]) =>
+  checkProperty("unknown fields stay, at any depth", pairs, ([value, other]) =>
     keptIn(Overlay.overlay(value, known(value), known(other)), value)
   )
 
-  checkProperty("elements take what is unknown of them along", distinct, (all) =>
+  checkProperty("elements that move keep their unknown fields", distinct, (all) =>
     Equal.equals(Overlay.overlay(all, known(all), known(all.toReversed())), all.toReversed())
   )
 
-  checkProperty("a changed element keeps what is unknown of it", distinct, (all) => {
+  checkProperty("a changed element keeps its unknown fields", distinct, (all) => {
     const changed = all.map((one, at) => (at === 0 ? { ...one, a: 0.5 } : one))
     return Equal.equals(Overlay.overlay(all, known(all), known(changed)), changed)
   })
 
-  checkProperty("of a list that became shorter, what stays keeps its own", distinct, (all) => {
+  checkProperty("the remaining elements of a shorter list keep their unknown fields", distinct, (all) => {
     const [, ...rest] = all
     const changed = rest.map((one, at) => (at === 0 ? { a: 0.5 } : one))
     return Equal.equals(Overlay.overlay(all, known(all), known(changed)), changed)

@@ -1,4 +1,4 @@
-/** A real API server takes the definitions, and serves the kinds. Needs `KUBEBUILDER_ASSETS`. */
+/** A real API server accepts the definitions and serves the kinds. Needs `KUBEBUILDER_ASSETS`. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Context from "effect/Context"
@@ -17,7 +17,7 @@ const isMissing = envtest.isMissing("definitions on a real API server")
 
 describe.skipIf(isMissing)("definitions on a real API server", () => {
   it.live(
-    "are taken, and what they define is served",
+    "are accepted, and their kinds are served",
     () =>
       Effect.gen(function* () {
         const server = yield* envtest.start()
@@ -31,7 +31,7 @@ describe.skipIf(isMissing)("definitions on a real API server", () => {
           { name, isNew: false, differences: [], broken: [] }
         ])
         assert.isEmpty((yield* client.list(Memcached, { namespace: "default" })).items)
-        // Of random Schemas too, each in the place of the one before: what was stored is what was sent.
+        // Definitions of random Schemas too, each replacing the one before: the stored one equals the one sent.
         const random = yield* Arbitrary.sampleEffect(recipes, { count: 30, seed: 1 })
         for (const { schema: spec } of random) {
           const kind = Resource.make({ group: "example.com", version: "v1", kind: "Random", plural: "randoms", spec })

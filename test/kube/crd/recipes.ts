@@ -1,6 +1,6 @@
 /**
- * Random Schemas with, for each, values that it refuses: a recipe says what a Schema is to be, independently of what is made of it, so a
- * definition that forgets something is found out. Everything follows from a tape of numbers, which shrinks.
+ * Random Schemas, each with values that it refuses. A recipe describes a Schema independently of its definition, so that a definition which
+ * lacks something is found. Everything is derived from a list of random numbers, which shrinks.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -9,12 +9,12 @@ import * as Schema from "effect/Schema"
 type Json = Schema.Json
 type AnyCodec = Schema.Codec<any, any>
 
-/** A Schema, and what can be done to a good value to make it a bad one. */
+/** A Schema, and the ways to make a valid value invalid. */
 export interface Recipe {
   readonly schema: AnyCodec
-  /** Bad values made from a good one; each is bad for one reason. */
+  /** Invalid values made from a valid one, each for one reason. */
   readonly spoil: (value: Json) => ReadonlyArray<Json>
-  /** The one value that may stand for a missing one. */
+  /** The value with which a missing one may be replaced. */
   readonly sample: Json
 }
 
@@ -24,7 +24,7 @@ export interface Tape {
 
 const tape = (numbers: ReadonlyArray<number>): Tape => {
   let at = 0
-  // Beyond the end there are only zeros: the simplest choice everywhere.
+  // After the end all numbers are zero, which is the simplest choice everywhere.
   return { next: (below) => (numbers[at++] ?? 0) % below }
 }
 
@@ -151,7 +151,7 @@ const record = (t: Tape, depth: number): Recipe => {
 
 const names = ["alpha", "beta-x", "items", "default"] as const
 
-/** A default of null is none for the server, so a field with one is optional there. */
+/** The server ignores a default of null, so such a field is optional. */
 const optionalNull = <A extends { readonly of: Recipe; readonly presence: number }>(field: A): A =>
   field.presence === 2 && field.of.sample === null ? { ...field, presence: 1 } : field
 
@@ -225,7 +225,7 @@ const recipe = (t: Tape, depth: number): Recipe =>
 
 const Tapes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9999 })))
 
-/** Recipes of structs, as a spec is one. */
+/** Recipes of structs, such as a spec. */
 export const recipes: Arbitrary.Arbitrary<Recipe> = Arbitrary.map(
   Arbitrary.schema(Tapes.check(Schema.isBetweenLength(20, 60))),
   (numbers) => struct(tape(numbers), 3)

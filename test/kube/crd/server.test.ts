@@ -1,6 +1,6 @@
 /**
- * The embedded API server under definitions that follow from random Schemas: it takes each definition, stores each good object as the Schema
- * reads it, and refuses each bad one. `agreement.test.ts` asks the same of the rules alone.
+ * The embedded API server with the definitions of random Schemas: it accepts each definition, stores each valid object as the Schema decodes
+ * it, and refuses each invalid one. `agreement.test.ts` checks the same without a server.
  */
 import { assert, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -30,13 +30,13 @@ const judged = Effect.fnUntraced(function* (recipe: Recipe) {
   for (const { spec } of [{ spec: recipe.sample }, ...drawn]) {
     const stored = yield* create(spec)
     const decoded = Result.getOrThrow(resource.decode(stored))
-    // What the server filled in is what the Schema would have, and nothing of it was pruned.
+    // The server filled in the defaults of the Schema, and pruned nothing.
     assert.deepStrictEqual(Result.getOrThrow(resource.encode(decoded, stored)), stored)
     assert.deepStrictEqual(decoded.spec, Result.getOrThrow(resource.decode({ metadata: {}, spec })).spec)
   }
   for (const spec of recipe.spoil(recipe.sample)) {
     const outcome = yield* Effect.result(create(spec))
-    // Null where it is no value is absence for the server: it takes it away, or has the default for it, and what it stores is good.
+    // A null that is not allowed means absent: the server removes it, or sets the default, and stores a valid object.
     const isRepaired = Result.isSuccess(outcome) && JSON.stringify(spec).includes("null")
     if (isRepaired) Result.getOrThrow(resource.decode(outcome.success))
     else assert.strictEqual(Result.isFailure(outcome) && outcome.failure.reason._tag, "Invalid", JSON.stringify(spec))
@@ -45,7 +45,7 @@ const judged = Effect.fnUntraced(function* (recipe: Recipe) {
 })
 
 it.effect(
-  "random definitions are taken, and judge objects as their Schemas do",
+  "the definitions of random Schemas are accepted, and allow the objects that the Schemas allow",
   () =>
     Effect.map(
       Arbitrary.checkEffect(recipes, (recipe) => Effect.provide(judged(recipe), layer), {

@@ -1,4 +1,4 @@
-/** What becomes of each form of Schema, and what is refused, with the path and the reason. */
+/** The structural schema of each form of Schema, and the forms that are refused, with path and reason. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -189,7 +189,7 @@ const refused: ReadonlyArray<readonly [schema: Schema.Constraint, path: string, 
 ]
 
 describe("a structural schema", () => {
-  it.each(said)("says %s", (_, schema, expected) => {
+  it.each(said)("expresses %s", (_, schema, expected) => {
     assert.deepStrictEqual<unknown>(Result.getOrThrow(structural(schema)), expected)
   })
 

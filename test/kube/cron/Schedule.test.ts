@@ -1,4 +1,4 @@
-/** Times of schedules: as the slow way of reading them finds them, near every change of the clocks; and what a schedule may not be. */
+/** The times of schedules, compared with the slow model of `reading.ts` near clock changes; and the texts that are no schedules. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schedule from "../../../src/kube/cron/Schedule.ts"
@@ -14,18 +14,18 @@ const zone = (id: string): Zone.Zone => {
 const read = (text: string, id = "UTC") => Result.getOrThrow(Schedule.parse(text, zone(id)))
 
 describe("Schedule", () => {
-  checkProperty("the next time is the first minute whose clocks show one", Reading.cases, (given) => {
+  checkProperty("the next time is the first matching minute of the local time", Reading.cases, (given) => {
     const found = Schedule.next(read(given.text, given.reading.zone), given.from)
     const seen = Reading.next(given.reading, given.from, given.to)
     return seen === undefined ? found === undefined || found > given.to : found === seen
   })
 
-  checkProperty("the latest time is the last minute whose clocks showed one", Reading.cases, (given) => {
+  checkProperty("the latest time is the last matching minute of the local time", Reading.cases, (given) => {
     const found = Schedule.latest(read(given.text, given.reading.zone), given.from, given.to)
     return found === Reading.latest(given.reading, given.from, given.to)
   })
 
-  checkProperty("what was asked before makes no difference", Reading.cases, ({ from, reading, text, to }) => {
+  checkProperty("results do not depend on earlier queries", Reading.cases, ({ from, reading, text, to }) => {
     const schedule = read(text, reading.zone)
     const step = 1_234_567
     const moments = Array.from({ length: 12 }, (_, i) => from + ((i * 7) % 12) * step)
@@ -39,7 +39,7 @@ describe("Schedule", () => {
     })
   })
 
-  checkProperty("nothing lies between the latest time and the next", Reading.cases, (given) => {
+  checkProperty("no time lies between the latest and the next", Reading.cases, (given) => {
     const schedule = read(given.text, given.reading.zone)
     const latest = Schedule.latest(schedule, given.from, given.to)
     return Schedule.next(schedule, latest ?? given.from) === Schedule.next(schedule, given.to)
@@ -54,31 +54,31 @@ const iso = (millis: number | undefined): string | undefined =>
 describe("a schedule", () => {
   const next = (text: string, after: string, id?: string) => iso(Schedule.next(read(text, id), at(after)))
 
-  it("of fields: the first minute after, never the same", () => {
+  it("next of fields is after the given minute, never the same", () => {
     assert.strictEqual(next("*/5 * * * *", "2024-01-01T00:05:00Z"), "2024-01-01T00:10:00.000Z")
     assert.strictEqual(next("*/5 * * * *", "2024-01-01T00:04:59.999Z"), "2024-01-01T00:05:00.000Z")
     assert.strictEqual(next("30 6-16/4 * * 1-5", "2024-01-05T14:30:00Z"), "2024-01-08T06:30:00.000Z")
   })
 
-  it("of a day that most years lack waits for it; of one that no month has, never comes", () => {
+  it("a day that most years lack is found in a later year, and a day that no month has never comes", () => {
     assert.strictEqual(next("0 0 29 2 *", "2024-02-29T00:00:00Z"), "2028-02-29T00:00:00.000Z")
     assert.isUndefined(next("0 0 29 2 *", "2096-03-01T00:00:00Z"))
     for (const never of ["0 0 30 2 *", "0 0 31 2,4,6 ?", ", * * * *"]) {
       assert.isUndefined(next(never, "2024-01-01T00:00:00Z"), never)
       assert.isUndefined(Schedule.latest(read(never), 0, at("2024-01-01T00:00:00Z")), never)
     }
-    // Of a day of the week there is always one.
+    // A day of the week always exists.
     assert.strictEqual(next("0 0 30 2 1", "2024-01-01T00:00:00Z"), "2024-02-05T00:00:00.000Z")
   })
 
-  it("does not run at times that the clocks skip, and twice at those that they show twice", () => {
+  it("a local time that a clock change skips does not occur, and one that it repeats occurs twice", () => {
     const york = "America/New_York"
     assert.strictEqual(next("30 2 * * *", "2024-03-10T00:00:00-05:00", york), "2024-03-11T06:30:00.000Z")
     assert.strictEqual(next("30 1 * * *", "2024-11-03T00:00:00-04:00", york), "2024-11-03T05:30:00.000Z")
     assert.strictEqual(next("30 1 * * *", "2024-11-03T01:30:00-04:00", york), "2024-11-03T06:30:00.000Z")
   })
 
-  it("named stands for its fields", () => {
+  it("a named schedule is the same as its fields", () => {
     const meant = {
       "@yearly": "0 0 1 1 *",
       "@annually": "0 0 1 1 *",
@@ -92,7 +92,7 @@ describe("a schedule", () => {
       assert.strictEqual(next(name, "2024-05-17T13:14:15Z"), next(text, "2024-05-17T13:14:15Z"), name)
   })
 
-  it("of an interval counts whole seconds from where it began", () => {
+  it("an interval counts whole seconds from its start", () => {
     assert.strictEqual(next("@every 1h30m", "2024-01-01T00:00:10Z"), "2024-01-01T01:30:10.000Z")
     assert.strictEqual(next("@every 1500ms", "2024-01-01T00:00:00.700Z"), "2024-01-01T00:00:01.000Z")
     assert.strictEqual(next("@every -3s", "2024-01-01T00:00:00Z"), "2024-01-01T00:00:01.000Z")
@@ -101,7 +101,7 @@ describe("a schedule", () => {
     assert.isUndefined(Schedule.latest(schedule, 60_000, 60_000 + 7 * 60_000 - 1))
   })
 
-  it("may say its zone itself", () => {
+  it("the text may name its time zone", () => {
     for (const prefix of ["TZ=Asia/Tokyo ", "CRON_TZ=Asia/Tokyo   "])
       assert.strictEqual(next(`${prefix}0 9 * * *`, "2024-01-01T00:00:00Z"), "2024-01-02T00:00:00.000Z")
   })
@@ -137,12 +137,12 @@ describe("a schedule", () => {
     "TZ=UTC": "expected exactly 5 fields, found 0: []"
   }
   for (const [text, why] of Object.entries(wrong)) {
-    it(`cannot be ${JSON.stringify(text)}`, () => {
+    it(`${JSON.stringify(text)} is not a schedule`, () => {
       assert.deepStrictEqual(Schedule.parse(text, Zone.utc), Result.fail(why))
     })
   }
 
-  it("may have more than it needs", () => {
+  it("unusual but valid spellings are accepted", () => {
     for (const text of [
       "1,,2 * * * *",
       " 1  2 3\t4 5 ",
@@ -157,7 +157,7 @@ describe("a schedule", () => {
 })
 
 describe("a zone", () => {
-  it("is named as tables of zones name it", () => {
+  it("is accepted by its name in the tz database", () => {
     for (const id of ["", "UTC", "Europe/Berlin", "US/Pacific", "EST5EDT", "Etc/GMT+1", "America/Argentina/Ushuaia"])
       assert.isDefined(Zone.named(id), id)
     for (const id of [
@@ -175,7 +175,7 @@ describe("a zone", () => {
       assert.isUndefined(Zone.named(id), id)
   })
 
-  it("knows its changes, far back too", () => {
+  it("has its offsets and changes, far back too", () => {
     const berlin = zone("Europe/Berlin")
     const [summer, winter] = [at("2024-03-31T01:00:00Z"), at("2024-10-27T01:00:00Z")]
     assert.deepStrictEqual([berlin.offsetAt(summer - 1), berlin.offsetAt(summer)], [3_600_000, 7_200_000])

@@ -1,6 +1,6 @@
 /**
- * Schedules read the slow way: every minute is looked at by what the clocks of the place show, and every part of a field is asked whether it
- * has the number. Nothing here expands a field, or knows when clocks are changed.
+ * A slow model of schedules: it compares the local time of every minute with every part of a field. Unlike the code, it expands no fields and
+ * knows no clock changes.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import { int, oneOf } from "../../support/property.ts"
@@ -12,7 +12,7 @@ const numberOf = (text: string): number => {
   return place === -1 ? Number(text) : place < 7 ? place : place - 6
 }
 
-/** Whether the field has the number; `last`: the greatest that it can have. */
+/** Whether the field contains the number; `last` is the greatest that it can contain. */
 export const has = (field: string, value: number, first: number, last: number): boolean =>
   field.split(",").some((part) => {
     const [range = "", step] = part.split("/")
@@ -44,7 +44,7 @@ const formatOf = (zone: string): Intl.DateTimeFormat => {
   return format
 }
 
-/** The same minutes are looked at again and again. */
+/** Local times by minute, because the same minutes are read again and again. */
 const seen = new Map<string, Shown>()
 
 const shownIn = (zone: string, instant: number): Shown => {
@@ -64,7 +64,7 @@ export interface Reading {
   readonly zone: string
 }
 
-/** Whether that minute is one of the schedule's. */
+/** Whether the schedule has that minute. */
 export const isIn = ({ fields: [minute, hour, day, month, weekday], zone }: Reading, instant: number): boolean => {
   const shown = shownIn(zone, instant)
   if (!has(minute, shown.minute, 0, 59) || !has(hour, shown.hour, 0, 23) || !has(month, shown.month, 1, 12))
@@ -76,19 +76,19 @@ export const isIn = ({ fields: [minute, hour, day, month, weekday], zone }: Read
 
 const step = 60_000
 
-/** The first after that one and not after the last. */
+/** The first minute after that one and not after `last`. */
 export const next = (reading: Reading, after: number, last: number): number | undefined => {
   for (let at = (Math.floor(after / step) + 1) * step; at <= last; at += step) if (isIn(reading, at)) return at
   return undefined
 }
 
-/** The last not after that one, and after the first. */
+/** The last minute after `from` and not after `to`. */
 export const latest = (reading: Reading, from: number, to: number): number | undefined => {
   for (let at = Math.floor(to / step) * step; at > from; at -= step) if (isIn(reading, at)) return at
   return undefined
 }
 
-/** Places whose clocks are changed in many ways: by an hour, half an hour, two, a whole day; at midnight; not at all. */
+/** Zones with clock changes of many kinds: by an hour, half an hour, two hours, a whole day; at midnight; without any. */
 const changes: ReadonlyArray<readonly [zone: string, around: ReadonlyArray<string>]> = [
   ["UTC", ["2024-02-29T00:00:00Z"]],
   ["America/New_York", ["2024-03-10T07:00:00Z", "2024-11-03T06:00:00Z"]],
@@ -102,7 +102,7 @@ const changes: ReadonlyArray<readonly [zone: string, around: ReadonlyArray<strin
   ["Asia/Pyongyang", ["2018-05-04T15:00:00Z"]]
 ]
 
-/** A schedule, and two times near a change of the clocks. */
+/** A schedule, and two times near a clock change. */
 export const cases = Arbitrary.map(
   Arbitrary.all({
     minute: oneOf("0", "30", "*", "*/15", "5/20", "0,59", "10-12", "45"),

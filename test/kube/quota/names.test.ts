@@ -1,4 +1,4 @@
-/** Which kind each name of a quota is counted from, and that what objects take is named accordingly. */
+/** Which kind each name of a quota is counted from, and that the usage of objects has the same names. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Names from "../../../src/kube/quota/names.ts"
@@ -41,7 +41,7 @@ const table: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 /** Names that a server stores and no evaluator counts. */
-const nobodys = [
+const uncounted = [
   "limits.hugepages-2Mi",
   "limits.example.com/dongle",
   "example.com/dongle",
@@ -63,13 +63,13 @@ describe("a name in a quota", () => {
     assert.deepStrictEqual(found, expected)
   })
 
-  it("is counted from nothing that it does not name", () =>
+  it("that no evaluator counts is counted from nothing", () =>
     assert.deepStrictEqual(
-      nobodys.flatMap((name) => Names.kindsOf(name)),
+      uncounted.flatMap((name) => Names.kindsOf(name)),
       []
     ))
 
-  it("of an extended resource is counted from pods, and from the claims that its devices are claimed with", () =>
+  it("of an extended resource is counted from pods and ResourceClaims", () =>
     assert.deepStrictEqual(
       ["requests.example.com/dongle", "requests.deviceclass.resource.kubernetes.io/gold"].map((name) =>
         Names.kindsOf(name).map(Names.idOf)
@@ -80,7 +80,7 @@ describe("a name in a quota", () => {
       ]
     ))
 
-  it("of a device has a domain that is not Kubernetes' own, and is not a request already, or is that of a class", () => {
+  it("of an extended resource has a domain that is not Kubernetes' own and no prefix requests., or names a device class", () => {
     const names = [
       "example.com/dongle",
       "cpu",
@@ -102,12 +102,12 @@ const kind = Arbitrary.all({
 })
 
 describe("Names", () => {
-  checkProperty("the name that counts a kind is counted from it and from no other", kind, (value) => {
+  checkProperty("count/<kind> is counted from that kind and from no other", kind, (value) => {
     const name = Names.countOf(value)
     return Names.isOf(name, value) && !Names.isOf(name, { ...value, plural: "others" })
   })
 
-  checkProperty("a kind of the core may have a short name, which means the same", kind, (value) => {
+  checkProperty("the short name of a core kind is counted from that kind", kind, (value) => {
     const alias = Names.aliasOf(value)
     return alias === undefined
       ? value.group !== "" || value.plural === "widgets" || value.plural === "resourceclaims"

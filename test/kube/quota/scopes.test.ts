@@ -1,4 +1,4 @@
-/** Which objects quotas with scopes are about: rows of the reference's matching, and the law of label selectors on names. */
+/** Which objects quotas with scopes count: cases of the reference's matching, and PriorityClass names compared with label selectors. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
@@ -15,7 +15,7 @@ const says = (scopeName: string, kind: Names.Counted, object: KubeObject) =>
 const term = (more: object) => ({ topologyKey: "zone", ...more })
 
 describe("a scope", () => {
-  it("is about pods with a deadline, or without one", () => {
+  it("Terminating matches pods with a deadline, and NotTerminating the others", () => {
     const rows = [{}, { activeDeadlineSeconds: 0 }, { activeDeadlineSeconds: 60 }].map((spec) =>
       ["Terminating", "NotTerminating"].map((scope) => says(scope, Names.pods, of(spec)))
     )
@@ -26,7 +26,7 @@ describe("a scope", () => {
     ])
   })
 
-  it("is about pods that ask for something, or for nothing", () => {
+  it("BestEffort matches pods without requests and limits, and NotBestEffort the others", () => {
     const containers = [{ name: "main", resources: { limits: { memory: "1Gi" } } }]
     const rows = [of({ containers }), of({ containers: [] }), of({ containers: [] }, { qosClass: "Burstable" })].map(
       (pod) => ["BestEffort", "NotBestEffort"].map((scope) => says(scope, Names.pods, pod))
@@ -38,7 +38,7 @@ describe("a scope", () => {
     ])
   })
 
-  it("is about pods whose affinity looks into other namespaces", () => {
+  it("CrossNamespacePodAffinity matches pods whose affinity names other namespaces", () => {
     const affinity = (kind: string, terms: object) => of({ affinity: { [kind]: terms } })
     const required = (more: object) => ({ requiredDuringSchedulingIgnoredDuringExecution: [term({}), term(more)] })
     const preferred = (more: object) => ({
@@ -58,7 +58,7 @@ describe("a scope", () => {
     )
   })
 
-  it("of a class of attributes is about claims that are of it, are to be, or are on the way", () => {
+  it("VolumeAttributesClass matches claims by the requested class, the present one and the target of a change", () => {
     const [gold, silver] = ["gold", "silver"]
     const claims = [
       of({}),
@@ -79,7 +79,7 @@ describe("a scope", () => {
     assert.deepStrictEqual(match("DoesNotExist"), [true, false, false, false, false])
   })
 
-  it("is about nothing of another kind, nor is an unknown one", () => {
+  it("matches no object of another kind, and an unknown scope matches nothing", () => {
     const free = of({})
     assert.isFalse(says("VolumeAttributesClass", Names.pods, of({ volumeAttributesClassName: "gold" })))
     assert.isFalse(says("NotTerminating", Names.claims, free))
@@ -88,7 +88,7 @@ describe("a scope", () => {
     assert.isTrue(Scopes.match([], Names.services, free))
   })
 
-  it("counts together with all others, however they are said", () => {
+  it("of either field of a quota has to match together with all others", () => {
     const matchExpressions = [{ scopeName: "PriorityClass", operator: "In", values: ["high"] }]
     const scopes = Scopes.of({ spec: { scopes: ["Terminating"], scopeSelector: { matchExpressions } } })
     const pods = [
@@ -111,11 +111,15 @@ const said = Arbitrary.all({
 })
 
 describe("Scopes", () => {
-  checkProperty("classes of priority are selected as labels are", said, ({ operator, priorityClassName, values }) => {
-    const isList = operator === "In" || operator === "NotIn"
-    const selector = [{ key: "class", operator, values: isList ? values : [] }]
-    const labels = priorityClassName === "" ? {} : { class: priorityClassName }
-    const scope = { scopeName: "PriorityClass", operator, values: isList ? values : [] }
-    return Scopes.match([scope], Names.pods, of({ priorityClassName })) === Selector.matchesLabels(selector, labels)
-  })
+  checkProperty(
+    "PriorityClass selects names as a label selector selects a label",
+    said,
+    ({ operator, priorityClassName, values }) => {
+      const isList = operator === "In" || operator === "NotIn"
+      const selector = [{ key: "class", operator, values: isList ? values : [] }]
+      const labels = priorityClassName === "" ? {} : { class: priorityClassName }
+      const scope = { scopeName: "PriorityClass", operator, values: isList ? values : [] }
+      return Scopes.match([scope], Names.pods, of({ priorityClassName })) === Selector.matchesLabels(selector, labels)
+    }
+  )
 })

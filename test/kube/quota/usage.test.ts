@@ -1,4 +1,4 @@
-/** What objects take of quotas: rows of the reference's evaluators, and laws of pods that are made of anything. */
+/** What objects take of quotas: cases of the reference's evaluators, and properties of random pods. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
@@ -25,11 +25,11 @@ const pod = (spec: object, more: object = {}) => taken(Names.pods, { spec, ...mo
 
 const onePod = { pods: "1", "count/pods": "1" }
 
-describe("a pod takes", () => {
-  it("nothing but its number, if it asks for nothing", () =>
+describe("the usage of a pod", () => {
+  it("is only its number if it requests nothing", () =>
     assert.deepStrictEqual(pod({ containers: [container({})] }), onePod))
 
-  it("processor, memory and scratch space, by two names; of limits by one", () =>
+  it("has CPU, memory and ephemeral storage under two names, and their limits under one", () =>
     assert.deepStrictEqual(
       pod({
         containers: [
@@ -51,7 +51,7 @@ describe("a pod takes", () => {
       }
     ))
 
-  it("devices of a class by the name that the class has as an extended resource", () => {
+  it("has devices of a class under the name of the class as an extended resource", () => {
     const amounts = { "deviceclass.resource.kubernetes.io/gold": "2" }
     assert.deepStrictEqual(pod({ containers: [container(amounts, amounts)] }), {
       ...onePod,
@@ -59,7 +59,7 @@ describe("a pod takes", () => {
     })
   })
 
-  it("large pages by two names and devices by one, and of neither a limit", () => {
+  it("has huge pages under two names and extended resources under one, and no limits of either", () => {
     const amounts = { "hugepages-2Mi": "4Mi", "example.com/dongle": "3", "kubernetes.io/x": "1" }
     assert.deepStrictEqual(pod({ containers: [container(amounts, amounts)] }), {
       ...onePod,
@@ -69,7 +69,7 @@ describe("a pod takes", () => {
     })
   })
 
-  it("the most of its init containers, those that stay beside all that come after them", () => {
+  it("has the largest amounts of its init containers, with sidecars beside all that start after them", () => {
     const stays = { restartPolicy: "Always" }
     const initContainers = [
       container({ cpu: "500m" }),
@@ -87,7 +87,7 @@ describe("a pod takes", () => {
     )
   })
 
-  it("its overhead, of limits where there is one", () =>
+  it("includes its overhead, for limits only if there is a limit", () =>
     assert.deepStrictEqual(
       pod({ containers: [container({}, { cpu: "1" })], overhead: { cpu: "100m", memory: "10Mi" } }),
       {
@@ -100,7 +100,7 @@ describe("a pod takes", () => {
       }
     ))
 
-  it("no overhead of a limit that is zero", () => {
+  it("adds no overhead to a limit of zero", () => {
     const usage = pod({
       containers: [container({}, { cpu: "0", memory: "1Gi" })],
       overhead: { cpu: "1", memory: "1Gi" }
@@ -108,7 +108,7 @@ describe("a pod takes", () => {
     assert.deepStrictEqual([usage["limits.cpu"], usage["limits.memory"]], ["0", "2Gi"])
   })
 
-  it("what is said for the whole of it in place of what its containers say, as far as that may be said", () =>
+  it("has supported resources of the pod in place of those of its containers", () =>
     assert.deepStrictEqual(
       pod({
         containers: [container({ cpu: "1", memory: "1Gi" }, { cpu: "2" })],
@@ -118,7 +118,7 @@ describe("a pod takes", () => {
       { ...onePod, cpu: "4", "requests.cpu": "4", "limits.cpu": "5", memory: "1Gi", "requests.memory": "1Gi" }
     ))
 
-  it("while it is resized, the most of what is wanted, given and had; if it never can be, not what is wanted", () => {
+  it("during a resize has the largest of requested, allocated and actual amounts, without the requested ones if infeasible", () => {
     const spec = { containers: [container({ cpu: "2" }, { cpu: "3" })] }
     const status = (more: object = {}) => ({
       status: {
@@ -148,11 +148,11 @@ describe("a pod takes", () => {
       { ...spec, resources: { requests: { cpu: "2" } } },
       { status: { resources: { requests: { cpu: "3" } }, allocatedResources: { cpu: "4" } } }
     )
-    // What is said for the whole pod counts as the spec says it, whatever it was given.
+    // Resources of the pod count as in its spec, whatever was allocated.
     assert.strictEqual(whole["requests.cpu"], "2")
   })
 
-  it("only its number once it has ended, or is being deleted and its grace is over once more", () => {
+  it("is only its number once it has ended, or a second grace period after its deletion", () => {
     const spec = { containers: [container({ cpu: "1" })] }
     assert.deepStrictEqual(taken(Names.pods, { spec }, false), { "count/pods": "1" })
     const until = (metadata: object, status: object = {}) =>
@@ -166,22 +166,22 @@ describe("a pod takes", () => {
     assert.strictEqual(Usage.until(Names.services, { metadata: { name: "a", ...gone } }), Infinity)
   })
 
-  it("no processor and no memory if it is of the lowest class, by its status or by its spec", () => {
+  it("has no CPU and no memory if it is BestEffort, by its status or by its spec", () => {
     const best = (spec: object, qosClass = "") =>
       PodUsage.isBestEffort({ metadata: { name: "a" }, spec, status: { qosClass } } as never)
     const asking = { containers: [container({ cpu: "1" })] }
-    const silent = { containers: [container({ "example.com/dongle": "1", cpu: "0" })] }
+    const withoutResources = { containers: [container({ "example.com/dongle": "1", cpu: "0" })] }
     assert.deepStrictEqual(
-      [best(asking), best(silent), best(asking, "BestEffort"), best(silent, "Burstable")],
+      [best(asking), best(withoutResources), best(asking, "BestEffort"), best(withoutResources, "Burstable")],
       [false, true, true, false]
     )
-    assert.isFalse(best({ ...silent, resources: { requests: { memory: "1" } } }))
+    assert.isFalse(best({ ...withoutResources, resources: { requests: { memory: "1" } } }))
     assert.isTrue(best({ ...asking, resources: { requests: { cpu: "0" } } }))
   })
 })
 
-describe("other objects take", () => {
-  it("ports on nodes and balancers, by what a Service means", () => {
+describe("the usage of other objects", () => {
+  it("has the node ports and load balancers that the type of a Service asks for", () => {
     const service = (type: string, more: object = {}) => {
       const usage = taken(Names.services, {
         spec: { type, ports: [{ port: 80 }, { port: 81, nodePort: 30_000 }], ...more }
@@ -206,7 +206,7 @@ describe("other objects take", () => {
     )
   })
 
-  it("storage in whole bytes, as much as was set aside, and by its class", () => {
+  it("has storage in whole bytes, as much as was allocated, and by its class", () => {
     const claim = (spec: object, more: object = {}) => taken(Names.claims, { spec, ...more })
     const counts = { persistentvolumeclaims: "1", "count/persistentvolumeclaims": "1" }
     const storage = (amount: string) => ({ resources: { requests: { storage: amount } } })
@@ -225,7 +225,7 @@ describe("other objects take", () => {
     assert.strictEqual(old["old.storageclass.storage.k8s.io/requests.storage"], "4Gi")
   })
 
-  it("devices by class, of alternatives the worst of each", () => {
+  it("has devices by class, for alternatives the largest count of each", () => {
     const suffix = "deviceclass.resource.k8s.io/devices"
     const requests = [
       { name: "a", exactly: { deviceClassName: "gold", allocationMode: "ExactCount", count: 2 } },
@@ -251,16 +251,16 @@ describe("other objects take", () => {
     })
   })
 
-  describe("devices of a class that has an extended resource, by its name too", () => {
-    const around = (more: Partial<Usage.Around> = {}): Usage.Around => ({ ...Usage.nowhere, ...more })
+  describe("has devices of a class with an extended resource under that name too", () => {
+    const lookups = (more: Partial<Usage.Lookups> = {}): Usage.Lookups => ({ ...Usage.noLookups, ...more })
     const extendedResource = (name: string) => (name === "gold" ? "example.com/gold" : undefined)
     const claimed = (count: number, metadata: object = {}) =>
       ({
         metadata: { name: "c", namespace: "ns", creationTimestamp: "1970-01-01T00:00:10Z", ...metadata },
         spec: { devices: { requests: [{ name: "a", exactly: { deviceClassName: "gold", count } }] } }
       }) as KubeObject
-    /** Made by the scheduler for what a pod's containers request. */
-    const made = {
+    /** Metadata of a claim that the scheduler makes for the extended resources of a pod. */
+    const madeByScheduler = {
       annotations: { "resource.kubernetes.io/extended-resource-claim": "true" },
       ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p", uid: "u", controller: true }]
     }
@@ -268,39 +268,39 @@ describe("other objects take", () => {
       const object = { metadata: { name: "p", uid }, spec: { containers: [container(request)] }, status } as KubeObject
       return () => ({ pod: object, usage: Usage.of(Names.pods, object, true) })
     }
-    const extra = (claim: KubeObject, given: Partial<Usage.Around>) => {
-      const usage = show(Usage.of(Names.resourceClaims, claim, true, around({ extendedResource, ...given })))
+    const extra = (claim: KubeObject, given: Partial<Usage.Lookups>) => {
+      const usage = show(Usage.of(Names.resourceClaims, claim, true, lookups({ extendedResource, ...given })))
       return [usage["requests.example.com/gold"], usage["requests.deviceclass.resource.kubernetes.io/gold"]]
     }
     const pod = podOf({ "example.com/gold": "2" })
 
-    it("of a claim that exists already", () => assert.deepStrictEqual(extra(claimed(3), { pod }), ["3", "3"]))
+    it("for a claim of a user", () => assert.deepStrictEqual(extra(claimed(3), { pod }), ["3", "3"]))
 
-    it("of a claim for the resources of a pod, what the pod does not count already", () => {
-      assert.deepStrictEqual(extra(claimed(2, made), { pod }), [undefined, "2"])
-      assert.deepStrictEqual(extra(claimed(3, made), { pod }), ["1", "3"])
+    it("for a claim that was made for a pod, as far as the pod does not count them", () => {
+      assert.deepStrictEqual(extra(claimed(2, madeByScheduler), { pod }), [undefined, "2"])
+      assert.deepStrictEqual(extra(claimed(3, madeByScheduler), { pod }), ["1", "3"])
       const implicitly = podOf({ "deviceclass.resource.kubernetes.io/gold": "2" })
-      assert.deepStrictEqual(extra(claimed(2, made), { pod: implicitly }), ["2", undefined])
+      assert.deepStrictEqual(extra(claimed(2, madeByScheduler), { pod: implicitly }), ["2", undefined])
     })
 
-    it("of one whose pod is gone, another, or has another claim, all", () => {
+    it("for a claim whose pod is gone, has another uid or has another claim, in full", () => {
       const foreign = podOf({ "example.com/gold": "2" }, {}, "other")
       const named = podOf({ "example.com/gold": "2" }, { extendedResourceClaimStatus: { resourceClaimName: "d" } })
-      const unmarked = claimed(2, { ownerReferences: made.ownerReferences })
+      const unmarked = claimed(2, { ownerReferences: madeByScheduler.ownerReferences })
       const workload = [{ apiVersion: "apps/v1", kind: "Pod", name: "p", uid: "u", controller: true }]
       for (const [claim, given] of [
-        [claimed(2, made), {}],
-        [claimed(2, made), { pod: foreign }],
-        [claimed(2, made), { pod: named }],
+        [claimed(2, madeByScheduler), {}],
+        [claimed(2, madeByScheduler), { pod: foreign }],
+        [claimed(2, madeByScheduler), { pod: named }],
         [unmarked, { pod }],
-        [claimed(2, { ...made, ownerReferences: workload }), { pod }]
+        [claimed(2, { ...madeByScheduler, ownerReferences: workload }), { pod }]
       ] as const)
         assert.deepStrictEqual(extra(claim, given), ["2", "2"])
     })
 
-    it("of several for one pod, the pod pays for the first, or for the one that it names", () => {
-      const claim = claimed(2, made)
-      const other = (more: object) => claimed(1, { ...made, name: "d", ...more })
+    it("for several claims of one pod, except the first or the one that the pod names", () => {
+      const claim = claimed(2, madeByScheduler)
+      const other = (more: object) => claimed(1, { ...madeByScheduler, name: "d", ...more })
       const claimsOf = (sibling: KubeObject) => () => [claim, sibling]
       assert.deepStrictEqual(extra(claim, { pod, claimsOf: claimsOf(other({})) }), [undefined, "2"])
       assert.deepStrictEqual(extra(claim, { pod, claimsOf: claimsOf(other({ name: "b" })) }), ["2", "2"])
@@ -311,25 +311,27 @@ describe("other objects take", () => {
     })
   })
 
-  it("one of their kind, by its short name too where it has one", () => {
+  it("is one under count/, and under the short name where there is one", () => {
     assert.deepStrictEqual(taken({ group: "", plural: "secrets" }, {}), { secrets: "1", "count/secrets": "1" })
     assert.deepStrictEqual(taken({ group: "apps", plural: "replicasets" }, {}), { "count/replicasets.apps": "1" })
   })
 })
 
-describe("what a quota demands", () => {
-  it("is said of every container, by name; of processor and memory alone", () => {
-    const silent = {
+describe("the requests that a quota requires", () => {
+  it("are reported by container, for CPU and memory only", () => {
+    const withoutResources = {
       containers: [{ name: "b" }, { name: "a" }],
       initContainers: [{ ...container({ cpu: "1" }), name: "c" }]
     }
     const names = ["limits.cpu", "requests.cpu", "requests.ephemeral-storage", "pods"]
-    const unsaid = (spec: object) => [...PodUsage.unsaid({ metadata: { name: "p" }, spec } as never, names)]
-    assert.deepStrictEqual(unsaid(silent), [
+    const unspecified = (spec: object) => [
+      ...PodUsage.unspecifiedResources({ metadata: { name: "p" }, spec } as never, names)
+    ]
+    assert.deepStrictEqual(unspecified(withoutResources), [
       ["limits.cpu", ["a", "b", "c"]],
       ["requests.cpu", ["a", "b"]]
     ])
-    assert.deepStrictEqual(unsaid({ ...silent, resources: { limits: { memory: "1" } } }), [])
+    assert.deepStrictEqual(unspecified({ ...withoutResources, resources: { limits: { memory: "1" } } }), [])
   })
 })
 
@@ -343,7 +345,7 @@ const whole = Arbitrary.all({
 
 type Whole = typeof whole extends Arbitrary.Arbitrary<infer A> ? A : never
 
-const made = ({ containers, first, overhead }: Whole): KubeObject => {
+const madeByScheduler = ({ containers, first, overhead }: Whole): KubeObject => {
   const one = ({ cpu, limit, stays }: Whole["first"][number], i: number) => ({
     name: String(i),
     resources: { requests: { cpu }, limits: { cpu: limit } },
@@ -355,7 +357,7 @@ const made = ({ containers, first, overhead }: Whole): KubeObject => {
   } as KubeObject
 }
 
-/** The most that runs at any time: moments are visited one after another, and what runs in each is added up. */
+/** The largest amount at any time: adds up what runs at each moment, one after another. */
 const most = ({ containers, first }: Whole, of: (one: Whole["first"][number]) => string): bigint => {
   const sum = (all: Whole["first"]) => all.reduce((total, one) => total + Number(of(one)), 0)
   const moments = first.map((one, i) => sum([...first.slice(0, i).filter(({ stays }) => stays), one]))
@@ -367,16 +369,16 @@ const onTop = ({ overhead }: Whole): bigint => BigInt(overhead) * 1_000_000_000n
 
 describe("PodResources", () => {
   checkProperty(
-    "a pod asks for the most that runs at any time",
+    "the requests of a pod are the largest amount at any time",
     whole,
     (value) =>
-      PodResources.amounts(made(value), "requests", "status").get("cpu")?.nanos ===
+      PodResources.amounts(madeByScheduler(value), "requests", "status").get("cpu")?.nanos ===
       most(value, ({ cpu }) => cpu) + onTop(value)
   )
 
-  checkProperty("and is limited by the most that may run", whole, (value) => {
+  checkProperty("the limits of a pod are the largest limits at any time", whole, (value) => {
     const limit = most(value, ({ limit }) => limit)
     const expected = limit === 0n ? 0n : limit + onTop(value)
-    return PodResources.amounts(made(value), "limits", "status").get("cpu")?.nanos === expected
+    return PodResources.amounts(madeByScheduler(value), "limits", "status").get("cpu")?.nanos === expected
   })
 })

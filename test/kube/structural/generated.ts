@@ -1,6 +1,6 @@
 /**
- * Schemas and values that fit them, made from a tape of numbers: a shorter tape with smaller numbers makes a simpler schema, so that what fails
- * shrinks. Every schema is one that the API server would take, and every value one that it would store.
+ * Schemas and valid values for them, made from a list of random numbers: a shorter list of smaller numbers makes a simpler schema, so that a
+ * failure shrinks. The API server would accept every schema, and store every value.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import { applyDefaults } from "../../../src/kube/structural/applyDefaults.ts"
@@ -15,7 +15,7 @@ export class Tape {
   constructor(numbers: ReadonlyArray<number>) {
     this.numbers = numbers
   }
-  /** Below n; 0 where the tape has ended. */
+  /** A number below n; 0 after the end of the list. */
   draw(n: number): number {
     return (this.numbers[this.at++] ?? 0) % n
   }
@@ -26,7 +26,7 @@ export class Tape {
 
 const bounded = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
 
-/** Numbers without a pattern: arrays drawn one by one are short most of the time, and so would be the schemas. */
+/** Pseudo-random numbers of one seed: generated arrays are mostly short, and so would be the schemas. */
 export const tapes = Arbitrary.map(
   Arbitrary.schema(Schema.Struct({ seed: bounded(1_000_000), length: bounded(100) })),
   ({ length, seed }) => {
@@ -120,7 +120,7 @@ const bareOf = (tape: Tape, depth: number): Mutable => {
 
 const schemaOf = (tape: Tape, depth: number): StructuralSchema => {
   const schema = bareOf(tape, depth)
-  // Null would have to be among the values of an enum.
+  // A nullable enum would need null among its values.
   if (tape.draw(4) === 1 && schema.enum === undefined) schema.nullable = true
   if (tape.draw(4) !== 1) return schema
   return { ...schema, default: applyDefaults(schema, valueOf(schema, tape)) }
@@ -189,7 +189,7 @@ export interface Place {
   readonly replaced: (value: unknown) => unknown
 }
 
-/** Every place of a value that its schema knows, the whole first. */
+/** Every place inside a value that its schema knows, the whole value first. */
 export const places = (schema: StructuralSchema, value: unknown): Array<Place> => {
   const found: Array<Place> = []
   const visit = (place: Place): void => {

@@ -13,7 +13,7 @@ import type { Place } from "./generated.ts"
 interface Case {
   readonly schema: StructuralSchema
   readonly value: unknown
-  /** For whatever else is to be chosen. */
+  /** Numbers for further choices. */
   readonly more: Tape
 }
 
@@ -25,7 +25,7 @@ const cases: Arbitrary.Arbitrary<Case> = Arbitrary.map(tapes, (numbers) => {
 
 const same = (a: unknown, b: unknown): boolean => Lists.canonical(a) === Lists.canonical(b)
 
-/** A value that the place's own schema does not allow, and no default or null rule saves. */
+/** A value that the place's own schema refuses, also after defaults are filled in and nulls are dropped. */
 const wrongFor = ({ schema }: Place, tape: Tape): unknown => {
   if (schema["x-kubernetes-int-or-string"] === true) return true
   switch (schema.type) {
@@ -49,15 +49,15 @@ const wrongFor = ({ schema }: Place, tape: Tape): unknown => {
 }
 
 describe("Faults", () => {
-  checkProperty("a value that fits is not refused", cases, ({ schema, value }) => {
+  checkProperty("a valid value is accepted", cases, ({ schema, value }) => {
     return Faults.faults(schema, value, "").length === 0
   })
 
-  checkProperty("a value that does not fit in one place is refused for it", cases, ({ more, schema, value }) =>
+  checkProperty("a value that is invalid in one place is refused for that place", cases, ({ more, schema, value }) =>
     places(schema, value).every((place) => {
       const causes = Faults.faults(schema, place.replaced(wrongFor(place, more)), "")
       const field = place.path === "" ? "<nil>" : place.path
-      // A number beyond its format and what fits no alternative are reported with the object as a whole.
+      // A number beyond its format, and a value that fits no alternative, are errors of the object as a whole.
       const isOfPlace = (one: Cause) =>
         one.field === field || (one.field === "<nil>" && one.message.includes(place.path))
       return causes.length > 0 && causes.every(isOfPlace)
@@ -75,30 +75,34 @@ describe("Faults", () => {
     })
   })
 
-  checkProperty("null is refused where it is no value", cases, ({ more, schema, value }) => {
+  checkProperty("null is refused where it is not nullable", cases, ({ more, schema, value }) => {
     const all = places(schema, value)
     const place = all[more.draw(all.length)]!
     const refused = Faults.faults(schema, place.replaced(null), "").length > 0
     return refused === (place.schema.nullable !== true)
   })
 
-  checkProperty("all, any, one and none of some schemas", cases, ({ more, schema, value }) => {
-    const good: StructuralSchema = schema
-    const bad: StructuralSchema = { type: "string" }
-    const list = Array.from({ length: 1 + more.draw(3) }, () => more.pick(good, bad))
-    const fitting = list.filter((one) => one === good).length
-    const isFine = (one: StructuralSchema) => Faults.faults(one, value, "spec").length === 0
-    return (
-      isFine({ allOf: list }) === (fitting === list.length) &&
-      isFine({ anyOf: list }) === fitting > 0 &&
-      isFine({ oneOf: list }) === (fitting === 1) &&
-      isFine({ not: list[0]! }) === (list[0] === bad)
-    )
-  })
+  checkProperty(
+    "allOf, anyOf, oneOf and not accept the combinations that they name",
+    cases,
+    ({ more, schema, value }) => {
+      const good: StructuralSchema = schema
+      const bad: StructuralSchema = { type: "string" }
+      const list = Array.from({ length: 1 + more.draw(3) }, () => more.pick(good, bad))
+      const fitting = list.filter((one) => one === good).length
+      const isFine = (one: StructuralSchema) => Faults.faults(one, value, "spec").length === 0
+      return (
+        isFine({ allOf: list }) === (fitting === list.length) &&
+        isFine({ anyOf: list }) === fitting > 0 &&
+        isFine({ oneOf: list }) === (fitting === 1) &&
+        isFine({ not: list[0]! }) === (list[0] === bad)
+      )
+    }
+  )
 })
 
-/** The value with members of names that no schema has, wherever a schema looks. */
-const littered = (schema: StructuralSchema, value: unknown, tape: Tape) => {
+/** The value with members that the schema does not know, in every object. */
+const withUnknownFields = (schema: StructuralSchema, value: unknown, tape: Tape) => {
   const dropped: Array<string> = []
   let out = value
   for (const { path, schema: of, value: at } of places(schema, value).toReversed()) {
@@ -124,29 +128,29 @@ const embedded: StructuralSchema = {
 }
 
 describe("Prune", () => {
-  checkProperty("what is known stays, as the very same value", cases, ({ schema, value }) => {
+  checkProperty("a value with known fields only is returned itself", cases, ({ schema, value }) => {
     const { dropped, value: pruned } = Prune.prune(schema, value)
     return pruned === value && dropped.length === 0
   })
 
   checkProperty("unknown fields are pruned and reported", cases, ({ more, schema, value }) => {
-    const litter = littered(schema, value, more)
-    const before = Lists.canonical(litter.value)
-    const { dropped, value: pruned } = Prune.prune(schema, litter.value)
+    const withUnknown = withUnknownFields(schema, value, more)
+    const before = Lists.canonical(withUnknown.value)
+    const { dropped, value: pruned } = Prune.prune(schema, withUnknown.value)
     return (
       same(pruned, value) &&
-      same([...dropped].sort(), [...litter.dropped].sort()) &&
-      Lists.canonical(litter.value) === before
+      same([...dropped].sort(), [...withUnknown.dropped].sort()) &&
+      Lists.canonical(withUnknown.value) === before
     )
   })
 
-  checkProperty("doing it twice is doing it once", cases, ({ more, schema, value }) => {
+  checkProperty("is idempotent", cases, ({ more, schema, value }) => {
     const other = schemaFrom(more)
     const once = Prune.prune(other, valueOf(schema, more)).value
     return Prune.prune(other, once).value === once && value !== undefined
   })
 
-  checkProperty("every object of the API has metadata", tapes, (numbers) => {
+  checkProperty("apiVersion, kind and metadata of the object and of embedded resources are kept", tapes, (numbers) => {
     const object = { apiVersion: "v1", kind: "Pod", metadata: { labels: { a: `${numbers.length}` } } }
     const given = { ...object, object: { ...object, spec: { x: 1 }, other: 1 }, apiversion: 1 }
     const { dropped, value } = Prune.prune(embedded, given)
@@ -156,15 +160,15 @@ describe("Prune", () => {
     )
   })
 
-  checkProperty("what is known inside of what is preserved is pruned", tapes, (numbers) => {
+  checkProperty("known fields inside of preserved fields are pruned", tapes, (numbers) => {
     const { value } = Prune.prune(embedded, { free: { any: { b: numbers }, known: { a: "", b: "" } } })
     return same(value, { free: { any: { b: numbers }, known: { a: "" } } })
   })
 })
 
-/** The value without what has a default, wherever leaving it out is allowed. */
-const stripped = (schema: StructuralSchema, value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map((one) => stripped(schema.items ?? {}, one))
+/** The value without members that equal their default. */
+const withoutDefaults = (schema: StructuralSchema, value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map((one) => withoutDefaults(schema.items ?? {}, one))
   if (typeof value !== "object" || value === null) return value
   const out: Record<string, unknown> = {}
   for (const [name, one] of Object.entries(value)) {
@@ -172,29 +176,34 @@ const stripped = (schema: StructuralSchema, value: unknown): unknown => {
     const additional = typeof schema.additionalProperties === "object" ? schema.additionalProperties : {}
     const of = (known ? schema.properties?.[name] : undefined) ?? additional
     if (known && of.default !== undefined && same(of.default, one)) continue
-    Object.defineProperty(out, name, { value: stripped(of, one), enumerable: true, configurable: true, writable: true })
+    Object.defineProperty(out, name, {
+      value: withoutDefaults(of, one),
+      enumerable: true,
+      configurable: true,
+      writable: true
+    })
   }
   return out
 }
 
 describe("Default", () => {
-  checkProperty("doing it twice is doing it once, and changes nothing", cases, ({ schema, value }) => {
+  checkProperty("is idempotent, and does not change its argument", cases, ({ schema, value }) => {
     const once = Default.applyDefaults(schema, value)
     return Default.applyDefaults(schema, once) === once
   })
 
-  checkProperty("what is filled in fits", cases, ({ schema, value }) => {
+  checkProperty("the filled in value is valid", cases, ({ schema, value }) => {
     return Faults.faults(schema, Default.applyDefaults(schema, value), "").length === 0
   })
 
-  checkProperty("what equals its default may be left out", cases, ({ schema, value }) => {
+  checkProperty("a field that equals its default may be left out", cases, ({ schema, value }) => {
     const full = Default.applyDefaults(schema, value)
-    const less = stripped(schema, full)
+    const less = withoutDefaults(schema, full)
     const before = Lists.canonical(less)
     return same(Default.applyDefaults(schema, less), full) && Lists.canonical(less) === before
   })
 
-  checkProperty("what is there stays", cases, ({ schema, value }) => {
+  checkProperty("existing values are kept", cases, ({ schema, value }) => {
     const full = Default.applyDefaults(schema, value)
     const after = new Map(places(schema, full).map((one) => [one.path, one.value]))
     return places(schema, value).every(
@@ -202,7 +211,7 @@ describe("Default", () => {
     )
   })
 
-  checkProperty("null that is no value is as if it were not there", cases, ({ more, schema, value }) => {
+  checkProperty("a null that is not nullable is treated as absent", cases, ({ more, schema, value }) => {
     const all = places(schema, value).filter(
       (one) => one.path !== "" && !one.path.endsWith("]") && one.schema.nullable !== true
     )
@@ -231,7 +240,7 @@ describe("Structure", () => {
     )
   })
 
-  checkProperty("what narrows says no types and names nothing new", cases, ({ more, schema }) => {
+  checkProperty("a narrowing schema declares no types and no new fields", cases, ({ more, schema }) => {
     const junction = more.pick("allOf", "anyOf", "oneOf")
     const narrowed = { ...schema, [junction]: [{ properties: { unheard: { maximum: 1 } } }] }
     const typed = { ...schema, [junction]: [{ type: "object" }] }
@@ -244,7 +253,7 @@ describe("Structure", () => {
     )
   })
 
-  checkProperty("a default is a value that fits", cases, ({ more, schema, value }) => {
+  checkProperty("a default has to be valid", cases, ({ more, schema, value }) => {
     const all = places(schema, value)
     const place = all[more.draw(all.length)]!
     const broken = replacedIn(schema, place.schema, { ...place.schema, default: wrongFor(place, more) })
@@ -252,7 +261,7 @@ describe("Structure", () => {
   })
 })
 
-/** The schema with one of those inside of it replaced, wherever it is. */
+/** The schema with one of its inner schemas replaced. */
 const replacedIn = (schema: StructuralSchema, found: StructuralSchema, by: StructuralSchema): StructuralSchema => {
   if (schema === found) return by
   const out: Record<string, unknown> = { ...schema }

@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** Sets and maps hold nothing twice, wherever they are. */
+/** Sets and maps have no element twice, wherever they are. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Lists from "../../../src/kube/structural/lists.ts"
@@ -20,14 +20,14 @@ const map: StructuralSchema = {
 
 const atomic: StructuralSchema = { type: "array", items: { type: "integer" } }
 
-/** The same list by itself, in a list, in an object and in a map, with the path at which it is found. */
+/** The same list by itself, in a list, in an object and in a map, each with its path. */
 const around = (schema: StructuralSchema, list: ReadonlyArray<unknown>) => [
   { schema: { properties: { spec: schema } }, value: { spec: list }, path: "spec" },
   { schema: { properties: { a: { items: schema } } }, value: { a: [[], list] }, path: "a[1]" },
   { schema: { additionalProperties: { properties: { b: schema } } }, value: { x: { b: list } }, path: "x.b" }
 ]
 
-/** Indexes of elements that are the second of their key. */
+/** The indexes of elements that are the second with their key. */
 const seconds = (keys: ReadonlyArray<string>): ReadonlyArray<number> =>
   keys.flatMap((key, index) => (keys.slice(0, index).filter((one) => one === key).length === 1 ? [index] : []))
 
@@ -44,7 +44,7 @@ const ports = Arbitrary.array(
   { maxLength: 6 }
 )
 
-/** One way or another to write an element: keys in either order, the default left out. */
+/** Spellings of an element: keys in either order, the default left out or not. */
 const element = ({
   order,
   port,
@@ -58,28 +58,28 @@ const element = ({
   return order ? { port, ...own, note: "a" } : { ...own, port }
 }
 
-const told = (schema: StructuralSchema, list: ReadonlyArray<unknown>, keys: ReadonlyArray<string>) =>
+const reportsOnce = (schema: StructuralSchema, list: ReadonlyArray<unknown>, keys: ReadonlyArray<string>) =>
   around(schema, list).every(({ path, schema, value }) => {
     const fields = Lists.repeated(schema, value, "").map(({ field }) => field)
     return JSON.stringify(fields) === JSON.stringify(seconds(keys).map((index) => `${path}[${index}]`))
   })
 
 describe("Lists", () => {
-  checkProperty("a set reports each duplicate value once", numbers, (list) => told(set, list, list.map(String)))
+  checkProperty("a set reports each duplicate value once", numbers, (list) => reportsOnce(set, list, list.map(String)))
 
   checkProperty("a map reports each duplicate key, defaults included", ports, (list) => {
     const keys = list.map(({ port, protocol }) => `${port} ${protocol === "none" ? "TCP" : protocol}`)
-    return told(map, list.map(element), keys)
+    return reportsOnce(map, list.map(element), keys)
   })
 
   checkProperty("objects in a set are compared by their members, in any order", ports, (list) => {
     const objects = list.map(({ order, port, protocol }) => (order ? { port, protocol } : { protocol, port }))
-    return told(
+    return reportsOnce(
       set,
       objects,
       list.map(({ port, protocol }) => `${port} ${protocol}`)
     )
   })
 
-  checkProperty("any other list may hold what it likes", numbers, (list) => told(atomic, list, []))
+  checkProperty("an atomic list may have equal elements", numbers, (list) => reportsOnce(atomic, list, []))
 })

@@ -1,4 +1,4 @@
-/** The words in which values and schemas are refused, one row each. */
+/** The error messages of refused values and schemas, one case each. */
 import { assert, describe, it } from "@effect/vitest"
 import { check } from "../../../src/kube/structural/check.ts"
 import { applyDefaults } from "../../../src/kube/structural/applyDefaults.ts"
@@ -11,7 +11,7 @@ const specOf = (properties: Record<string, StructuralSchema>, more: StructuralSc
 })
 
 const values: ReadonlyArray<
-  readonly [what: string, schema: StructuralSchema, spec: unknown, told: ReadonlyArray<string>]
+  readonly [what: string, schema: StructuralSchema, spec: unknown, textsOf: ReadonlyArray<string>]
 > = [
   [
     "too great",
@@ -169,7 +169,7 @@ const values: ReadonlyArray<
 
 const root = (properties: object, more: object = {}): object => ({ type: "object", properties, ...more })
 
-const schemas: ReadonlyArray<readonly [what: string, schema: unknown, told: ReadonlyArray<string>]> = [
+const schemas: ReadonlyArray<readonly [what: string, schema: unknown, textsOf: ReadonlyArray<string>]> = [
   ["a good schema", root({ spec: { type: "object" } }), []],
   [
     "a pattern that Go cannot read",
@@ -304,26 +304,26 @@ const schemas: ReadonlyArray<readonly [what: string, schema: unknown, told: Read
   ]
 ]
 
-const told = (causes: ReadonlyArray<{ readonly field: string; readonly message: string }>) =>
+const textsOf = (causes: ReadonlyArray<{ readonly field: string; readonly message: string }>) =>
   causes.map(({ field, message }) => `${field}: ${message}`)
 
-describe("words of refused values", () => {
+describe("the errors of a value", () => {
   for (const [what, schema, spec, expected] of values) {
-    it(`reports ${what}`, () => {
+    it(`report ${what}`, () => {
       assert.deepStrictEqual(check(schema, "schema"), [])
-      assert.deepStrictEqual(told(validate(schema, { spec })), expected)
+      assert.deepStrictEqual(textsOf(validate(schema, { spec })), expected)
     })
   }
 })
 
-describe("words of refused schemas", () => {
+describe("the errors of a schema", () => {
   for (const [what, schema, expected] of schemas) {
-    it(`reports ${what}`, () => assert.deepStrictEqual(told(check(schema, "schema")), expected))
+    it(`report ${what}`, () => assert.deepStrictEqual(textsOf(check(schema, "schema")), expected))
   }
 })
 
 describe("defaults", () => {
-  it("fill in what is below a default, and share what was complete", () => {
+  it("are filled in inside of a default, and a complete object is returned itself", () => {
     const schema = specOf({ port: { type: "integer", default: 80 } }, { default: {} })
     assert.deepStrictEqual(applyDefaults(schema, {}), { spec: { port: 80 } })
     const full = { spec: { port: 1 } }

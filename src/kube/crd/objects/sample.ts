@@ -1,6 +1,6 @@
 /**
- * A short value that a structural schema allows, for people to start from: what is required, and what has a default, with it. A best effort:
- * patterns and rules are not understood, so whoever asks must look whether the value is good.
+ * A short value that a structural schema allows, as an example for users: it has what is required and what has a default. A best effort:
+ * patterns and rules are ignored, so the caller has to validate the value.
  */
 import type { StructuralSchema } from "../../structural/StructuralSchema.ts"
 
@@ -25,7 +25,7 @@ export const sampleOf = (schema: StructuralSchema): unknown => {
   }
 }
 
-/** Of structs with a discriminator, the first. */
+/** Of structs in a union, the first. */
 const members = (schema: StructuralSchema): object => {
   const branch = schema.oneOf?.[0]
   const required = new Set([...(schema.required ?? []), ...(branch?.required ?? [])])
@@ -52,7 +52,7 @@ const texts: Readonly<Record<string, string>> = {
 const text = ({ format = "", maxLength, minLength = 0 }: StructuralSchema): string =>
   (texts[format] ?? "example").padEnd(minLength, "x").slice(0, maxLength)
 
-/** The number nearest to 1 from below its bounds on. */
+/** The number within the bounds that is nearest to 1, rounded up to a multiple. */
 const amount = (schema: StructuralSchema): number => {
   const { exclusiveMaximum, exclusiveMinimum, maximum = Infinity, minimum = -Infinity, multipleOf } = schema
   const step = schema.type === "number" ? 0.5 : 1

@@ -1,10 +1,10 @@
 /**
- * Whether JSON has the shape of a schema at all: each member of the type it has to have. Asked first, so that everything else may rely on
- * the types. Members that no schema has are left alone: the server drops them. A null is of no type, and refused.
+ * Whether a JSON value has the shape of a schema at all: each member has the right type. Checked first, so that all other checks can rely
+ * on the types. Unknown members are ignored, because the server drops them. Null has no type, and is refused.
  */
 import { isMembers } from "../StructuralSchema.ts"
 import type { Cause, Members } from "../StructuralSchema.ts"
-import { typeInvalid } from "../words.ts"
+import { typeInvalid } from "../fieldErrors.ts"
 
 type Shape = "boolean" | "list" | "map" | "number" | "schema" | "schemaOrFlag" | "schemas" | "string" | "strings"
 
@@ -50,13 +50,13 @@ const shapes: ReadonlyMap<string, Shape> = new Map(
 /** A cause for each member of a wrong type. */
 export const malformed = (schema: unknown, path: string): ReadonlyArray<Cause> => {
   const causes: Array<Cause> = []
-  look(schema, path, causes)
+  visit(schema, path, causes)
   return causes
 }
 
-const look = (schema: unknown, path: string, causes: Array<Cause>): void => {
+const visit = (schema: unknown, path: string, causes: Array<Cause>): void => {
   if (!isMembers(schema)) causes.push(typeInvalid(path, schema, "must be a schema"))
-  else for (const [name, shape] of shapes) lookAt(schema, name, { path, shape, causes })
+  else for (const [name, shape] of shapes) visitMember(schema, name, { path, shape, causes })
 }
 
 interface Place {
@@ -65,20 +65,20 @@ interface Place {
   readonly causes: Array<Cause>
 }
 
-const lookAt = (schema: Members, name: string, { causes, path, shape }: Place): void => {
+const visitMember = (schema: Members, name: string, { causes, path, shape }: Place): void => {
   const value = Object.hasOwn(schema, name) ? schema[name] : undefined
   if (value === undefined) return
   const field = `${path}.${name}`
-  if (shape === "schema" || (shape === "schemaOrFlag" && typeof value !== "boolean")) return look(value, field, causes)
-  if (!fits[shape](value)) causes.push(typeInvalid(field, value, `must be ${articles[shape]}`))
+  if (shape === "schema" || (shape === "schemaOrFlag" && typeof value !== "boolean")) return visit(value, field, causes)
+  if (!hasShape[shape](value)) causes.push(typeInvalid(field, value, `must be ${shapeNames[shape]}`))
   else if (shape === "schemas" && Array.isArray(value)) {
-    for (const [index, one] of value.entries()) look(one, `${field}[${index}]`, causes)
+    for (const [index, one] of value.entries()) visit(one, `${field}[${index}]`, causes)
   } else if (shape === "map" && isMembers(value)) {
-    for (const key of Object.keys(value)) look(value[key], `${field}[${key}]`, causes)
+    for (const key of Object.keys(value)) visit(value[key], `${field}[${key}]`, causes)
   }
 }
 
-const fits: Readonly<Record<Shape, (value: unknown) => boolean>> = {
+const hasShape: Readonly<Record<Shape, (value: unknown) => boolean>> = {
   boolean: (value) => typeof value === "boolean",
   list: Array.isArray,
   map: isMembers,
@@ -90,7 +90,7 @@ const fits: Readonly<Record<Shape, (value: unknown) => boolean>> = {
   strings: (value) => Array.isArray(value) && value.every((one) => typeof one === "string")
 }
 
-const articles: Readonly<Record<Shape, string>> = {
+const shapeNames: Readonly<Record<Shape, string>> = {
   boolean: "a boolean",
   list: "an array",
   map: "an object",

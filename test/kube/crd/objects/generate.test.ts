@@ -1,4 +1,4 @@
-/** Objects drawn at random are good ones, by the Schema and by the definition; so is the sample that people start from. */
+/** Random objects are valid by the Schema and by the definition, and so is the sample for users. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -14,13 +14,13 @@ import { recipes } from "../recipes.ts"
 
 const widget = { group: "example.com", version: "v1", kind: "Widget", plural: "widgets" } as const
 
-/** Good by the definition, and nothing in it that would be pruned. */
+/** Valid by the definition, and without anything that would be pruned. */
 const isAllowed = (resource: Resource.AnyCustom, object: unknown): boolean => {
   const schema = Result.getOrThrow(Crd.make(resource)).spec.versions[0]?.schema.openAPIV3Schema ?? {}
   return validate(schema, object).length === 0 && prune(schema, object).value === object
 }
 
-/** A list whose elements only the definition knows to be unique. */
+/** A list whose elements are unique by the definition only. */
 const Ports = Resource.make({
   ...widget,
   scope: "Cluster",
@@ -34,7 +34,7 @@ const Ports = Resource.make({
 
 describe("objects of a kind", () => {
   it.effect.prop(
-    "that are drawn are good, and come back from reading and writing",
+    "that are random are valid, and are the same after decoding and encoding",
     { object: Resource.arbitrary(Memcached) },
     ({ object }) => {
       assert.isTrue(isAllowed(Memcached, object))
@@ -47,7 +47,7 @@ describe("objects of a kind", () => {
   )
 
   it.effect.prop(
-    "that are drawn keep what only the definition asks for",
+    "that are random obey rules that only the definition has",
     { object: Resource.arbitrary(Ports) },
     ({ object }) => {
       assert.isTrue(isAllowed(Ports, object))
@@ -58,7 +58,7 @@ describe("objects of a kind", () => {
   )
 
   it.effect.prop(
-    "that are bad are refused by both, for a reason inside of them",
+    "that are invalid are refused by both, for a field inside of them",
     { object: Resource.invalid(Memcached) },
     ({ object }) => {
       assert.isFalse(isAllowed(Memcached, object))
@@ -69,7 +69,7 @@ describe("objects of a kind", () => {
     { arbitrary: { runs: runs(100) } }
   )
 
-  it.effect("are bad in every way that the declaration knows", () =>
+  it.effect("are invalid in every way that the declaration allows to be invalid", () =>
     Effect.gen(function* () {
       const drawn = yield* Arbitrary.sampleEffect(Resource.invalid(Memcached), { count: 400, seed: 1 })
       const paths = new Set(drawn.map((one) => Result.getOrThrow(Result.flip(Memcached.decode(one))).path))
@@ -82,7 +82,7 @@ describe("objects of a kind", () => {
     })
   )
 
-  it("have a sample that says what is required and what is by default", () => {
+  it("have a sample with what is required and what has a default", () => {
     assert.deepStrictEqual<unknown>(Resource.sample(Memcached), {
       apiVersion: "cache.example.com/v1alpha1",
       kind: "Memcached",
@@ -91,7 +91,7 @@ describe("objects of a kind", () => {
     })
   })
 
-  it("have none where one cannot be guessed", () => {
+  it("have no sample where a value cannot be guessed", () => {
     const Coded = Resource.make({
       ...widget,
       spec: Schema.Struct({ code: Schema.String.check(Schema.isPattern(/^\d+$/)) })
@@ -99,7 +99,7 @@ describe("objects of a kind", () => {
     assert.isUndefined(Resource.sample(Coded))
   })
 
-  it.effect("have samples that are good, whatever the Schema", () =>
+  it.effect("have samples that are valid, whatever the Schema", () =>
     Effect.gen(function* () {
       let found = 0
       const result = yield* Arbitrary.checkEffect(

@@ -1,10 +1,10 @@
 /**
- * The words of a refused field, as the API server has them. Values are shown as JSON. Each function makes one cause; nothing here decides
- * anything. Source: apimachinery util/validation/field, kube-openapi validation/errors.
+ * The errors of single fields, with the API server's messages. Values are shown as JSON. Each function makes one cause.
+ * Source: apimachinery util/validation/field, kube-openapi validation/errors.
  */
 import type { Cause } from "./StructuralSchema.ts"
 
-/** How the server names the object as a whole. */
+/** The field of an error of the object as a whole. */
 export const whole = "<nil>"
 
 export const shown = (value: unknown): string => JSON.stringify(value) ?? "null"
@@ -17,7 +17,7 @@ export const invalid = (field: string, value: unknown, detail: string): Cause =>
   field
 })
 
-/** The API has one reason for both, but distinguishes them here. */
+/** For the API both have one reason; here they are distinguished. */
 export const typeInvalid = (field: string, value: unknown, detail: string): Cause => ({
   ...invalid(field, value, detail),
   reason: "FieldValueTypeInvalid"

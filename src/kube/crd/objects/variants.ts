@@ -1,29 +1,29 @@
 /**
- * What can be done to a good value so that its structural schema may no longer allow it, one thing at a time: a field that is missing, another
- * type, a bound overstepped, at any depth. Proposals only: whoever asks looks whether a value is really refused.
+ * Variants of a valid value that its structural schema may not allow, each with one change, at any depth: a missing field, another type,
+ * a bound exceeded. The caller has to check that a variant is really invalid.
  */
 import type { StructuralSchema } from "../../structural/StructuralSchema.ts"
 import { additionalOf, isMembers, propertyOf } from "../../structural/StructuralSchema.ts"
 
-export const spoiled = (schema: StructuralSchema, value: unknown): ReadonlyArray<unknown> => [
+export const variantsOf = (schema: StructuralSchema, value: unknown): ReadonlyArray<unknown> => [
   ...otherTypes.filter((other) => typeof other !== typeof value || Array.isArray(other) !== Array.isArray(value)),
-  ...inside(schema, value),
-  ...beyond(schema, value)
+  ...innerVariants(schema, value),
+  ...beyondBounds(schema, value)
 ]
 
 const otherTypes: ReadonlyArray<unknown> = [0.5, "?", true, [], {}]
 
-/** A member or an element that is spoiled, or a member that is gone. */
-const inside = (schema: StructuralSchema, value: unknown): ReadonlyArray<unknown> => {
+/** Variants of one member or element, and the value without a required member. */
+const innerVariants = (schema: StructuralSchema, value: unknown): ReadonlyArray<unknown> => {
   if (Array.isArray(value)) {
     const { items = {} } = schema
-    return value.flatMap((one, at) => spoiled(items, one).map((bad): unknown => value.with(at, bad)))
+    return value.flatMap((one, at) => variantsOf(items, one).map((variant): unknown => value.with(at, variant)))
   }
   if (!isMembers(value)) return []
   return Object.keys(value).flatMap((name) => {
     const of = propertyOf(schema, name) ?? additionalOf(schema)
-    const bad = of === undefined ? [] : spoiled(of, value[name]).map((inner) => put(value, name, inner))
-    return schema.required?.includes(name) === true ? bad.concat(without(value, name)) : bad
+    const variants = of === undefined ? [] : variantsOf(of, value[name]).map((inner) => put(value, name, inner))
+    return schema.required?.includes(name) === true ? variants.concat(without(value, name)) : variants
   })
 }
 
@@ -32,8 +32,8 @@ const put = (value: object, name: string, inner: unknown): object => ({ ...value
 const without = (value: object, name: string): object =>
   Object.fromEntries(Object.entries(value).filter(([key]) => key !== name))
 
-/** Just over the bounds, and besides the lists of values. */
-const beyond = (schema: StructuralSchema, value: unknown): ReadonlyArray<unknown> => {
+/** Just beyond the bounds, and a text that no enumeration has. */
+const beyondBounds = (schema: StructuralSchema, value: unknown): ReadonlyArray<unknown> => {
   const { maximum, maxItems, maxLength, minimum, minItems = 0, minLength = 0, multipleOf } = schema
   if (typeof value === "number") {
     return [minimum, maximum]
