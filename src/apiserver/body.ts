@@ -56,7 +56,7 @@ export const parseJson = (text: string): Json | undefined => {
   try {
     return JSON.parse(text) as Json
   } catch {
-    return undefined // the caller words the refusal
+    return undefined // the caller makes the error
   }
 }
 

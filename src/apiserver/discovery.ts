@@ -41,7 +41,7 @@ export const make = (resources: ReadonlyArray<ResourceDefinition.ResourceDefinit
         case "apis":
           return aggregated(groups, accept, (group) => group !== "") ?? json(groupList(groups))
         default:
-          return described(groups, segments)
+          return groupOrVersion(groups, segments)
       }
     }
   }
@@ -108,7 +108,7 @@ const groupList = (groups: Groups) => ({
   groups: [...groups].filter(([group]) => group !== "").map(([group, versions]) => groupDocument(group, versions))
 })
 
-const described = (groups: Groups, segments: ReadonlyArray<string>): Answer | undefined => {
+const groupOrVersion = (groups: Groups, segments: ReadonlyArray<string>): Answer | undefined => {
   const [root, ...rest] = segments
   const [first = ""] = rest
   const named = root === "apis" && first !== "" ? groups.get(first) : undefined
@@ -148,7 +148,7 @@ const resources = (resource: ResourceDefinition.ResourceDefinition): ReadonlyArr
 ]
 
 /** Subresources with a kind of their own. */
-const foreign: Readonly<
+const otherKinds: Readonly<
   Record<string, Pick<ResourceDefinition.ResourceDefinition, "group" | "version" | "kind" | "verbs">>
 > = {
   scale: { group: "autoscaling", version: "v1", kind: "Scale", verbs: ["get", "patch", "update"] },
@@ -158,7 +158,7 @@ const foreign: Readonly<
 }
 
 const subresource = (resource: ResourceDefinition.ResourceDefinition, name: string) => {
-  const other = foreign[name]
+  const other = otherKinds[name]
   if (other !== undefined) return other
   const verbs = name === "finalize" ? ["update"] : ["get", "patch", "update"]
   return { group: resource.group, version: resource.version, kind: resource.kind, verbs }

@@ -33,7 +33,7 @@ export const Fault = Schema.Union([
   Schema.TaggedStruct("CutWatch", { after: count, how: Schema.Literals(["end", "reset", "silence"]) }),
   /** Every event of a watch arrives twice. */
   Schema.TaggedStruct("DuplicateEvents", {}),
-  /** 410: as an ERROR event of a watch after so many events (none unless said), or as the answer to anything else. */
+  /** 410: as an ERROR event of a watch after so many events (none by default), or as the answer to anything else. */
   Schema.TaggedStruct("Gone", { after: Schema.optionalKey(count) }),
   /**
    * A list returns the state of so many revisions ago, as from a cache that lags behind. Affects only lists that allow it: those with
@@ -92,7 +92,7 @@ const grouped: ReadonlyMap<string, string> = new Map(
  * A built-in resource without its group is a mistake: the rule would match no call, and the test that has it could not fail. An unknown
  * name may be that of a custom resource that is installed later.
  */
-const mustBeInFull = (resource: string): void => {
+const requireGroup = (resource: string): void => {
   const [plural = "", ...rest] = resource.split("/")
   const name = grouped.get(plural)
   if (name === undefined) return
@@ -101,7 +101,7 @@ const mustBeInFull = (resource: string): void => {
 
 /** A matcher as a function. Throws when the group of a built-in resource is missing. */
 export const on = (what: Calls): ((request: Request) => boolean) => {
-  if (what.resource !== undefined) mustBeInFull(what.resource)
+  if (what.resource !== undefined) requireGroup(what.resource)
   return (request) =>
     (what.verb === undefined || request.context.verb === what.verb) &&
     (what.resource === undefined || request.context.resource === what.resource) &&
@@ -123,11 +123,11 @@ const none: ReadonlyArray<Fault> = []
 
 /** A script with these rules. */
 export const make = (initial: ReadonlyArray<Rule> = []): Script => {
-  let rules: Array<{ readonly rule: Rule; readonly meets: (request: Request) => boolean; left: number }> = []
+  let rules: Array<{ readonly rule: Rule; readonly matches: (request: Request) => boolean; left: number }> = []
   const set = (next: ReadonlyArray<Rule>): void => {
     rules = next.map((rule) => ({
       rule,
-      meets: typeof rule.match === "function" ? rule.match : on(rule.match),
+      matches: typeof rule.match === "function" ? rule.match : on(rule.match),
       left: rule.times ?? Number.POSITIVE_INFINITY
     }))
   }
@@ -136,9 +136,9 @@ export const make = (initial: ReadonlyArray<Rule> = []): Script => {
     set,
     take: (request) => {
       if (rules.length === 0) return none
-      const met = rules.filter((entry) => entry.left > 0 && entry.meets(request))
-      for (const entry of met) entry.left--
-      return met.map((entry) => entry.rule.fault)
+      const matched = rules.filter((entry) => entry.left > 0 && entry.matches(request))
+      for (const entry of matched) entry.left--
+      return matched.map((entry) => entry.rule.fault)
     }
   }
 }

@@ -17,21 +17,21 @@ const user: User = { name: "system:admin", groups: ["system:masters", "system:au
 export const make = (api: Api, faults: Script, revision: Effect.Effect<number>): Transport["Service"] => ({
   send: (request) =>
     Effect.suspend(() => {
-      const met = faults.take(request)
-      if (met.length === 0) return call(api, request)
-      const answered = mayBeStale(request, met)
+      const matched = faults.take(request)
+      if (matched.length === 0) return call(api, request)
+      const answered = mayBeStale(request, matched)
         ? Effect.flatMap(revision, (now) =>
             // A compacted revision cannot be listed: the list is a present one then.
-            Effect.catch(call(api, aged(request, met, now)), () => call(api, request))
+            Effect.catch(call(api, asStaleList(request, matched, now)), () => call(api, request))
           )
         : call(api, request)
-      return withFaults(request, met, answered)
+      return withFaults(request, matched, answered)
     }),
   watch: (request) =>
     Stream.suspend(() => {
-      const met = faults.take(request)
+      const matched = faults.take(request)
       const open = Stream.unwrap(Effect.flatMap(api.handle(toWatch(request)), (answer) => opened(request, answer)))
-      return met.length === 0 ? open : watchWithFaults(request, met, open)
+      return matched.length === 0 ? open : watchWithFaults(request, matched, open)
     })
 })
 
@@ -67,7 +67,7 @@ const noQuery = new URLSearchParams()
 
 const toSearch = (query: Query | undefined): URLSearchParams => {
   if (query === undefined) return noQuery
-  return isLike(query, latest.query) ? latest.search : (latest = { query, search: searchOf(query) }).search
+  return isSameQuery(query, latest.query) ? latest.search : (latest = { query, search: searchOf(query) }).search
 }
 
 /** Memoizes the last query: calls of one kind come in bursts, and the server does not change a query. */
@@ -76,7 +76,7 @@ let latest: { readonly query: Query; readonly search: URLSearchParams } = { quer
 /**
  * Whether two queries have the same values under the same names in the same order, as those of one kind of call do. False when in doubt.
  */
-const isLike = (a: Query, b: Query): boolean => {
+const isSameQuery = (a: Query, b: Query): boolean => {
   const names = Object.keys(a)
   const others = Object.keys(b)
   if (names.length !== others.length) return false
@@ -214,18 +214,18 @@ const answerOf = (request: Request, fault: Fault): ApiError.ApiError | undefined
 /** Delays add up; the first fault that ends the call determines its result. */
 const withFaults = (
   request: Request,
-  met: ReadonlyArray<Fault>,
+  matched: ReadonlyArray<Fault>,
   call: Effect.Effect<Response, ApiError.ApiError>
 ): Effect.Effect<Response, ApiError.ApiError> =>
-  met.reduceRight((next, fault) => {
+  matched.reduceRight((next, fault) => {
     if (fault._tag === "Delay") return Effect.delay(next, fault.millis)
     if (fault._tag === "DropAnswer") return Effect.andThen(next, Effect.fail(reset(request)))
     const answer = answerOf(request, fault)
     return answer === undefined ? next : Effect.fail(answer)
   }, call)
 
-const watchWithFaults = (request: Request, met: ReadonlyArray<Fault>, open: Events): Events =>
-  met.reduceRight((next, fault) => {
+const watchWithFaults = (request: Request, matched: ReadonlyArray<Fault>, open: Events): Events =>
+  matched.reduceRight((next, fault) => {
     switch (fault._tag) {
       case "Delay":
         return Stream.unwrap(Effect.delay(Effect.succeed(next), fault.millis))
@@ -242,7 +242,7 @@ const watchWithFaults = (request: Request, met: ReadonlyArray<Fault>, open: Even
           fault.how === "end" ? Stream.empty : fault.how === "reset" ? Stream.fail(reset(request)) : Stream.never
         )
       case "DuplicateEvents":
-        return Stream.mapArray(next, twice)
+        return Stream.mapArray(next, duplicated)
       default: {
         const answer = answerOf(request, fault)
         return answer === undefined ? next : Stream.fail(answer)
@@ -251,18 +251,18 @@ const watchWithFaults = (request: Request, met: ReadonlyArray<Fault>, open: Even
   }, open)
 
 /** The copy is a clone: two events never share an object. */
-const twice = (events: Arr.NonEmptyReadonlyArray<WatchEvent>): Arr.NonEmptyReadonlyArray<WatchEvent> =>
+const duplicated = (events: Arr.NonEmptyReadonlyArray<WatchEvent>): Arr.NonEmptyReadonlyArray<WatchEvent> =>
   events.flatMap((event) => [event, structuredClone(event)]) as unknown as Arr.NonEmptyReadonlyArray<WatchEvent>
 
 /** A list with resourceVersion 0 accepts any state. */
-const mayBeStale = (request: Request, met: ReadonlyArray<Fault>): boolean =>
+const mayBeStale = (request: Request, matched: ReadonlyArray<Fault>): boolean =>
   request.context.verb === "list" &&
   String(request.query?.["resourceVersion"]) === "0" &&
-  met.some((fault) => fault._tag === "StaleList")
+  matched.some((fault) => fault._tag === "StaleList")
 
 /** The same list, with resourceVersionMatch Exact at an older revision. */
-const aged = (request: Request, met: ReadonlyArray<Fault>, revision: number): Request => {
-  const stale = met.find((fault) => fault._tag === "StaleList")
+const asStaleList = (request: Request, matched: ReadonlyArray<Fault>, revision: number): Request => {
+  const stale = matched.find((fault) => fault._tag === "StaleList")
   const resourceVersion = String(Math.max(1, revision - (stale?.revisions ?? 0)))
   return { ...request, query: { ...request.query, resourceVersion, resourceVersionMatch: "Exact" } }
 }

@@ -235,7 +235,7 @@ describe("ServiceAccount", () => {
       same(made.spec.initContainers[0].volumeMounts, expected)
       same(made.spec.containers[0].volumeMounts, expected)
       same(made.spec.containers[1].volumeMounts, container.volumeMounts)
-      // A pod that has such a volume already, as a copy of another pod, keeps it.
+      // A pod that already has such a volume, such as a copy of another pod, gets no second one.
       const copy = { ...pod("b"), spec: { containers: pod("b").spec.containers, volumes: made.spec.volumes } }
       const copied = yield* post(pods, copy)
       same(copied.spec.volumes, made.spec.volumes)

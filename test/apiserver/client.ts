@@ -80,7 +80,7 @@ export const watch = Effect.fnUntraced(function* (path: string, query: Query = {
   }
 })
 
-/** Enough yields for a woken watcher to deliver; waits for no time. */
+/** Yields often enough for a woken watcher to deliver; virtual time does not advance. */
 export const settle = Effect.repeat(Effect.yieldNow, { times: 20 })
 
 export const pods = "/api/v1/namespaces/default/pods"

@@ -1,6 +1,6 @@
 /**
  * Defaults of minimal objects: the embedded server sets every field that kube-apiserver 1.20 sets. Fields of newer versions are listed
- * here; nothing else may differ. `DEFAULTS_RECORD` records the objects of the real server.
+ * here, and nothing else may differ. `DEFAULTS_RECORD` records the objects of the real server.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -19,7 +19,7 @@ type Made = Record<string, unknown>
 const file = new URL("defaultsAnswers.json", import.meta.url)
 const recorded = JSON.parse(readFileSync(file, "utf8")) as Record<string, Made>
 
-/** Fields that versions after 1.20 set, or set otherwise. */
+/** Fields that versions after 1.20 set, or set to another value. */
 const newer = new Set([
   "allocateLoadBalancerNodePorts",
   // Of StatefulSets without replicas.

@@ -9,7 +9,7 @@ import { rolldown } from "rolldown"
 const here = fileURLToPath(new URL(".", import.meta.url))
 const program = join(here, "../../../node_modules/.determinism/run.mjs")
 
-/** Node does not run TypeScript by itself. */
+/** Bundles the script, because Node does not run TypeScript here. */
 const build = async () => {
   const bundle = await rolldown({ input: join(here, "determinismRun.ts"), platform: "node", logLevel: "silent" })
   await bundle.write({ file: program, format: "esm", codeSplitting: false })
@@ -24,7 +24,7 @@ const run = async (seed: string, flags: ReadonlyArray<string>, zone: string): Pr
 }
 
 describe("two processes", () => {
-  it("write the same log for the same seed, and another for another", { timeout: 120_000 }, async () => {
+  it("write the same log for the same seed, and different logs for different seeds", { timeout: 120_000 }, async () => {
     await build()
     const [one, two, other] = await Promise.all([
       run("seed", ["--hash-seed=1"], "UTC"),

@@ -1,7 +1,7 @@
 /**
- * One run of the embedded server under a seed: some two thousand random calls through a fault script in virtual time, with a
- * watch on everything they touch. Prints the log: what was asked, what came back, what the watches saw. Started by the test
- * beside it in processes of its own, where nothing but the seed may decide a byte.
+ * One run of the embedded server with a seed: about two thousand random calls through a fault script in virtual time, with watches of
+ * all resources that they write. Prints the log of requests, responses and watch events. `determinism.test.ts` starts it in separate
+ * processes, where the output may depend on the seed only.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -40,7 +40,7 @@ const pod = (name: string, spec: object) => ({
   spec: { containers: [{ name: "main", image: "web:1" }], ...spec }
 })
 
-/** Enough yields to deliver what is due; waits for no time. */
+/** Yields often enough for all due events to be delivered; virtual time does not advance. */
 const settle = Effect.repeat(Effect.yieldNow, { times: 20 })
 
 const pick = <A>(values: ReadonlyArray<A>): Effect.Effect<A> =>
@@ -48,7 +48,7 @@ const pick = <A>(values: ReadonlyArray<A>): Effect.Effect<A> =>
 
 const names = ["a", "b", "c", "d", "e", "f"]
 
-/** A call that may or may not make sense. */
+/** A random call, which may be invalid. */
 const anyCall: Effect.Effect<Request> = Effect.gen(function* () {
   const name = yield* pick(names)
   const value = String(yield* Random.nextIntBetween(0, 5))

@@ -3,6 +3,7 @@ import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
+import * as managedFields from "../../src/apiserver/storage/managedFields.ts"
 import { configMap, configMaps, get, layer, patch, pods, post, put, refused, same } from "./client.ts"
 
 const at = `${configMaps}/a`
@@ -69,6 +70,23 @@ describe("managedFields", () => {
           }
         }
       ])
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("of an empty atomic struct do not depend on the objects that were created before", () =>
+    Effect.gen(function* () {
+      const policies = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"
+      const policyTypes = { "f:policyTypes": {} }
+      const expected = [
+        { podSelector: {}, owned: policyTypes },
+        { podSelector: { matchLabels: { a: "b" } }, owned: { "f:podSelector": {}, ...policyTypes } },
+        { podSelector: {}, owned: policyTypes }
+      ]
+      for (const [index, { owned, podSelector }] of expected.entries()) {
+        const spec = { podSelector, policyTypes: ["Ingress"] }
+        const created = yield* post(policies, { metadata: { name: `p${index}` }, spec }, { fieldManager: "tester" })
+        same(owners(created), [["tester Update", { "f:spec": owned }]])
+      }
     }).pipe(Effect.provide(layer()))
   )
 
@@ -168,6 +186,30 @@ describe("apply", () => {
       same([less.data, managers(less)], [{ y: "1" }, ["two Apply", "one Apply"]])
       const gone = yield* apply("two", at, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } })
       same([gone.data, owners(gone)], [undefined, [["one Apply", { "f:data": {} }]]])
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("of the same configuration with its members in another order makes no revision", () =>
+    Effect.gen(function* () {
+      const { revision } = yield* ApiServer
+      yield* apply("one", at, config({ x: "1", y: "1" }))
+      const before = yield* revision
+      yield* TestClock.adjust("1 hour")
+      yield* apply("one", at, config({ y: "1", x: "1" }))
+      same(yield* revision, before)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("of the same configuration makes no revision, however many field sets the server has seen since", () =>
+    Effect.gen(function* () {
+      const { revision } = yield* ApiServer
+      yield* apply("one", at, config({ x: "1" }))
+      const before = yield* revision
+      const manager = { manager: "other", operation: "Update", apiVersion: "v1", subresource: "" } as const
+      for (let i = 0; i < 5000; i++) managedFields.entry(manager, "", { [`f:m${i}`]: {} })
+      yield* TestClock.adjust("1 hour")
+      yield* apply("one", at, config({ x: "1" }))
+      same(yield* revision, before)
     }).pipe(Effect.provide(layer()))
   )
 

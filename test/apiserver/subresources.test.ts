@@ -1,4 +1,4 @@
-/** Subresources with a kind of their own, and reviews. */
+/** Subresources with a separate kind, and reviews. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { call, configMap, configMaps, get, layer, patch, pod, pods, post, put, refused, same } from "./client.ts"

@@ -6,6 +6,9 @@ import * as Effect from "effect/Effect"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import type { Options } from "../../src/apiserver/ApiServer.ts"
 import type { User } from "../../src/apiserver/Api.ts"
+import { rbac, ref, toUser } from "../conformance/roles.ts"
+
+export { rbac, ref, rule, toUser } from "../conformance/roles.ts"
 
 export const master: User = { name: "system:admin", groups: ["system:masters", "system:authenticated"] }
 
@@ -39,23 +42,6 @@ export const askAs = (
           }
     )
   })
-
-export const rbac = "/apis/rbac.authorization.k8s.io/v1"
-
-export const ref = (kind: "Role" | "ClusterRole", name: string) => ({
-  apiGroup: "rbac.authorization.k8s.io",
-  kind,
-  name
-})
-
-export const toUser = (name: string) => ({ kind: "User", apiGroup: "rbac.authorization.k8s.io", name })
-
-export const rule = (apiGroup: string, resources: string, verbs: string, ...resourceNames: Array<string>) => ({
-  apiGroups: [apiGroup],
-  resources: resources.split(" "),
-  verbs: verbs.split(" "),
-  ...(resourceNames.length === 0 ? {} : { resourceNames })
-})
 
 /** A role in the namespace (a ClusterRole where it is empty), and a binding of the same name for a user. */
 export const grant = (user: string, namespace: string, name: string, ...rules: ReadonlyArray<object>) => {

@@ -1,6 +1,6 @@
 /**
- * Validation errors, word for word: every case has the response of kube-apiserver 1.20, except for differences that the case names. With
- * `KUBEBUILDER_ASSETS` the real server is tested again; `VALIDATION_RECORD` records both responses.
+ * Validation errors: each case has exactly the response of kube-apiserver 1.20, unless it states why the embedded server differs. With
+ * `KUBEBUILDER_ASSETS` the real server is compared with its recorded responses; `VALIDATION_RECORD` records both responses.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ import * as servers from "./validationServers.ts"
 
 interface Recorded {
   readonly real: servers.Answer
-  /** Where it is another. */
+  /** The response of the embedded server, if it differs. */
   readonly embedded?: servers.Answer
 }
 

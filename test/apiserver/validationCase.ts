@@ -4,7 +4,7 @@
  */
 export interface Case {
   readonly name: string
-  /** Below the namespace; `old` is where a server of 1.20 has it. */
+  /** The path below the namespace; `old` is the path on a server of 1.20, if it differs. */
   readonly path: string
   readonly old?: string
   readonly clusterScoped?: boolean
@@ -14,11 +14,11 @@ export interface Case {
   readonly differs?: string
 }
 
-/** Versions after 1.20 report more errors, or word them otherwise; so does the embedded server, whose version is 1.35. */
+/** kube-apiserver 1.35, which the embedded server follows, has more errors or other messages than 1.20. */
 export const newer = "the words of newer servers"
-/** Jobs are labelled with a prefix since 1.27. */
+/** Since 1.27, the generated labels of Jobs have a prefix. */
 export const labelled = "the labels of newer servers"
-/** kube-apiserver prints Go structs. */
+/** kube-apiserver prints the fields of Go structs. */
 export const printed = "values are printed without Go's internals"
 
 export type Part = Readonly<Record<string, unknown>>

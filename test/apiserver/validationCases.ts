@@ -1,4 +1,4 @@
-/** All of the cases. */
+/** All cases of `validation.test.ts`. */
 import type { Case } from "./validationCase.ts"
 import { dataCases, serviceCases } from "./validationDataCases.ts"
 import { podCases } from "./validationPodCases.ts"

@@ -11,7 +11,7 @@ const autoscaler = kind(
 const metric = (name: string, one: Part, differs?: string): Case =>
   autoscaler(`metric ${name}`, { metrics: [one] }, undefined, differs)
 const metricName = { metric: { name: "m" } }
-/** Go can distinguish an empty list from none here, which no client can read back. */
+/** kube-apiserver distinguishes an empty list from an absent one here; the embedded server does not. */
 const emptyIsNone = "an empty list is none"
 const scaling = (name: string, behavior: Part): Case => autoscaler(`behaviour: ${name}`, { behavior })
 const policy = { type: "Pods", value: 1, periodSeconds: 15 }

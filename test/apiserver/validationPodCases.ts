@@ -1,4 +1,4 @@
-/** Pods that no server takes. */
+/** Invalid pods. */
 import { container, inContainer, newer, plain, pod, podSpec, pods } from "./validationCase.ts"
 import type { Case } from "./validationCase.ts"
 

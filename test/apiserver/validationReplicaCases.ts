@@ -1,4 +1,4 @@
-/** StatefulSets whose pods mount their claim templates: the pods are not validated before they exist. */
+/** StatefulSets whose pods mount their claim templates: the pod template is not validated. */
 import { container, podSpec, statefulSet, template } from "./validationCase.ts"
 
 const mounts = [{ name: "data", mountPath: "/data" }]

@@ -1,4 +1,4 @@
-/** Sends the cases to a server, and keeps the part of the responses that must be equal everywhere. */
+/** Sends the cases to a server, and keeps the part of the responses that must be equal on all servers. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -18,7 +18,7 @@ export interface Answer {
 
 type Send = Transport["Service"]
 
-/** Without values that differ each time: uids, addresses in memory, and the diff that older versions print. */
+/** The text without values that differ in each run: uids, memory addresses, and the diff that older versions print. */
 const settled = (text: string): string =>
   text
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uid>")

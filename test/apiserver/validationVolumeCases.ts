@@ -1,4 +1,4 @@
-/** Invalid volumes, of every kind. */
+/** Invalid volumes, of each source. */
 import { container, newer, plain, pod } from "./validationCase.ts"
 import type { Case, Part } from "./validationCase.ts"
 

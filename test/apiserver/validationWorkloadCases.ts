@@ -1,4 +1,4 @@
-/** Workloads and jobs that no server takes. */
+/** Invalid workloads and Jobs, and some valid updates. */
 import {
   budget,
   container,

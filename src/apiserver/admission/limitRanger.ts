@@ -62,7 +62,7 @@ const resourcesOf = (container: JsonObject): Amounts => ({
 })
 
 /** The total of a pod: a limit only where every container has one. Init containers run before, one at a time. */
-const sumOf = (object: JsonObject): Amounts => {
+const totalOf = (object: JsonObject): Amounts => {
   const main = arrayAt(object, "spec", "containers").filter(isObject).map(resourcesOf)
   const initial = arrayAt(object, "spec", "initContainers").filter(isObject).map(resourcesOf)
   const total = (list: keyof Amounts): JsonObject => {
@@ -72,19 +72,19 @@ const sumOf = (object: JsonObject): Amounts => {
       if (list === "limits" && main.some((one) => get(one.limits, name) === undefined)) continue
       const parsed = main.map((one) => Quantity.parse(get(one[list], name)))
       const sum = parsed.reduce((nanos, one) => nanos + (one?.nanos ?? 0n), 0n)
-      const most = initial.reduce((nanos, one) => {
+      const largest = initial.reduce((nanos, one) => {
         const own = Quantity.parse(get(one[list], name))?.nanos ?? 0n
         return own > nanos ? own : nanos
       }, sum)
       const form = parsed.find((one) => one !== undefined)?.form ?? "decimal"
-      out[name] = Quantity.canonical({ nanos: most, form })
+      out[name] = Quantity.canonical({ nanos: largest, form })
     }
     return out
   }
   return { requests: total("requests"), limits: total("limits") }
 }
 
-const least = (errors: Array<string>, type: string, item: Json, { limits, requests }: Amounts): void => {
+const checkMinimum = (errors: Array<string>, type: string, item: Json, { limits, requests }: Amounts): void => {
   for (const [name, bound] of Object.entries(objectAt(item, "min") ?? {})) {
     const words = `minimum ${name} usage per ${type} is ${textAt(bound)}`
     const request = get(requests, name)
@@ -95,7 +95,7 @@ const least = (errors: Array<string>, type: string, item: Json, { limits, reques
   }
 }
 
-const greatest = (errors: Array<string>, type: string, item: Json, { limits, requests }: Amounts): void => {
+const checkMaximum = (errors: Array<string>, type: string, item: Json, { limits, requests }: Amounts): void => {
   for (const [name, bound] of Object.entries(objectAt(item, "max") ?? {})) {
     const words = `maximum ${name} usage per ${type} is ${textAt(bound)}`
     const request = get(requests, name)
@@ -106,15 +106,15 @@ const greatest = (errors: Array<string>, type: string, item: Json, { limits, req
   }
 }
 
-const ratio = (errors: Array<string>, type: string, item: Json, { limits, requests }: Amounts): void => {
+const checkRatio = (errors: Array<string>, type: string, item: Json, { limits, requests }: Amounts): void => {
   for (const [name, bound] of Object.entries(objectAt(item, "maxLimitRequestRatio") ?? {})) {
     const words = `${name} max limit to request ratio per ${type} is ${textAt(bound)}`
     const request = Quantity.parse(get(requests, name))?.nanos ?? 0n
     const limit = Quantity.parse(get(limits, name))?.nanos ?? 0n
-    const most = Quantity.parse(bound)?.nanos ?? 0n
+    const maxRatio = Quantity.parse(bound)?.nanos ?? 0n
     if (request === 0n) errors.push(`${words}, but no request is specified or request is 0`)
     else if (limit === 0n) errors.push(`${words}, but no limit is specified or limit is 0`)
-    else if (limit * 1_000_000_000n > most * request) {
+    else if (limit * 1_000_000_000n > maxRatio * request) {
       errors.push(`${words}, but provided ratio is ${(Number(limit) / Number(request)).toFixed(6)}`)
     }
   }
@@ -125,7 +125,7 @@ const claimErrors = (object: JsonObject, items: ReadonlyArray<Json>): ReadonlyAr
   const requests = objectAt(object, "spec", "resources", "requests") ?? {}
   const type = "PersistentVolumeClaim"
   for (const item of items.filter((one) => textAt(one, "type") === type)) {
-    least(errors, type, item, { requests, limits: {} })
+    checkMinimum(errors, type, item, { requests, limits: {} })
     // A claim has no limits: the maximum applies to its request.
     for (const [name, bound] of Object.entries(objectAt(item, "max") ?? {})) {
       const request = get(requests, name)
@@ -142,11 +142,11 @@ const podErrors = (object: JsonObject, items: ReadonlyArray<Json>): ReadonlyArra
   for (const item of items) {
     const type = textAt(item, "type")
     const subjects =
-      type === "Container" ? containersOf(object).map(resourcesOf) : type === "Pod" ? [sumOf(object)] : []
+      type === "Container" ? containersOf(object).map(resourcesOf) : type === "Pod" ? [totalOf(object)] : []
     for (const one of subjects) {
-      least(errors, type, item, one)
-      greatest(errors, type, item, one)
-      ratio(errors, type, item, one)
+      checkMinimum(errors, type, item, one)
+      checkMaximum(errors, type, item, one)
+      checkRatio(errors, type, item, one)
     }
   }
   return errors

@@ -35,11 +35,12 @@ const recorded = (amounts: JsonObject, name: string): Quantity.Quantity | undefi
   Quantity.parse(get(amounts, name))
 
 /** Rejects what cannot be charged: a request that the quota requires is missing, or the controller has not computed the usage yet. */
-const demand = (quota: JsonObject, names: ReadonlyArray<string>, { object, target }: Write): void => {
+const checkChargeable = (quota: JsonObject, names: ReadonlyArray<string>, { object, target }: Write): void => {
   const refuse = (why: string) => StatusError.forbidden(target.resource, textAt(object, "metadata", "name"), why)
   const name = textAt(quota, "metadata", "name")
-  const unsaid = target.resource.storage === "pods" ? PodUsage.unsaid(typed<Pod>(object), names) : new Map()
-  const wanted = Array.from(unsaid, ([resource, who]) => `${resource} for: ${who.join(",")}`)
+  const unspecifiedResources =
+    target.resource.storage === "pods" ? PodUsage.unspecifiedResources(typed<Pod>(object), names) : new Map()
+  const wanted = Array.from(unspecifiedResources, ([resource, who]) => `${resource} for: ${who.join(",")}`)
   if (wanted.length > 0) throw refuse(`failed quota: ${name}: must specify ${wanted.join("; ")}`)
   const used = objectAt(quota, "status", "used") ?? {}
   if (names.some((one) => get(used, one) === undefined))
@@ -56,7 +57,7 @@ const charge = (write: Write, quota: JsonObject, { before, whole }: Charge): Jso
     .sort()
   const scopes = Scopes.of(typed<ResourceQuota>(quota))
   if (names.length === 0 || !Scopes.match(scopes, resource, typed(object))) return undefined
-  demand(quota, names, write)
+  checkChargeable(quota, names, write)
   const wasCharged = write.before !== undefined && Scopes.match(scopes, resource, typed(write.before))
   const added = Usage.more(whole, wasCharged && before !== undefined ? before : new Map())
   const grown = names.filter((key) => added.has(key))
@@ -80,19 +81,19 @@ const charge = (write: Write, quota: JsonObject, { before, whole }: Charge): Jso
 const quotas = "resourcequotas"
 
 /** Kinds whose usage an update may increase. */
-const growing = new Set(["persistentvolumeclaims", "resourceclaims.resource.k8s.io", "services"])
+const kindsThatGrow = new Set(["persistentvolumeclaims", "resourceclaims.resource.k8s.io", "services"])
 
 /** Whether the write may increase the usage. That of a pod increases by a resize, or when it enters another scope. */
-const counts = ({ before, object, target }: Write): boolean => {
+const mayIncreaseUsage = ({ before, object, target }: Write): boolean => {
   const id = Names.idOf(target.resource)
   if (target.subresource === "status") return id === "persistentvolumeclaims"
   if (target.subresource !== "") return id === "pods" && target.subresource === "resize"
-  if (before === undefined || growing.has(id)) return true
+  if (before === undefined || kindsThatGrow.has(id)) return true
   return id === "pods" && Scopes.isTerminating(typed(object)) !== Scopes.isTerminating(typed(before))
 }
 
 /** The usage of an object at the time of the write, given the stored objects. */
-const charging = ({ target, context }: Write) => {
+const usageInContext = ({ target, context }: Write) => {
   const { namespace } = target
   const served = (kind: Names.Counted) => context.state.registry.all.find((one) => Names.isSame(one, kind))
   const usageOf = (kind: Names.Counted, object: KubeObject): Usage.Usage =>
@@ -123,11 +124,11 @@ export const resourceQuota: Plugin = {
   check: (write) => {
     const { before, dryRun, object, target, context } = write
     const { resource } = target
-    if (!resource.namespaced || Names.ignored.includes(Names.idOf(resource)) || !counts(write)) return
+    if (!resource.namespaced || Names.ignored.includes(Names.idOf(resource)) || !mayIncreaseUsage(write)) return
     const found = stored.objects(context, quotas, target.namespace)
     if (found.length === 0) return
-    const charged = charging(write)
-    const usageOf = (one: JsonObject) => charged(resource, typed(one))
+    const usageAt = usageInContext(write)
+    const usageOf = (one: JsonObject) => usageAt(resource, typed(one))
     const usage = { whole: usageOf(object), before: before === undefined ? undefined : usageOf(before) }
     // All quotas are checked before any is charged.
     const changed = found.map((quota) => charge(write, quota, usage)).filter(isObject)

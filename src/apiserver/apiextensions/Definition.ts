@@ -87,7 +87,7 @@ const resourceOf = (
 const texts = (object: JsonObject, key: string): ReadonlyArray<string> =>
   arrayAt(object, key).flatMap((one) => (typeof one === "string" ? [one] : []))
 
-/** The schema of an accepted version. */
+/** The schema of a version of a validated definition. */
 export const schemaOf = (version: JsonObject): StructuralSchema => objectAt(version, "schema", "openAPIV3Schema") ?? {}
 
 const scaleOf = (version: JsonObject): ResourceDefinition.ScalePaths | undefined => {
@@ -103,7 +103,7 @@ const withoutStatus = (object: JsonObject): void => {
   delete object["status"]
 }
 
-/** Defaulting in place. */
+/** Sets the defaults of a schema, in place. */
 const filler =
   (schema: StructuralSchema) =>
   (object: JsonObject): void => {

@@ -4,7 +4,7 @@
  */
 import { arrayAt, isObject, numberAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import { age, name, since } from "../scheme/columns.ts"
+import { age, name, since } from "../printers/columns.ts"
 import type { PrinterColumn } from "../scheme/ResourceDefinition.ts"
 import * as jsonPath from "./jsonPath.ts"
 
@@ -30,7 +30,7 @@ const columnOf = (column: Json): PrinterColumn => {
   }
 }
 
-/** A value of another type than its column's is not shown. Source: apiextensions-apiserver, tableconvertor. */
+/** The cell is null if the value has not the type of the column. Source: apiextensions-apiserver, tableconvertor. */
 const cellOf = (
   type: PrinterColumn["type"],
   value: Json | undefined,

@@ -1,6 +1,6 @@
 /**
  * The simple JSON paths of a CustomResourceDefinition: `.spec.replicas`, `.spec.list[0].name`, `.status.conditions[?(@.type=="Ready")].status`,
- * `.metadata.annotations.example\.com/a`, `['a.b']`. A path that cannot be read finds nothing. Source: client-go util/jsonpath, of which
+ * `.metadata.annotations.example\.com/a`, `['a.b']`. A path of another form finds nothing. Source: client-go util/jsonpath, of which
  * these are the forms that definitions use.
  */
 import { get, isObject } from "../json.ts"
@@ -15,7 +15,7 @@ type Step =
 const tokens =
   /\.((?:[^.[\]\\]|\\.)+)|\[(-?\d+)\]|\[['"]([^'"]*)['"]\]|\[(\*)\]|\[\?\(@((?:\.[^=!<>\s]+))\s*==\s*(?:"([^"]*)"|'([^']*)'|([^)\s]+))\)\]/y
 
-/** The steps of a path; undefined where it is none of these forms. */
+/** The steps of a path; undefined for a path of another form. */
 export const parse = (text: string): ReadonlyArray<Step> | undefined => {
   const path = text.replace(/^\{(.*)\}$/, "$1")
   const steps: Array<Step> = []
@@ -75,7 +75,7 @@ const reached = (path: ReadonlyArray<string>, from: Json): Json | undefined => {
   return value
 }
 
-/** The names of a path of members alone, as the scale subresource has it; undefined for any other. */
+/** The names of a path that consists of members only, as those of the scale subresource; undefined for any other. */
 export const members = (text: string): ReadonlyArray<string> | undefined => {
   const steps = parse(text)
   if (steps === undefined) return undefined

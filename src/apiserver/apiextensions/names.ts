@@ -13,7 +13,7 @@ interface Condition {
   readonly message: string
 }
 
-/** The status that a definition has to have, beside those that were accepted; the very one it has when nothing is to be changed. */
+/** The status of a definition, given the other definitions of its group. Returns the present status object if nothing changes. */
 export const statusOf = (definition: JsonObject, others: ReadonlyArray<JsonObject>, now: string): JsonObject => {
   const before = objectAt(definition, "status") ?? {}
   const conflict = conflictOf(definition, others)
@@ -45,7 +45,7 @@ const conditionsOf = (definition: JsonObject, conflict: Condition | undefined): 
       }
     ]
   }
-  // What has once been established goes on under the names it had.
+  // An established definition keeps the names that were accepted before.
   if (isTrue(definition, "Established")) return [conflict]
   return [
     conflict,
@@ -53,7 +53,7 @@ const conditionsOf = (definition: JsonObject, conflict: Condition | undefined): 
   ]
 }
 
-/** Conditions in the order in which they came, each with the time of its last change. */
+/** The conditions in their present order, new ones last, each with the time of its last transition. */
 export const withConditions = (
   before: ReadonlyArray<Json>,
   wanted: ReadonlyArray<Condition>,

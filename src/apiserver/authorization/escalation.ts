@@ -28,13 +28,13 @@ export const noEscalation: Plugin = {
 }
 
 /** Metadata that the server sets, whatever an update sends. */
-const kept = ["uid", "creationTimestamp", "managedFields", "resourceVersion", "generation"]
+const serverFields = ["uid", "creationTimestamp", "managedFields", "resourceVersion", "generation"]
 
 /** Changes of owner references and finalizers do not change permissions. */
 const withoutUpkeep = (object: JsonObject): JsonObject => {
   const { apiVersion: _, kind: __, ...out } = clone(object)
   const metadata = objectAt(out, "metadata")
-  for (const field of ["ownerReferences", "finalizers", ...kept]) {
+  for (const field of ["ownerReferences", "finalizers", ...serverFields]) {
     delete metadata?.[field]
   }
   return out
@@ -84,7 +84,7 @@ const checkHeld = (write: Write, wanted: ReadonlyArray<Rule>): void => {
     target.resource,
     // The client does not know a generated name yet.
     context.request.method === "POST" && isGenerated(object) ? "" : textAt(object, "metadata", "name"),
-    `${who} is attempting to grant RBAC permissions not currently held:\n${inWords(lacking)}${unresolved}`
+    `${who} is attempting to grant RBAC permissions not currently held:\n${describeRules(lacking)}${unresolved}`
   )
 }
 
@@ -96,7 +96,7 @@ const isGenerated = (object: JsonObject): boolean => {
 const quoted = (values: ReadonlyArray<string>): string => `[${values.map((one) => JSON.stringify(one)).join(" ")}]`
 
 /** One line per resource or URL; the verbs of a resource are merged, those of a URL are not. */
-const inWords = (atoms: ReadonlyArray<Rule>): string => {
+const describeRules = (atoms: ReadonlyArray<Rule>): string => {
   const verbs = new Map<string, Set<string>>()
   for (const atom of atoms) {
     const lists = [

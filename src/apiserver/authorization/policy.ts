@@ -144,7 +144,7 @@ export const heldBy = (policy: Policy, user: User, namespace: string): Held => {
   const grants: Array<Grant> = []
   const absent: Array<RoleRef> = []
   for (const binding of [...policy.clusterBindings, ...(policy.bindings.get(namespace) ?? [])]) {
-    const subject = binding.subjects.find((one) => isMeant(one, user, binding.namespace))
+    const subject = binding.subjects.find((one) => matchesSubject(one, user, binding.namespace))
     if (subject === undefined) continue
     const rules = rulesOfRole(policy, binding.role, binding.namespace)
     if (rules === undefined) absent.push(binding.role)
@@ -153,7 +153,7 @@ export const heldBy = (policy: Policy, user: User, namespace: string): Held => {
   return { grants, absent }
 }
 
-const isMeant = (subject: Subject, user: User, namespace: string): boolean => {
+const matchesSubject = (subject: Subject, user: User, namespace: string): boolean => {
   switch (subject.kind) {
     case "User":
       return subject.name === user.name

@@ -65,7 +65,7 @@ export const choose = (
 /** The revision that a list is read at. Source: "Semantics for get and list" of the API concepts page. */
 const planOf = (context: RequestScope, collection: Collection): Page => {
   const query = context.request.query
-  const current = presentFor(context, collection)
+  const current = listRevisionFor(context, collection)
   const limit = Math.max(0, listOptions.integer(query, "limit") ?? 0)
   const wanted = listOptions.resourceVersion(query)
   const match = query.get("resourceVersionMatch") ?? ""
@@ -82,9 +82,9 @@ const planOf = (context: RequestScope, collection: Collection): Page => {
 }
 
 /** A list that waits for conversions stays at the revision at which it started, as long as that is retained. */
-const presentFor = ({ webhookResponses, state }: RequestScope, { history }: Collection): number => {
+const listRevisionFor = ({ webhookResponses, state }: RequestScope, { history }: Collection): number => {
   const present = state.log.revision()
-  const began = webhookResponses?.readAt(present) ?? present
+  const began = webhookResponses?.listRevision(present) ?? present
   return began < history.compacted ? present : began
 }
 

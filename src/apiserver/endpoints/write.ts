@@ -37,13 +37,13 @@ export const optionsOf = (context: RequestScope): WriteOptions => {
 }
 
 /** The kinds that share a storage; the selectable fields are those of all of them. */
-const sharing = new Map<string, ReadonlyArray<ResourceDefinition>>()
+const resourcesByStorage = new Map<string, ReadonlyArray<ResourceDefinition>>()
 
 const resourcesOf = (storage: string): ReadonlyArray<ResourceDefinition> => {
-  const found = sharing.get(storage)
+  const found = resourcesByStorage.get(storage)
   if (found !== undefined) return found
   const created = resources.all.filter((resource) => resource.storage === storage)
-  sharing.set(storage, created)
+  resourcesByStorage.set(storage, created)
   return created
 }
 
@@ -64,14 +64,15 @@ export const create = (
   checkNamespace(target, object)
   const generated = textAt(object, "metadata", "name") === ""
   metadata.create(context, resource, object, namespace)
-  if (generated) drawAgain(context, target, object)
+  if (generated) regenerateName(context, target, object)
   resource.defaults?.(object)
   // Fields that admission and the server set have no manager.
-  const early = options.owners ?? (isRewritten(resource) ? undefined : madeBy(context, target, object, options))
+  const ownersBeforeAdmission =
+    options.owners ?? (isRewritten(resource) ? undefined : ownersOfNew(context, target, object, options))
   const written = { context, target, object, before: undefined, dryRun: options.dryRun }
   context.state.admission.admit(written)
   resource.onCreate?.(object)
-  const owners = early ?? madeBy(context, target, object, options)
+  const owners = ownersBeforeAdmission ?? ownersOfNew(context, target, object, options)
   addresses.allocate(context, resource, object)
   validate.object(resource, object)
   context.state.admission.check(written)
@@ -97,7 +98,7 @@ export const createNamed = (
   return create(context, { ...target, name: "" }, object, options)
 }
 
-const drawAgain = (context: RequestScope, target: Target, object: JsonObject): void => {
+const regenerateName = (context: RequestScope, target: Target, object: JsonObject): void => {
   const collection = context.state.collection(target.resource.storage)
   for (let i = 1; i < generateTries; i++) {
     const name = textAt(object, "metadata", "name")
@@ -130,7 +131,7 @@ const save = (
     resource,
     versionOf(context, resource, object, owners, converted.schemaVersionOf(resource))
   )
-  return dryRun ? undone(context, resource, read) : commit(context, resource, stored, read)
+  return dryRun ? withoutRevision(context, resource, read) : commit(context, resource, stored, read)
 }
 
 const versionOf = (
@@ -151,7 +152,11 @@ const versionOf = (
 }
 
 /** A dry run has no revision: the object has that of the one it would replace, or none. */
-const undone = (context: RequestScope, resource: ResourceDefinition, version: Version.Version): Version.Version => {
+const withoutRevision = (
+  context: RequestScope,
+  resource: ResourceDefinition,
+  version: Version.Version
+): Version.Version => {
   const shown = Version.parse(version)
   const before = context.state.collection(resource.storage).get(version.key)
   put(objectAt(shown, "metadata") ?? {}, "resourceVersion", before?.revision.toString())
@@ -207,7 +212,7 @@ export const overwrite = (
 ): Version.Version => {
   const before = storedOf(context.state.collection(resource.storage), object)
   const version = versionOf(context, resource, object, before?.owners ?? managedFields.none, before?.schemaVersion)
-  return dryRun ? undone(context, resource, version) : commit(context, resource, version)
+  return dryRun ? withoutRevision(context, resource, version) : commit(context, resource, version)
 }
 
 const storedOf = (collection: Collection, object: JsonObject): Version.Version | undefined =>
@@ -230,7 +235,7 @@ export const update = (
   checkIdentity(target, object)
   const before = Version.parse(existing)
   checkPreconditions(resource, object, before, name)
-  const claimed = managedFields.sent(object, existing.owners)
+  const sentOwners = managedFields.sent(object, existing.owners)
   const next = merged(context, target, object, before)
   const written = { context, target, object: next, before, dryRun: options.dryRun }
   const whole = target.subresource === ""
@@ -241,7 +246,7 @@ export const update = (
   else validate.part(resource, target.subresource, next, before)
   context.state.admission.check(written)
   const difference = fields.between(before, next, resources.shapeOf(resource))
-  const owners = options.owners ?? ownersAfter(context, target, existing.owners, claimed, difference, options)
+  const owners = options.owners ?? ownersAfter(context, target, existing.owners, sentOwners, difference, options)
   if (lifecycle.isFinished(resource, next, before))
     return erase(context, resource, next, options.dryRun, converted.schemaVersionOf(resource))
   const isSame = difference === undefined && managedFields.equalOwners(owners, existing.owners)
@@ -267,14 +272,14 @@ const writerOf = ({ resource, subresource }: Target, { manager }: WriteOptions):
 })
 
 /** Fields of a new object that the server sets. */
-const serversOwn = (resource: ResourceDefinition): ReadonlyArray<string> =>
+const serverFields = (resource: ResourceDefinition): ReadonlyArray<string> =>
   resource.kind === "Namespace" ? ["spec", "status"] : hasStatus(resource) ? ["status"] : []
 
 /** Kinds that `onCreate` rewrites: stringData of a Secret, the name label of a Namespace. */
 const isRewritten = (resource: ResourceDefinition): boolean =>
   resource.group === "" && (resource.kind === "Secret" || resource.kind === "Namespace")
 
-const madeBy = (
+const ownersOfNew = (
   context: RequestScope,
   target: Target,
   object: JsonObject,
@@ -283,7 +288,7 @@ const madeBy = (
   managedFields.createdBy(
     object,
     resources.shapeOf(target.resource),
-    serversOwn(target.resource),
+    serverFields(target.resource),
     writerOf(target, options),
     RequestContext.timestamp(context.now)
   )
@@ -296,11 +301,11 @@ const ownersAfter = (
   context: RequestScope,
   target: Target,
   live: managedFields.Owners,
-  claimed: ReturnType<typeof managedFields.sent>,
+  sentOwners: ReturnType<typeof managedFields.sent>,
   difference: fields.Difference | undefined,
   options: WriteOptions
 ): managedFields.Owners => {
-  const base = target.subresource !== "" || claimed === "nothing" ? live : claimed === "reset" ? [] : claimed
+  const base = target.subresource !== "" || sentOwners === "nothing" ? live : sentOwners === "reset" ? [] : sentOwners
   if (base.length === 0 || difference === undefined) return managedFields.equalOwners(base, live) ? live : base
   return managedFields.updated(base, difference, writerOf(target, options), RequestContext.timestamp(context.now))
 }

@@ -1,4 +1,4 @@
-/** Protobuf field numbers: written by scripts/protobuf-numbers.mjs, read by ../server/protobufBody.ts, which explains the notation. */
+/** Protobuf field numbers: written by scripts/protobuf-numbers.mjs, read by ../server/bodies/protobufBody.ts, which explains the notation. */
 export const numbers = `
 admissionregistration.AuditAnnotation key:1 valueExpression:2
 admissionregistration.ExpressionWarning fieldRef:2 warning:3

@@ -20,7 +20,7 @@ export const nameOf = (id: string): string => id.slice(prefix.length)
 export const idOf = ({ group, kind, version }: Pick<ResourceDefinition, "group" | "kind" | "version">): string =>
   prefix + [...group.split(".").toReversed(), version, kind].join(".")
 
-/** A definition by its id, with references made by `ref`, which also sees to it that what is referred to is there. */
+/** A definition by its id; `ref` returns a reference and adds the definition that it refers to. */
 export type Define = (dialect: Dialect, ref: (id: string) => JsonObject) => JsonObject
 
 export interface CustomResourceType {
@@ -57,7 +57,7 @@ const kind = {
 }
 
 const object = (dialect: Dialect, schema: JsonObject, ref: (id: string) => JsonObject): JsonObject => {
-  const { properties, ...rest } = dialect === "v3" ? schema : plain(schema)
+  const { properties, ...rest } = dialect === "v3" ? schema : schemaV2(schema)
   const own = isObject(properties) ? properties : {}
   return { ...rest, type: "object", properties: { ...own, apiVersion, kind, metadata: ref("meta.ObjectMeta") } }
 }
@@ -70,22 +70,26 @@ const listOf =
     properties: { apiVersion, kind, items: { type: "array", items: ref(id) }, metadata: ref("meta.ListMeta") }
   })
 
-const kept = ["description", "format", "required"]
+const keptKeywords = ["description", "format", "required"]
 
 /** The schema in version 2, which has neither null nor alternatives: the type is omitted where they are allowed. */
-const plain = (schema: JsonObject): JsonObject => {
+const schemaV2 = (schema: JsonObject): JsonObject => {
   const isOpen = schema["nullable"] === true || schema["x-kubernetes-int-or-string"] === true
-  const entries = Object.entries(schema).filter(([key]) => kept.includes(key) || key.startsWith("x-kubernetes-"))
+  const entries = Object.entries(schema).filter(
+    ([key]) => keptKeywords.includes(key) || key.startsWith("x-kubernetes-")
+  )
   const out: JsonObject = Object.fromEntries(entries)
   delete out["x-kubernetes-validations"]
   if (isOpen) return out
   const { additionalProperties, items, properties, type } = schema
   if (type !== undefined) out["type"] = type
-  if (isObject(items)) out["items"] = plain(items)
-  if (isObject(additionalProperties)) out["additionalProperties"] = plain(additionalProperties)
-  if (isObject(properties)) out["properties"] = mapped(properties)
+  if (isObject(items)) out["items"] = schemaV2(items)
+  if (isObject(additionalProperties)) out["additionalProperties"] = schemaV2(additionalProperties)
+  if (isObject(properties)) out["properties"] = propertiesV2(properties)
   return out
 }
 
-const mapped = (properties: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, isObject(one) ? plain(one) : one] as const))
+const propertiesV2 = (properties: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, one]) => [name, isObject(one) ? schemaV2(one) : one] as const)
+  )

@@ -5,31 +5,31 @@ const kinds: Readonly<Record<string, string>> = {
   "core.Pod": "Containers that run together on one node and share its network address and volumes.",
   "core.Node": "A machine that pods run on.",
   "core.Namespace": "A scope for names, quotas and access rules.",
-  "core.ConfigMap": "Configuration that is no secret, as pairs of a key and a text.",
-  "core.Secret": "Configuration that is kept from view, as pairs of a key and bytes.",
+  "core.ConfigMap": "Configuration that is not confidential, as pairs of a key and a text.",
+  "core.Secret": "Confidential configuration, as pairs of a key and bytes.",
   "core.Service": "A stable name and address for a set of pods.",
-  "core.ServiceAccount": "The identity of what runs in pods.",
+  "core.ServiceAccount": "The identity of the programs in pods.",
   "core.Endpoints": "Addresses behind a service; EndpointSlice took its place.",
-  "core.Event": "Something that happened to an object, told by the component that saw it.",
+  "core.Event": "An occurrence that concerns an object, reported by a component.",
   "core.PersistentVolume": "A piece of storage in the cluster.",
   "core.PersistentVolumeClaim": "A request for storage.",
   "core.ReplicationController": "Keeps a number of equal pods running; ReplicaSet took its place.",
   "core.ResourceQuota": "Bounds on what a namespace may use in total.",
   "core.LimitRange": "Defaults and bounds for what one pod or container of a namespace may use.",
-  "core.PodTemplate": "A pod to be made, stored by itself.",
+  "core.PodTemplate": "A stored template of pods.",
   "core.Container": "One container of a pod.",
-  "core.PodSpec": "How a pod is to run.",
-  "core.PodTemplateSpec": "The pod to be made: its metadata and how it is to run.",
+  "core.PodSpec": "The specification of a pod.",
+  "core.PodTemplateSpec": "The template of a pod: its metadata and its specification.",
   "apps.Deployment": "Keeps equal pods running and replaces them step by step when their template changes.",
   "apps.ReplicaSet": "Keeps a number of equal pods running.",
   "apps.StatefulSet": "Keeps pods with lasting names and volumes running.",
   "apps.DaemonSet": "Keeps one pod running on each matching node.",
   "apps.ControllerRevision": "A past state of a controller's configuration.",
   "batch.Job": "Runs pods until enough of them have succeeded.",
-  "batch.CronJob": "Makes jobs at the times of a schedule.",
+  "batch.CronJob": "Creates jobs at the times of a schedule.",
   "discovery.EndpointSlice": "Some of the addresses behind a service.",
-  "coordination.Lease": "Who holds something, and for how long.",
-  "policy.PodDisruptionBudget": "How many pods of a set may be away at once.",
+  "coordination.Lease": "The holder of a lock, and how long it holds it.",
+  "policy.PodDisruptionBudget": "How many pods of a set may be unavailable at once.",
   "autoscaling2.HorizontalPodAutoscaler": "Adjusts a number of replicas to a measured load.",
   "rbac.Role": "What may be done in one namespace.",
   "rbac.ClusterRole": "What may be done in the whole cluster.",
@@ -43,26 +43,26 @@ const kinds: Readonly<Record<string, string>> = {
   "meta.LabelSelector": "Selects objects by their labels; all requirements must hold, and none selects everything."
 }
 
-/** Of every kind. */
+/** Fields of every kind. */
 const topLevel: Readonly<Record<string, string>> = {
   apiVersion: "Group and version of the form this object is written in.",
   kind: "The kind of the object.",
   metadata: "Name, labels and the rest of what every object has.",
-  spec: "The state that is wanted.",
-  status: "The state that was last seen."
+  spec: "The desired state.",
+  status: "The state that was observed last."
 }
 
 const fields: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "meta.ObjectMeta": {
     annotations: "Texts for programs and people; not selectable.",
     deletionTimestamp: "When the deletion was asked for, plus the grace period.",
-    finalizers: "Who has something to do before the object may go.",
-    generation: "Counts the changes of the wanted state.",
+    finalizers: "Names of what has to happen before the object is removed.",
+    generation: "Counts the changes of the desired state.",
     labels: "Short texts to select objects by.",
     name: "Unique among the objects of the kind in the namespace.",
     namespace: "The namespace the object is in.",
-    ownerReferences: "Objects without which this one is to be deleted.",
-    resourceVersion: "Changes with every write; sent back to make sure that nobody else wrote in between.",
+    ownerReferences: "The owners of the object; it is deleted once they are gone.",
+    resourceVersion: "Changes with every write; a client sends it back to detect concurrent writes.",
     uid: "Unique for all time."
   },
   "core.PodSpec": {
@@ -85,10 +85,10 @@ const fields: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "apps.DeploymentSpec": {
     paused: "Whether changes of the template wait.",
-    replicas: "How many pods are wanted.",
-    selector: "Which pods are its own; must match the labels of the template.",
+    replicas: "The desired number of pods.",
+    selector: "Selects the pods of the deployment; must match the labels of the template.",
     strategy: "How pods are replaced.",
-    template: "The pods to be made."
+    template: "The template of the pods."
   }
 }
 

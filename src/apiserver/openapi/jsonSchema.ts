@@ -9,7 +9,7 @@ export const id = "apiextensions.JSONSchemaProps"
 
 const docs = "apiextensions.ExternalDocumentation"
 
-/** Values of more than one type, of which a schema says nothing. */
+/** Values that may have one of several types, which the schema does not restrict. */
 const [json, orArray, orBool, orTexts] = [
   "apiextensions.JSON",
   "apiextensions.JSONSchemaPropsOrArray",

@@ -131,9 +131,9 @@ const onCollection = (resource: ResourceDefinition.ResourceDefinition, type: str
 
 const onObject = (resource: ResourceDefinition.ResourceDefinition, type: string): ReadonlyArray<Operation> => {
   const all: Array<Operation> = []
-  if (resource.verbs.includes("get")) all.push(plain("get", "get", resource, type, ""))
-  if (resource.verbs.includes("update")) all.push(plain("put", "replace", resource, type, ""))
-  if (resource.verbs.includes("patch")) all.push(plain("patch", "patch", resource, type, ""))
+  if (resource.verbs.includes("get")) all.push(operationOf("get", "get", resource, type, ""))
+  if (resource.verbs.includes("update")) all.push(operationOf("put", "replace", resource, type, ""))
+  if (resource.verbs.includes("patch")) all.push(operationOf("patch", "patch", resource, type, ""))
   if (resource.verbs.includes("delete")) {
     const answer = resource.returnsDeleted ? type : "meta.Status"
     const id = idOf("delete", resource)
@@ -150,7 +150,7 @@ const onObject = (resource: ResourceDefinition.ResourceDefinition, type: string)
   return all
 }
 
-const plain = (
+const operationOf = (
   method: "get" | "put" | "patch" | "post",
   verb: string,
   resource: ResourceDefinition.ResourceDefinition,
@@ -169,7 +169,7 @@ const plain = (
 })
 
 /** Subresources with another kind than their resource; all others have the kind of the resource. */
-const foreign: Readonly<Record<string, Operation["gvk"] & { readonly type: string }>> = {
+const otherKinds: Readonly<Record<string, Operation["gvk"] & { readonly type: string }>> = {
   scale: { group: "autoscaling", version: "v1", kind: "Scale", type: "autoscaling.Scale" },
   binding: { group: "", version: "v1", kind: "Binding", type: "core.Binding" },
   eviction: { group: "policy", version: "v1", kind: "Eviction", type: "policy.Eviction" },
@@ -183,11 +183,15 @@ const onSubresource = (
   type: string,
   name: string
 ): ReadonlyArray<Operation> => {
-  const other = Object.hasOwn(foreign, name) ? foreign[name] : undefined
+  const other = Object.hasOwn(otherKinds, name) ? otherKinds[name] : undefined
   const [of, gvk] = other === undefined ? [type, resource] : [other.type, other]
   const rest = capital(name)
-  if (createOnly.has(name)) return [plain("post", "create", resource, of, rest, gvk)]
-  const replace = plain("put", "replace", resource, of, rest, gvk)
+  if (createOnly.has(name)) return [operationOf("post", "create", resource, of, rest, gvk)]
+  const replace = operationOf("put", "replace", resource, of, rest, gvk)
   if (name === "finalize") return [replace]
-  return [plain("get", "read", resource, of, rest, gvk), replace, plain("patch", "patch", resource, of, rest, gvk)]
+  return [
+    operationOf("get", "read", resource, of, rest, gvk),
+    replace,
+    operationOf("patch", "patch", resource, of, rest, gvk)
+  ]
 }

@@ -52,7 +52,7 @@ const scalars: Readonly<Record<types.Scalar, JsonObject>> = {
   j: { type: "object" }
 }
 
-/** In v3 a definition can say that it is one of two types. */
+/** Version 3 can express that a value has one of two types. */
 const scalarsV3: Readonly<Record<string, JsonObject>> = {
   x: { format: "int-or-string", oneOf: [{ type: "integer" }, { type: "string" }] },
   q: { oneOf: [{ type: "string" }, { type: "number" }] }
@@ -163,7 +163,7 @@ const merging = ({ atomic, fieldType, patch }: types.Field): JsonObject => {
   return out
 }
 
-/** The one field that is more than the type table says. */
+/** The one field whose type is not in the type table. */
 const isSchema = ({ id }: types.Type, name: string): boolean =>
   id === "apiextensions.CustomResourceValidation" && name === "openAPIV3Schema"
 

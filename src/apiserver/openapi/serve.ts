@@ -18,7 +18,7 @@ export interface OpenApi {
   readonly find: (segments: ReadonlyArray<string>, request: ApiRequest) => Answer | undefined
 }
 
-/** For a server with these kinds and this version. */
+/** The documents of a server with these resources and this version. */
 export const make = (resources: ReadonlyArray<ResourceDefinition.ResourceDefinition>, version: string): OpenApi => {
   const groups = new Map<string, Array<ResourceDefinition.ResourceDefinition>>()
   for (const resource of resources) {
@@ -74,7 +74,7 @@ const answer = ({ hash, text }: Document, { headers, path, query }: ApiRequest):
     return { ...base, status: 301, headers: { location: `${path}?hash=${hash}` } }
   }
   const tags = { etag: `"${hash}"`, vary: "Accept-Encoding, Accept" }
-  // What is named by its own hash never changes.
+  // A document that is requested by its hash never changes.
   const caching = asked === null || asked === "" ? tags : { ...tags, "cache-control": "public, immutable" }
   if (headers["if-none-match"] === tags.etag) return { ...base, status: 304, headers: caching }
   return { ...base, status: 200, body: text, headers: caching }

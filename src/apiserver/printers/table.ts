@@ -1,5 +1,5 @@
 /** Encodes objects as meta/v1 Table, with the rows that kubectl prints. */
-import { generic } from "../scheme/columns.ts"
+import { generic } from "./columns.ts"
 import * as resources from "../scheme/resources.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import * as Version from "../storage/Version.ts"

@@ -9,7 +9,7 @@ import type { Conversion } from "./ResourceDefinition.ts"
 
 const prefix = "autoscaling.alpha.kubernetes.io/"
 
-/** Annotation, and the path of what it holds. */
+/** Annotations, and the field of v2 that each one holds. */
 const carried: ReadonlyArray<readonly [annotation: string, part: "spec" | "status", field: string]> = [
   ["metrics", "spec", "metrics"],
   ["behavior", "spec", "behavior"],
@@ -17,7 +17,7 @@ const carried: ReadonlyArray<readonly [annotation: string, part: "spec" | "statu
   ["conditions", "status", "conditions"]
 ]
 
-/** Field of v1, and where v2 has the same number. */
+/** The field of v1, and the metric source of v2 with the same number. */
 const cpu = {
   spec: { field: "targetCPUUtilizationPercentage", list: "metrics", holder: "target" },
   status: { field: "currentCPUUtilizationPercentage", list: "currentMetrics", holder: "current" }

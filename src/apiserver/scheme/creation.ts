@@ -58,7 +58,7 @@ export const replicaSet = (object: JsonObject): void => {
   object["status"] = { replicas: 0 }
 }
 
-/** `stringData` is a convenience of writing: it is folded into `data`. */
+/** Merges `stringData`, which is write-only, into `data`. */
 export const foldStringData = (object: JsonObject): void => {
   const plain = object["stringData"]
   delete object["stringData"]
@@ -92,13 +92,13 @@ const claim = (object: JsonObject): void => {
   object["status"] = { phase: "Pending" }
 }
 
-/** A volume says since when it is in its phase. Source: the strategy of the registry, from 1.31 on. */
+/** Sets status.lastPhaseTransitionTime of a new volume. Source: pkg/registry/core/persistentvolume: strategy, since 1.31. */
 const volume = (object: JsonObject): void => {
   const since = textAt(object, "metadata", "creationTimestamp")
   object["status"] = { phase: "Pending", lastPhaseTransitionTime: since }
 }
 
-/** The time moves with the phase, unless whoever writes the status moves it. */
+/** A change of the phase sets lastPhaseTransitionTime, unless the client set it in the same update. */
 export const volumePhase = (object: JsonObject, existing: JsonObject, now: string): void => {
   const status = objectAt(object, "status")
   if (status === undefined || textAt(status, "phase") === textAt(existing, "status", "phase")) return
@@ -133,6 +133,6 @@ const table: ReadonlyMap<string, (object: JsonObject) => void> = new Map(
   })
 )
 
-/** What is done to objects of a kind as they are created, for kinds that have no row of their own to say so. */
+/** PrepareForCreate of the kinds of `storedResources.ts`. */
 export const onCreateOf = (kind: { readonly group: string; readonly kind: string }) =>
   table.get(kind.group === "" ? kind.kind : `${kind.group}/${kind.kind}`)

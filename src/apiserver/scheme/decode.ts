@@ -25,7 +25,7 @@ export interface Mismatch {
 export interface Findings {
   /** Paths of the removed unknown fields, in the order of the object: `spec.containers[0].foo`. */
   readonly unknown: ReadonlyArray<string>
-  /** The first one. */
+  /** The first value of a wrong type. */
   readonly mismatch: Mismatch | undefined
 }
 
@@ -132,7 +132,7 @@ class Walk {
         if (this.unknown.length < limit) this.unknown.push(pathText(this.path))
         delete object[key]
       } else if (object[key] === null) {
-        // The check may have set it before it failed elsewhere.
+        // The check sets zero values as it goes, also if it fails at a later field.
         if (this.whole) delete object[key]
       } else {
         this.fields.push(key)

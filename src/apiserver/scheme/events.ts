@@ -6,7 +6,7 @@ import { get, isObject, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import type { Conversion } from "./ResourceDefinition.ts"
 
-/** core/v1 name, events.k8s.io/v1 name. Everything else is called the same in both. */
+/** The names in core/v1 and in events.k8s.io/v1; other fields have the same name in both. */
 const renamed: ReadonlyArray<readonly [string, string]> = [
   ["involvedObject", "regarding"],
   ["message", "note"],
@@ -31,7 +31,7 @@ export const conversion: Conversion = {
   },
   fromStored: (object) => {
     for (const [stored, served] of renamed) rename(object, stored, served)
-    // Events written through core/v1 name their component in the source only; the newer group promises a controller.
+    // Clients of core/v1 may set only source.component; events.k8s.io/v1 requires reportingController.
     const source = get(object, "deprecatedSource")
     if (textAt(object, "reportingController") === "" && isObject(source)) {
       put(object, "reportingController", get(source, "component"))

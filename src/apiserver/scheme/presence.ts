@@ -39,7 +39,7 @@ export const zeroStruct = (type: string): JsonObject => {
   return struct
 }
 
-/** Whether null is what is written for nothing: of lists, maps, times and pointers that are always written. */
+/** Whether an absent value is encoded as null, as for lists, maps, times and pointers without omitempty. */
 export const isNullForNothing = ({ always, fieldType, pointer }: types.Field): boolean => {
   if (!always) return false
   if (pointer || fieldType._tag === "List" || fieldType._tag === "Map") return true

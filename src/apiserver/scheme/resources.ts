@@ -4,11 +4,11 @@
  */
 import { dropNulls } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import * as columns from "./columns.ts"
+import * as columns from "../printers/columns.ts"
 import * as creation from "./creation.ts"
 import { decode } from "./decode.ts"
 import * as events from "./events.ts"
-import * as groupColumns from "./groupColumns.ts"
+import * as groupColumns from "../printers/groupColumns.ts"
 import * as ResourceDefinition from "./ResourceDefinition.ts"
 import * as selectable from "./selectable.ts"
 import * as Shape from "./Shape.ts"
@@ -178,7 +178,7 @@ const review = { version: "v1", verbs: ["create"], review: true } as const
 const authorization = { ...review, group: "authorization.k8s.io" } as const
 const authentication = { ...review, group: "authentication.k8s.io", namespaced: false } as const
 
-/** An object of these is created and not stored; the response is the same object with a status (`endpoints/reviews.ts`). */
+/** Review resources: create stores nothing and returns the object with a status (`endpoints/reviews.ts`). */
 const reviews: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
   ResourceDefinition.make({ ...authentication, kind: "TokenReview", plural: "tokenreviews" }),
   ResourceDefinition.make({ ...authentication, kind: "SelfSubjectReview", plural: "selfsubjectreviews" }),
@@ -210,7 +210,7 @@ export const all: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
   ...reviews
 ]
 
-/** The resource in whose version the objects of a storage are kept. */
+/** The resource whose version the objects of a storage are stored in. */
 export const storedAs = (storage: string): ResourceDefinition.ResourceDefinition | undefined =>
   all.find((resource) => resource.storage === storage && resource.conversion === undefined)
 

@@ -27,10 +27,10 @@ export const accepts: Readonly<Record<Scalar, (value: Json) => boolean>> = {
   j: () => true
 }
 
-/** What stands for nothing, where a list has it; times have nothing but null. */
+/** The value that null decodes to in a list or map; for times it stays null. */
 export const zero: Readonly<Partial<Record<Scalar, Json>>> = { s: "", y: "", i: 0, l: 0, d: 0, b: false, x: 0, q: "0" }
 
-/** The part of a well-formed time that no calendar has, in Go's words. */
+/** The part of a well-formed time that is out of range, as Go's time.Parse names it. */
 const outOfRange = (text: string): string | undefined => {
   const month = digits(text, 5)
   if (month < 1 || month > 12) return "month"
@@ -38,16 +38,16 @@ const outOfRange = (text: string): string | undefined => {
   if (digits(text, 14) > 59) return "minute"
   if (digits(text, 17) > 59) return "second"
   const day = digits(text, 8)
-  // Every month has so many; only the others need a calendar.
+  // Every month has 28 days; only later days depend on month and year.
   if (day >= 1 && day <= 28) return undefined
   const year = Number(text.slice(0, 4))
   return day < 1 || day > new Date(Date.UTC(year, month, 0)).getUTCDate() ? "day" : undefined
 }
 
-/** The number that two digits stand for. */
+/** The number that the two digits at this index form. */
 const digits = (text: string, at: number): number => (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48
 
-/** The accepted form of a value that is not accepted as it is: numbers and blanks in quantities, line ends in bytes. */
+/** A value in the form that `accepts` requires: quantities as text without spaces, bytes without line ends. */
 export const repaired = (scalar: Scalar, value: Json): string | undefined => {
   if (scalar === "q" && typeof value === "number") return String(value)
   if (typeof value !== "string") return undefined
@@ -55,7 +55,7 @@ export const repaired = (scalar: Scalar, value: Json): string | undefined => {
   return accepts[scalar](text) ? text : undefined
 }
 
-/** As Go's decoder names what it found. */
+/** The name of a JSON value in the errors of Go's decoder. */
 export const found = (value: Json, scalar?: Scalar): string => {
   if (typeof value === "number") return scalar === "i" || scalar === "l" ? `number ${value}` : "number"
   if (typeof value === "boolean") return "bool"
@@ -63,7 +63,7 @@ export const found = (value: Json, scalar?: Scalar): string => {
   return typeof value === "string" ? "string" : "object"
 }
 
-/** The complaint of types that read themselves; undefined for those that the decoder reads, which names the field. */
+/** The error of a type with its own UnmarshalJSON; undefined for other types, where the decoder's error has the field. */
 export const complaint = (scalar: Scalar, value: Json): string | undefined => {
   switch (scalar) {
     case "q":
@@ -87,7 +87,7 @@ export const complaint = (scalar: Scalar, value: Json): string | undefined => {
 const badByte = (text: string): number => {
   const at = text.search(/[^A-Za-z0-9+/]/)
   if (at === -1) return text.length - (text.length % 4)
-  // What follows a proper padding is wrong, not the padding.
+  // After correct padding, the wrong byte is the one that follows it.
   return at + (at % 4 === 2 && text.startsWith("==", at) ? 2 : at % 4 === 3 && text[at] === "=" ? 1 : 0)
 }
 
@@ -113,7 +113,7 @@ const microParts: ReadonlyArray<readonly [string, RegExp]> = [
   ...timeParts.slice(-1)
 ]
 
-/** In the words of Go's time.Parse: the first part of the layout that does not fit. */
+/** The error of Go's time.Parse, which has the first part of the layout that does not match. */
 const timeComplaint = (scalar: "t" | "u", text: string): string => {
   const parts = scalar === "t" ? timeParts : microParts
   const layout = parts.map(([part]) => part).join("")

@@ -6,8 +6,8 @@ import * as ResourceDefinition from "./ResourceDefinition.ts"
 import * as autoscaling from "./autoscaling.ts"
 import * as creation from "./creation.ts"
 import * as workloads from "./defaults/workloads.ts"
-import * as groupColumns from "./groupColumns.ts"
-import * as columns from "./storedColumns.ts"
+import * as groupColumns from "../printers/groupColumns.ts"
+import * as columns from "../printers/storedColumns.ts"
 import * as selectable from "./selectable.ts"
 
 const core = { group: "", version: "v1" } as const

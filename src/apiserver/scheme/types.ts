@@ -1,21 +1,29 @@
 /**
- * The type table: for every kind and everything it refers to, the fields with their types and how they merge. One source for
- * OpenAPI, for the validation of writes, and for patches. The data is text in `generated/`, a line a type, read when a type is
- * first asked for: a server that validates nothing pays nothing.
+ * The type table: for each kind and each type that it refers to, the fields with their types and how they merge. OpenAPI, the
+ * decoding of writes, and patches use it. The data is text in `generated/`, one line for each type, and is parsed when a type is
+ * first needed.
  *
- *     Type@ field!*&:form~key+@=default …        `!` required, `@` owned as a whole by server-side apply
+ *     Type@ field!*&:form~key+@=default …
  *
- * A field type is a letter (see `Scalar`), a type (of this group, or `group.Type`), `{}` map of, `[]` list of, `[=]` list that is a
- * set, `[a,b]` list whose elements are identified by these members. `~key` merges by a key in a strategic merge patch, `~`
- * as a set, `+` with only the members sent surviving, `^` that alone; `|` takes the place of what was there.
+ * | mark | meaning |
+ * |---|---|
+ * | `!` | required |
+ * | `*` | a pointer in Go: a zero value is kept; without the mark, a zero scalar is the same as an absent one |
+ * | `&` | without omitempty: always encoded, as null or a zero value if absent; this also holds for required fields |
+ * | `@` | atomic in server-side apply |
+ * | `~key` | a strategic merge patch merges the list by this key |
+ * | `~` | a strategic merge patch merges the list as a set |
+ * | `+` | patch strategy retainKeys, together with merge; `^` is retainKeys alone |
+ * | `|` | patch strategy replace |
  *
- * A scalar with `*` may be zero; without, zero means absent. A list or map that is empty is absent, a type without `&` is there
- * when it is sent. What is required or has `&` is always there, as null or empty if need be.
+ * A form is a letter (see `Scalar`), a type (of this group, or `group.Type`), `{}` for a map of, `[]` for a list of, `[=]` for a list
+ * that is a set, or `[a,b]` for a list whose elements are identified by these members. An empty list or map is dropped unless the
+ * field is always encoded.
  */
 import { core } from "../generated/coreTypes.ts"
 import { groups } from "../generated/types.ts"
 
-/** Schemas are any object here: `kube/structural` reads them. */
+/** Schemas of definitions have the form `j`, any object: `kube/structural` parses them. */
 const apiextensions = `
 CustomResourceColumnDefinition description:s format:s jsonPath!:s name!:s priority:i type!:s
 CustomResourceConversion strategy!:s webhook:WebhookConversion
@@ -52,11 +60,11 @@ export type FieldType =
 export interface Field {
   readonly fieldType: FieldType
   readonly required: boolean
-  /** A pointer in Go: zero and absent differ, and absent is null. */
+  /** A pointer in Go: zero and absent differ, and an absent value is null. */
   readonly pointer: boolean
-  /** Written by the reference server whether there is a value or not. */
+  /** Without omitempty in Go: encoded even if there is no value. */
   readonly always: boolean
-  /** Strategic merge patch: `key` of a list of objects, empty for a set; `retain` when only what is sent survives; `replace`: nothing merges. */
+  /** Strategic merge patch: `key` merges a list by this member, or as a set if empty; `retain` is retainKeys; `replace` does not merge. */
   readonly patch: { readonly key: string | undefined; readonly retain: boolean; readonly replace: boolean } | undefined
   /** A map that server-side apply owns as a whole. */
   readonly atomic: boolean
@@ -106,7 +114,7 @@ const linesOf = (table: string): ReadonlyMap<string, string> => {
 
 const known = new Map<string, Type | undefined>()
 
-/** By its name in the table, `core.Pod`. Lists of kinds are not in the data: they are all alike. */
+/** A type by its name in the table, `core.Pod`. Lists of kinds are derived, because all have the same fields. */
 export const find = (id: string): Type | undefined => {
   if (known.has(id)) return known.get(id)
   const [table = "", name = ""] = id.split(".")

@@ -18,7 +18,7 @@ import type { Answer, Api, ApiRequest, ApiResponse } from "../Api.ts"
 import { type Connection, Connections } from "./Connections.ts"
 import * as Identity from "./identity.ts"
 import * as Incoming from "./incoming.ts"
-import { withProtobuf } from "./openApiProtobuf.ts"
+import { withProtobuf } from "./bodies/openApiProtobuf.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as StatusAnswer from "./statusAnswer.ts"
 

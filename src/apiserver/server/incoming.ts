@@ -130,12 +130,12 @@ const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.me
 
 const fromYaml = (text: string, before = ""): Effect.Effect<string, Answer> =>
   Effect.tryPromise({
-    try: async () => (await import("./yamlBody.ts")).toJson(text),
+    try: async () => (await import("./bodies/yamlBody.ts")).toJson(text),
     catch: (cause) => StatusAnswer.badRequest(`${before}error converting YAML to JSON: ${messageOf(cause)}`)
   })
 
 const fromProtobuf = (bytes: Uint8Array): Effect.Effect<string, Answer> =>
   Effect.tryPromise({
-    try: async () => (await import("./protobufBody.ts")).toJson(bytes),
+    try: async () => (await import("./bodies/protobufBody.ts")).toJson(bytes),
     catch: (cause) => StatusAnswer.badRequest(messageOf(cause))
   })

@@ -10,7 +10,7 @@ import * as Watchers from "./Watchers.ts"
 interface Expiry {
   readonly key: string
   readonly revision: number
-  /** Milliseconds since the epoch. */
+  /** When the version expires, in milliseconds since the epoch. */
   readonly due: number
 }
 

@@ -26,14 +26,14 @@ export const child = (fields: FieldSet, key: string): FieldSet | undefined => {
 /** Whether a node is itself in the set. */
 export const isMember = (node: FieldSet): boolean => isEmpty(node) || Object.hasOwn(node, ".")
 
-/** The descendants of a node, without the mark of the node itself. */
+/** The descendants of a node, without the key `.` of the node itself. */
 const below = (node: FieldSet): FieldSet => {
   if (!Object.hasOwn(node, ".")) return node
   const { ".": _itself, ...rest } = node
   return rest
 }
 
-/** A node from its mark and its descendants; undefined when it has neither. */
+/** A node from its membership and its descendants; undefined when it has neither. */
 const node = (member: boolean, children: FieldSet): FieldSet | undefined =>
   isEmpty(children) ? (member ? leaf : undefined) : member ? { ".": leaf, ...children } : children
 
@@ -50,7 +50,6 @@ export const union = (a: FieldSet, b: FieldSet): FieldSet => {
   return out
 }
 
-/** Intersection. */
 export const intersection = (a: FieldSet, b: FieldSet): FieldSet => {
   const out: FieldSet = {}
   for (const key of Object.keys(a)) {
@@ -63,7 +62,6 @@ export const intersection = (a: FieldSet, b: FieldSet): FieldSet => {
   return out
 }
 
-/** Difference. */
 export const difference = (a: FieldSet, b: FieldSet): FieldSet => {
   const out: FieldSet = {}
   for (const key of Object.keys(a)) {
@@ -134,6 +132,6 @@ const elementMembers = (text: string): JsonObject | undefined => {
     const members: unknown = JSON.parse(text)
     return isObject(members) ? members : undefined
   } catch {
-    return undefined // printed as it is
+    return undefined // the caller prints the text unchanged
   }
 }

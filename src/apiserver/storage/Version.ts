@@ -17,13 +17,12 @@ export interface Version {
   readonly revision: number
   /** The stored form without apiVersion and kind, which depend on the endpoint; with `managedFields`. */
   readonly text: string
-  /** `text` without its opening brace: what follows the members that an endpoint puts first. */
+  /** `text` without its opening brace: an endpoint writes apiVersion and kind before it. */
   readonly members: string
   /** The metadata alone, in the same form. */
   readonly metadata: string
   /** `text` without managedFields. */
   readonly bare: string
-  /** The managed fields. */
   readonly owners: managedFields.Owners
   readonly labels: Readonly<Record<string, string>> | undefined
   /** Selectable fields that are not empty. */

@@ -92,8 +92,10 @@ const elements = (
 
 const isZero = (value: Json): boolean => value === null || value === "" || value === 0 || value === false
 
-/** Whether a member that every object has is at its zero value. */
-const isNothing = (value: Json): boolean => isZero(value) || (isObject(value) && isEmpty(value))
+/** Whether a member that is always encoded has its zero value. */
+const isNothing = (value: Json): boolean => isZero(value) || isEmptyObject(value)
+
+const isEmptyObject = (value: Json): boolean => isObject(value) && isEmpty(value)
 
 /** The field set of an added value, including the nodes of elements. */
 const whole = (value: Json, shape: Shape.Shape | undefined, always: boolean): FieldSet => {
@@ -113,7 +115,10 @@ const wholeMembers = (value: Json, shape: Shape.Shape | undefined, always: boole
   return out
 }
 
-/** Adds the field set of an added member; `always`: in a Go struct without pointers, all the way from the root. */
+/**
+ * Adds the field set of an added member. `always`: every struct from the root down to this member is encoded always, so that its zero
+ * value is not a change.
+ */
 const fresh = (out: FieldSet, key: string, value: Json, shape: Shape.Shape | undefined, always: boolean): void => {
   const steady = always && shape?.always === true
   if (steady && isNothing(value)) return
@@ -140,7 +145,8 @@ export const sameForm = (a: Json, b: Json, shape: Shape.Shape | undefined): bool
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) {
     return a === b || (typeof a === typeof b && isZero(a) === isZero(b))
   }
-  if (shape?.atomic === true) return Array.isArray(a) === Array.isArray(b)
+  // Where a member is always encoded, an empty object is the zero value and has no owner; an empty list has one.
+  if (shape?.atomic === true) return Array.isArray(a) === Array.isArray(b) && isEmptyObject(a) === isEmptyObject(b)
   if (Array.isArray(a)) return Array.isArray(b) && sameElements(a, b, shape)
   if (Array.isArray(b)) return false
   const keys = Object.keys(a)
@@ -218,7 +224,7 @@ const gone = (found: Builder, key: string, old: Json, shape: Shape.Shape | undef
   if (!steady || !isEmpty(fields)) note(found, "removed", key, fields)
 }
 
-/** Compares one member of an object; `always`: of a Go struct without pointers, all the way from the root. */
+/** Compares one member of an object; `always` as in `fresh`. */
 const member = (
   found: Builder,
   name: string,

@@ -50,7 +50,7 @@ const share = (tree: FieldSet.FieldSet): Fields => {
   return created
 }
 
-/** Memoizes the last text: a response and a watch line follow each other, and objects of one burst have the same entries. */
+/** Memoizes the last text, because a response and a watch event encode the same entries one after the other. */
 let latest = { owners: none, text: "[]" }
 
 /** The value of `metadata.managedFields`, as text. */
@@ -68,7 +68,7 @@ const entryText = ({ apiVersion, fields, manager, operation, subresource, time }
 /** Fast path: nearly all names need no escapes. */
 const quoted = (text: string): string => (/^[\w ./:-]*$/.test(text) ? `"${text}"` : JSON.stringify(text))
 
-/** The managedFields that a client sent: none, a reset, or entries. Mostly it sends back what it has read, which are the live entries. */
+/** The managedFields that a client sent: none, a reset, or entries. Most clients send back the entries that they have read. */
 export const sent = (object: JsonObject, live: Owners): "nothing" | "reset" | Owners => {
   const metadata = objectAt(object, "metadata")
   const list = metadata === undefined ? undefined : get(metadata, "managedFields")
@@ -117,8 +117,11 @@ export const equalOwners = (a: Owners, b: Owners): boolean =>
   (a.length === b.length &&
     a.every((one, index) => {
       const other = b[index]
-      return other !== undefined && same(one, other) && one.time === other.time && one.fields === other.fields
+      return other !== undefined && same(one, other) && one.time === other.time && equalFields(one.fields, other.fields)
     }))
+
+/** Equal sets may be different objects: the table of shared sets is cleared when it is full, and members may be in another order. */
+export const equalFields = (a: Fields, b: Fields): boolean => a === b || equal(a.tree, b.tree)
 
 /** The entry with other fields; undefined when they are empty. */
 export const owning = (entry: Entry, tree: FieldSet.FieldSet): Entry | undefined =>
@@ -197,7 +200,7 @@ interface Form {
 const forms = new WeakMap<Shape, Array<Form>>()
 const maxForms = 4
 
-/** As `created` with all fields of an object, which is only read: `skip` as there. */
+/** As `created`, with all fields of an object apart from the members `skip`; does not change the object. */
 export const createdBy = (
   object: JsonObject,
   shape: Shape,

@@ -73,7 +73,7 @@ const onNodes = (spec: JsonObject): boolean => ["NodePort", "LoadBalancer"].incl
 const isBalanced = (spec: JsonObject): boolean => textAt(spec, "type") === "LoadBalancer"
 const isChecked = (spec: JsonObject): boolean => isBalanced(spec) && textAt(spec, "externalTrafficPolicy") === "Local"
 
-/** Fields that only some services need. */
+/** Fields that depend on the type of the Service, and whether a spec needs them. */
 const dependent: ReadonlyArray<readonly [field: string, needs: (spec: JsonObject) => boolean]> = [
   ["healthCheckNodePort", isChecked],
   ["externalTrafficPolicy", isReachedFromOutside],
@@ -113,7 +113,7 @@ const address = (
       invalid("spec.clusterIPs", [asked], `failed to allocate IP ${asked}: provided IP is already allocated`)
     ])
   }
-  // The first address is left to the API server's own service.
+  // The first address is that of the Service `kubernetes`.
   for (let next = firstAddress + 1; next <= lastAddress; next++) {
     const text = addressText(next)
     if (taken.has(text)) continue

@@ -5,11 +5,11 @@
 
 interface Frame {
   readonly path: string
-  /** Of an object the members so far; a list has none. */
+  /** Names of the members so far; undefined for a list. */
   readonly keys: Set<string> | undefined
   key: string
   index: number
-  /** Whether a string that comes now is a member's name. */
+  /** Whether the next string is the name of a member. */
   naming: boolean
 }
 
@@ -27,7 +27,7 @@ const pathOf = (top: Frame | undefined): string => {
   return top.path === "" ? top.key : `${top.path}.${top.key}`
 }
 
-/** Paths of the repeated members of a text that is known to be JSON, in its order. */
+/** Paths of the duplicate members of valid JSON text, in the order of the text. */
 export const find = (text: string): ReadonlyArray<string> => {
   const found: Array<string> = []
   const stack: Array<Frame> = []

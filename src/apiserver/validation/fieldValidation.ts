@@ -1,10 +1,10 @@
 /**
- * What becomes of fields that a kind does not have and of values of a wrong type: `fieldValidation` of the write's query says
- * whether an unknown field is an error, a warning or nothing; it is dropped in any case. Values of a wrong type are refused
- * always. Kinds without a type in the table are let through as they are.
+ * Unknown fields and values of a wrong type. The query parameter `fieldValidation` of a write decides whether an unknown field is
+ * an error (Strict), a warning (Warn) or ignored (Ignore); it is always dropped. A value of a wrong type is always an error. Kinds
+ * that are not in the type table are not checked.
  *
- * The words differ by how the object came about, since the reference server decodes in three ways: JSON into structs (bodies,
- * JSON and merge patches), unstructured values into structs (strategic patches), and typed values (apply).
+ * The messages depend on how the object was sent, because kube-apiserver decodes in three ways: JSON into structs (bodies, JSON
+ * patches and merge patches), unstructured values into structs (strategic merge patches), and typed values (apply).
  */
 import { prune } from "../../kube/structural/prune.ts"
 import type { StructuralSchema } from "../../kube/structural/StructuralSchema.ts"
@@ -141,7 +141,7 @@ const repeatedIn = ({ body, isOwnBody }: RequestContext["request"], object: Json
   // If re-encoding has the same length, there is no duplicate; this is cheaper than scanning.
   isOwnBody === true || JSON.stringify(object).length === body.length ? [] : duplicates.find(body)
 
-/** The result of a JSON or merge patch; `again` makes it anew, as it was before it was decoded. */
+/** The result of a JSON or merge patch; `again` computes it once more, because decoding changes it in place. */
 export const ofPatched = (context: RequestContext, resource: ResourceDefinition, again: () => Json): Decode =>
   patchedAs(context, readerOf(resource), again)
 
@@ -161,7 +161,7 @@ const patchedAs =
     settle(context, directive, unknownTexts(findings), refuse)
   }
 
-/** The result of a strategic merge patch; `patch` reads what was sent once more. */
+/** The result of a strategic merge patch; `patch` parses the patch once more. */
 export const ofMerged =
   (context: RequestContext, resource: ResourceDefinition, patch: () => Json): Decode =>
   (object) => {
@@ -196,7 +196,7 @@ export const ofApplied =
     const name = `${textAt(object, "metadata", "namespace")}/${textAt(object, "metadata", "name")}`
     const gvk = `${resource.group}/${resource.version}, Kind=${resource.kind}`
     const text = errors.length === 1 ? (errors[0] ?? "") : `errors:\n${errors.map((one) => `  ${one}`).join("\n")}`
-    // A 500 without reason in the reference server, which counts that as its bug (kubernetes issue 139253).
+    // kube-apiserver returns 500 without a reason, which is a bug there (kubernetes issue 139253).
     throw StatusError.badRequest(`failed to create typed patch object (${name}; ${gvk}): ${text}`)
   }
 
@@ -232,7 +232,7 @@ const goScalars: Readonly<Record<types.Scalar, string>> = {
   j: "runtime.RawExtension"
 }
 
-/** The form of the place itself, not of the field it is in: the element of a list or map where the path goes on below it. */
+/** The Go type at the path of a mismatch: that of the field, or of the element if the path continues into a list or map. */
 const goText = ({ fields, fieldType, owner, value }: Mismatch): string => {
   const own = fieldType._tag === "Scalar" ? scalars.complaint(fieldType.scalar, value) : undefined
   if (own !== undefined) return own
@@ -297,6 +297,6 @@ const goValue = (value: Json): string => {
   return `map[${members.map((key) => `${key}:${goValue(value[key] ?? null)}`).join(" ")}]`
 }
 
-/** Header values for what there is to warn of; undefined when there is nothing. Source: RFC 7234, section 5.5. */
+/** The value of the Warning header; undefined without warnings. Source: RFC 7234, section 5.5. */
 export const warningHeader = (warnings: ReadonlyArray<string>): string | undefined =>
   warnings.length === 0 ? undefined : warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(", ")

@@ -1,7 +1,7 @@
 /**
- * Deletion: namespaces that have to exist, grace periods, finalizers and propagation policies. Dependents and namespaces are
- * deleted by controllers, never here. Source: apiserver, registry/rest: BeforeDelete; plugin/namespace/lifecycle; the Pod
- * strategy.
+ * Deletion: grace periods, finalizers and propagation policies; and creation, which needs a namespace that is not being deleted.
+ * Controllers delete dependents and the content of namespaces. Source: apiserver, registry/rest: BeforeDelete;
+ * plugin/namespace/lifecycle; the Pod strategy.
  */
 import { arrayAt, at, ensureObject, get, numberAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
@@ -64,7 +64,7 @@ export const checkPreconditions = (resource: ResourceDefinition, object: JsonObj
   const name = textAt(object, "metadata", "name")
   const uid = textAt(object, "metadata", "uid")
   const version = textAt(object, "metadata", "resourceVersion")
-  // The reference server names the kind here, not the resource.
+  // kube-apiserver reports the kind here, not the resource.
   const named = { ...resource, plural: resource.kind }
   if (options.uid !== undefined && options.uid !== uid) {
     throw StatusError.conflict(
@@ -82,7 +82,10 @@ export const checkPreconditions = (resource: ResourceDefinition, object: JsonObj
   }
 }
 
-/** Decides a deletion and notes it on the object: `gone` now, `changed` and waiting, or `unchanged` because it already waits. */
+/**
+ * Applies a delete request to the object: `gone` if it can be removed at once, `changed` if it is marked and waits for finalizers or
+ * its grace period, `unchanged` if it was already marked.
+ */
 export const markDeleted = (
   context: RequestContext.RequestContext,
   resource: ResourceDefinition,
@@ -138,11 +141,11 @@ const policies: Readonly<Record<string, string>> = {
   Background: ""
 }
 
-/** What a deletion without a policy means; what the object's finalizers say about it goes first. */
+/** The policy of a deletion without one: Orphan for some resources, unless a finalizer of the object decides. */
 const defaultPolicy = (resource: ResourceDefinition, metadata: JsonObject): string | undefined => {
   const finalizers = arrayAt(metadata, "finalizers")
-  const said = finalizers.includes("orphan") || finalizers.includes("foregroundDeletion")
-  return resource.orphans && !said ? "Orphan" : undefined
+  const hasPolicyFinalizer = finalizers.includes("orphan") || finalizers.includes("foregroundDeletion")
+  return resource.orphans && !hasPolicyFinalizer ? "Orphan" : undefined
 }
 
 /** Sets the finalizer of the propagation policy for the garbage collector; without a policy, keeps the present ones. */

@@ -6,7 +6,7 @@ import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import * as RequestContext from "../RequestContext.ts"
 import { forbidden } from "./kinds/field.ts"
 
-/** Order of the keys in what is stored; whatever else is there follows. */
+/** Order of the members of stored metadata; others follow. */
 const order: ReadonlyArray<string> = [
   "name",
   "generateName",
@@ -26,7 +26,7 @@ const order: ReadonlyArray<string> = [
 const isEmpty = (value: Json | undefined): boolean =>
   Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0
 
-/** The object as it is stored: no kind, no managedFields, metadata first and in order, empty collections in it left out. */
+/** The object as it is stored: without apiVersion, kind and managedFields; metadata first, in order, and without empty lists and maps. */
 export const canonical = (object: JsonObject, revision: string): JsonObject => {
   const metadata = objectAt(object, "metadata") ?? {}
   metadata["resourceVersion"] = revision
@@ -76,8 +76,8 @@ const owned = [
 ]
 
 /**
- * Restores what belongs to the server, then counts the generation, which the status endpoint never moves. `object` is
- * changed, `existing` is not.
+ * Restores the metadata that only the server sets, and increments the generation if needed; a status update never does. Changes
+ * `object`, not `existing`.
  */
 export const update = (
   resource: ResourceDefinition,

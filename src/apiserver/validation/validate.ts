@@ -1,5 +1,5 @@
 /**
- * Validation before a write is stored: metadata first, then the resource's own (`kinds/table.ts`), then the schema of a custom
+ * Validation before a write is stored: metadata first, then the rules of the kind (`kinds/table.ts`), then the schema of a custom
  * resource. All errors are collected into one Status. Source: apimachinery, pkg/api/validation.
  */
 import { arrayAt, at, equal, get, isObject, objectAt, textAt } from "../json.ts"
@@ -114,7 +114,7 @@ const stringMap = (errors: Errors, meta: JsonObject, which: "labels" | "annotati
 const owners = (errors: Errors, meta: JsonObject): void => {
   let controllers = 0
   for (const owner of arrayAt(meta, "ownerReferences")) {
-    // Without an index: the reference server leaves it out.
+    // The field path has no index, as in kube-apiserver.
     for (const key of ["apiVersion", "kind", "name", "uid"]) {
       if (textAt(owner, key) !== "") continue
       const what = key === "apiVersion" ? "version" : key

@@ -36,7 +36,7 @@ export class MissingResponses {
 }
 
 /** States of one object that a webhook is called for in one request: kube-apiserver retries a patch five times. */
-const states = 6
+const maxStates = 6
 
 /** Maximum number of conversion calls of a request: a write needs two, and two for each webhook that matches another version. */
 const conversions = 100
@@ -59,9 +59,9 @@ const conversionKey = (converter: Converter, to: string, text: string): string =
 
 export class WebhookResponses {
   readonly random: Random.Random
-  private readonly tapes: ReadonlyArray<Tape>
+  private readonly recordings: ReadonlyArray<RecordedNumbers>
   private readonly results = new Map<string, CallResult>()
-  private readonly asked = new Map<string, number>()
+  private readonly callCounts = new Map<string, number>()
   private readonly converted = new Map<string, Conversion>()
   private conversions = 0
   private revision: number | undefined
@@ -69,17 +69,20 @@ export class WebhookResponses {
    * Deletions that all webhooks have admitted, each with its warnings. A deletecollection has many: looking up every response again for
    * each missing one would take quadratic time.
    */
-  readonly passed = new Map<string, ReadonlyArray<string>>()
+  readonly admittedDeletions = new Map<string, ReadonlyArray<string>>()
 
   constructor(random: Random.Random) {
-    const [ints, doubles] = [new Tape(() => random.nextIntUnsafe()), new Tape(() => random.nextDoubleUnsafe())]
-    this.tapes = [ints, doubles]
+    const [ints, doubles] = [
+      new RecordedNumbers(() => random.nextIntUnsafe()),
+      new RecordedNumbers(() => random.nextDoubleUnsafe())
+    ]
+    this.recordings = [ints, doubles]
     this.random = { nextIntUnsafe: () => ints.next(), nextDoubleUnsafe: () => doubles.next() }
   }
 
   /** Called before each try: replays the random numbers. */
   rewind(): void {
-    for (const tape of this.tapes) tape.rewind()
+    for (const recording of this.recordings) recording.rewind()
   }
 
   resultOf(call: AdmissionCall): CallResult | undefined {
@@ -87,18 +90,18 @@ export class WebhookResponses {
   }
 
   /** False when the object has changed during this request too often. */
-  mayAsk({ about, hook }: AdmissionCall): boolean {
-    return (this.asked.get(`${hook.id} ${about}`) ?? 0) < states
+  mayCall({ about, hook }: AdmissionCall): boolean {
+    return (this.callCounts.get(`${hook.id} ${about}`) ?? 0) < maxStates
   }
 
   record({ about, hook, request }: AdmissionCall, result: CallResult): void {
     this.results.set(`${hook.id} ${request}`, result)
     const key = `${hook.id} ${about}`
-    this.asked.set(key, (this.asked.get(key) ?? 0) + 1)
+    this.callCounts.set(key, (this.callCounts.get(key) ?? 0) + 1)
   }
 
   /** The revision of a list: the present one when the request began, so that conversions do not chase concurrent writes. */
-  readAt(present: number): number {
+  listRevision(present: number): number {
     return (this.revision ??= present)
   }
 
@@ -121,7 +124,7 @@ export class WebhookResponses {
   }
 }
 
-class Tape {
+class RecordedNumbers {
   private readonly drawn: Array<number> = []
   private position = 0
   private readonly draw: () => number

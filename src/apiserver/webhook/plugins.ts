@@ -18,7 +18,7 @@ import type { CallResult, AdmissionCall } from "./WebhookResponses.ts"
 import * as Hooks from "./configuration.ts"
 import { isNamespace, match } from "./matching.ts"
 import type { Operation, Subject } from "./matching.ts"
-import * as forms from "./versionedObject.ts"
+import * as VersionedObject from "./versionedObject.ts"
 import * as review from "./review.ts"
 
 /** The attributes of a request that webhooks receive, for writes and deletions (admission.Attributes). */
@@ -55,12 +55,12 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
       if (!isRelevant(hooks, deletion.target)) return
       const { before, context } = deletion
       const key = `${textAt(before, "metadata", "uid")} ${textAt(before, "metadata", "resourceVersion")}`
-      const said = context.webhookResponses?.passed.get(key)
-      if (said !== undefined) context.warnings.push(...said)
+      const admittedWarnings = context.webhookResponses?.admittedDeletions.get(key)
+      if (admittedWarnings !== undefined) context.warnings.push(...admittedWarnings)
       else {
         const start = context.warnings.length
         admitDeletion(hooks, deletionAttributes(deletion))
-        context.webhookResponses?.passed.set(key, context.warnings.slice(start))
+        context.webhookResponses?.admittedDeletions.set(key, context.warnings.slice(start))
       }
     }
   }
@@ -139,7 +139,7 @@ const callOf = (hook: Hooks.Hook, attributes: Attributes): AdmissionCall | undef
   if (resource === undefined) return undefined
   const { as, before, object, operation, target, context } = attributes
   const form = (one: JsonObject | undefined) =>
-    as === undefined ? forms.served(context, target, resource, one) : forms.plain(as, one)
+    as === undefined ? VersionedObject.served(context, target, resource, one) : VersionedObject.unversioned(as, one)
   const reviewed = { ...attributes, resource, object: form(object), oldObject: form(before) }
   const about = `${operation} ${target.namespace}/${textAt(before, "metadata", "name")}`
   return { hook, about, request: review.requestText(reviewed) }
@@ -148,7 +148,7 @@ const callOf = (hook: Hooks.Hook, attributes: Attributes): AdmissionCall | undef
 const resultOf = ({ before, target, context }: Attributes, call: AdmissionCall): CallResult | undefined => {
   const { webhookResponses } = context
   const result = webhookResponses?.resultOf(call)
-  if (result === undefined && webhookResponses?.mayAsk(call) === false) {
+  if (result === undefined && webhookResponses?.mayCall(call) === false) {
     throw StatusError.modified(target.resource, textAt(before, "metadata", "name"))
   }
   return result
@@ -166,7 +166,7 @@ const verdictOfResult = (
     throw StatusError.internal(`failed calling webhook ${JSON.stringify(hook.name)}: ${verdict.failure}`)
   }
   const { allowed, status, warnings } = verdict.success
-  for (const warning of warnings) warn(context.warnings, warning)
+  for (const warning of warnings) addWarning(context.warnings, warning)
   if (!allowed)
     throw new StatusError.StatusError({ status: review.denial(hook.name, status) as unknown as Status.Status })
   return verdict.success
@@ -179,7 +179,7 @@ const verdictOfResult = (
 const [allWarnings, longWarning] = [4096, 256] as const
 
 /** Adds each warning once; one that exceeds the limit is truncated, and then dropped. */
-const warn = (warnings: Array<string>, warning: string): void => {
+const addWarning = (warnings: Array<string>, warning: string): void => {
   if (warning === "" || warnings.includes(warning)) return
   const length = warnings.reduce((sum, one) => sum + one.length, 0)
   const text = length + warning.length > allWarnings ? warning.slice(0, longWarning) : warning
@@ -188,31 +188,32 @@ const warn = (warnings: Array<string>, warning: string): void => {
 
 /** All webhooks are called together; their responses are evaluated in order. */
 const validate = (hooks: ReadonlyArray<Hooks.Hook>, attributes: Attributes): void => {
-  const asked = hooks.flatMap((hook) => {
+  const calls = hooks.flatMap((hook) => {
     const call = callOf(hook, attributes)
     return call === undefined ? [] : [{ call, result: resultOf(attributes, call) }]
   })
-  const open = asked.filter(({ result }) => result === undefined)
-  if (open.length > 0) throw new MissingResponses(open.map(({ call }) => call))
-  for (const { result, call } of asked) {
+  const missing = calls.filter(({ result }) => result === undefined)
+  if (missing.length > 0) throw new MissingResponses(missing.map(({ call }) => call))
+  for (const { result, call } of calls) {
     if (result !== undefined) verdictOfResult(call.hook, attributes.context, result, "validating")
   }
 }
 
 const mutate = (hook: Hooks.Hook, write: Write): void => {
   const { as, object, target, context } = write
-  const shown = write.before === undefined && as === undefined ? forms.unborn(target, object) : object
-  const attributes = attributesOf(write, shown)
+  const sent =
+    write.before === undefined && as === undefined ? VersionedObject.withoutServerFields(target, object) : object
+  const attributes = attributesOf(write, sent)
   const patch = verdictOf(hook, attributes, "mutating")?.patch
   if (patch === undefined) return
   if (as !== undefined) {
-    const next = forms.same(forms.plain(as, object), patch)
-    if (next !== undefined) forms.replace(object, next)
+    const next = VersionedObject.patchUnversioned(VersionedObject.unversioned(as, object), patch)
+    if (next !== undefined) VersionedObject.replace(object, next)
     return
   }
   const resource = match(hook, attributes) ?? target.resource
-  const next = forms.stored(write, resource, forms.served(context, target, resource, shown), patch)
-  if (next !== undefined) forms.settle(write, next)
+  const next = VersionedObject.stored(write, resource, VersionedObject.served(context, target, resource, sent), patch)
+  if (next !== undefined) VersionedObject.copyPatched(write, next)
 }
 
 /**

@@ -31,11 +31,11 @@ export const served = (
 }
 
 /** An object that is not stored, such as a Binding, has only one version. */
-export const plain = (as: GroupVersionKind, object: JsonObject | undefined): Json =>
+export const unversioned = (as: GroupVersionKind, object: JsonObject | undefined): Json =>
   object === undefined ? null : { ...object, kind: as.kind, apiVersion: ResourceDefinition.apiVersion(as) }
 
 /** A new object without the fields that the server sets after the mutating webhooks. */
-export const unborn = (target: Target, object: JsonObject): JsonObject => {
+export const withoutServerFields = (target: Target, object: JsonObject): JsonObject => {
   const {
     creationTimestamp: _time,
     generation: _generation,
@@ -54,28 +54,29 @@ export const stored = (
   patch: string
 ): JsonObject | undefined => {
   const accepted = (one: JsonObject, as: ResourceDefinition.ResourceDefinition) =>
-    body.accept(one, as, fieldValidation.ofBody(lenient(context), as))
+    body.accept(one, as, fieldValidation.ofBody(ignoringUnknownFields(context), as))
   if (resource === target.resource || resource.customResource?.converter === undefined) {
     return patched(document, patch, (one) => accepted(one, resource))
   }
   // A field that is unknown in the version of the rule may exist in that of the target.
-  const made = patched(document, patch, (one) => one)
-  if (made === undefined) return undefined
-  const { apiVersion: _apiVersion, kind: _kind, ...object } = made
+  const result = patched(document, patch, (one) => one)
+  if (result === undefined) return undefined
+  const { apiVersion: _apiVersion, kind: _kind, ...object } = result
   return accepted(converted.objectIn(context, resource, target.resource, object), target.resource)
 }
 
 /** The same for an object with only one version. */
-export const same = (document: Json, patch: string): JsonObject | undefined => patched(document, patch, (made) => made)
+export const patchUnversioned = (document: Json, patch: string): JsonObject | undefined =>
+  patched(document, patch, (result) => result)
 
-const patched = (document: Json, text: string, read: (made: JsonObject) => JsonObject): JsonObject | undefined => {
+const patched = (document: Json, text: string, read: (result: JsonObject) => JsonObject): JsonObject | undefined => {
   const patch = body.parseJson(text)
   if (patch === undefined) throw StatusError.internal("invalid JSON in the patch of a webhook")
   try {
-    const made = clone(jsonPatch.apply(document, patch))
-    if (equal(made, document)) return undefined
-    if (!isObject(made)) throw StatusError.badRequest("the patch does not result in an object")
-    return read(made)
+    const result = clone(jsonPatch.apply(document, patch))
+    if (equal(result, document)) return undefined
+    if (!isObject(result)) throw StatusError.badRequest("the patch does not result in an object")
+    return read(result)
   } catch (thrown) {
     throw thrown instanceof StatusError.StatusError ? StatusError.internal(causeOf(thrown)) : thrown
   }
@@ -84,13 +85,13 @@ const patched = (document: Json, text: string, read: (made: JsonObject) => JsonO
 const causeOf = ({ status }: StatusError.StatusError): string =>
   status.details?.causes?.[0]?.message ?? status.message ?? ""
 
-const lenient = (context: RequestScope): RequestScope => ({
+const ignoringUnknownFields = (context: RequestScope): RequestScope => ({
   ...context,
   request: { ...context.request, query: new URLSearchParams({ fieldValidation: "Ignore" }) }
 })
 
 /** Metadata that the server sets, whatever a webhook returns. */
-const kept = [
+const serverFields = [
   "namespace",
   "uid",
   "creationTimestamp",
@@ -101,10 +102,10 @@ const kept = [
 ]
 
 /** Copies the fields that a webhook may change through this endpoint into the object. */
-export const settle = ({ object, target }: Write, patched: JsonObject): void => {
+export const copyPatched = ({ object, target }: Write, patched: JsonObject): void => {
   const before = objectAt(object, "metadata") ?? {}
   const metadata = objectAt(patched, "metadata") ?? {}
-  for (const key of kept) put(metadata, key, get(before, key))
+  for (const key of serverFields) put(metadata, key, get(before, key))
   if (textAt(metadata, "name") === "") put(metadata, "name", get(before, "name"))
   const { resource, subresource } = target
   const next: JsonObject =

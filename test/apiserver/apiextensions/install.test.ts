@@ -9,7 +9,7 @@ import { join } from "node:path"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { EmbeddedCluster } from "../../../src/apiserver/server/EmbeddedCluster.ts"
-import * as DefinitionFiles from "../../../src/apiserver/server/definitionFiles.ts"
+import * as DefinitionFiles from "../../../src/apiserver/server/files/definitionFiles.ts"
 import { get, layer, same } from "../client.ts"
 import { definition, memcached, memcacheds } from "./memcached.ts"
 

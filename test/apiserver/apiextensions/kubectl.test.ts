@@ -48,7 +48,7 @@ describe.skipIf(missing !== undefined)("kubectl, with custom resources", () => {
           `${object} serverside-applied\n`
         )
         yield* done(`delete ${crd}`)
-        // By a discovery of its own, or by one that kubectl has kept.
+        // kubectl reports it after a new discovery, or from cached discovery.
         assert.match(
           (yield* kubectl("get mc")).stderr,
           /doesn't have a resource type "mc"|could not find the requested resource/

@@ -1,30 +1,16 @@
-/** The CustomResourceDefinition that tests share. */
+/** A CustomResourceDefinition that several tests use. */
 import * as conformance from "../../conformance/definitions.ts"
 
 export const schema = {
   type: "object",
   properties: {
-    spec: {
-      type: "object",
-      required: ["size"],
-      properties: {
-        size: { type: "integer", minimum: 1, maximum: 3 },
-        port: { type: "integer", default: 11_211 },
-        image: { type: "string" },
-        tags: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" },
-        options: {
-          type: "array",
-          "x-kubernetes-list-type": "map",
-          "x-kubernetes-list-map-keys": ["name"],
-          items: {
-            type: "object",
-            required: ["name"],
-            properties: { name: { type: "string" }, value: { "x-kubernetes-int-or-string": true } }
-          }
-        },
-        extra: { type: "object", "x-kubernetes-preserve-unknown-fields": true }
-      }
-    },
+    spec: conformance.withSize({
+      port: { type: "integer", default: 11_211 },
+      image: { type: "string" },
+      tags: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" },
+      options: conformance.listByName({ "x-kubernetes-int-or-string": true }),
+      extra: { type: "object", "x-kubernetes-preserve-unknown-fields": true }
+    }),
     status: {
       type: "object",
       properties: {
@@ -36,18 +22,11 @@ export const schema = {
   }
 }
 
-/** Shaped as those of conformance cases, with another schema. */
+/** A version as in the conformance cases, with another schema. */
 export const version = (name: string, more: object = {}) =>
   conformance.version(name, {
     schema: { openAPIV3Schema: schema },
-    subresources: {
-      status: {},
-      scale: {
-        specReplicasPath: ".spec.size",
-        statusReplicasPath: ".status.replicas",
-        labelSelectorPath: ".status.selector"
-      }
-    },
+    subresources: conformance.statusAndScale(".status.replicas"),
     additionalPrinterColumns: [
       { name: "Size", type: "integer", jsonPath: ".spec.size", description: "How many" },
       { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" }

@@ -28,7 +28,7 @@ describe("OpenAPI of custom resources", () => {
       const paths = Object.keys(v3.paths)
       const one = "/apis/cache.example.com/v1alpha1/namespaces/{namespace}/memcacheds/{name}"
       for (const below of ["", "/status", "/scale"]) assert.include(paths, one + below)
-      // kubectl decides by this how it patches.
+      // kubectl chooses the type of patch by these media types.
       const media = Object.keys(v3.paths[one].patch.requestBody.content)
       assert.include(media, "application/merge-patch+json")
       assert.notInclude(media, "application/strategic-merge-patch+json")

@@ -12,7 +12,7 @@ import { Transport } from "../../../src/layers/Transport.ts"
 const namespace = "default"
 const issuer = "https://kubernetes.default.svc"
 
-/** What a review says of a token. */
+/** The status of a TokenReview. */
 const review = (token: string, audiences?: ReadonlyArray<string>) =>
   Effect.flatMap(Transport, (transport) =>
     Effect.map(
@@ -35,7 +35,7 @@ const review = (token: string, audiences?: ReadonlyArray<string>) =>
     )
   )
 
-/** An account, and a Secret with its token. */
+/** Creates an account, and a Secret with its token. */
 const made = Effect.gen(function* () {
   const client = yield* KubeClient
   const { signer } = yield* ClusterAuthority

@@ -1,15 +1,15 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { same } from "../client.ts"
 import { askAs, grant, layer, master, person, rbac, ref, rule, toUser } from "../users.ts"
 
-const same = assert.deepStrictEqual
 const bob = person("bob")
 const group = "rbac.authorization.k8s.io"
 const roles = `${rbac}/namespaces/default/roles`
 const bindings = `${rbac}/namespaces/default/rolebindings`
 const merge = { "content-type": "application/merge-patch+json" }
 
-/** May write all roles and bindings, and has few permissions otherwise. */
+/** A user who may write all roles and bindings, and has few other permissions. */
 const writer = grant(
   "bob",
   "",

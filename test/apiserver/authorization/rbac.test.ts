@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { same } from "../client.ts"
 import { askAs, grant, layer, master, person, rbac, ref, rule, toUser } from "../users.ts"
 
-const same = assert.deepStrictEqual
 const bob = person("bob")
 const pods = "/api/v1/namespaces/default/pods"
 const json = { "content-type": "application/json" }

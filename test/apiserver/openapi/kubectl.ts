@@ -10,7 +10,7 @@ import { join } from "node:path"
 import type { Api } from "../../../src/apiserver/Api.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import * as HttpsServer from "../../../src/apiserver/server/HttpsServer.ts"
-import * as Kubeconfig from "../../../src/apiserver/server/kubeconfigFile.ts"
+import * as Kubeconfig from "../../../src/apiserver/server/files/kubeconfigFile.ts"
 import { serve, token } from "../server/harness.ts"
 
 /** Why there is none. */

@@ -34,7 +34,7 @@ const samples: Readonly<Record<types.Scalar, ReadonlyArray<Json>>> = {
   j: [{}, { any: [{ thing: null }] }]
 }
 
-/** A value of a form, chosen by numbers: so a failing case shrinks as its numbers do. */
+/** A value of a type, chosen by numbers, so that a failing case shrinks with its numbers. */
 const grow = (type: types.Type, choices: ReadonlyArray<number>): JsonObject => {
   let at = 0
   const next = (bound: number): number => (choices[at++] ?? 0) % bound
@@ -69,7 +69,7 @@ interface Place {
   readonly fields: types.Type["fields"]
 }
 
-/** Every struct in a grown object, with its path: where a stranger could be. */
+/** Every struct in a generated object, with its path: the places for an unknown field. */
 const structs = (object: JsonObject, type: types.Type): ReadonlyArray<readonly [string, Place]> => {
   const found: Array<readonly [string, Place]> = []
   const value = (json: Json, fieldType: types.FieldType, path: string): void => {
@@ -92,7 +92,7 @@ const Choices = Arbitrary.schema(
   Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 }))).check(Schema.isMaxLength(80))
 )
 
-/** What a struct of the type holds of an object, said the slow way: a new value for every member. */
+/** What a Go struct of the type holds of an object, computed in a simple way: a new value for every member. */
 const held = (object: JsonObject, type: types.Type): JsonObject => {
   const value = (json: Json, fieldType: types.FieldType): Json => {
     if (fieldType._tag === "Ref" && isObject(json)) return held(json, types.get(fieldType.type))
@@ -123,7 +123,7 @@ const held = (object: JsonObject, type: types.Type): JsonObject => {
 
 const kindOf = (choices: ReadonlyArray<number>): types.Type => types.get(kinds[(choices[0] ?? 0) % kinds.length]!)
 
-/** As a client would send back what it has read. */
+/** The object as a client sends it back after it has read it. */
 const withoutNulls = (object: JsonObject, type: types.Type): JsonObject => {
   const copy = clone(object)
   for (const [, place] of structs(copy, type))
@@ -141,10 +141,10 @@ const holdsAsStruct = (choices: ReadonlyArray<number>): boolean => {
   return (
     (found === undefined || (found.unknown.length === 0 && found.mismatch === undefined)) &&
     equal(object, expected) &&
-    // What was read is read the same again, and there is nothing to take out of it.
+    // A decoded object decodes to itself, without unknown fields.
     decoding.decode(again, type) === undefined &&
     equal(again, object) &&
-    // With the nulls that are always written it passes at once, and not even the order of members changes.
+    // With the nulls of fields without omitempty, it passes the first check, and the order of members does not change.
     decoding.decode(same, type) === undefined &&
     JSON.stringify(same) === JSON.stringify(object)
   )

@@ -4,7 +4,7 @@ import type { Json } from "../../../src/apiserver/json.ts"
 import * as scalars from "../../../src/apiserver/scheme/scalars.ts"
 import type { Scalar } from "../../../src/apiserver/scheme/types.ts"
 
-/** Accepted as it is, or the form it is stored in. */
+/** Accepted values; a pair has the value and its stored form. */
 const accepted: ReadonlyArray<readonly [Scalar, ReadonlyArray<Json | readonly [Json, string]>]> = [
   ["t", ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5Z", "2024-02-29T23:59:59+01:00"]],
   ["u", ["2026-01-01T00:00:00.123456Z", "2026-01-01T00:00:00.123456+01:00"]],

@@ -55,7 +55,7 @@ describe("the type table", () => {
           ...(patch?.key ? [patch.key] : [])
         ]
         for (const key of keys) assert.isTrue(element.fields.has(key), `${type.id}.${name} by ${key}`)
-        // Apply identifies elements by the patch key and more, or replaces the list.
+        // Server-side apply identifies elements by the patch key and possibly other keys, or the list is atomic.
         if (patch?.key && typeof fieldType.merge !== "string") assert.include(fieldType.merge, patch.key)
       }
     }
@@ -108,7 +108,7 @@ describe("the type table", () => {
     )
     assert.deepStrictEqual(at("apps/deployments", "spec", "selector")?.atomic, true)
     assert.deepStrictEqual(at("services", "spec", "selector")?.atomic, true)
-    // Merged by a patch, replaced by an apply.
+    // A strategic merge patch merges this list, and server-side apply treats it as atomic.
     const hostIPs = at("pods", "status", "hostIPs")
     assert.deepStrictEqual([hostIPs?.key, Shape.keysOf(hostIPs)], ["ip", []])
     assert.deepStrictEqual(Shape.keysOf(at("nowhere", "metadata", "ownerReferences")), ["uid"])

@@ -7,7 +7,6 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { execFile, spawn, spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
-import { createServer, type AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -20,6 +19,7 @@ import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as demo from "../../../src/simulation/demo.ts"
 import * as Nodes from "../../../src/simulation/Nodes.ts"
+import { portInUse } from "./harness.ts"
 
 /** The layers of `npm start` below its controllers, over HTTPS. */
 const cluster = Layer.unwrap(Effect.as(demo.seed, Nodes.layer())).pipe(
@@ -71,7 +71,7 @@ it.live("runs the demo over HTTPS only, and rejects requests without a token", (
     const { endpoint } = yield* EmbeddedCluster
     assert.match(endpoint.server, /^https:\/\/127\.0\.0\.1:\d+$/)
     assert.notInclude(JSON.stringify(endpoint), Redacted.value(endpoint.token))
-    // Seeding again changes nothing.
+    // Creating the demo objects again changes nothing.
     yield* demo.seed
   }).pipe(Effect.provide(cluster))
 )
@@ -119,12 +119,7 @@ it.live("removes its file and listener when its scope closes", () =>
 
 it.live("fails with one sentence when the port is in use, or the directory cannot be used", () =>
   Effect.gen(function* () {
-    const squatter = createServer()
-    yield* Effect.acquireRelease(
-      Effect.promise(() => new Promise<void>((resolve) => void squatter.listen(0, "127.0.0.1", resolve))),
-      () => Effect.sync(() => squatter.close())
-    )
-    const { port } = squatter.address() as AddressInfo
+    const port = yield* portInUse
     const taken = yield* Effect.flip(Layer.build(EmbeddedCluster.layer({ port })))
     assert.match(taken.message, new RegExp(`^port ${port} on 127\\.0\\.0\\.1 is already in use: [^\n]+$`))
     const unusable = yield* Effect.flip(Layer.build(EmbeddedCluster.layer({ directory: "/dev/null/x" })))

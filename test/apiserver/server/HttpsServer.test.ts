@@ -6,10 +6,21 @@ import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Agent } from "node:https"
-import { createServer, type AddressInfo } from "node:net"
 import { gunzipSync } from "node:zlib"
 import type { ApiResponse } from "../../../src/apiserver/Api.ts"
-import { answersOf, bearer, call, ok, rawly, rawSocket, scriptedWatch, serve, statusOf, stream } from "./harness.ts"
+import {
+  answersOf,
+  bearer,
+  call,
+  ok,
+  portInUse,
+  rawly,
+  rawSocket,
+  scriptedWatch,
+  serve,
+  statusOf,
+  stream
+} from "./harness.ts"
 
 const echo = () => Effect.succeed(ok("{}"))
 
@@ -343,12 +354,7 @@ it.live("shuts down within the drain limit while a request hangs", () =>
 
 it.live("fails with one sentence when the port is in use", () =>
   Effect.gen(function* () {
-    const squatter = createServer()
-    yield* Effect.acquireRelease(
-      Effect.promise(() => new Promise<void>((resolve) => void squatter.listen(0, "127.0.0.1", resolve))),
-      () => Effect.sync(() => squatter.close())
-    )
-    const { port } = squatter.address() as AddressInfo
+    const port = yield* portInUse
     const error = yield* Effect.flip(serve(echo, { port }))
     assert.strictEqual(error._tag, "ListenError")
     assert.match(error.message, new RegExp(`^port ${port} on 127\\.0\\.0\\.1 is already in use: [^\n]+$`))

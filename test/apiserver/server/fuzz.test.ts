@@ -20,7 +20,7 @@ const fixture = Effect.gen(function* () {
 
 const oneOf = (...texts: ReadonlyArray<string>) => Arbitrary.schema(Schema.Literals(texts))
 
-/** One of the texts, or any text of that shape. */
+/** One of the given texts, or a generated text of the same shape. */
 const orAny = (texts: ReadonlyArray<string>, shape: (text: string) => string) =>
   Arbitrary.map(Arbitrary.schema(Schema.Union([Schema.Literals(texts), Schema.String])), (text) =>
     texts.includes(text) ? text : shape(text)
@@ -94,7 +94,7 @@ const request = Arbitrary.all({
   encoding: orAny(["gzip", "gzip;q=0", "br", "identity;q=0, *;q=0", ";;q"], printable)
 })
 
-/** An error is a Status, and not a 5xx. */
+/** Asserts that an error is a Status and not a 5xx. */
 const isProper = (code: number, body: string, what: string): void => {
   assert.isBelow(code, 500, what)
   if (code >= 400 && body !== "") assert.deepInclude(JSON.parse(body), { kind: "Status", code }, what)
@@ -143,7 +143,7 @@ it.live(
   runs(20_000)
 )
 
-/** Writes, closes its half, and returns what the server sends before it closes. */
+/** Writes the text, closes the sending side, and returns what the server sends before it closes the connection. */
 const provoke = (server: Served, text: string): Effect.Effect<string> =>
   Effect.promise(
     () =>

@@ -10,6 +10,7 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { Agent, request as httpsRequest } from "node:https"
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
+import { createServer, type AddressInfo } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
 import type { Api, ApiRequest, ApiResponse } from "../../../src/apiserver/Api.ts"
 import { make as makeCertificate } from "../../../src/apiserver/server/certificate.ts"
@@ -140,6 +141,16 @@ export const rawSocket = (server: Served) =>
     ),
     (socket) => Effect.sync(() => socket.destroy())
   )
+
+/** A port on which another server listens until the scope closes. */
+export const portInUse = Effect.gen(function* () {
+  const other = createServer()
+  yield* Effect.acquireRelease(
+    Effect.promise(() => new Promise<void>((resolve) => void other.listen(0, "127.0.0.1", resolve))),
+    () => Effect.sync(() => other.close())
+  )
+  return (other.address() as AddressInfo).port
+})
 
 /** A watch whose lines the test supplies; `opened` and `closed` report its lifetime in the server. */
 export const scriptedWatch = Effect.gen(function* () {

@@ -21,7 +21,7 @@ const plain = (all: ReadonlyArray<number>) =>
     .map((group) => group.toString(16))
     .join(":")
 
-/** The first longest run of zero groups left out, as people write it. */
+/** The address with the first longest run of zero groups written as `::`. */
 const short = (text: string): string => {
   const run = [...text.matchAll(/(?:^|:)0(?::0)+(?=:|$)/g)].sort((a, b) => b[0].length - a[0].length)[0]
   if (run === undefined) return text

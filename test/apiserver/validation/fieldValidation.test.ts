@@ -1,4 +1,4 @@
-/** Unknown fields and values of a wrong type, by directive and kind of write, with kube-apiserver's messages. */
+/** Unknown fields and values of a wrong type, by `fieldValidation` and kind of write, with kube-apiserver's messages. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Answer } from "../../../src/apiserver/Api.ts"
@@ -20,7 +20,7 @@ const deployment = (spec: object = {}, container: object = {}, metadata: object 
   }
 })
 
-/** The answer as it is, headers and all. */
+/** The raw response, with its headers. */
 const raw = (
   method: string,
   path: string,
@@ -130,7 +130,7 @@ describe("a value of a wrong type", () => {
   const limit = (cpu: unknown) => deployment({}, { resources: { limits: { cpu } } })
   const created = (creationTimestamp: unknown) => deployment({}, {}, { creationTimestamp })
 
-  /** The custom readers' words are those of a real 1.20 server; the decoder's those of servers since 1.23. */
+  /** Messages of types with their own UnmarshalJSON are those of 1.20; messages of Go's decoder are those of 1.23 and later. */
   const cases: ReadonlyArray<readonly [string, object, string]> = [
     ["a text for a number", deployment({ replicas: "two" }), field("string", "DeploymentSpec.spec.replicas", "int32")],
     ["a fraction", deployment({ replicas: 1.5 }), field("number 1.5", "DeploymentSpec.spec.replicas", "int32")],

@@ -18,7 +18,7 @@ import { answer, configure, hook, patching } from "./harness.ts"
 const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
 const Step = Schema.Struct({
-  /** Milliseconds since the beginning. */
+  /** Milliseconds since the start of the test. */
   at: int(0, 4_000),
   verb: Schema.Literals(["create", "patch", "patch", "replace", "delete"]),
   name: Schema.Literals(["a", "b"]),
@@ -53,11 +53,11 @@ const stateOf = ({ data = {}, metadata }: any): string => JSON.stringify([metada
 /** Runs a plan against a server; fails with what went wrong. */
 const live = ({ delays, steps }: Plan) => {
   const approved = new Set<string>()
-  let thought = 0
-  const think = () => `${delays[thought++ % delays.length] ?? 0} millis` as const
+  let calls = 0
+  const nextDelay = () => `${delays[calls++ % delays.length] ?? 0} millis` as const
   const caller = Caller.handlers({
     "https://hooks.example/m": (review: any) =>
-      Effect.delay(Effect.succeed(answer(review, patching({ op: "add", path: "/data/m", value: "1" }))), think()),
+      Effect.delay(Effect.succeed(answer(review, patching({ op: "add", path: "/data/m", value: "1" }))), nextDelay()),
     "https://hooks.example/v": (review: any) =>
       Effect.delay(
         Effect.sync(() => {
@@ -66,7 +66,7 @@ const live = ({ delays, steps }: Plan) => {
           if (allowed) approved.add(`${operation} ${stateOf(object ?? oldObject)}`)
           return answer(review, { allowed })
         }),
-        think()
+        nextDelay()
       )
   })
   const layer = ApiServer.layerTransport.pipe(
@@ -84,19 +84,19 @@ const live = ({ delays, steps }: Plan) => {
     // Each of two webhooks is called at most six times for a write.
     yield* TestClock.adjust("60 seconds")
     const exits = fiber.pollUnsafe()
-    if (exits === undefined) return "a request has no answer"
+    if (exits === undefined) return "a request has no response"
     yield* seen.settled
     for (const { object, type } of seen.events as ReadonlyArray<any>) {
       const operation = type === "ADDED" ? "CREATE" : type === "MODIFIED" ? "UPDATE" : "DELETE"
       const state = `${operation} ${stateOf(object)}`
-      if (!approved.has(state)) return `${state} was never let pass`
+      if (!approved.has(state)) return `${state} was not admitted`
     }
     const { audit } = yield* ApiServer
     const entries = (yield* audit).filter((entry) => entry.resource === "configmaps" && entry.verb !== "watch")
     if (entries.length !== steps.length) return `${entries.length} entries for ${steps.length} requests`
     const done = Exit.isSuccess(exits) ? exits.value.filter(Exit.isSuccess).length : 0
     // A patch that changes nothing sends no event.
-    if (seen.events.length > done) return "more was done than was answered"
+    if (seen.events.length > done) return "there are more events than successful responses"
     return ""
   }).pipe(Effect.scoped, Effect.provide(layer))
 }

@@ -13,7 +13,7 @@ const versions = ["v1", "v2"] as const
 const plurals = ["pods", "nodes"] as const
 const parts = ["", "status", "scale"] as const
 const operations = ["CREATE", "UPDATE", "DELETE"] as const
-/** Nearly always the first value, so that invalid members do not mask each other. */
+/** Chooses the first value in most cases, so that one invalid member does not hide another. */
 const often = <const A extends string | number, const B extends ReadonlyArray<string | number>>(
   usual: A,
   ...others: B

@@ -44,7 +44,7 @@ export const read = (wanted: Wanted, uid: string, reply: Reply): Result.Result<R
   return Result.succeed(out)
 }
 
-/** `conversion webhook for g.example/v1, Kind=Widget`: what there was. */
+/** The start of an error message, `conversion webhook for g.example/v1, Kind=Widget`, with the version before the conversion. */
 const about = ({ converter, objects }: Wanted): string => {
   const apiVersion = textAt(parseJson(objects[0] ?? "{}"), "apiVersion")
   return `conversion webhook for ${apiVersion}, Kind=${converter.kind}`
@@ -63,7 +63,7 @@ const givenBy = (
   if (!isObject(review)) return Result.fail("couldn't get version/kind; json parse error: invalid JSON")
   const [version, kind] = [textAt(review, "apiVersion"), textAt(review, "kind")]
   if (kind === "") return Result.fail("Object 'Kind' is missing in the answer")
-  // v1beta1 responses are not validated that strictly.
+  // kube-apiserver does not validate apiVersion, kind and uid of v1beta1 responses.
   const strict = reviewVersion === "v1"
   if (strict && (version !== `${group}/v1` || kind !== "ConversionReview")) {
     return Result.fail(`expected webhook response of ${group}/v1, Kind=ConversionReview, got ${version}, Kind=${kind}`)
@@ -80,7 +80,7 @@ const givenBy = (
   return Result.succeed(arrayAt(response, "convertedObjects"))
 }
 
-/** The failure is the part of the message after `returned`. */
+/** One converted object, or the part of the error message after `returned`. */
 const oneOf = (
   { converter, to }: Wanted,
   original: Json | undefined,
@@ -142,7 +142,7 @@ const faultOf = (field: (typeof decided)[number], value: Json): string | undefin
   return faults.length > 1 ? `[${faults.join(", ")}]` : faults[0]
 }
 
-/** As the reference server, which is written in Go, calls them. */
+/** The Go type of a value, as kube-apiserver prints it. */
 const typeOf = (value: Json): string => {
   if (value === null) return "<nil>"
   if (Array.isArray(value)) return "[]interface {}"

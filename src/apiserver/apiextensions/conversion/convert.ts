@@ -14,10 +14,10 @@ import * as conversionReview from "./conversionReview.ts"
 import type { Wanted } from "../../webhook/WebhookResponses.ts"
 import * as converted from "./converted.ts"
 
-/** Objects per review, and concurrent reviews. */
+/** Maximum number of objects in a review, and of concurrent reviews. */
 const [perReview, atOnce] = [100, 4] as const
 
-/** Characters of a review's objects, unless one alone has more: the answer, which may be longer, has to stay below `answerLimit`. */
+/** Maximum characters of the objects of a review with several objects, so that the response, which may be longer, stays below `answerLimit`. */
 const reviewSize = 1024 * 1024
 
 export interface Converted {

@@ -16,7 +16,7 @@ import type { Encoder } from "../../printers/Encoder.ts"
 import type { Converter } from "../../scheme/ResourceDefinition.ts"
 import type { Wanted } from "../../webhook/WebhookResponses.ts"
 
-/** Thrown out of the synchronous section: this has to be converted before the request can be answered. */
+/** Thrown out of the synchronous section: these objects have to be converted before the request can be answered. */
 export class ConversionRequired {
   readonly wanted: Wanted
   constructor(wanted: Wanted) {
@@ -24,17 +24,17 @@ export class ConversionRequired {
   }
 }
 
-/** The version of a kind that its texts are in: its own where versions are converted, and otherwise the one that is stored. */
+/** The API version of an object's text: the version of the resource if a webhook converts, otherwise the storage version. */
 export const schemaVersionOf = ({
   customResource: custom,
   version
 }: ResourceDefinition.ResourceDefinition): string | undefined =>
   custom === undefined || custom.converter !== undefined ? version : custom.storageVersion
 
-/** What webhooks have answered for a request; without a member where there are none. */
+/** The webhook responses of a request, which a request without webhooks does not have. */
 type Answers = Pick<RequestScope, "webhookResponses">
 
-/** The versions as the kind serves them. */
+/** The stored revisions in the version that the resource serves. */
 export const served = (
   answers: Answers,
   resource: ResourceDefinition.ResourceDefinition,
@@ -89,11 +89,11 @@ const remember = (
   version.converted.byVersion.set(to, withContent(version, pruned(converter, to, object), to))
 }
 
-/** Pruned by the schema of a version. */
+/** The object without fields that are not in the schema of a version. */
 const pruned = ({ schemas }: Converter, to: string, object: JsonObject): JsonObject =>
   prune(schemas.get(to) ?? {}, object).value
 
-/** Defaults are set in the storage version only: reading another version adds none. */
+/** The object with defaults, which are set in the storage version only: reading another version adds none. */
 const completed = ({ schemas }: Converter, to: string, object: JsonObject): JsonObject =>
   applyDefaults(schemas.get(to) ?? {}, object)
 

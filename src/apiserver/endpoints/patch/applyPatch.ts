@@ -44,7 +44,8 @@ export const apply = (live: Live | undefined, config: JsonObject, options: Optio
   const own = managed.entry(manager, time, wanted)
   settle(object)
   const same = difference === undefined || fields.between(before, object, shape) === undefined
-  const unchanged = same && previous !== undefined && previous.fields === own?.fields
+  const unchanged =
+    same && previous !== undefined && own !== undefined && managed.equalFields(previous.fields, own.fields)
   return { object, owners: managed.settled([...kept, unchanged ? previous : own]) }
 }
 

@@ -3,7 +3,7 @@ import { arrayAt, clone, ensureObject, get, isObject, set } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as Quantity from "../../../kube/quantity.ts"
 
-/** Values for the members that are absent, or null: a pointer to nothing that is always written. */
+/** Sets members that are absent or null; a nil pointer without omitempty is encoded as null. */
 export const absent = (object: JsonObject, values: Readonly<Record<string, Json>>): void => {
   for (const key of Object.keys(values)) {
     const value = values[key]
@@ -13,7 +13,7 @@ export const absent = (object: JsonObject, values: Readonly<Record<string, Json>
   }
 }
 
-/** The same for members that are absent or the empty string: a typed server cannot tell one from the other. */
+/** Sets members that are absent or the empty string, which a Go struct does not distinguish. */
 export const empty = (object: JsonObject, values: Readonly<Record<string, string>>): void => {
   for (const key of Object.keys(values)) {
     const found = get(object, key)
@@ -26,7 +26,7 @@ export const objects = (value: Json | undefined, ...path: ReadonlyArray<string>)
   return list.every(isObject) ? list : list.filter(isObject)
 }
 
-/** Amounts in the form in which the server gives them back: `1000m` is `1`. */
+/** Writes quantities in canonical form: `1000m` is `1`. */
 export const quantities = (value: Json | undefined): void => {
   if (!isObject(value)) return
   for (const key of Object.keys(value)) {

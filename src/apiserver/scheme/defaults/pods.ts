@@ -19,7 +19,7 @@ export const podSpec = (spec: JsonObject): void => {
   for (const one of objects(spec, "ephemeralContainers")) container(one, false)
 }
 
-/** The older name of the account follows the newer one. */
+/** The deprecated field serviceAccount has the value of serviceAccountName. */
 const account = (spec: JsonObject): void => {
   const name = textAt(spec, "serviceAccountName") || textAt(spec, "serviceAccount")
   if (name === "") return
@@ -27,7 +27,7 @@ const account = (spec: JsonObject): void => {
   spec["serviceAccount"] = name
 }
 
-/** A typed server always writes `resources`. */
+/** Defaults of a container; `resources` has no omitempty. */
 const container = (one: JsonObject, hostNetwork: boolean): void => {
   ensureObject(one, "resources")
   if (!hostNetwork) return
@@ -36,7 +36,7 @@ const container = (one: JsonObject, hostNetwork: boolean): void => {
   }
 }
 
-/** What is asked for is what may be used, unless it was said. */
+/** A request that is not set has the value of the limit. */
 const requestsFromLimits = (one: JsonObject): void => {
   const limits = objectAt(one, "resources", "limits")
   if (limits !== undefined) absent(ensureObject(ensureObject(one, "resources"), "requests"), limits)
@@ -50,5 +50,5 @@ export const pod = (object: JsonObject): void => {
   absent(spec, { enableServiceLinks: true })
 }
 
-/** The template of a workload; one that is missing is an empty one. */
+/** Defaults of the template of a workload; a missing template is treated as empty. */
 export const template = (spec: JsonObject): void => podSpec(specOf(ensureObject(spec, "template")))

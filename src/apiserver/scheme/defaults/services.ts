@@ -6,7 +6,7 @@ import { arrayAt, ensureObject, get, isObject, numberAt, objectAt, set, textAt }
 import type { Json, JsonObject } from "../../json.ts"
 import { absent, empty, objects, specOf } from "./fill.ts"
 
-/** By node ports, a load balancer or external IPs. Source: pkg/api/service: ExternallyAccessible. */
+/** Whether a Service is reachable from outside the cluster. Source: pkg/api/service: ExternallyAccessible. */
 export const isReachedFromOutside = (spec: JsonObject): boolean => {
   const type = textAt(spec, "type")
   return (
@@ -47,7 +47,7 @@ export const endpointSlice = (object: JsonObject): void => {
 
 const rbac = "rbac.authorization.k8s.io"
 
-/** Who a binding is for, and what it gives. */
+/** API groups of the subjects and the role of a binding. */
 export const binding = (object: JsonObject): void => {
   const role: Json | undefined = get(object, "roleRef")
   if (isObject(role)) empty(role, { apiGroup: rbac })
@@ -56,7 +56,7 @@ export const binding = (object: JsonObject): void => {
   }
 }
 
-/** A policy is about what comes in, and about what goes out when it says something of that. */
+/** policyTypes is Ingress, and also Egress if the policy has egress rules. */
 export const networkPolicy = (object: JsonObject): void => {
   const spec = specOf(object)
   for (const rule of [...objects(spec, "ingress"), ...objects(spec, "egress")]) {

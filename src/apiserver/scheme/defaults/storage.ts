@@ -46,7 +46,7 @@ export const quota = (object: JsonObject): void => {
 
 const bounds = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"]
 
-/** What a container is given follows from what it may at most, what it asks for from what it is given. */
+/** In a LimitRange, the default limit is the maximum, and the default request is the default limit or the minimum. */
 export const limitRange = (object: JsonObject): void => {
   for (const item of objects(object, "spec", "limits")) {
     for (const key of bounds) quantities(get(item, key))

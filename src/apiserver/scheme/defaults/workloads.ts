@@ -35,7 +35,7 @@ export const statefulSet = (object: JsonObject): void => {
   empty(ensureObject(spec, "persistentVolumeClaimRetentionPolicy"), { whenDeleted: "Retain", whenScaled: "Retain" })
   for (const one of objects(spec, "volumeClaimTemplates")) {
     claim(one)
-    // Alone of all that is inside another object it says what it is.
+    // Unlike other embedded objects, a claim template has apiVersion and kind.
     Object.assign(one, { apiVersion: "v1", kind: "PersistentVolumeClaim" })
   }
   template(spec)
@@ -54,10 +54,10 @@ export const daemonSet = (object: JsonObject): void => {
   if (!(Number(get(annotations, templateGeneration)) >= 1)) annotations[templateGeneration] = "1"
 }
 
-/** Counts changes of a daemon set's template, as a field of the spec did before apps/v1; an annotation in text only. */
+/** The annotation that replaced spec.templateGeneration of DaemonSets in apps/v1. */
 const templateGeneration = "deprecated.daemonset.template.generation"
 
-/** Clients can choose the number of a new daemon set, and never again. */
+/** A client can set templateGeneration when it creates a DaemonSet, and cannot change it. */
 export const daemonSetUpdate = (object: JsonObject, existing: JsonObject): void => {
   daemonSet(object)
   const count = Number(at(existing, "metadata", "annotations", templateGeneration) ?? 1)
@@ -69,8 +69,8 @@ export const daemonSetUpdate = (object: JsonObject, existing: JsonObject): void 
 const labelsOf = (template: JsonObject | undefined): JsonObject | undefined => objectAt(template, "metadata", "labels")
 
 /**
- * A job or controller without labels of its own is labelled as its pods are: with the same map, so that what a job's template
- * is labelled with later is on the job too. Source: the reference server, which shares the map as well.
+ * A Job or ReplicationController without labels gets those of its pod template. It is the same map, so that labels that are added
+ * to the template of a Job later are on the Job, too, as in kube-apiserver.
  */
 const inheritLabels = (object: JsonObject, spec: JsonObject): void => {
   const labels = labelsOf(objectAt(spec, "template"))
@@ -125,11 +125,11 @@ export const jobSelector = (object: JsonObject): void => {
   for (const key of uidLabels) absent(labels, { [key]: textAt(object, "metadata", "uid") })
   const selector = ensureObject(ensureObject(spec, "selector"), "matchLabels")
   if (get(selector, uidLabels[0]) === undefined) absent(selector, { [uidLabels[1]]: textAt(object, "metadata", "uid") })
-  // A job without labels of its own has those of its pods, and these have just been made.
+  // Once more, because the template may have had no labels until now.
   inheritLabels(object, spec)
 }
 
-/** Four fifths of what the pods ask for. */
+/** The default metric: CPU utilization of 80 % of the requests. */
 const cpu = { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } }
 
 const percent = { type: "Percent", value: 100, periodSeconds: 15 }
@@ -138,7 +138,7 @@ const scaleUp = {
   selectPolicy: "Max",
   policies: [{ type: "Pods", value: 4, periodSeconds: 15 }, percent]
 }
-/** Without a window: it is a flag of the controller. */
+/** Without a stabilization window, whose default is a flag of the controller. */
 const scaleDown = { selectPolicy: "Max", policies: [percent] }
 
 export const autoscaler = (object: JsonObject): void => {

@@ -29,7 +29,7 @@ export const autoscaler = (errors: Errors, object: JsonObject): void => {
   scaling(errors, "spec.behavior.scaleDown", at(spec, "behavior", "scaleDown"))
 }
 
-/** A name that is there and can be a part of a path. */
+/** A required name that can be a segment of a URL path. */
 const segment = (errors: Errors, field: string, text: string, detail = ""): void => {
   if (text === "") errors.push(required(field, detail))
   else pushAll(errors, field, text, names.objectName({ nameRule: "path" }, text))
@@ -132,9 +132,9 @@ const target = (errors: Errors, field: string, value: Json | undefined): void =>
   }
 }
 
-/** An hour, and half of one. */
-const longestWindow = 3600
-const longestPeriod = 1800
+/** Maximum stabilization window and maximum period of a policy, in seconds. */
+const maxWindowSeconds = 3600
+const maxPeriodSeconds = 1800
 
 const scaling = (errors: Errors, field: string, value: Json | undefined): void => {
   if (!isObject(value)) return
@@ -143,8 +143,8 @@ const scaling = (errors: Errors, field: string, value: Json | undefined): void =
   if (typeof window === "number" && window < 0) {
     errors.push(invalid(own, window, "must be greater than or equal to zero"))
   }
-  if (typeof window === "number" && window > longestWindow) {
-    errors.push(invalid(own, window, `must be less than or equal to ${longestWindow}`))
+  if (typeof window === "number" && window > maxWindowSeconds) {
+    errors.push(invalid(own, window, `must be less than or equal to ${maxWindowSeconds}`))
   }
   const choice = get(value, "selectPolicy")
   const choices = ["Disabled", "Max", "Min"]
@@ -164,7 +164,7 @@ const policy = (errors: Errors, path: string, one: Json): void => {
     if (number <= 0) errors.push(invalid(`${path}.${key}`, number, "must be greater than zero"))
   }
   const period = numberAt(one, "periodSeconds")
-  if (period > longestPeriod) {
-    errors.push(invalid(`${path}.periodSeconds`, period, `must be less than or equal to ${longestPeriod}`))
+  if (period > maxPeriodSeconds) {
+    errors.push(invalid(`${path}.periodSeconds`, period, `must be less than or equal to ${maxPeriodSeconds}`))
   }
 }

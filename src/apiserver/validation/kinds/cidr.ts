@@ -1,14 +1,14 @@
 /**
- * Ranges of addresses: `10.0.0.0/8`, `2001:db8::/32`, as numbers. Leading zeros in a part of an IPv4 address are ignored, as the
- * reference server ignores them in fields of old kinds.
+ * CIDR ranges, `10.0.0.0/8` or `2001:db8::/32`, as numbers. Leading zeros in a part of an IPv4 address are ignored, as
+ * kube-apiserver does for fields that existed before strict parsing (k8s.io/utils/net: ParseCIDRSloppy).
  */
 
 export interface Range {
-  /** 32 or 128. */
+  /** Bits of an address: 32 or 128. */
   readonly width: number
-  /** Of the address, host part included. */
+  /** The whole address, including the bits of the host. */
   readonly address: bigint
-  /** How many bits from the left are the network's. */
+  /** Length of the network prefix in bits. */
   readonly prefix: number
 }
 
@@ -41,7 +41,7 @@ const address6 = (text: string): bigint | undefined => {
   )
 }
 
-/** Undefined when the text is no range. */
+/** Undefined when the text is not a CIDR range. */
 export const parse = (text: string): Range | undefined => {
   const [, base = "", length = ""] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? []
   const four = parts4(base)
@@ -51,7 +51,7 @@ export const parse = (text: string): Range | undefined => {
   return address === undefined || base === "" || prefix > width ? undefined : { width, address, prefix }
 }
 
-/** Whether `inner` lies in `outer` and is smaller. */
+/** Whether `inner` is in `outer` and has a longer prefix. */
 export const isWithin = (inner: Range, outer: Range): boolean => {
   const hosts = BigInt(outer.width - outer.prefix)
   return inner.width === outer.width && inner.address >> hosts === outer.address >> hosts && inner.prefix > outer.prefix

@@ -23,7 +23,7 @@ const access = (errors: Errors, field: string, spec: JsonObject, detail: string)
 
 export const claim = (errors: Errors, object: JsonObject): void => claimSpec(errors, "spec", specOf(object))
 
-/** The spec of a claim, or of one that a pod has made for itself. */
+/** The spec of a PersistentVolumeClaim, or of the claim template of an ephemeral volume. */
 export const claimSpec = (errors: Errors, field: string, spec: JsonObject): void => {
   access(errors, `${field}.accessModes`, spec, "at least 1 access mode is required")
   formats.labelSelector(errors, `${field}.selector`, get(spec, "selector"))
@@ -32,11 +32,11 @@ export const claimSpec = (errors: Errors, field: string, spec: JsonObject): void
   else if ((Quantity.parse(storage)?.nanos ?? 0n) <= 0n) {
     errors.push(invalid(`${field}.resources[storage]`, storage, "must be greater than zero"))
   }
-  place(errors, field, spec)
+  storageClassAndMode(errors, field, spec)
 }
 
-/** The class, and whether there is a tree of files: said by volumes and claims alike. */
-const place = (errors: Errors, field: string, spec: JsonObject): void => {
+/** The storage class and the volume mode, which volumes and claims both have. */
+const storageClassAndMode = (errors: Errors, field: string, spec: JsonObject): void => {
   const className = textAt(spec, "storageClassName")
   if (className !== "") pushAll(errors, `${field}.storageClassName`, className, formats.dnsSubdomain(className))
   const mode = textAt(spec, "volumeMode")
@@ -45,7 +45,10 @@ const place = (errors: Errors, field: string, spec: JsonObject): void => {
   }
 }
 
-/** A claim may grow once it is bound, be bound once, and come into another class of attributes; nothing else. */
+/**
+ * An update of a claim may set volumeName once, change the VolumeAttributesClass, and raise the request of a bound claim. Source:
+ * pkg/apis/core/validation: ValidatePersistentVolumeClaimUpdate.
+ */
 export const claimUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
   const spec = clone(specOf(object))
   const old = clone(specOf(before))
@@ -67,7 +70,7 @@ export const claimUpdate = (errors: Errors, object: JsonObject, before: JsonObje
   }
 }
 
-const shared = new Set([
+const nonSourceMembers = new Set([
   "accessModes",
   "capacity",
   "claimRef",
@@ -79,10 +82,10 @@ const shared = new Set([
   "volumeMode"
 ])
 
-const reclaims = ["Delete", "Recycle", "Retain"]
+const reclaimPolicies = ["Delete", "Recycle", "Retain"]
 
-/** Kinds of which a persistent volume says something else than a volume of a pod. */
-const persistent: Readonly<Record<string, Check>> = {
+/** The sources that are validated differently in a PersistentVolume than in a pod. */
+const persistentVolumeSources: Readonly<Record<string, Check>> = {
   azureFile: needs("secretName", "shareName"),
   csi: (errors, path, source) => {
     csiDriver(errors, path, source)
@@ -105,13 +108,14 @@ export const volume = (errors: Errors, object: JsonObject): void => {
   }
   resources.amounts(errors, "spec.capacity", capacity)
   const policy = textAt(spec, "persistentVolumeReclaimPolicy")
-  if (!reclaims.includes(policy)) errors.push(notSupported("spec.persistentVolumeReclaimPolicy", policy, reclaims))
-  const sources = Object.keys(spec).filter((key) => !shared.has(key))
+  if (!reclaimPolicies.includes(policy))
+    errors.push(notSupported("spec.persistentVolumeReclaimPolicy", policy, reclaimPolicies))
+  const sources = Object.keys(spec).filter((key) => !nonSourceMembers.has(key))
   if (sources.length === 0) errors.push(required("spec", "must specify a volume type"))
   for (const [index, key] of sources.entries()) {
     const own = `spec.${key}`
     if (index > 0) errors.push(forbidden(own, "may not specify more than 1 volume type"))
-    else (persistent[key] ?? kinds.get(key))?.(errors, own, objectAt(spec, key) ?? {})
+    else (persistentVolumeSources[key] ?? kinds.get(key))?.(errors, own, objectAt(spec, key) ?? {})
     if (index === 0 && key === "local" && get(spec, "nodeAffinity") === undefined) {
       errors.push(required("spec.nodeAffinity", "Local volume requires node affinity"))
     }
@@ -120,12 +124,12 @@ export const volume = (errors: Errors, object: JsonObject): void => {
     const detail = "may not be 'recycle' for a hostPath mount of '/'"
     errors.push(forbidden("spec.persistentVolumeReclaimPolicy", detail))
   }
-  place(errors, "spec", spec)
+  storageClassAndMode(errors, "spec", spec)
 }
 
 export const volumeUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
   const source = (spec: JsonObject): JsonObject =>
-    Object.fromEntries(Object.entries(spec).filter(([key]) => !shared.has(key)))
+    Object.fromEntries(Object.entries(spec).filter(([key]) => !nonSourceMembers.has(key)))
   if (!equal(source(specOf(object)), source(specOf(before)))) {
     errors.push(forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation"))
   }

@@ -17,27 +17,27 @@ import { securityContext } from "./securityContexts.ts"
 const pullPolicies = ["Always", "IfNotPresent", "Never"]
 const protocols = ["SCTP", "TCP", "UDP"]
 
-/** What containers are in. */
-export interface Surroundings {
+/** Facts about the pod or template that the validation of its containers needs. */
+export interface PodContext {
   readonly volumes: Volumes
-  /** How long the pod is given to end. */
+  /** terminationGracePeriodSeconds of the pod. */
   readonly grace: Json | undefined
 }
 
-export const containers = (errors: Errors, field: string, list: ReadonlyArray<Json>, around: Surroundings): void => {
+export const containers = (errors: Errors, field: string, list: ReadonlyArray<Json>, podContext: PodContext): void => {
   const taken = new Set<string>()
-  for (const [index, one] of list.entries()) container(errors, `${field}[${index}]`, one, taken, around)
+  for (const [index, one] of list.entries()) container(errors, `${field}[${index}]`, one, taken, podContext)
   hostPorts(errors, field, list)
 }
 
-const container = (errors: Errors, path: string, one: Json, taken: Set<string>, around: Surroundings): void => {
+const container = (errors: Errors, path: string, one: Json, taken: Set<string>, podContext: PodContext): void => {
   const name = textAt(one, "name")
   if (name === "") errors.push(required(`${path}.name`))
   else pushAll(errors, `${path}.name`, name, formats.dnsLabel(name))
   if (taken.has(name)) errors.push(duplicate(`${path}.name`, name))
   else taken.add(name)
   if (textAt(one, "image") === "") errors.push(required(`${path}.image`))
-  lifecycle(errors, `${path}.lifecycle`, at(one, "lifecycle"), around.grace)
+  lifecycle(errors, `${path}.lifecycle`, at(one, "lifecycle"), podContext.grace)
   probe(errors, `${path}.livenessProbe`, "livenessProbe", at(one, "livenessProbe"))
   const message = textAt(one, "terminationMessagePolicy")
   if (message !== "File" && message !== "FallbackToLogsOnError") {
@@ -49,8 +49,8 @@ const container = (errors: Errors, path: string, one: Json, taken: Set<string>, 
   ports(errors, `${path}.ports`, arrayAt(one, "ports"))
   environment(errors, `${path}.env`, arrayAt(one, "env"))
   environmentFrom(errors, `${path}.envFrom`, arrayAt(one, "envFrom"))
-  mounts(errors, path, one, around.volumes)
-  devices(errors, path, one, around.volumes)
+  mounts(errors, path, one, podContext.volumes)
+  devices(errors, path, one, podContext.volumes)
   const pull = textAt(one, "imagePullPolicy")
   if (pull === "") errors.push(required(`${path}.imagePullPolicy`))
   else if (!pullPolicies.includes(pull)) errors.push(notSupported(`${path}.imagePullPolicy`, pull, pullPolicies))
@@ -58,7 +58,7 @@ const container = (errors: Errors, path: string, one: Json, taken: Set<string>, 
   securityContext(errors, `${path}.securityContext`, at(one, "securityContext"))
 }
 
-/** Two containers of a pod cannot have the same port of the host. */
+/** Two containers of a pod cannot use the same host port. */
 const hostPorts = (errors: Errors, field: string, list: ReadonlyArray<Json>): void => {
   const taken = new Set<string>()
   for (const [index, one] of list.entries()) {

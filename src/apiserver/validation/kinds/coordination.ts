@@ -20,43 +20,47 @@ export const lease = (errors: Errors, object: JsonObject): void => {
 
 const clusterScoped = new Set(["Node", "Namespace", "PersistentVolume", "ClusterRole", "ClusterRoleBinding"])
 
-const most = 128
-const longestNote = 1024
+const maxTextLength = 128
+const maxNoteLength = 1024
 
-/** Namespaces that tell of what has none. */
-const everywhere = new Set(["default", "kube-system"])
+/** The namespaces that can hold Events about objects without a namespace. */
+const clusterScopedEventNamespaces = new Set(["default", "kube-system"])
 
 /**
- * The event is where its subject is. Writers of the newer group say more, and are recognised by the time they give, which
- * the older ones do not have. The names of fields are misspelt where the reference server misspells them.
+ * An Event is in the namespace of its involved object. Clients of events.k8s.io set eventTime, which clients of core/v1 do not;
+ * with it, more fields are required. The field path `repotingIntance` is misspelt in kube-apiserver, too.
  */
 export const event = (errors: Errors, object: JsonObject): void => {
-  const own = textAt(object, "metadata", "namespace")
+  const namespace = textAt(object, "metadata", "namespace")
   const subject = textAt(object, "involvedObject", "namespace")
   const kind = textAt(object, "involvedObject", "kind")
-  const modern = textAt(object, "eventTime") !== ""
-  const belongs =
-    subject === "" ? everywhere.has(own) && (modern || clusterScoped.has(kind) || own === "default") : subject === own
-  if (!belongs) errors.push(invalid("involvedObject.namespace", subject, "does not match event.namespace"))
-  if (!modern) return
+  const isNewStyle = textAt(object, "eventTime") !== ""
+  const namespaceMatches =
+    subject === ""
+      ? clusterScopedEventNamespaces.has(namespace) &&
+        (isNewStyle || clusterScoped.has(kind) || namespace === "default")
+      : subject === namespace
+  if (!namespaceMatches) errors.push(invalid("involvedObject.namespace", subject, "does not match event.namespace"))
+  if (!isNewStyle) return
   const controller = textAt(object, "reportingComponent")
   if (controller === "") errors.push(required("reportingController"))
   else pushAll(errors, "reportingController", controller, names.qualified(controller))
-  short(errors, object, "reportingInstance", "repotingIntance")
-  short(errors, object, "action", "action")
-  short(errors, object, "reason", "reason")
-  if (textAt(object, "message").length > longestNote) {
-    errors.push(invalid("message", "", `can have at most ${longestNote} characters`))
+  requiredShortText(errors, object, "reportingInstance", "repotingIntance")
+  requiredShortText(errors, object, "action", "action")
+  requiredShortText(errors, object, "reason", "reason")
+  if (textAt(object, "message").length > maxNoteLength) {
+    errors.push(invalid("message", "", `can have at most ${maxNoteLength} characters`))
   }
 }
 
-const short = (errors: Errors, object: JsonObject, key: string, told: string): void => {
+const requiredShortText = (errors: Errors, object: JsonObject, key: string, reportedField: string): void => {
   const text = textAt(object, key)
   if (text === "") errors.push(required(key))
-  else if (text.length > most) errors.push(invalid(told, "", `can have at most ${most} characters`))
+  else if (text.length > maxTextLength)
+    errors.push(invalid(reportedField, "", `can have at most ${maxTextLength} characters`))
 }
 
-/** New events of events.k8s.io/v1, in stored form: they say when, and leave the older group's fields alone. */
+/** New Events of events.k8s.io/v1, in stored form: eventTime is required, and the deprecated fields of core/v1 must be unset. */
 export const newEvent = (errors: Errors, object: JsonObject): void => {
   if (textAt(object, "eventTime") === "") errors.push(required("eventTime"))
   const type = textAt(object, "type")

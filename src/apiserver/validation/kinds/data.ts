@@ -9,14 +9,18 @@ import { forbidden, invalid, notSupported, Printed, pushAll, required, stringLis
 import type { Errors } from "./field.ts"
 import * as formats from "./formats.ts"
 
-/** A mebibyte, for the values of a config map or secret together. */
-const most = 1_048_576
+/** Maximum size of all values of a ConfigMap or Secret together: 1 MiB. */
+const maxDataBytes = 1_048_576
 
 const bytesOf = (map: JsonObject | undefined): number =>
   Object.values(map ?? {}).reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0)
 
 const tooLarge = (errors: Errors): void => {
-  errors.push({ field: "", reason: "FieldValueTooLong", message: `Too long: must have at most ${most} bytes` })
+  errors.push({
+    field: "",
+    reason: "FieldValueTooLong",
+    message: `Too long: must have at most ${maxDataBytes} bytes`
+  })
 }
 
 export const configMap = (errors: Errors, object: JsonObject): void => {
@@ -29,10 +33,10 @@ export const configMap = (errors: Errors, object: JsonObject): void => {
     }
   }
   for (const key of Object.keys(binary ?? {})) pushAll(errors, `binaryData[${key}]`, key, formats.dataKey(key))
-  if (bytesOf(data) + bytesOf(binary) * 0.75 > most) tooLarge(errors)
+  if (bytesOf(data) + bytesOf(binary) * 0.75 > maxDataBytes) tooLarge(errors)
 }
 
-/** What was declared immutable stays so, with everything in it. */
+/** A ConfigMap or Secret with `immutable: true` keeps that field and its data. */
 const unchanged =
   (keys: ReadonlyArray<string>) =>
   (errors: Errors, object: JsonObject, before: JsonObject): void => {
@@ -45,8 +49,8 @@ const unchanged =
 
 export const configMapUpdate = unchanged(["data", "binaryData"])
 
-/** Keys that a secret of a type must have. */
-const typed: Readonly<Record<string, ReadonlyArray<string>>> = {
+/** The keys that a Secret of each type must have. */
+const requiredKeys: Readonly<Record<string, ReadonlyArray<string>>> = {
   "kubernetes.io/dockercfg": [".dockercfg"],
   "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
   "kubernetes.io/ssh-auth": ["ssh-privatekey"],
@@ -56,10 +60,14 @@ const typed: Readonly<Record<string, ReadonlyArray<string>>> = {
 export const secret = (errors: Errors, object: JsonObject): void => {
   const data = objectAt(object, "data") ?? {}
   for (const key of Object.keys(data)) pushAll(errors, `data[${key}]`, key, formats.dataKey(key))
-  if (bytesOf(data) * 0.75 > most)
-    errors.push({ field: "data", reason: "FieldValueTooLong", message: `Too long: must have at most ${most} bytes` })
+  if (bytesOf(data) * 0.75 > maxDataBytes)
+    errors.push({
+      field: "data",
+      reason: "FieldValueTooLong",
+      message: `Too long: must have at most ${maxDataBytes} bytes`
+    })
   const type = textAt(object, "type")
-  for (const key of typed[type] ?? []) if (get(data, key) === undefined) errors.push(required(`data[${key}]`))
+  for (const key of requiredKeys[type] ?? []) if (get(data, key) === undefined) errors.push(required(`data[${key}]`))
   if (
     type === "kubernetes.io/basic-auth" &&
     get(data, "username") === undefined &&
@@ -86,7 +94,7 @@ export const controllerRevision = (errors: Errors, object: JsonObject): void => 
   formats.nonNegative(errors, "revision", numberAt(object, "revision"))
 }
 
-/** Its data is a photograph; only the number may be counted up. */
+/** The data of a ControllerRevision is immutable; its revision may change. */
 export const controllerRevisionUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
   if (!equal(get(object, "data"), get(before, "data"))) {
     errors.push(invalid("data", new Printed("{}"), "field is immutable"))

@@ -35,7 +35,7 @@ export const definition = (errors: Errors, object: JsonObject): void => {
   conversionRules(errors, objectAt(spec, "conversion") ?? {})
 }
 
-/** The fields have the names that they had before v1. */
+/** Field paths in the errors are those of the internal version, which differ from those of v1. */
 const conversionRules = (errors: Errors, conversion: JsonObject): void => {
   const strategy = textAt(conversion, "strategy")
   const field = "spec.conversion"
@@ -71,7 +71,7 @@ const groupRules = (errors: Errors, object: JsonObject, group: string): void => 
   }
 }
 
-/** What keeps a text from being a DNS-1035 label. */
+/** The reasons why a text is not a DNS-1035 label. */
 const labelFaults = (text: string): ReadonlyArray<string> => objectName({ nameRule: "service" }, text)
 
 const namesRules = (errors: Errors, names: JsonObject): void => {
@@ -120,7 +120,7 @@ const versionRules = (errors: Errors, version: Json, { index, many }: Place): vo
   const name = textAt(version, "name")
   pushAll(errors, `${field}.name`, name, labelFaults(name))
   const schema = at(version, "schema", "openAPIV3Schema")
-  // With one version the reference server speaks of the schema as if it were that of the definition.
+  // With a single version, the internal type of kube-apiserver has the schema at the top level of the spec.
   const place = many === 1 ? "spec.validation.openAPIV3Schema" : `${field}.schema.openAPIV3Schema`
   if (schema === undefined) errors.push(required(`${field}.schema.openAPIV3Schema`, "schemas are required"))
   else errors.push(...check(schema, place))

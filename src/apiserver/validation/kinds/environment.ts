@@ -33,7 +33,7 @@ export const inFiles: Fields = {
   paths: ["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"]
 }
 
-/** Fields that have a name in the API, whether or not they can be asked for here. */
+/** All field paths that the API knows for pods, including those that the downward API does not support. */
 const known = new Set([
   ...inEnvironment.paths,
   ...inFiles.paths,

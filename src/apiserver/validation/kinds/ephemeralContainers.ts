@@ -5,28 +5,28 @@
 import { arrayAt, at, equal, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import { containers } from "./containers.ts"
-import type { Surroundings } from "./containers.ts"
+import type { PodContext } from "./containers.ts"
 import { duplicate, forbidden, notFound } from "./field.ts"
 import type { Errors } from "./field.ts"
 
-/** What would promise something of such a container. */
-const promises = ["lifecycle", "livenessProbe", "ports", "readinessProbe", "resources", "startupProbe"]
+/** Members that an ephemeral container cannot have. */
+const forbiddenMembers = ["lifecycle", "livenessProbe", "ports", "readinessProbe", "resources", "startupProbe"]
 
 const isSaid = (value: Json | undefined): boolean =>
   value !== undefined && !(typeof value === "object" && value !== null && Object.keys(value).length === 0)
 
-export const ephemeralContainers = (errors: Errors, field: string, spec: JsonObject, around: Surroundings): void => {
+export const ephemeralContainers = (errors: Errors, field: string, spec: JsonObject, podContext: PodContext): void => {
   const list = arrayAt(spec, "ephemeralContainers")
   if (list.length === 0) return
   const others = [...arrayAt(spec, "containers"), ...arrayAt(spec, "initContainers")].map((one) => textAt(one, "name"))
-  containers(errors, field, list, around)
+  containers(errors, field, list, podContext)
   for (const [index, one] of list.entries()) {
     const path = `${field}[${index}]`
     const name = textAt(one, "name")
     if (name !== "" && others.includes(name)) errors.push(duplicate(`${path}.name`, name))
     const target = textAt(one, "targetContainerName")
     if (target !== "" && !others.includes(target)) errors.push(notFound(`${path}.targetContainerName`, target))
-    for (const key of promises) {
+    for (const key of forbiddenMembers) {
       if (isSaid(at(one, key))) errors.push(forbidden(`${path}.${key}`, "cannot be set for an Ephemeral Container"))
     }
     for (const [position, mount] of arrayAt(one, "volumeMounts").entries()) {
@@ -38,7 +38,7 @@ export const ephemeralContainers = (errors: Errors, field: string, spec: JsonObj
   }
 }
 
-/** Those that are there stay as they are. */
+/** Existing ephemeral containers cannot be changed or removed. */
 export const ephemeralUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
   const next = new Map(arrayAt(object, "spec", "ephemeralContainers").map((one) => [textAt(one, "name"), one]))
   for (const one of arrayAt(before, "spec", "ephemeralContainers")) {

@@ -6,10 +6,10 @@ import { get, isObject } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import type { FieldError } from "../../StatusError.ts"
 
-/** Rules push what they find; an array made once per write and empty for a good object. */
+/** Validation functions push their errors to this array, which is created for each write and stays empty for a valid object. */
 export type Errors = Array<FieldError>
 
-/** A value printed in a syntax of its own. */
+/** A value that is already printed, in the syntax of a Go type. */
 export class Printed {
   readonly text: string
   constructor(text: string) {
@@ -107,7 +107,7 @@ export const notSupported = (field: string, value: Value, supported: ReadonlyArr
   field
 })
 
-/** One error for each thing that a check of syntax has found wrong. */
+/** Pushes one error for each detail that a syntax check returned. */
 export const pushAll = (errors: Errors, field: string, value: Value, details: ReadonlyArray<string>): void => {
   for (const detail of details) errors.push(invalid(field, value, detail))
 }

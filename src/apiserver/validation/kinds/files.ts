@@ -5,7 +5,7 @@ import * as environment from "./environment.ts"
 import { invalid, required } from "./field.ts"
 import type { Errors } from "./field.ts"
 
-/** A path below where it starts. */
+/** A relative path without `..`. */
 export const localPath = (errors: Errors, field: string, path: string): void => {
   if (path.startsWith("/")) errors.push(invalid(field, path, "must be a relative path"))
   noSteps(errors, field, path)
@@ -15,7 +15,7 @@ export const noSteps = (errors: Errors, field: string, path: string): void => {
   if (path.split("/").includes("..")) errors.push(invalid(field, path, "must not contain '..'"))
 }
 
-/** The same, without names that begin as those of the files which the kubelet keeps beside. */
+/** A relative path that also does not start with `..`, because the kubelet keeps files with such names in the same directory. */
 export const ownPath = (errors: Errors, field: string, path: string): void => {
   localPath(errors, field, path)
   if (/^\.\.(?!\/)/.test(path)) errors.push(invalid(field, path, "must not start with '..'"))
@@ -27,7 +27,7 @@ export const mode = (errors: Errors, field: string, value: Json | undefined): vo
   }
 }
 
-/** Keys of a config map or secret, and the files that they become. */
+/** The items of a ConfigMap or Secret volume: keys and the files that are created from them. */
 export const items = (errors: Errors, field: string, list: ReadonlyArray<Json>): void => {
   for (const [index, item] of list.entries()) {
     const path = `${field}[${index}]`
@@ -39,7 +39,7 @@ export const items = (errors: Errors, field: string, list: ReadonlyArray<Json>):
   }
 }
 
-/** Files that tell of the pod. Their paths are named without an index, as the original does. */
+/** Files of a downwardAPI volume. Field paths in the errors have no index, as in kube-apiserver. */
 export const downward = (errors: Errors, field: string, list: ReadonlyArray<Json>): void => {
   for (const item of list) {
     const target = textAt(item, "path")

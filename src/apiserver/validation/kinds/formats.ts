@@ -43,7 +43,7 @@ export const environmentName = (text: string): ReadonlyArray<string> =>
         "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')"
       ]
 
-/** Keys of config maps and secrets. */
+/** Keys of ConfigMaps and Secrets. */
 export const dataKey = (text: string): ReadonlyArray<string> => {
   if (text.length > 253) return ["must be no more than 253 characters"]
   if (!/^[-._a-zA-Z0-9]+$/.test(text)) {
@@ -62,7 +62,7 @@ export const noCidr = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8
 
 const wildcard = /^\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
-/** `*.example.com`. */
+/** A wildcard domain, `*.example.com`. */
 export const wildcardDomain = (text: string): ReadonlyArray<string> => [
   ...(text.length > 253 ? ["must be no more than 253 characters"] : nothing),
   ...(wildcard.test(text)
@@ -84,13 +84,13 @@ export const nonNegative = (errors: Errors, field: string, value: Json | undefin
   if (typeof value === "number" && value < 0) errors.push(invalid(field, value, "must be greater than or equal to 0"))
 }
 
-/** The number of a percentage, undefined when the text is none. */
+/** The number of a percentage; undefined for any other value. */
 export const percentage = (value: Json | undefined): number | undefined => {
   const found = typeof value === "string" ? /^([0-9]+)%$/.exec(value)?.[1] : undefined
   return found === undefined ? undefined : Number(found)
 }
 
-/** A number from 0 on, or a percentage. */
+/** A non-negative integer, or a percentage. */
 export const intOrPercent = (errors: Errors, field: string, value: Json | undefined): void => {
   if (typeof value === "number") nonNegative(errors, field, value)
   else if (typeof value === "string" && percentage(value) === undefined) {
@@ -111,7 +111,7 @@ export const atMost100Percent = (errors: Errors, field: string, value: Json | un
 export const isNothing = (value: Json | undefined): boolean =>
   value === undefined || value === 0 || value === "" || percentage(value) === 0
 
-/** Labels outside the metadata: of templates, selectors, node selectors. */
+/** Labels outside the metadata of the object: in templates, selectors and node selectors. */
 export const labels = (errors: Errors, field: string, value: Json | undefined): void => {
   if (!isObject(value)) return
   for (const key of Object.keys(value)) {
@@ -153,14 +153,14 @@ export const isEmptySelector = (value: Json | undefined): boolean =>
   !isObject(value) ||
   (arrayAt(value, "matchExpressions").length === 0 && Object.keys(get(value, "matchLabels") ?? {}).length === 0)
 
-/** Whether a selector is one that can be evaluated at all. */
+/** Whether all operators of a selector are known and have the values that they need. */
 const isEvaluable = (selector: JsonObject): boolean => {
   const errors: Errors = []
   labelSelector(errors, "", selector)
   return errors.length === 0
 }
 
-/** No selector selects nothing, an empty one everything; undefined when it makes no sense. */
+/** Whether a selector matches the labels: an absent one matches nothing, an empty one everything. Undefined for an invalid one. */
 export const selects = (selector: Json | undefined, target: Json | undefined): boolean | undefined => {
   if (!isObject(selector)) return false
   if (!isEvaluable(selector)) return undefined
@@ -182,7 +182,7 @@ export const selects = (selector: Json | undefined, target: Json | undefined): b
   })
 }
 
-/** A selector that must be there and must not select everything. */
+/** A selector that is required and must not be empty. */
 export const selectorOf = (errors: Errors, field: string, value: Json | undefined, owner: string): void => {
   if (value === undefined) {
     errors.push(required(field))

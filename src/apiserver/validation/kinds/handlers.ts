@@ -24,7 +24,7 @@ export const probe = (errors: Errors, path: string, name: ProbeName, value: Json
   if (successes !== 1) errors.push(invalid(`${path}.successThreshold`, successes, "must be 1"))
 }
 
-/** `grace` is the time that the pod is given to end, where it is known. */
+/** `grace` is terminationGracePeriodSeconds of the pod, where it is known. */
 export const lifecycle = (errors: Errors, path: string, value: Json | undefined, grace: Json | undefined): void => {
   for (const hook of ["postStart", "preStop"]) {
     const found = objectAt(value, hook)
@@ -63,7 +63,7 @@ const httpGet = (errors: Errors, path: string, value: JsonObject): void => {
     errors.push(notSupported(`${path}.scheme`, scheme, ["HTTP", "HTTPS"]))
   }
   for (const header of arrayAt(value, "httpHeaders")) {
-    // Without an index: the reference server leaves it out.
+    // The field path has no index, as in kube-apiserver.
     const name = textAt(header, "name")
     pushAll(errors, `${path}.httpHeaders`, name, formats.headerName(name))
   }

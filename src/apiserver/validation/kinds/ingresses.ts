@@ -27,7 +27,7 @@ export const ingress = (errors: Errors, object: JsonObject): void => {
 
 const annotation = "kubernetes.io/ingress.class"
 
-/** New ones say their class in one way only. */
+/** A new Ingress can have either the class annotation or spec.ingressClassName, not both. */
 export const newIngress = (errors: Errors, object: JsonObject): void => {
   const old = at(object, "metadata", "annotations", annotation)
   const name = at(object, "spec", "ingressClassName")
@@ -104,7 +104,7 @@ const backend = (errors: Errors, path: string, value: Json | undefined): void =>
   }
 }
 
-/** Some object of the same namespace. */
+/** A reference to an object in the same namespace (TypedLocalObjectReference). */
 const reference = (errors: Errors, field: string, value: JsonObject): void => {
   const group = get(value, "apiGroup")
   if (typeof group === "string") pushAll(errors, `${field}.apiGroup`, group, formats.dnsSubdomain(group))

@@ -1,7 +1,7 @@
 /**
- * The status of a Job: Complete and Failed exclude each other, each needs its criterion condition first, and neither can be
- * undone. Only what an update changes is validated, so that a status from an older server stays writable. Source:
- * pkg/apis/batch/validation: ValidateJobStatusUpdate, 1.32.
+ * The status of a Job. The conditions Complete and Failed exclude each other and cannot be removed; Complete needs
+ * SuccessCriteriaMet, and Failed needs FailureTarget. Most rules apply only to what an update changes, so that a status that an
+ * older server accepted can still be updated. Source: pkg/apis/batch/validation: ValidateJobStatusUpdate, 1.32.
  */
 import { arrayAt, at, equal, get, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
@@ -20,8 +20,8 @@ const holds = (status: JsonObject, type: string): boolean =>
 
 const isFinished = (status: JsonObject): boolean => holds(status, "Complete") || holds(status, "Failed")
 
-/** Without the value, which would be too long to tell. */
-const wrongWithout = (errors: Errors, field: string, detail: string): void =>
+/** An error without the value, as with field.OmitValueType. */
+const invalidWithoutValue = (errors: Errors, field: string, detail: string): void =>
   void errors.push({ reason: "FieldValueInvalid", message: `Invalid value: ${detail}`, field })
 
 export const jobStatus = (errors: Errors, object: JsonObject, before: JsonObject): void => {
@@ -39,9 +39,9 @@ export const jobStatus = (errors: Errors, object: JsonObject, before: JsonObject
   }
   decreasing(errors, object, status, old)
   uncounted(errors, status)
-  ends(errors, status, old)
+  conditionChanges(errors, status, old)
   times(errors, object, status, old)
-  if (isFinished(status)) finished(errors, { object, status, old }, changed)
+  if (isFinished(status)) finishedJob(errors, { object, status, old }, changed)
 }
 
 const decreasing = (errors: Errors, object: JsonObject, status: JsonObject, old: JsonObject): void => {
@@ -65,9 +65,9 @@ const uncounted = (errors: Errors, status: JsonObject): void => {
   }
 }
 
-/** Conditions that hold cannot be taken back, and not any two of them go together. */
-const ends = (errors: Errors, status: JsonObject, old: JsonObject): void => {
-  const wrong = (detail: string): void => wrongWithout(errors, "status.conditions", detail)
+/** A terminal condition cannot be removed, some exclude each other, and some need another one. */
+const conditionChanges = (errors: Errors, status: JsonObject, old: JsonObject): void => {
+  const wrong = (detail: string): void => invalidWithoutValue(errors, "status.conditions", detail)
   for (const type of ["Complete", "Failed", "SuccessCriteriaMet"]) {
     if (holds(old, type) && !holds(status, type)) wrong(`cannot disable the terminal ${type}=True condition`)
   }
@@ -78,11 +78,11 @@ const ends = (errors: Errors, status: JsonObject, old: JsonObject): void => {
   if (both("SuccessCriteriaMet", "FailureTarget"))
     wrong("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
   if (both("Failed", "SuccessCriteriaMet")) wrong("cannot set Failed=True and SuccessCriteriaMet=true conditions")
-  const early = (type: string, first: string): boolean =>
+  const setWithout = (type: string, first: string): boolean =>
     holds(status, type) && !holds(old, type) && !holds(status, first)
-  if (early("Complete", "SuccessCriteriaMet"))
+  if (setWithout("Complete", "SuccessCriteriaMet"))
     wrong("cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
-  if (early("Failed", "FailureTarget"))
+  if (setWithout("Failed", "FailureTarget"))
     wrong("cannot set Failed=True condition without the FailureTarget=true condition")
 }
 
@@ -91,9 +91,9 @@ const times = (errors: Errors, object: JsonObject, status: JsonObject, old: Json
   const [oldStart, oldCompletion] = [textAt(old, "startTime"), textAt(old, "completionTime")]
   const wrong = (key: string, detail: string): void =>
     void errors.push(invalid(`status.${key}`, textAt(status, key), detail))
-  // One that was suspended until now begins anew.
-  const isAtWork = at(object, "spec", "suspend") !== true && !holds(old, "Suspended")
-  if (oldStart !== "" && start !== oldStart && isAtWork) {
+  // A Job that resumes gets a new startTime.
+  const isUnsuspended = at(object, "spec", "suspend") !== true && !holds(old, "Suspended")
+  if (oldStart !== "" && start !== oldStart && isUnsuspended) {
     if (start === "") errors.push(required("status.startTime", "startTime cannot be removed for unsuspended job"))
     else wrong("startTime", "startTime cannot be updated for unsuspended job")
   }
@@ -108,8 +108,8 @@ const times = (errors: Errors, object: JsonObject, status: JsonObject, old: Json
     wrong("completionTime", "completionTime cannot be set before startTime")
 }
 
-/** Nothing is left of a Job that is over. */
-const finished = (
+/** A finishedJob Job has no active, terminating or uncounted pods, and has a startTime. */
+const finishedJob = (
   errors: Errors,
   { object, old, status }: { readonly object: JsonObject; readonly status: JsonObject; readonly old: JsonObject },
   changed: (...keys: ReadonlyArray<string>) => boolean
@@ -120,13 +120,13 @@ const finished = (
     if ((isNew || changed(key)) && value > 0)
       errors.push(invalid(`status.${key}`, value, `${key}>0 is invalid for finished job`))
   }
-  // A suspended one of which nothing is wanted ends without ever having begun.
-  const mustHaveBegun = (isNew || changed("startTime")) && at(object, "spec", "suspend") !== true
-  if (mustHaveBegun && textAt(status, "startTime") === "")
+  // A suspended Job with zero completions finishes without having started.
+  const needsStartTime = (isNew || changed("startTime")) && at(object, "spec", "suspend") !== true
+  if (needsStartTime && textAt(status, "startTime") === "")
     errors.push(required("status.startTime", "startTime is required for finished job"))
   const left = ["succeeded", "failed"].flatMap((key) => arrayAt(status, "uncountedTerminatedPods", key))
   if ((isNew || changed("uncountedTerminatedPods")) && left.length > 0) {
     const detail = "uncountedTerminatedPods needs to be empty for finished job"
-    wrongWithout(errors, "status.uncountedTerminatedPods", detail)
+    invalidWithoutValue(errors, "status.uncountedTerminatedPods", detail)
   }
 }

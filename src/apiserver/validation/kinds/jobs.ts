@@ -2,7 +2,7 @@
 import * as Result from "effect/Result"
 import * as Schedule from "../../../kube/cron/Schedule.ts"
 import * as Zone from "../../../kube/cron/Zone.ts"
-import { at, clone, equal, get, isObject, objectAt, put, textAt } from "../../json.ts"
+import { at, clone, ensureObject, equal, get, isObject, objectAt, put, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import { invalid, labelSelector, notSupported, Printed, required } from "./field.ts"
 import type { Errors } from "./field.ts"
@@ -12,7 +12,7 @@ import { mismatch, template } from "./template.ts"
 
 const counts = ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"]
 
-const endings = ["OnFailure", "Never"]
+const restartPolicies = ["OnFailure", "Never"]
 const modes = ["NonIndexed", "Indexed"]
 
 const jobSpec = (errors: Errors, field: string, spec: JsonObject): void => {
@@ -24,16 +24,18 @@ const jobSpec = (errors: Errors, field: string, spec: JsonObject): void => {
   }
   template(errors, `${field}.template`, get(spec, "template"))
   const policy = textAt(spec, "template", "spec", "restartPolicy")
-  if (!endings.includes(policy)) {
+  if (!restartPolicies.includes(policy)) {
     const own = `${field}.template.spec.restartPolicy`
     const always = policy === "Always" || policy === ""
-    errors.push(always ? required(own, 'valid values: "OnFailure", "Never"') : notSupported(own, policy, endings))
+    errors.push(
+      always ? required(own, 'valid values: "OnFailure", "Never"') : notSupported(own, policy, restartPolicies)
+    )
   }
 }
 
 export const job = (errors: Errors, object: JsonObject): void => {
   const spec = specOf(object)
-  if (get(spec, "manualSelector") !== true) generated(errors, object, spec)
+  if (get(spec, "manualSelector") !== true) generatedSelector(errors, object, spec)
   jobSpec(errors, "spec", spec)
   const selector = get(spec, "selector")
   if (selector === undefined) errors.push(required("spec.selector"))
@@ -44,8 +46,8 @@ export const job = (errors: Errors, object: JsonObject): void => {
 
 const uidKeys = ["batch.kubernetes.io/controller-uid", "controller-uid"] as const
 
-/** Labels and selector that the server has made must still be those of this job. */
-const generated = (errors: Errors, object: JsonObject, spec: JsonObject): void => {
+/** The generatedSelector labels and selector must contain the uid and name of this Job. */
+const generatedSelector = (errors: Errors, object: JsonObject, spec: JsonObject): void => {
   const uid = textAt(object, "metadata", "uid")
   const labels = objectAt(spec, "template", "metadata", "labels") ?? {}
   const own = "spec.template.metadata.labels"
@@ -68,49 +70,57 @@ const immutable = (errors: Errors, field: string, value: Json | Printed | undefi
   errors.push(invalid(field, value, "field is immutable"))
 }
 
-/** Scheduling directives that are mutable while a Job is suspended and has not started. */
-const directives = ["nodeSelector", "tolerations", "affinity", "schedulingGates"]
+/** Members of the pod spec that may change while a Job is suspended and has not started, besides the node affinity. */
+const schedulingDirectives = ["nodeSelector", "tolerations", "schedulingGates"]
 
 export const jobUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
   const spec = specOf(object)
   const old = specOf(before)
-  if (!equal(get(spec, "completions"), get(old, "completions")) && !scalesWithIndexes(spec, old)) {
-    immutable(errors, "spec.completions", get(spec, "completions") ?? null)
-  }
+  completionsUpdate(errors, spec, old)
   if (!equal(get(spec, "selector"), get(old, "selector"))) {
     immutable(errors, "spec.selector", labelSelector(get(spec, "selector")))
   }
-  if (!equal(comparable(spec, old, before), get(old, "template"))) {
-    immutable(errors, "spec.template", new Printed("core.PodTemplateSpec{}"))
-  }
+  const started = at(before, "status", "startTime") !== undefined
+  const mayReschedule = get(old, "suspend") === true && !started
+  const [template, oldTemplate] = [get(spec, "template"), get(old, "template")]
+  const isSame = mayReschedule
+    ? equal(withoutSchedulingDirectives(template), withoutSchedulingDirectives(oldTemplate))
+    : equal(template, oldTemplate)
+  if (!isSame) immutable(errors, "spec.template", new Printed("core.PodTemplateSpec{}"))
   for (const key of ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"]) {
     if (!equal(get(spec, key), get(old, key))) immutable(errors, `spec.${key}`, get(spec, key) ?? null)
   }
 }
 
-/** An indexed job may change completions together with parallelism. */
-const scalesWithIndexes = (spec: JsonObject, old: JsonObject): boolean =>
-  textAt(spec, "completionMode") === "Indexed" &&
-  get(spec, "completions") !== undefined &&
-  get(spec, "parallelism") === get(spec, "completions") &&
-  get(old, "parallelism") === get(old, "completions")
-
-const comparable = (spec: JsonObject, old: JsonObject, before: JsonObject): Json | undefined => {
-  const next = get(spec, "template")
-  const waits = get(old, "suspend") === true && at(before, "status", "startTime") === undefined
-  if (!waits || !isObject(next)) return next
-  const same = clone(next)
-  for (const key of directives) put(specOf(same), key, at(old, "template", "spec", key))
-  const metadata = objectAt(same, "metadata")
-  for (const key of ["labels", "annotations"]) {
-    if (metadata !== undefined) put(metadata, key, at(old, "template", "metadata", key))
+/** An Indexed Job may change completions to its new parallelism. Source: pkg/apis/batch/validation: validateCompletions. */
+const completionsUpdate = (errors: Errors, spec: JsonObject, old: JsonObject): void => {
+  const completions = get(spec, "completions")
+  if (equal(completions, get(old, "completions"))) return
+  if (textAt(spec, "completionMode") !== "Indexed") immutable(errors, "spec.completions", completions ?? null)
+  // `jobSpec` reports an Indexed Job without completions.
+  else if (completions !== undefined && completions !== get(spec, "parallelism")) {
+    errors.push(invalid("spec.completions", completions, "can only be modified in tandem with spec.parallelism"))
   }
-  return same
+}
+
+/**
+ * A copy of the template without what a suspended Job may change. Pod affinity and anti-affinity stay; an affinity without them counts
+ * as absent. Source: pkg/apis/batch/validation: validatePodTemplateUpdate.
+ */
+const withoutSchedulingDirectives = (template: Json | undefined): JsonObject => {
+  const copy = isObject(template) ? clone(template) : {}
+  const spec = ensureObject(copy, "spec")
+  const metadata = ensureObject(copy, "metadata")
+  for (const key of schedulingDirectives) put(spec, key, undefined)
+  for (const key of ["labels", "annotations"]) put(metadata, key, undefined)
+  const { nodeAffinity: _, ...affinity } = objectAt(spec, "affinity") ?? {}
+  put(spec, "affinity", Object.keys(affinity).length === 0 ? undefined : affinity)
+  return copy
 }
 
 const concurrency = ["Allow", "Forbid", "Replace"]
 
-/** Jobs get eleven characters behind the name of their cron job. */
+/** The name of a Job is that of its CronJob plus 11 characters, and has at most 63. */
 const nameLimit = 52
 
 export const cronJob = (errors: Errors, object: JsonObject): void => {
@@ -134,7 +144,7 @@ export const cronJob = (errors: Errors, object: JsonObject): void => {
   }
 }
 
-/** A zone by the name that tables of zones give it. */
+/** A time zone by its name in the IANA database. */
 const timeZone = (errors: Errors, value: Json | undefined): void => {
   if (typeof value !== "string") return
   const wrong = (detail: string): void => void errors.push(invalid("spec.timeZone", value, detail))
@@ -161,7 +171,7 @@ export const newCronJob = (errors: Errors, object: JsonObject): void => {
   }
 }
 
-/** A zone has a field of its own; schedules that had it in the text before that may keep it. What is stored already may stay. */
+/** A stored schedule with `TZ=` or `CRON_TZ=` may keep it, and a time zone that does not change is not validated again. */
 export const cronJobUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
   if (!namesZone(before)) inlineZone(errors, object)
   else if (namesZone(object) && at(object, "spec", "timeZone") !== undefined) {
@@ -172,7 +182,7 @@ export const cronJobUpdate = (errors: Errors, object: JsonObject, before: JsonOb
   if (!equal(zone, at(before, "spec", "timeZone"))) timeZone(errors, zone)
 }
 
-/** How many pods of a set may be away: one of two bounds, never both. Source: policy validation. */
+/** A PodDisruptionBudget has minAvailable or maxUnavailable, not both. Source: pkg/apis/policy/validation. */
 export const disruptionBudget = (errors: Errors, object: JsonObject): void => {
   const spec = specOf(object)
   const least = get(spec, "minAvailable")

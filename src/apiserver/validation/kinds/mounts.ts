@@ -1,6 +1,6 @@
 /**
  * Volume mounts and volume devices of containers. Source: pkg/apis/core/validation: ValidateVolumeMounts,
- * ValidateVolumeDevices; a path that names the list instead of its element is upstream's.
+ * ValidateVolumeDevices, including field paths that name the list instead of its element.
  */
 import { arrayAt, at, objectAt, textAt } from "../../json.ts"
 import type { Json } from "../../json.ts"
@@ -8,7 +8,7 @@ import { forbidden, invalid, notFound, notSupported, required } from "./field.ts
 import type { Errors } from "./field.ts"
 import { localPath } from "./files.ts"
 
-/** Volumes of the pod that are well formed, by name. */
+/** The valid volumes of the pod, by name. */
 export type Volumes = ReadonlyMap<string, Json>
 
 const propagations = ["Bidirectional", "HostToContainer", "None"]
@@ -58,7 +58,7 @@ const propagation = (errors: Errors, field: string, value: Json | undefined, con
   }
 }
 
-/** Only what is claimed can be a device. */
+/** Only a claim can be a volume device. */
 const isClaim = (volume: Json | undefined): boolean =>
   ["persistentVolumeClaim", "ephemeral"].some((kind) => objectAt(volume, kind) !== undefined)
 

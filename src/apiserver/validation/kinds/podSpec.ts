@@ -1,12 +1,12 @@
 /**
- * PodSpec, in a Pod or a pod template. Source: pkg/apis/core/validation: ValidatePodSpec, in its order. Affinity is validated
- * as far as a scheduler depends on it.
+ * PodSpec, in a Pod or a pod template. Source: pkg/apis/core/validation: ValidatePodSpec, in its order. Of the affinity, only what a
+ * scheduler needs is validated.
  */
 import { arrayAt, at, get, isObject, numberAt, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as names from "../names.ts"
 import { containers } from "./containers.ts"
-import type { Surroundings } from "./containers.ts"
+import type { PodContext } from "./containers.ts"
 import { ephemeralContainers } from "./ephemeralContainers.ts"
 import { duplicate, forbidden, invalid, notSupported, pushAll, required } from "./field.ts"
 import type { Errors } from "./field.ts"
@@ -20,15 +20,15 @@ const restartPolicies = ["Always", "OnFailure", "Never"]
 const dnsPolicies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]
 
 export const podSpec = (errors: Errors, field: string, spec: JsonObject): void => {
-  const around: Surroundings = {
+  const podContext: PodContext = {
     volumes: volumes(errors, `${field}.volumes`, arrayAt(spec, "volumes")),
     grace: get(spec, "terminationGracePeriodSeconds")
   }
   const main = arrayAt(spec, "containers")
   if (main.length === 0) errors.push(required(`${field}.containers`))
-  containers(errors, `${field}.containers`, main, around)
-  initContainers(errors, `${field}.initContainers`, arrayAt(spec, "initContainers"), main, around)
-  ephemeralContainers(errors, `${field}.ephemeralContainers`, spec, around)
+  containers(errors, `${field}.containers`, main, podContext)
+  initContainers(errors, `${field}.initContainers`, arrayAt(spec, "initContainers"), main, podContext)
+  ephemeralContainers(errors, `${field}.ephemeralContainers`, spec, podContext)
   choice(errors, `${field}.restartPolicy`, textAt(spec, "restartPolicy"), restartPolicies)
   choice(errors, `${field}.dnsPolicy`, textAt(spec, "dnsPolicy"), dnsPolicies)
   formats.labels(errors, `${field}.nodeSelector`, get(spec, "nodeSelector"))
@@ -61,22 +61,22 @@ const deadline = (errors: Errors, field: string, value: Json | undefined): void 
   }
 }
 
-/** Init containers share the names of the others and run to their end: nothing probes them. */
+/** The names of init containers and containers are unique together. Init containers run to completion, so they have no probes. */
 const initContainers = (
   errors: Errors,
   field: string,
   list: ReadonlyArray<Json>,
   main: ReadonlyArray<Json>,
-  around: Surroundings
+  podContext: PodContext
 ): void => {
   if (list.length === 0) return
-  containers(errors, field, list, around)
+  containers(errors, field, list, podContext)
   const taken = new Set(main.map((one) => textAt(one, "name")))
   for (const [index, one] of list.entries()) {
     const path = `${field}[${index}]`
     const own = textAt(one, "name")
     if (own !== "" && taken.has(own)) errors.push(duplicate(`${path}.name`, own))
-    // A container that restarts on its own beside the others is a sidecar, and may be probed.
+    // An init container with restartPolicy Always is a sidecar, which may have probes.
     if (textAt(one, "restartPolicy") === "Always") continue
     for (const key of ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"]) {
       const value = at(one, key)
@@ -86,7 +86,7 @@ const initContainers = (
   }
 }
 
-/** On the host's network a container's port is the host's. */
+/** With hostNetwork, each container port is also the host port. */
 const hostNetwork = (errors: Errors, field: string, spec: JsonObject, main: ReadonlyArray<Json>): void => {
   if (get(spec, "hostNetwork") !== true) return
   for (const [index, one] of main.entries()) {
@@ -220,7 +220,7 @@ const nodeTerm = (errors: Errors, path: string, term: Json | undefined): void =>
   }
 }
 
-/** The volumes that are well formed, for the mounts to refer to. */
+/** Validates the volumes and returns the valid ones, which mounts can refer to. */
 const volumes = (errors: Errors, field: string, list: ReadonlyArray<Json>): Volumes => {
   const known = new Map<string, Json>()
   for (const [index, volume] of list.entries()) {
@@ -237,7 +237,7 @@ const volumes = (errors: Errors, field: string, list: ReadonlyArray<Json>): Volu
   return known
 }
 
-/** A claim that is made for the pod, and ends with it. */
+/** An ephemeral volume, whose claim is created for the pod and deleted with it. */
 const claimed = (errors: Errors, field: string, volume: Json): void => {
   const ephemeral = objectAt(volume, "ephemeral")
   if (ephemeral === undefined) return

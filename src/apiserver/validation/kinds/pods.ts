@@ -1,6 +1,6 @@
 /**
- * Pods; most of the spec is immutable. Source: pkg/apis/core/validation: ValidatePodUpdate. The diff that older versions append
- * to the message is left out.
+ * Pods, whose spec is mostly immutable. Source: pkg/apis/core/validation: ValidatePodUpdate, without the diff that it appends to
+ * the message.
  */
 import { arrayAt, clone, equal, get, isObject, objectAt, put, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
@@ -24,7 +24,7 @@ export const newPod = (errors: Errors, object: JsonObject): void => {
   }
 }
 
-/** What the endpoint of ephemeral containers lets through. */
+/** An update through the subresource `ephemeralcontainers`. */
 export const podWithEphemeral = (errors: Errors, object: JsonObject, before: JsonObject): void => {
   pod(errors, object)
   ephemeralUpdate(errors, object, before)
@@ -33,7 +33,7 @@ export const podWithEphemeral = (errors: Errors, object: JsonObject, before: Jso
 export const podTemplate = (errors: Errors, object: JsonObject): void =>
   template(errors, "template", get(object, "template"))
 
-const frozen =
+const immutableMessage =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
 export const podUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
@@ -51,10 +51,10 @@ export const podUpdate = (errors: Errors, object: JsonObject, before: JsonObject
   }
   deadline(errors, get(spec, "activeDeadlineSeconds"), get(old, "activeDeadlineSeconds"))
   if (errors.length > 0) return
-  if (!equal(comparable(spec, old), old)) errors.push(forbidden("spec", frozen))
+  if (!equal(withAllowedChangesReverted(spec, old), old)) errors.push(forbidden("spec", immutableMessage))
 }
 
-/** A deadline may be set and brought nearer, never taken away or put off. */
+/** activeDeadlineSeconds may be set and lowered, but not raised or removed. */
 const deadline = (errors: Errors, next: Json | undefined, old: Json | undefined): void => {
   if (typeof old !== "number") return
   if (typeof next !== "number") {
@@ -64,8 +64,8 @@ const deadline = (errors: Errors, next: Json | undefined, old: Json | undefined)
   }
 }
 
-/** The new spec with everything that may change put back. */
-const comparable = (spec: JsonObject, old: JsonObject): JsonObject => {
+/** The new spec with the old values of the fields that may change as they did: equal to the old spec if the update is valid. */
+const withAllowedChangesReverted = (spec: JsonObject, old: JsonObject): JsonObject => {
   const same = clone(spec)
   for (const list of ["containers", "initContainers"]) {
     for (const [index, one] of arrayAt(same, list).entries()) {
@@ -87,7 +87,7 @@ const comparable = (spec: JsonObject, old: JsonObject): JsonObject => {
   return same
 }
 
-/** The same but for how long it lasts. */
+/** Whether two tolerations are equal apart from tolerationSeconds. */
 const sameToleration = (a: Json, b: Json): boolean => {
   const plain = (one: Json): JsonObject => {
     const { tolerationSeconds: _, ...rest } = isObject(one) ? one : {}

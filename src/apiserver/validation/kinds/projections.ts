@@ -8,9 +8,9 @@ import { downward, items, mode, ownPath } from "./files.ts"
 import { forbidden, invalid, required } from "./field.ts"
 import type { Errors } from "./field.ts"
 
-/** In seconds: ten minutes. */
-const shortestToken = 600
-const longestToken = 2 ** 32
+/** Minimum lifetime of a token, in seconds. */
+const minTokenSeconds = 600
+const maxTokenSeconds = 2 ** 32
 
 export const projected = (errors: Errors, path: string, source: JsonObject): void => {
   mode(errors, `${path}.defaultMode`, get(source, "defaultMode"))
@@ -28,14 +28,20 @@ export const projected = (errors: Errors, path: string, source: JsonObject): voi
         if (textAt(value, "name") === "") errors.push(required(`${own}.${kind}.name`))
         items(errors, `${own}.${kind}.items`, arrayAt(value, "items"))
       }
-      once(errors, path, arrayAt(value, "items"), taken, kind === "downwardAPI" ? undefined : textAt(value, "name"))
+      uniquePaths(
+        errors,
+        path,
+        arrayAt(value, "items"),
+        taken,
+        kind === "downwardAPI" ? undefined : textAt(value, "name")
+      )
     }
     if (kinds.length > 1) errors.push(forbidden(own, "may not specify more than 1 volume type"))
   }
 }
 
-/** The error names the source of the files if it has a name, otherwise the path. */
-const once = (
+/** Each path can be used uniquePaths in a volume. The value in the error is the name of the ConfigMap or Secret, otherwise the path. */
+const uniquePaths = (
   errors: Errors,
   path: string,
   list: ReadonlyArray<Json>,
@@ -52,19 +58,19 @@ const once = (
 const token = (errors: Errors, path: string, own: string, value: JsonObject): void => {
   const seconds = numberAt(value, "expirationSeconds")
   const field = `${own}.serviceAccountToken.expirationSeconds`
-  if (seconds < shortestToken) {
+  if (seconds < minTokenSeconds) {
     errors.push(invalid(field, seconds, "may not specify a duration less than 10 minutes"))
   }
-  if (seconds > longestToken) {
+  if (seconds > maxTokenSeconds) {
     errors.push(invalid(field, seconds, "may not specify a duration larger than 2^32 seconds"))
   }
   const file = textAt(value, "path")
-  // Named without the source it belongs to, as in the reference server.
+  // The field path does not contain the source, as in kube-apiserver.
   if (file === "") errors.push(required(`${path}.path`))
   else ownPath(errors, `${path}.path`, file)
 }
 
-/** Whoever has no account has no tokens of it. */
+/** A pod without serviceAccountName cannot project tokens of a service account. */
 export const withoutAccount = (errors: Errors, spec: JsonObject): void => {
   if (textAt(spec, "serviceAccountName") !== "") return
   for (const [index, volume] of arrayAt(spec, "volumes").entries()) {

@@ -32,7 +32,7 @@ export const nonNegative = (errors: Errors, field: string, value: Json | undefin
   }
 }
 
-/** Whether a resource may be promised to more takers than there is of it. */
+/** Whether a resource can be overcommitted, so that requests may be lower than limits. */
 const overcommits = (name: string): boolean => !name.includes("/") && !isHugePages(name)
 
 /** `limits` and `requests` of a container. */
@@ -68,7 +68,7 @@ const limitMissing = (field: string) => ({
   field: `${field}.limits`
 })
 
-/** A list of amounts under any names. */
+/** A ResourceList. */
 export const amounts = (errors: Errors, field: string, value: Json | undefined): void => {
   if (!isObject(value)) return
   for (const name of Object.keys(value)) {

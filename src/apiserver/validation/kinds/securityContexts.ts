@@ -18,7 +18,7 @@ const id = (errors: Errors, field: string, value: Json | undefined): void => {
 
 const procMounts = ["Default", "Unmasked"]
 
-/** Of a container. */
+/** The security context of a container. */
 export const securityContext = (errors: Errors, field: string, value: Json | undefined): void => {
   if (!isObject(value)) return
   id(errors, `${field}.runAsUser`, get(value, "runAsUser"))
@@ -42,7 +42,7 @@ export const securityContext = (errors: Errors, field: string, value: Json | und
 
 const groupPolicies = ["Always", "OnRootMismatch"]
 
-/** Of a pod: for all of its containers that do not say otherwise. */
+/** The security context of a pod, which its containers can override. */
 export const podSecurityContext = (errors: Errors, field: string, spec: JsonObject): void => {
   const value = get(spec, "securityContext")
   if (!isObject(value)) return
@@ -78,7 +78,7 @@ const sysctls = (errors: Errors, field: string, list: ReadonlyArray<Json>): void
   }
 }
 
-/** What confines processes, which pods and containers say in the same words. */
+/** Profiles and Windows options, which the contexts of pods and containers both have. */
 const profiles = (errors: Errors, field: string, value: JsonObject): void => {
   profile(errors, `${field}.seccompProfile`, get(value, "seccompProfile"), "seccomp")
   windows(errors, `${field}.windowsOptions`, get(value, "windowsOptions"))

@@ -39,7 +39,7 @@ export const service = (errors: Errors, object: JsonObject): void => {
   for (const [index, one] of arrayAt(spec, "externalIPs").entries()) {
     const text = typeof one === "string" ? one : ""
     const field = `spec.externalIPs[${index}]`
-    const detail = Ip.isIP(text) ? special(text) : ""
+    const detail = Ip.isIP(text) ? reservedRange(text) : ""
     pushAll(errors, field, text, detail === "" ? formats.ip(text) : [detail])
   }
   choice(errors, "spec.type", type, types)
@@ -67,7 +67,7 @@ const externalName = (errors: Errors, spec: JsonObject): void => {
 
 const sourceRanges = (errors: Errors, spec: JsonObject): void => {
   const list = arrayAt(spec, "loadBalancerSourceRanges")
-  // The reference server writes the name so.
+  // kube-apiserver writes this field path with a capital L.
   const field = "spec.LoadBalancerSourceRanges"
   if (list.length > 0 && textAt(spec, "type") !== "LoadBalancer") {
     errors.push(forbidden(field, "may only be used when `type` is 'LoadBalancer'"))
@@ -80,7 +80,7 @@ const sourceRanges = (errors: Errors, spec: JsonObject): void => {
 
 const policies = ["Cluster", "Local"]
 
-/** Where traffic may go from a node that it has reached. */
+/** External and internal traffic policy, and the health check node port that depends on the former. */
 const trafficPolicies = (errors: Errors, spec: JsonObject): void => {
   const external = textAt(spec, "externalTrafficPolicy")
   const field = "spec.externalTrafficPolicy"
@@ -100,8 +100,8 @@ const trafficPolicies = (errors: Errors, spec: JsonObject): void => {
   }
 }
 
-/** A day. */
-const longestAffinity = 86_400
+/** Maximum session affinity timeout: one day, in seconds. */
+const maxAffinitySeconds = 86_400
 
 const affinityTime = (errors: Errors, spec: JsonObject): void => {
   const config = get(spec, "sessionAffinityConfig")
@@ -111,8 +111,8 @@ const affinityTime = (errors: Errors, spec: JsonObject): void => {
     errors.push(forbidden(field, "must not be set when session affinity is None"))
   }
   const seconds = at(config, "clientIP", "timeoutSeconds")
-  if (sticky && typeof seconds === "number" && (seconds <= 0 || seconds > longestAffinity)) {
-    const detail = `must be greater than 0 and less than ${longestAffinity}`
+  if (sticky && typeof seconds === "number" && (seconds <= 0 || seconds > maxAffinitySeconds)) {
+    const detail = `must be greater than 0 and less than ${maxAffinitySeconds}`
     errors.push(invalid(`${field}.clientIP.timeoutSeconds`, seconds, detail))
   }
 }
@@ -164,7 +164,7 @@ const duplicates = (errors: Errors, list: ReadonlyArray<Json>): void => {
   }
 }
 
-/** The address of a service is for life, unless its type says that it needs none. */
+/** clusterIP is immutable, unless the type changes from or to ExternalName. */
 export const serviceUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
   const type = textAt(object, "spec", "type")
   const ip = textAt(object, "spec", "clusterIP")
@@ -178,13 +178,13 @@ export const serviceUpdate = (errors: Errors, object: JsonObject, before: JsonOb
 
 const address = (errors: Errors, field: string, text: string): void => {
   pushAll(errors, field, text, formats.ip(text))
-  // Said twice: once by the check of the field, once by that of what the address is for.
-  const detail = Ip.isIP(text) ? special(text) : "must be a valid IP address"
+  // kube-apiserver reports an invalid address twice: as a field value, and as an endpoint address.
+  const detail = Ip.isIP(text) ? reservedRange(text) : "must be a valid IP address"
   if (detail !== "") errors.push(invalid(field, text, detail))
 }
 
-/** Addresses that no endpoint can have. */
-const special = (text: string): string => {
+/** Why an endpoint cannot have this address; empty when it can. */
+const reservedRange = (text: string): string => {
   if (text === "0.0.0.0" || text === "::") return "may not be unspecified (0.0.0.0 or ::)"
   if (text.startsWith("127.") || text === "::1") return "may not be in the loopback range (127.0.0.0/8, ::1/128)"
   if (text.startsWith("169.254.")) return "may not be in the link-local range (169.254.0.0/16, fe80::/10)"

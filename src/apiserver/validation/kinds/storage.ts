@@ -71,12 +71,12 @@ export const limitRange = (errors: Errors, object: JsonObject): void => {
         }
       }
     }
-    orders(errors, path, objectAt(item) ?? {})
+    valuesInOrder(errors, path, objectAt(item) ?? {})
   }
 }
 
-/** Each of these is at most the next. */
-const ladder = [
+/** In each pair of a LimitRange item, the first value is at most the second. */
+const orderedPairs = [
   ["min", "max"],
   ["min", "defaultRequest"],
   ["defaultRequest", "max"],
@@ -85,26 +85,26 @@ const ladder = [
   ["default", "max"]
 ] as const
 
-const words = {
+const valueNames = {
   min: "min value",
   max: "max value",
   default: "default value",
   defaultRequest: "default request value"
 } as const
 
-const orders = (errors: Errors, path: string, item: JsonObject): void => {
+const valuesInOrder = (errors: Errors, path: string, item: JsonObject): void => {
   const keys = new Set(
     ["min", "max", "default", "defaultRequest"].flatMap((part) => Object.keys(objectAt(item, part) ?? {}))
   )
   for (const key of keys) {
-    for (const [low, high] of ladder) {
+    for (const [low, high] of orderedPairs) {
       const least = at(item, low, key)
       const greatest = at(item, high, key)
       if (Quantity.compare(least, greatest) !== 1) continue
-      // The complaint is about the lower bound, except that a default is what is wrong with a minimum above it.
-      const blamed = low === "min" && high !== "max" ? high : low
-      const detail = `${words[low]} ${textAt(least)} is greater than ${words[high]} ${textAt(greatest)}`
-      errors.push(invalid(`${path}.${blamed}[${key}]`, textAt(item, blamed, key), detail))
+      // The error is at the lower value, except for a default below the minimum.
+      const reportedAt = low === "min" && high !== "max" ? high : low
+      const detail = `${valueNames[low]} ${textAt(least)} is greater than ${valueNames[high]} ${textAt(greatest)}`
+      errors.push(invalid(`${path}.${reportedAt}[${key}]`, textAt(item, reportedAt, key), detail))
     }
   }
 }
@@ -134,7 +134,7 @@ export const node = (errors: Errors, object: JsonObject): void => {
   }
 }
 
-/** Its identity on the cloud and its addresses are not for changing; neither is anything that no field is known for. */
+/** providerID and podCIDR can be set, but not changed. */
 export const nodeUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
   for (const key of ["providerID", "podCIDR"]) {
     const old = textAt(before, "spec", key)
@@ -144,7 +144,7 @@ export const nodeUpdate = (errors: Errors, object: JsonObject, before: JsonObjec
   }
 }
 
-/** Names that only the system's own classes have, with their values. */
+/** The PriorityClasses of Kubernetes itself, with their values. */
 const systemClasses: Readonly<Record<string, number>> = {
   "system-cluster-critical": 2_000_000_000,
   "system-node-critical": 2_000_001_000
@@ -152,7 +152,7 @@ const systemClasses: Readonly<Record<string, number>> = {
 
 const preemptions = ["PreemptLowerPriority", "Never"]
 
-/** Why a class that has a name of the system's is not one of the system's; empty when it is. */
+/** Why a PriorityClass with the prefix `system-` is not one of Kubernetes itself; empty when it is. */
 const notSystem = (name: string, value: Json): string => {
   const own = Object.hasOwn(systemClasses, name) ? systemClasses[name] : undefined
   if (own === undefined) return `${name} is not a known system priority class`

@@ -21,7 +21,7 @@ import * as webhooks from "./webhooks.ts"
 import * as workloads from "./workloads.ts"
 
 export interface Validation {
-  /** Name of the kind in refusals, where it is another one. */
+  /** The kind in error messages, where it is not that of the resource. */
   readonly reportedAs?: Pick<ResourceDefinition, "group" | "kind">
   readonly validate?: (errors: Errors, object: JsonObject) => void
   /** New objects only, after `check`. */
@@ -29,7 +29,7 @@ export interface Validation {
   readonly validateUpdate?: (errors: Errors, object: JsonObject, before: JsonObject) => void
   /** Writes of the status alone. */
   readonly validateStatusUpdate?: (errors: Errors, object: JsonObject, before: JsonObject) => void
-  /** Everything about a write of the ephemeral containers, which go past the other rules. */
+  /** All rules for the subresource `ephemeralcontainers`; the others do not apply to it. */
   readonly validateEphemeralContainers?: (errors: Errors, object: JsonObject, before: JsonObject) => void
 }
 

@@ -8,13 +8,13 @@ import { podSpec } from "./podSpec.ts"
 
 const nothing: JsonObject = {}
 
-/** Labels, annotations and the spec of a template. The paths of the first two leave out `metadata`, as the original does. */
+/** Labels, annotations and spec of a template. Field paths of labels and annotations have no `metadata`, as in kube-apiserver. */
 export const template = (errors: Errors, field: string, value: Json | undefined): void => {
   templateMetadata(errors, field, value)
   podSpec(errors, `${field}.spec`, objectAt(value, "spec") ?? nothing)
 }
 
-/** Of a template whose pods are not looked at. */
+/** The metadata alone, for templates whose pod spec is not validated. */
 export const templateMetadata = (errors: Errors, field: string, value: Json | undefined): void => {
   formats.labels(errors, `${field}.labels`, at(value, "metadata", "labels"))
   formats.annotations(errors, `${field}.annotations`, at(value, "metadata", "annotations"))
@@ -25,7 +25,7 @@ export const mismatch = (errors: Errors, field: string, value: Json | undefined)
   errors.push(invalid(`${field}.metadata.labels`, stringMap(labels), "`selector` does not match template `labels`"))
 }
 
-/** Workloads that keep pods running: nothing that ends by itself. */
+/** Pods of a workload that keeps them running: restartPolicy is Always, and activeDeadlineSeconds is unset. */
 export const running = (errors: Errors, field: string, value: Json | undefined, owner: string): void => {
   const policy = textAt(value, "spec", "restartPolicy")
   if (policy !== "Always") errors.push(notSupported(`${field}.spec.restartPolicy`, policy, ["Always"]))

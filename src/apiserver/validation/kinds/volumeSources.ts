@@ -13,7 +13,7 @@ import { projected } from "./projections.ts"
 
 export type Check = (errors: Errors, path: string, source: JsonObject) => void
 
-/** Texts that must be there. */
+/** A check that these members are not empty. */
 export const needs =
   (...members: ReadonlyArray<string>): Check =>
   (errors, path, source) => {
@@ -33,7 +33,7 @@ const between = (errors: Errors, field: string, value: Json | undefined, low: nu
   }
 }
 
-/** A disk of a cloud: its name, and which partition of it, 0 for the whole. */
+/** A disk of a cloud provider: its name and its partition, 0 for the whole disk. */
 const disk =
   (member: string, field = ""): Check =>
   (errors, path, source) => {
@@ -163,7 +163,7 @@ const azureDisk: Check = (errors, path, source) => {
   }
 }
 
-/** Of a volume in a pod and of one of the cluster alike. */
+/** The driver name of a CSI volume, in a pod or a PersistentVolume. */
 export const csiDriver: Check = (errors, path, source) => {
   const driver = textAt(source, "driver")
   if (driver === "") errors.push(required(`${path}.driver`))
@@ -173,7 +173,7 @@ export const csiDriver: Check = (errors, path, source) => {
 const csi: Check = (errors, path, source) => {
   csiDriver(errors, path, source)
   const secret = objectAt(source, "nodePublishSecretRef")
-  // The blank is the reference server's.
+  // The field path has this space in kube-apiserver, too.
   if (secret !== undefined && textAt(secret, "name") === "") errors.push(required(`${path}.nodePublishSecretRef .name`))
 }
 
@@ -194,7 +194,7 @@ const downwardApi: Check = (errors, path, source) => {
 
 const nothing: Check = () => undefined
 
-/** The kinds in the order in which they are looked for. Claims made for the pod are `ephemeral`, checked by whoever knows claims. */
+/** The volume sources, in the order of validateVolumeSource. `podSpec.ts` validates the claim template of `ephemeral`. */
 export const kinds: ReadonlyMap<string, Check> = new Map(
   Object.entries({
     emptyDir,
@@ -230,7 +230,7 @@ export const kinds: ReadonlyMap<string, Check> = new Map(
   } satisfies Record<string, Check>)
 )
 
-/** Exactly one kind, and what it needs. */
+/** Each volume has exactly one source. */
 export const source = (errors: Errors, path: string, volume: Json): void => {
   const given = [...kinds].filter(([kind]) => isObject(at(volume, kind)))
   for (const [index, [kind, check]] of given.entries()) {

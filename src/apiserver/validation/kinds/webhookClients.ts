@@ -20,7 +20,7 @@ export const client = (errors: Errors, field: string, config: JsonObject): void 
 
 const form = "; desired format: https://host[/path]"
 
-/** Scheme, authority, path, query and fragment, as RFC 3986 takes any text apart. */
+/** Scheme, authority, path, query and fragment, by the regular expression of RFC 3986, appendix B. */
 const parts = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s
 
 const badEscape = /%(?![0-9A-Fa-f]{2}).{0,2}/s
@@ -75,10 +75,10 @@ const path = (errors: Errors, field: string, text: string): void => {
   }
 }
 
-/** Versions of reviews that the server speaks. */
+/** The review versions that the server supports. */
 export const known = ["v1", "v1beta1"] as const
 
-/** Of a list that is not empty. */
+/** The supported review versions of a webhook; the caller reports an empty list. */
 export const reviewVersions = (errors: Errors, field: string, list: ReadonlyArray<Json>): void => {
   const seen = new Set<Json>()
   for (const [index, version] of list.entries()) {

@@ -10,10 +10,10 @@ const scopes = ["*", "Cluster", "Namespaced"]
 
 export const rule = (errors: Errors, path: string, value: Json): void => {
   operationsOf(errors, `${path}.operations`, arrayAt(value, "operations"))
-  listed(errors, `${path}.apiGroups`, arrayAt(value, "apiGroups"), "API groups")
+  namesOrWildcard(errors, `${path}.apiGroups`, arrayAt(value, "apiGroups"), "API groups")
   const versions = arrayAt(value, "apiVersions")
-  listed(errors, `${path}.apiVersions`, versions, "API versions")
-  empty(errors, `${path}.apiVersions`, versions)
+  namesOrWildcard(errors, `${path}.apiVersions`, versions, "API versions")
+  noEmptyElements(errors, `${path}.apiVersions`, versions)
   resources(errors, `${path}.resources`, arrayAt(value, "resources"))
   const scope = at(value, "scope")
   if (scope !== undefined && !(typeof scope === "string" && scopes.includes(scope))) {
@@ -35,24 +35,24 @@ const operationsOf = (errors: Errors, field: string, list: Array<Json>): void =>
   }
 }
 
-/** A list of names or of everything. */
-const listed = (errors: Errors, field: string, list: Array<Json>, what: string): void => {
+/** A list that is not noEmptyElements, and in which `*` is the only element if present. */
+const namesOrWildcard = (errors: Errors, field: string, list: Array<Json>, what: string): void => {
   if (list.length === 0) errors.push(required(field))
   if (list.length > 1 && list.includes("*")) {
     errors.push(invalid(field, stringList(list), `if '*' is present, must not specify other ${what}`))
   }
 }
 
-const empty = (errors: Errors, field: string, list: Array<Json>): void => {
+const noEmptyElements = (errors: Errors, field: string, list: Array<Json>): void => {
   for (const [index, one] of list.entries()) if (one === "") errors.push(required(`${field}[${index}]`))
 }
 
-/** What is said twice, once of all and once of some. */
+/** Resources of a rule; an element is an error if an earlier one with a wildcard includes it. */
 const resources = (errors: Errors, field: string, list: Array<Json>): void => {
   if (list.length === 0) errors.push(required(field))
   const everySubresourceOf = new Set<string>()
   const ofEveryResource = new Set<string>()
-  empty(errors, field, list)
+  noEmptyElements(errors, field, list)
   for (const [index, one] of list.entries()) {
     if (typeof one !== "string" || !one.includes("/")) continue
     const slash = one.indexOf("/")

@@ -14,7 +14,7 @@ const nonNegative = (errors: Errors, spec: JsonObject, ...keys: ReadonlyArray<st
   for (const key of keys) formats.nonNegative(errors, `spec.${key}`, get(spec, key))
 }
 
-/** The selector of a workload decides which pods are its own; it is for life. */
+/** The selector of a workload is immutable. */
 export const sameSelector = (errors: Errors, object: JsonObject, before: JsonObject): void => {
   const selector = at(object, "spec", "selector")
   if (!equal(selector, at(before, "spec", "selector"))) {
@@ -54,7 +54,7 @@ const deploymentStrategy = (errors: Errors, field: string, value: Json | undefin
     )
 }
 
-/** Of a type that is not known, so that nothing else is set in it. */
+/** A strategy of unknown type as Go prints it, with no other field set. */
 const printedStrategy = (what: string, rolling: string, value: Json | undefined): Printed =>
   new Printed(`apps.${what}{Type:${JSON.stringify(textAt(value, "type"))}, RollingUpdate:(*apps.${rolling})(nil)}`)
 
@@ -106,7 +106,7 @@ export const statefulSet = (errors: Errors, object: JsonObject): void => {
   const matches = formats.selects(selector, at(pods, "metadata", "labels"))
   if (matches === undefined) errors.push(invalid("spec.selector", labelSelector(selector), ""))
   if (matches === false) mismatch(errors, "spec.template", pods)
-  // Nothing is said of what is in the pods: the volumes of their claims are not there yet.
+  // The pod spec is not validated: its mounts refer to volumes of claims that do not exist yet.
   templateMetadata(errors, "spec.template", pods)
   running(errors, "spec.template", pods, "StatefulSet")
 }
@@ -121,7 +121,7 @@ const statefulMutable = [
   "minReadySeconds"
 ] as const
 
-/** Claims are made from templates once; an update that only spells the same differently was defaulted already. */
+/** Only some fields of a StatefulSet's spec can change. Both objects have been defaulted, so equal values are equal in form. */
 export const statefulSetUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
   const kept = (spec: JsonObject | undefined): JsonObject => {
     const rest: JsonObject = { ...spec }

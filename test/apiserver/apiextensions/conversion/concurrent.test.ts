@@ -15,7 +15,7 @@ import { collection, convert, definition, widget, type Version } from "./widgets
 const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
 const Step = Schema.Struct({
-  /** Milliseconds since the beginning. */
+  /** Milliseconds since the start of the test. */
   at: int(0, 4_000),
   verb: Schema.Literals(["create", "patch", "patch", "patch", "hold", "delete", "clear"]),
   version: Schema.Literals(["v1", "v2"]),
@@ -25,9 +25,9 @@ const Step = Schema.Struct({
 
 const Plan = Schema.Struct({
   steps: Schema.Array(Step).check(Schema.isMinLength(1), Schema.isMaxLength(12)),
-  /** Milliseconds that the webhook thinks, in turn. */
+  /** Delays of the webhook calls in milliseconds, in turn. */
   delays: Schema.Array(int(0, 900)).check(Schema.isMinLength(1), Schema.isMaxLength(4)),
-  /** Which of its answers to the writers are refusals; what the readers ask for afterwards is converted. */
+  /** Indexes of the calls that fail; calls for reads after the writes succeed. */
   refusals: Schema.Array(int(0, 30)).check(Schema.isMaxLength(2))
 })
 type Plan = typeof Plan.Type
@@ -49,7 +49,7 @@ const perform = ({ name, size, verb, version }: (typeof Step)["Type"]) => {
   }
 }
 
-/** Version of its kind, name, revision, and the number by whatever name. */
+/** Name, resourceVersion and size of an object, whatever the name of the size in its version. */
 const seenAs = (version: Version, { metadata, spec }: any): string => {
   const own = version === "v1" ? spec.size : spec.replicas
   const other = version === "v1" ? spec.replicas : spec.size
@@ -57,12 +57,12 @@ const seenAs = (version: Version, { metadata, spec }: any): string => {
 }
 
 const live = ({ delays, refusals, steps }: Plan) => {
-  let thought = 0
+  let calls = 0
   let isRefusing = true
   const caller = Caller.handlers({
     "https://hooks.example/convert": (review: any) =>
       Effect.suspend(() => {
-        const context = thought++
+        const context = calls++
         const answer =
           isRefusing && refusals.includes(context)
             ? { result: { status: "Failed", message: "no" } }
@@ -99,7 +99,7 @@ const live = ({ delays, refusals, steps }: Plan) => {
     const [first, second] = [history("v1", late.v1.events), history("v2", late.v2.events)]
     if (JSON.stringify(first) !== JSON.stringify(second))
       return `${JSON.stringify(first)} is not ${JSON.stringify(second)}`
-    // Only this one may have met a refusal, with which it ends.
+    // Only this watch may have received a failure of the webhook, which ends it.
     const told = history("v1", early.events)
     const isOver = early.fiber.pollUnsafe() !== undefined
     if (isOver ? refusals.length === 0 : told.length < first.length) return "a watch ended for nothing"

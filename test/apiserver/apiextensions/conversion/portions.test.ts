@@ -7,7 +7,7 @@ import * as Caller from "../../../../src/apiserver/webhook/WebhookCaller.ts"
 import { get, post } from "../../client.ts"
 import { collection, convert, definition, widget } from "./widgets.ts"
 
-/** What the webhook was asked, as numbers of objects. */
+/** The number of objects in each review that the webhook received. */
 const served = (asked: Array<number>) =>
   ApiServer.layerTransport.pipe(
     Layer.provideMerge(ApiServer.layer({ crds: [definition("https://hooks.example/convert")] })),

@@ -1,12 +1,12 @@
 import { describe } from "@effect/vitest"
-/** Whatever a conversion webhook answers: it is converted objects that kept what they have to keep, or one sentence. */
+/** For any response of a conversion webhook, the result is valid converted objects or an error message. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Review from "../../../../src/apiserver/apiextensions/conversion/conversionReview.ts"
 import type { Wanted } from "../../../../src/apiserver/webhook/WebhookResponses.ts"
 import { checkProperty } from "../../../support/property.ts"
-/** Nearly always the first, so that what is said of one member is not drowned by the others. */
+/** Chooses the first value in most cases, so that one invalid member does not hide another. */
 const often = <const A extends string | number, const B extends ReadonlyArray<string | number>>(
   usual: A,
   ...others: B
@@ -35,7 +35,7 @@ const Answer = Schema.Struct({
   response: often("there", "absent", "list"),
   result: often("Success", "Failed", ""),
   message: Schema.Literals(["", "no"]),
-  /** How many objects are missing, or too many. */
+  /** Number of missing (negative) or additional objects. */
   off: Schema.Literals([0, 0, 0, -1, 1]),
   objects: Schema.Array(Converted).check(Schema.isMinLength(1), Schema.isMaxLength(3))
 })
@@ -108,7 +108,7 @@ const isGood = ({ apiVersion, kind, labels, name, shape, uid }: typeof Converted
   uid === "own" &&
   ["own", "none", "new", "null"].includes(labels)
 
-/** Whether the answer is one that the API takes. */
+/** Whether the response is valid by the API. */
 const isTaken = (answer: Answer): boolean =>
   answer.status === 200 &&
   answer.text === "" &&

@@ -6,11 +6,11 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as ProtobufBody from "../../../src/apiserver/server/protobufBody.ts"
-import { numbers } from "../../../src/apiserver/generated/protobufNumbers.ts"
-import type { Json, JsonObject } from "../../../src/apiserver/json.ts"
-import * as resources from "../../../src/apiserver/scheme/resources.ts"
-import * as Types from "../../../src/apiserver/scheme/types.ts"
+import * as ProtobufBody from "../../../../src/apiserver/server/bodies/protobufBody.ts"
+import { numbers } from "../../../../src/apiserver/generated/protobufNumbers.ts"
+import type { Json, JsonObject } from "../../../../src/apiserver/json.ts"
+import * as resources from "../../../../src/apiserver/scheme/resources.ts"
+import * as Types from "../../../../src/apiserver/scheme/types.ts"
 
 /** Field name → the numbers on the way to it, by type. */
 const ways = new Map(

@@ -5,7 +5,7 @@
 import { arrayAt, at, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import { age, atMost, type Cell, integer, labelSelector, name, number, orNone, path, text } from "./columns.ts"
-import type { PrinterColumn } from "./ResourceDefinition.ts"
+import type { PrinterColumn } from "../scheme/ResourceDefinition.ts"
 
 const boolean = (name: string, ...keys: ReadonlyArray<string>): PrinterColumn => ({
   name,

@@ -3,9 +3,9 @@
  * the response. The protobuf library is loaded with the first such request.
  */
 import * as Effect from "effect/Effect"
-import type { Answer, Api, ApiRequest, ApiResponse } from "../Api.ts"
-import type { JsonObject } from "../json.ts"
-import { isJson, parseAccept } from "../printers/negotiate.ts"
+import type { Answer, Api, ApiRequest, ApiResponse } from "../../Api.ts"
+import type { JsonObject } from "../../json.ts"
+import { isJson, parseAccept } from "../../printers/negotiate.ts"
 
 type Dialect = "v2" | "v3"
 

@@ -5,10 +5,10 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type { Answer } from "../../../src/apiserver/Api.ts"
-import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
-import { withProtobuf } from "../../../src/apiserver/server/openApiProtobuf.ts"
-import { same } from "../client.ts"
+import type { Answer } from "../../../../src/apiserver/Api.ts"
+import { ApiServer } from "../../../../src/apiserver/ApiServer.ts"
+import { withProtobuf } from "../../../../src/apiserver/server/bodies/openApiProtobuf.ts"
+import { same } from "../../client.ts"
 
 const type = (dialect: string) => `application/com.github.proto-openapi.spec.${dialect}@v1.0+protobuf`
 

@@ -1,8 +1,8 @@
 /**
- * Protobuf request bodies as JSON text: what Go's typed clients send since 1.32. Types come from the schema's type table, field
- * numbers from `generated/protobufNumbers.ts`, the wire format from the protobuf library; all of it is loaded with the first such body.
- * What comes out is what the same client would have sent as JSON: a Go struct has no absent scalars, so zeros that JSON leaves
- * out, by the type table, are left out here. Fields without a number are skipped, as a server skips those it is too old for.
+ * Protobuf request bodies as JSON text: what Go's typed clients send since 1.32. Types come from the schema's type table, field numbers from
+ * `generated/protobufNumbers.ts`, the wire format from the protobuf library; all of it is loaded with the first such body. The result is
+ * what the same client would have sent as JSON: a Go struct has no absent scalars, so this omits the zeros that JSON omits. Fields without a
+ * number are skipped, as an older server skips fields that it does not know.
  *
  *     type field:1 field:2 3(member:1 member:2)
  *
@@ -10,15 +10,15 @@
  * Source: k8s.io/apimachinery/pkg/runtime/serializer/protobuf.
  */
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire"
-import { set } from "../json.ts"
-import type { Json, JsonObject } from "../json.ts"
-import * as Types from "../scheme/types.ts"
-import { numbers } from "../generated/protobufNumbers.ts"
+import { set } from "../../json.ts"
+import type { Json, JsonObject } from "../../json.ts"
+import * as Types from "../../scheme/types.ts"
+import { numbers } from "../../generated/protobufNumbers.ts"
 
 /** The magic number of Kubernetes protobuf bodies. */
 const magic = [0x6b, 0x38, 0x73, 0x00]
 
-/** Throws an `Error` when the bytes are no object of a known kind. */
+/** Throws an `Error` if the bytes are no object of a known kind. */
 export const toJson = (bytes: Uint8Array): string => {
   if (magic.some((byte, index) => bytes[index] !== byte)) {
     throw new Error("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
@@ -33,7 +33,7 @@ export const toJson = (bytes: Uint8Array): string => {
   return JSON.stringify(object)
 }
 
-/** Options are registered in every group. */
+/** Options that are registered in every group. */
 const everywhere = new Set(["DeleteOptions"])
 
 const typeOf = (apiVersion: string, kind: string): string | undefined => {
@@ -72,7 +72,7 @@ const readEnvelope = (bytes: Uint8Array) => {
 
 const { LengthDelimited: delimited, Varint: varint } = WireType
 
-/** Calls `on` for each field; a field that it does not read is skipped. With `wire`, another wire type is an error. */
+/** Calls `on` for each field; a field for which it returns false is skipped. With `expected`, another wire type is an error. */
 const eachField = (
   bytes: Uint8Array,
   on: (number: number, reader: BinaryReader, wire: WireType) => boolean,

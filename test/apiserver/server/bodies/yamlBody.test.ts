@@ -1,6 +1,6 @@
 /** YAML bodies nested so deeply that a recursive reader overflows the stack. */
 import { assert, describe, it } from "@effect/vitest"
-import { toJson } from "../../../src/apiserver/server/yamlBody.ts"
+import { toJson } from "../../../../src/apiserver/server/bodies/yamlBody.ts"
 
 describe("a YAML body", () => {
   it("may be nested as deeply as a JSON body", () => {
@@ -16,7 +16,7 @@ describe("a YAML body", () => {
     ["keys", `${"? ".repeat(10_000)}a`],
     ["maps in blocks", Array.from({ length: 1000 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n")]
   ] as const) {
-    it(`of ${what} is refused where they are nested deeper`, () =>
+    it(`of ${what} is rejected if they are nested more deeply`, () =>
       assert.throws(() => toJson(text), /nested too deeply/))
   }
 })

@@ -3,7 +3,7 @@
  * but timestamps stay strings and `80:80` is not sexagesimal. A module of its own because it is loaded with the first YAML body.
  */
 import { Composer, type CST, Parser } from "yaml"
-import { maxDepth } from "../body.ts"
+import { maxDepth } from "../../body.ts"
 
 /** Throws when the text is not one YAML document. Keys such as `__proto__` become plain data. */
 export const toJson = (text: string): string => {

@@ -3,7 +3,7 @@
  * field is an error, so that nothing is lost silently. Source: field numbers of gnostic: OpenAPIv2.proto and OpenAPIv3.proto.
  */
 import type { BinaryWriter } from "@bufbuild/protobuf/wire"
-import type { Json, JsonObject } from "../json.ts"
+import type { Json, JsonObject } from "../../json.ts"
 
 /** Writes a value as field `number`. */
 type Encode = (writer: BinaryWriter, number: number, value: Json) => void

@@ -20,7 +20,7 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { parse } from "yaml"
-import * as Kubeconfig from "../../../src/apiserver/server/kubeconfigFile.ts"
+import * as Kubeconfig from "../../../../src/apiserver/server/files/kubeconfigFile.ts"
 
 const access: Kubeconfig.Access = {
   server: "https://127.0.0.1:1",

@@ -16,7 +16,7 @@ import {
   templateWide,
   text
 } from "./columns.ts"
-import type { PrinterColumn } from "./ResourceDefinition.ts"
+import type { PrinterColumn } from "../scheme/ResourceDefinition.ts"
 
 const count =
   (...keys: ReadonlyArray<string>): Cell =>

@@ -5,7 +5,7 @@
 import { arrayAt, at, isObject, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import { podStatus } from "./podStatus.ts"
-import type { PrinterColumn } from "./ResourceDefinition.ts"
+import type { PrinterColumn } from "../scheme/ResourceDefinition.ts"
 
 export type Cell = PrinterColumn["cell"]
 

@@ -2,10 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { JsonObject } from "../../../src/apiserver/json.ts"
 import * as resources from "../../../src/apiserver/scheme/resources.ts"
-import { generic, humanDuration } from "../../../src/apiserver/scheme/columns.ts"
+import { generic, humanDuration } from "../../../src/apiserver/printers/columns.ts"
 
 const created = "2024-01-01T00:00:00Z"
-/** A minute later. */
+/** One minute after the creation. */
 const now = Date.parse(created) + 60_000
 
 const cells = (plural: string, object: JsonObject): JsonObject => {

@@ -7,8 +7,8 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { once } from "node:events"
 import { createWriteStream, type WriteStream } from "node:fs"
-import { printable } from "../../kube/printable.ts"
-import type { Entry } from "../audit/AuditLog.ts"
+import { printable } from "../../../kube/printable.ts"
+import type { Entry } from "../../audit/AuditLog.ts"
 
 /** The file cannot be written; the message says why. */
 export class AuditFileError extends Data.TaggedError("AuditFileError")<{ readonly message: string }> {}
