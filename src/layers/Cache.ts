@@ -1,8 +1,7 @@
 /**
- * The shared cache: one informer for each kind and selection, however many subscribe. The first subscriber starts it, and it
- * stops when the last has gone and an idle time has passed. Reads are answered from memory, wait for the first sync, and
- * are refused for kinds without a subscription: a read never starts a watch. Objects are shared, never copied, and
- * readonly by type; with `Cache.Frozen` also in fact. Writes go to the server, not here.
+ * The shared cache: one informer for each kind and selection, for all subscribers. The first subscription starts it; it stops some time
+ * after the last one has ended. Reads come from memory, wait for the first sync, and fail for kinds without a subscription: a read
+ * never starts a watch. Objects are shared, not copied, and readonly by type; `Cache.Frozen` also freezes them. The cache has no writes.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -19,7 +18,6 @@ import * as Selector from "../kube/Selector.ts"
 import type { Delta } from "../streams/store/Store.ts"
 import * as Store from "../streams/store/Store.ts"
 import type * as Informer from "./cache/Informer.ts"
-
 import * as Kinds from "./cache/kinds.ts"
 import * as Outstanding from "./cache/Buffer.ts"
 import * as Registry from "./cache/Registry.ts"
@@ -29,28 +27,28 @@ import type { KubeClient } from "./KubeClient.ts"
 /** Settings of the layer. */
 export type Options = Registry.Options
 export type { Informer, Listener } from "./cache/Informer.ts"
-/** A part of a kind. */
+/** Which objects of a kind. */
 export type Selection = Informer.Selection
-/** How one informer is doing. */
+/** The status of one watch of an informer. */
 export type InformerStatus = Informer.InformerStatus
-/** What an informer has met last. */
+/** The last failure of an informer. */
 export type InformerFailure = Informer.InformerFailure
 
-/** A named index function: under which values an object is found. */
+/** A named index function. Source: client-go's cache.IndexFunc. */
 export interface Index<in A> {
-  /** One function a name for each kind and selection: the first that is declared stays. */
+  /** For each kind and selection a name has one function: the first one declared. */
   readonly name: string
   /** The values under which an object is found. */
   readonly of: (object: A) => ReadonlyArray<string>
 }
 
-/** A read of something that no subscription keeps in memory. The message says what to declare. */
+/** A read of objects that no subscription keeps in memory. The message says what to declare. */
 export class NotCached extends Data.TaggedError("NotCached")<{
   /** `pods`, `deployments.apps`. */
   readonly resource: string
   /** The kind without a subscription. */
   readonly kind: string
-  /** The part of it that was asked for. */
+  /** The selection of the read. */
   readonly selection: Selection
   /** Set when the kind is cached, but this index of it was never declared. */
   readonly index?: string | undefined
@@ -63,27 +61,27 @@ export class NotCached extends Data.TaggedError("NotCached")<{
   }
 }
 
-/** What is wanted of a kind. */
+/** Settings of a subscription. */
 export interface SubscribeOptions<in A> {
-  /** A part of its objects. Default: all. */
+  /** Which objects. Default: all. */
   readonly selection?: Selection | undefined
-  /** Ways to look objects up. */
+  /** Indexes for lookups. */
   readonly indexes?: ReadonlyArray<Index<A>> | undefined
 }
 
-/** Which objects are wanted. */
+/** Which objects to list. */
 export interface ListOptions {
-  /** Default: all. */
+  /** Default: all namespaces. */
   readonly namespace?: string | undefined
-  /** Which labels they must have. Default: any. */
+  /** The label selector. Default: any labels. */
   readonly labels?: Selector.LabelSelector | undefined
-  /** The part of the kind that was subscribed to. Default: all. */
+  /** The selection of the subscription. Default: all. */
   readonly selection?: Selection | undefined
 }
 
 type Read<A> = Effect.Effect<A, NotCached>
 
-/** The shared cache: one informer for each kind and selection, whoever asks. Reads cost no request; they wait for the first sync. */
+/** The shared cache: one informer for each kind and selection. Reads send no request; they wait for the first sync. */
 export class Cache extends Context.Service<
   Cache,
   {
@@ -95,29 +93,29 @@ export class Cache extends Context.Service<
       resource: Resource.Resource<A>,
       options?: SubscribeOptions<A>
     ) => Effect.Effect<Informer.Informer<A>, never, Scope.Scope>
-    /** Subscribes, and calls the listener synchronously for each chunk: see `Informer.onDeltas`. */
+    /** Subscribes, and calls the listener synchronously for each chunk of changes: see `Informer.onDeltas`. */
     readonly onDeltas: <A extends KubeObject>(
       resource: Resource.Resource<A>,
       selection: Selection | undefined,
       listener: Informer.Listener<A>
     ) => Effect.Effect<void, never, Scope.Scope>
-    /** Subscribes for as long as the stream runs. Present objects first, then live; a slow consumer delays no other. */
+    /** Subscribes for as long as the stream runs: the present objects, then their changes. A slow consumer delays no other. */
     readonly changes: <A extends KubeObject>(
       resource: Resource.Resource<A>,
       options?: SubscribeOptions<A>
     ) => Stream.Stream<Delta<A>>
-    /** The object with that key, if there is one. */
+    /** The object with that key; undefined when there is none. */
     readonly get: <A extends KubeObject>(
       resource: Resource.Resource<A>,
       key: Key.Key,
       selection?: Selection
     ) => Read<A | undefined>
-    /** All objects of a namespace, or of all, that have the labels. In no order. */
+    /** The objects of a namespace, or of all namespaces, that match the labels. In no particular order. */
     readonly list: <A extends KubeObject>(
       resource: Resource.Resource<A>,
       options?: ListOptions
     ) => Read<ReadonlyArray<A>>
-    /** The objects that an index puts under a value. */
+    /** The objects for which the index function returns the value. */
     readonly byIndex: <A extends KubeObject>(
       resource: Resource.Resource<A>,
       index: string,
@@ -127,10 +125,9 @@ export class Cache extends Context.Service<
     /** Waits for the first sync; by then every listener has received every object. */
     readonly synced: (resource: Resource.Any, selection?: Selection) => Read<void>
     /**
-     * Read-your-writes: runs `done` once, with true when every informer of the kind (of any projection) that may receive
-     * the write has passed the version, with false when the limit is over first or an informer stops. It returns at once;
-     * `done` may run before that. `written`, what the write returned, spares the wait for informers whose selectors leave it
-     * out.
+     * Read-your-writes: calls `done` once, with true when every informer of the kind (of any projection) that may receive the write has
+     * passed the version, and with false when the limit is over first or an informer stops. It does not wait; `done` may be called
+     * before it returns. With `written`, the object that the write returned, it skips informers whose selectors do not match.
      */
     readonly onVersion: (
       resource: Resource.Any,
@@ -140,23 +137,23 @@ export class Cache extends Context.Service<
       limit: Duration.Input,
       written?: KubeObject
     ) => Read<void>
-    /** One entry for each watch of each informer that runs, those without subscribers included. */
+    /** One entry for each watch of each running informer, including those without subscribers. */
     readonly status: Effect.Effect<ReadonlyArray<InformerStatus>>
-    /** Deltas that subscribers of `changes` have not worked off. */
+    /** The number of deltas that subscribers of `changes` have not processed. */
     readonly outstanding: Effect.Effect<number>
-    /** Waits until there are none: how tests settle. */
+    /** Waits until there are none. For tests. */
     readonly settled: Effect.Effect<void>
   }
 >()("effect-controller-manager/Cache") {
-  /** Freezes every object, deeply, before anybody sees it. For tests; it costs a walk over each object. */
+  /** Freezes every object, deeply, before it can be read. For tests; it costs a walk over each object. */
   static readonly Frozen = Context.Reference<boolean>("effect-controller-manager/Cache/Frozen", {
     defaultValue: () => false
   })
 
-  /** For {@link Options}: what is said of one kind, with the type of its objects. */
+  /** The settings of one kind for {@link Options}, with the type of its objects. */
   static readonly kind = Kinds.kind
 
-  /** With selectors, transforms and resyncs for all kinds and for one. */
+  /** The cache, with selectors, transforms and resyncs for all kinds and for single kinds. */
   static readonly layer = (options: Options = {}): Layer.Layer<Cache, never, KubeClient> =>
     Layer.effect(Cache, make(options))
 }
@@ -177,7 +174,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
       return informer
     })
 
-  /** What is subscribed to; the id determines the type of the objects, hence the assertion. */
+  /** An informer with subscribers. The id determines the type of the objects, hence the assertion. */
   const find = <A extends KubeObject>(resource: Resource.Resource<A>, selection: Selection) => {
     const informer = informers.get(Registry.identity(resource, selection))
     return informer === undefined || informer.subscribers === 0 ? undefined : (informer as Registry.SharedInformer<A>)
@@ -221,7 +218,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         )
         if (ofKind.length === 0) return Effect.fail(notCached(resource, {}))
         if (options.readYourWrites === false) return Effect.sync(() => done(true))
-        const gates = ofKind.filter((informer) => mayTell(informer, key, written)).map((informer) => informer.gate)
+        const gates = ofKind.filter((informer) => mayReceive(informer, key, written)).map((informer) => informer.gate)
         return waits.add(gates, key, version, Duration.toMillis(limit), metrics.waiting(done))
       }),
     status: Effect.sync(() => Array.from(informers.values()).flatMap((informer) => informer.statusUnsafe())),
@@ -242,15 +239,16 @@ const describe = ({ namespace, labelSelector, fieldSelector }: Selection): strin
 const notCached = (resource: Resource.Any, selection: Selection, index?: string): NotCached =>
   new NotCached({ resource: Resource.qualifiedName(resource), kind: resource.kind, selection, index })
 
-/** The same kind, whatever the projection. */
+/** Whether the informer has objects of that kind, in any projection. */
 const isOfKind = (informer: Informer.Informer<KubeObject>, { group, plural, version }: Resource.Any): boolean =>
   informer.resource.group === group && informer.resource.plural === plural && informer.resource.version === version
 
 /**
- * Whether the informer may receive an event for a write to that key. For an object that its selector leaves out before and after it receives
- * none, and waiting would take the whole limit; of one that leaves the selection, a deletion is. In doubt it may.
+ * Whether the informer may receive an event for a write to that key. It receives none for an object that its selector matches neither
+ * before nor after the write, and a wait would last until the limit. For an object that no longer matches it receives a deletion. True
+ * if that is not known.
  */
-const mayTell = (
+const mayReceive = (
   { selection, store }: Informer.Informer<KubeObject>,
   key: Key.Key,
   written: KubeObject | undefined
@@ -263,7 +261,7 @@ const mayTell = (
   return Result.isFailure(fields) || fields.success.every((term) => mayHold(term, written))
 }
 
-/** A field that is not there may be one that the server makes up, or reads as its default. */
+/** A field that is missing may be one that the server computes, or reads as its default. */
 const mayHold = ({ equal, field, value }: Selector.FieldTerm, object: KubeObject): boolean => {
   const found = field
     .split(".")

@@ -1,14 +1,13 @@
 /**
- * What controllers ask a cloud about the machines behind nodes. The contract is small on purpose: whoever brings a cloud implements three
- * questions, and everything else is added above. Only controllers that say `cloud` may use it, and they run only where it is provided.
- * Source: cloud-provider's InstancesV2.
+ * What controllers ask a cloud about the machines of nodes. A cloud implements three methods; everything else is added above. Only
+ * controllers that declare `cloud` may use it, and they run only where it is provided. Source: cloud-provider's InstancesV2.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** What of a node leads to its machine. */
+/** The fields of a node that identify its machine. */
 export interface NodeRef {
   /** Of the node. */
   readonly name: string
@@ -18,7 +17,7 @@ export interface NodeRef {
 
 /** What the cloud knows of a machine. */
 export interface Instance {
-  /** `provider://…`: what belongs into `spec.providerID`. */
+  /** The value for `spec.providerID`, `provider://…`. */
   readonly providerId: string
   /** For the label `node.kubernetes.io/instance-type`. */
   readonly type: string | undefined
@@ -30,30 +29,30 @@ export interface Instance {
   readonly addresses: ReadonlyArray<{ readonly type: string; readonly address: string }>
 }
 
-/** The cloud could not be asked; nothing follows from it for the node. The message is one sentence and holds no secret. */
+/** The cloud could not be asked, so the state of the machine is unknown. The message is one sentence without secrets. */
 export class CloudError extends Data.TaggedError("CloudError")<{
   readonly message: string
-  /** What the cloud's own library threw. */
+  /** The exception of the cloud's client library. */
   readonly cause?: unknown
 }> {}
 
-/** The cloud behind the nodes. Every failure means that the cloud could not say; it is asked again. */
+/** The cloud of the nodes. After a failure the state is unknown, and the cloud is asked again. */
 export class CloudProvider extends Context.Service<
   CloudProvider,
   {
-    /** What `spec.providerID` begins with. */
+    /** The prefix of `spec.providerID`. */
     readonly name: string
-    /** False only when the cloud is sure that there is no such machine: the node will be deleted. */
+    /** False only when the cloud is certain that there is no such machine: the node is then deleted. */
     readonly exists: (node: NodeRef) => Effect.Effect<boolean, CloudError>
-    /** Whether the machine is there and switched off. */
+    /** Whether the machine exists and is switched off. */
     readonly isShutDown: (node: NodeRef) => Effect.Effect<boolean, CloudError>
     /** Undefined: there is no such machine. */
     readonly metadata: (node: NodeRef) => Effect.Effect<Instance | undefined, CloudError>
   }
 >()("effect-controller-manager/CloudProvider") {
   /**
-   * An in-memory cloud: the machine of a node by the node's name, asked anew at every question; undefined where there is
-   * none. For tests, and to try controllers out without a cloud.
+   * An in-memory cloud: `machineOf` is called for each request and returns undefined where a node has no machine. For tests, and to
+   * try controllers without a cloud.
    */
   static readonly layerMemory = (machineOf: (node: string) => Machine | undefined): Layer.Layer<CloudProvider> =>
     Layer.succeed(
@@ -75,7 +74,7 @@ export class CloudProvider extends Context.Service<
 export interface Machine {
   /** Whether it is switched off. Default: false. */
   readonly isShutDown?: boolean | undefined
-  /** What the cloud says of it; the rest is unknown to it. */
+  /** The facts that the cloud reports. */
   readonly instance?: Partial<Instance> | undefined
 }
 

@@ -1,27 +1,26 @@
 /**
- * What a cluster vouches with, as far as this process was entrusted with it: the key that its API server believes tokens of service accounts by,
- * and the authorities by which clients know the server. Either may be missing. Only a signer sees a key: what is offered is
- * to sign.
+ * The secrets of a cluster that this process was given: the key that signs tokens of service accounts, and the certificate authorities
+ * of the API server. Either may be missing. The key itself is not exposed, only a function that signs.
  */
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
 
-/** Signs as the header of a JSON web token says. */
+/** Signs JSON web tokens. */
 export interface TokenSigner {
   /** `RS256`, `ES256`, …: `alg` of the header. */
   readonly algorithm: string
-  /** `kid` of the header: the digest of the public key, by which the server finds it. */
+  /** `kid` of the header: the digest of the public key, with which the server finds the key. */
   readonly keyId: string
-  /** The signature of the token's first two parts, as RFC 7518 wants it. */
+  /** Signs the first two parts of a token. Source: RFC 7518. */
   readonly sign: (input: string) => Uint8Array
 }
 
 export class ClusterAuthority extends Context.Service<
   ClusterAuthority,
   {
-    /** Undefined: there is no key. */
+    /** Undefined without a key. */
     readonly signer: TokenSigner | undefined
-    /** PEM; undefined: clients are to know the server by the authorities of their system. */
+    /** PEM. Undefined: clients verify the server with the authorities of their system. */
     readonly rootCa: string | undefined
   }
 >()("effect-controller-manager/ClusterAuthority") {

@@ -1,9 +1,8 @@
 /**
- * A controller is a value: a plain descriptor from which the registry, flags, permissions and warm-up are derived, and a layer
- * that runs the loop. `make` declares a keyed loop (watch, queue, reconcile), `stateful` one that keeps state between its runs,
- * `scheduled` one that runs on a schedule.
- * Building the layer never waits for a sync: it subscribes, and a supervised fiber starts the work when the controller's
- * own kinds have synced. When the layer's scope closes, running reconciles are drained; if leadership was lost, interrupted.
+ * A controller is a value: a descriptor from which the registry, flags, permissions and warmup are derived, and a layer that runs the loop.
+ * `make` declares a keyed loop (watch, queue, reconcile), `stateful` one that keeps state between its runs, `scheduled` one that
+ * runs on a schedule. Building the layer never waits for a sync: it subscribes, and a supervised fiber starts the workers when the kinds
+ * of the controller have synced. When the layer's scope closes, runs in flight may finish; if leadership is lost, they are interrupted.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -45,41 +44,41 @@ export {
 } from "./controller/sources.ts"
 export type { BodyContext, Client, Reader, Request, ReconcileContext } from "./controller/reconcileContext.ts"
 
-/** The services every controller's layer is built from. */
+/** The services that the layer of every controller needs. */
 export type Services = Cache | KubeClient | Recorder | Supervisor
 
-/** What there is to know about a controller without running it. `R`: what its reconcile needs beyond {@link Services}. */
+/** The description of a controller, with its layer. `R`: the services that its reconcile needs beyond {@link Services}. */
 export interface Descriptor<out R = never> {
-  /** Unique, lower case; the name in `--controllers`, logs and metrics. */
+  /** Unique, lower case: the name in `--controllers`, logs and metrics. */
   readonly name: string
-  /** Everything it may do, reads of its sources included. */
+  /** Everything that it may do, including reads of its sources. */
   readonly access: ReadonlyArray<Access.Any>
-  /** The kinds it reads from the cache: kept warm on a standby. */
+  /** The kinds that it reads from the cache, which a standby caches too. */
   readonly reads: ReadonlyArray<Resource.Any>
-  /** The kind whose objects it reconciles, where there is one. */
+  /** The kind whose objects it reconciles, if there is one. */
   readonly for?: Resource.Any | undefined
   /** False: it runs on every replica, leader or not. */
   readonly needsLeader: boolean
-  /** Kinds beyond those that it reads that the server must serve; without one of them it does not run. */
+  /** Further kinds that the server must serve; without one of them it does not run. */
   readonly requires?: ReadonlyArray<Resource.Any> | undefined
   /**
-   * True: it starts before all others of its group, which wait until its kinds have synced and what they asked for is done, or its
-   * first run is over; its failure to get there ends the manager, and its client is the program's own.
+   * True: it starts before all others of its group, which wait until its kinds have synced and the keys of their first lists are reconciled, or
+   * until its first run is over. If that fails, the manager ends. Its client is the program's own.
    */
   readonly startFirst?: boolean | undefined
-  /** True: it works on a `CloudProvider`, and runs only where cloud loops do. */
+  /** True: it needs a `CloudProvider`, and runs only where cloud loops run. */
   readonly cloud?: boolean | undefined
-  /** The names of its queues in metrics; its own name unless said otherwise. */
+  /** The names of its queues in metrics. Default: its own name. */
   readonly queues?: ReadonlyArray<string> | undefined
-  /** What it counts beyond its runs and queues: those without labels are shown from the start. None unless there are any. */
+  /** Its own metric families; those without labels are shown from the start. */
   readonly metrics?: ReadonlyArray<Family> | undefined
-  /** Names of pages that it shows by `Inspection` while it runs, and what each of them says. None unless there are any. */
+  /** Its pages in `Inspection`, by name, each with a description. */
   readonly debug?: Readonly<Record<string, string>> | undefined
   /** Runs the controller for as long as its scope is open. */
   readonly layer: Layer.Layer<never, never, Services | R>
 }
 
-/** When and where a controller runs, as in {@link Descriptor}; leaders only unless said otherwise. */
+/** When and where a controller runs, as in {@link Descriptor}. Default: on the leader only. */
 export interface Placement extends Partial<Pick<Descriptor, "needsLeader" | "requires" | "startFirst" | "cloud">> {}
 
 const placed = ({ cloud, needsLeader = true, requires, startFirst }: Placement) => ({
@@ -89,9 +88,9 @@ const placed = ({ cloud, needsLeader = true, requires, startFirst }: Placement) 
   ...(cloud === undefined ? {} : { cloud })
 })
 
-/** What metrics have of a controller besides its runs. */
+/** The names of a controller's metrics. */
 export interface Counted extends Partial<Pick<Descriptor, "metrics">> {
-  /** The name of its queue in metrics; its own unless said otherwise. */
+  /** The name of its queue in metrics. Default: that of the controller. */
   readonly queue?: string | undefined
 }
 
@@ -100,7 +99,7 @@ const counted = ({ metrics, queue }: Counted) => ({
   ...(queue === undefined ? {} : { queues: [queue] })
 })
 
-/** What the two forms of {@link Options} share. */
+/** The settings that both forms of {@link Options} have. */
 export interface Declared<
   R extends Resource.Any,
   Own extends ReadonlyArray<Sources.Owns>,
@@ -111,41 +110,41 @@ export interface Declared<
   extends Placement, Counted {
   /** Unique, lower case. */
   readonly name: string
-  /** The kind whose objects are reconciled: every change of one asks for its key. Without it, keys are what the sources make of them. */
+  /** The kind whose objects are reconciled: each change of an object adds its key. Without it the sources determine the keys. */
   readonly for?: R | undefined
-  /** Which changes of that kind count; all unless said otherwise. */
+  /** Which changes of that kind add a key. Default: all. */
   readonly predicate?: Predicate<Resource.Object<R>> | undefined
-  /** Kinds whose controller reference leads to the `for` kind; {@link owned} has what else can be said of one. */
+  /** Kinds whose objects have controller references to the `for` kind; {@link owned} has further settings. */
   readonly owns?: (Own & OwnedBy<R>) | undefined
-  /** Further kinds, each with its own way to the keys. */
+  /** Further kinds, each with its own mapping to keys. */
   readonly watches?: Watch | undefined
   /**
-   * Streams of keys from elsewhere than the cluster: a queue, a timer, another system. Each runs for as long as the controller does; one
-   * that ends has no more to say, one that fails is logged and started again, after 1 s to 30 s.
+   * Streams of keys from outside the cluster: a queue, a timer, another system. Each runs for as long as the controller does. A stream may
+   * end; one that fails is logged and started again, after 1 s to 30 s.
    */
   readonly sources?: Src | undefined
-  /** What reconcile may do beyond reading its sources. */
+  /** What reconcile may do, beyond reading its sources. */
   readonly access?: Acc | undefined
-  /** How many keys at once; 1 unless said otherwise. Never two runs of one key. */
+  /** How many keys are reconciled at once. Default 1. Never two runs of one key. */
   readonly concurrency?: number | undefined
-  /** A run that takes longer is interrupted and counts as a failure; 5 minutes unless said otherwise. */
+  /** A run that takes longer is interrupted and counts as a failure. Default 5 minutes. */
   readonly timeout?: Duration.Input | "none" | undefined
   /** Delay after failures in a row: `base × 2^n` up to `max`. Default 5 ms, 1000 s. */
   readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
-  /** How long a key may wait for its own writes to show up in the cache; 5 s unless said otherwise. */
+  /** How long a key waits until the cache contains its own writes. Default 5 s. */
   readonly readYourWritesLimit?: Duration.Input | undefined
   /**
-   * The least time between the starts of two runs of a key that changes ask for: the first change is answered at once, and what changes within
-   * that time after it is one run. None unless said otherwise. It bounds the runs of an object that is changed all the time.
+   * The least time between the starts of two runs of a key because of changes: the first change starts a run at once, and all changes within
+   * that time after it start one run. Default: none. It limits the runs of an object that changes all the time.
    */
   readonly minInterval?: Duration.Input | undefined
 }
 
-/** A controller that is handed keys. */
+/** A controller that reconciles keys. */
 export interface OfKeys<A, E, Req> {
   /**
-   * Moves the actual towards the desired for one object; level-based, idempotent. Return nothing or `Reconcile.done`,
-   * `Reconcile.after(d)` to run again, fail to be retried with backoff, fail with `Reconcile.terminal` to be left alone.
+   * Brings the actual state of one object closer to the desired one; level-based, idempotent. Return nothing or `Reconcile.done`, or
+   * `Reconcile.after(d)` to run again. A failure is retried with backoff; a failure with `Reconcile.terminal` is not retried.
    */
   readonly reconcile: (
     request: Request,
@@ -156,23 +155,23 @@ export interface OfKeys<A, E, Req> {
 }
 
 /**
- * A controller that is handed objects, as the cache has them and their kind's Schemas read them. One that is gone ends the run quietly. One
- * that the Schemas cannot read is not handed out: a warning event `InvalidObject` says what is wrong and where, and so does the condition
- * `Valid` where the kind's status keeps conditions; it is looked at again when it changes as `predicate` has it, and the others are not held up.
+ * A controller that reconciles objects, from the cache and decoded by the Schemas of their kind. The run of an object that is gone ends without
+ * a call. An object that the Schemas cannot decode is not passed: a warning event `InvalidObject` says what is wrong and where, and so does
+ * the condition `Valid` where the kind has conditions. It is tried again after a change that `predicate` accepts; other objects go on.
  * Source: controller-runtime reconcile.ObjectReconciler.
  */
 export interface OfObjects<R, A, E, Req> {
   /** The kind whose objects are reconciled. */
   readonly for: R
   /**
-   * As `reconcile` of {@link OfKeys}, with the object in place of its key. Without `finalizers` it is handed objects that are being
-   * deleted too.
+   * As `reconcile` of {@link OfKeys}, with the object instead of its key. Without `finalizers` it also receives objects that are being
+   * deleted.
    */
   readonly reconcileObject: Work<R, A, Reconcile.Outcome | void, E, Req>
   /**
-   * What has to be done before an object may go, by name: `{ "example.com/bucket": (bucket) => empty(bucket) }`. The names are on an object
-   * before it is handed to `reconcileObject`, and each is taken off when its work has succeeded; then an object that is being deleted
-   * is not handed out. Work on an object that cannot be read waits until it can: the event says so. The promises are those of `finalize`.
+   * The cleanup of finalizers, by their names: `{ "example.com/bucket": (bucket) => empty(bucket) }`. An object has the finalizers before it
+   * is passed to `reconcileObject`; each is removed when its cleanup has succeeded. Objects that are being deleted are then not passed to
+   * `reconcileObject`. The cleanup of an object that cannot be decoded waits until it can, and the event says so. See `finalize`.
    */
   readonly finalizers?: Readonly<Record<string, Work<R, A, void, E, Req>>> | undefined
   readonly reconcile?: undefined
@@ -180,14 +179,14 @@ export interface OfObjects<R, A, E, Req> {
 
 type Work<R, A, B, E, Req> = (object: Resource.Decoded<R>, context: ReconcileContext<A>) => Effect.Effect<B, E, Req>
 
-/** What may be done: what is said, and reading every kind that is named. */
+/** The grants: those in `access`, and reading every kind that is named. */
 type Granted<R, Own extends ReadonlyArray<Sources.Owns>, Watch extends ReadonlyArray<Sources.Watched>, Acc> =
   | Acc
   | Read<R>
   | Read<Sources.KindOf<Own[number]>>
   | Read<Watch[number]["resource"]>
 
-/** A keyed controller, in one of two forms: `reconcile` is handed keys, `reconcileObject` objects. */
+/** A keyed controller, in one of two forms: `reconcile` receives keys, `reconcileObject` receives objects. */
 export type Options<
   R extends Resource.Any,
   Own extends ReadonlyArray<Sources.Owns>,
@@ -199,7 +198,7 @@ export type Options<
 > = Declared<R, Own, Watch, Acc, Src> &
   (OfKeys<Granted<R, Own, Watch, Acc[number]>, E, Req> | OfObjects<R, Granted<R, Own, Watch, Acc[number]>, E, Req>)
 
-/** Nothing is owned by no kind. */
+/** Without a `for` kind there is nothing to own. */
 type OwnedBy<R> = [R] extends [never] ? readonly [] : unknown
 
 /** A raw source. */
@@ -208,7 +207,7 @@ type Keys = Stream.Stream<Key, unknown, unknown>
 /** The read grants of resources, one by one. */
 type Read<R> = R extends Resource.Any ? Access.Access<"read", R> : never
 
-/** Declares a keyed controller. Throws {@link InvalidController} when what is declared cannot work. */
+/** Declares a keyed controller. Throws {@link InvalidController} when the declaration is invalid. */
 export const make = <
   R extends Resource.Any = never,
   E = never,
@@ -225,10 +224,10 @@ export const make = <
   const owns = (options.owns ?? []).map(Sources.ownedOf)
   const watched = watches.map(({ source }) => source)
   const kinds = [...(kind === undefined ? [] : [kind]), ...[...owns, ...watches].map(({ resource }) => resource)]
-  // The one place that knows the type of the objects no more.
+  // From here on the type of the objects is not known.
   const objects = options as unknown as Objects.Objects<E, Req>
   const implied = reconcile === undefined && kind !== undefined ? Objects.access(objects) : []
-  // What it owns names it as an owner.
+  // Objects that it owns have an owner reference to it.
   const owning = kind === undefined || owns.length === 0 ? [] : [Access.own(kind)]
   const access = [...kinds.map((resource) => Access.read(resource)), ...owning, ...implied, ...granted]
   const reads = Access.reads(access)
@@ -247,7 +246,7 @@ export const make = <
       body: (context) =>
         Effect.succeed({
           watchSources: [...own, ...watched],
-          // What they need is in `Req`, where the types of a list cannot say it.
+          // `Req` has the services of the streams, which the type of the list cannot express.
           sources: sources as ReadonlyArray<Stream.Stream<Key, unknown, Req | Stream.Services<Src[number]>>>,
           reconcile: reconcile ?? Objects.reconciler(objects, context as unknown as Objects.Erased)
         })
@@ -255,7 +254,7 @@ export const make = <
   }
 }
 
-/** Of the kind itself and of what its objects own. */
+/** The sources of the kind itself and of the kinds that its objects own. */
 const ownFeeds = (
   kind: Resource.Any,
   owns: ReadonlyArray<Sources.Owned>,
@@ -265,15 +264,14 @@ const ownFeeds = (
   ...owns.map(({ feedFor }) => feedFor(kind))
 ]
 
-/** What a controller with state does, made anew for each run of its layer. */
+/** The sources and the reconcile of a controller with state, made anew for each run of its layer. */
 export interface Body<E, Req> {
-  /** Which changes ask for which keys. Their triggers run synchronously after the cache has changed, and may update the state. */
+  /** Which changes add which keys. Their triggers run synchronously after the cache has changed, and may update the state. */
   readonly sources: ReadonlyArray<Sources.Watched>
   /** As in {@link OfKeys}. */
   readonly reconcile: (request: Request) => Effect.Effect<Reconcile.Outcome | void, E, Req>
   /**
-   * Called when a run is put off because the cache does not show yet what the key's last one wrote, with the kind of what was written. Must be
-   * quick.
+   * Called with the kind of a write when a run is delayed because the cache does not contain yet what the key's last run wrote. Must be quick.
    */
   readonly onHeld?: ((resource: Resource.Any) => void) | undefined
 }
@@ -282,27 +280,27 @@ export interface Body<E, Req> {
 export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, Req2> extends Placement, Counted {
   /** Unique, lower case. */
   readonly name: string
-  /** Component in the events it records; the name unless said otherwise. */
+  /** The component in the events that it records. Default: its name. */
   readonly component?: string | undefined
-  /** The kind whose objects its keys name, where there is one: for logs, and for who sets limits by kind. */
+  /** The kind of the objects that its keys name, if there is one: for logs, and for limits by kind. */
   readonly for?: Resource.Any | undefined
-  /** Everything it may do, reads included. */
+  /** Everything that it may do, including reads. */
   readonly access: Acc
-  /** How many keys at once; 1 unless said otherwise. Never two runs of one key. */
+  /** How many keys are reconciled at once. Default 1. Never two runs of one key. */
   readonly concurrency?: number | undefined
   /** As in {@link Options}. */
   readonly timeout?: Duration.Input | "none" | undefined
   /** Delay after failures in a row: `base × 2^n` up to `max`. Default 5 ms, 1000 s. */
   readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
-  /** A bucket that the retries of all keys share; 10 a second and bursts of 100 unless said otherwise, as client-go. */
+  /** A token bucket that the retries of all keys share. Default: 10 a second and bursts of 100, as in client-go. */
   readonly bucket?: TokenBucket.Options | undefined
-  /** After so many retries in a row a key is left alone until something asks for it again; for ever unless said otherwise. */
+  /** After so many retries in a row a key is not retried until it is added again. Default: no limit. */
   readonly retries?: number | undefined
   /** As in {@link Options}. */
   readonly readYourWritesLimit?: Duration.Input | undefined
   /**
-   * Makes what the sources and the reconcile share: it lives exactly as long as one run of the layer, one term of leadership.
-   * It runs before any key is worked on and must not wait for the cache.
+   * Makes the state that the sources and the reconcile share: it lives as long as one run of the layer, which is one term of leadership.
+   * It runs before any key is reconciled, and must not wait for the cache.
    */
   readonly body: (context: BodyContext<Acc[number]>) => Effect.Effect<Body<E, Req>, never, Req2>
 }
@@ -339,15 +337,15 @@ export interface ScheduledOptions<Acc extends ReadonlyArray<Access.Any>, E, Req>
   extends Placement, Pick<Counted, "metrics"> {
   /** Unique, lower case. */
   readonly name: string
-  /** Everything it may do, reads included. */
+  /** Everything that it may do, including reads. */
   readonly access: Acc
   /** When to run again after a run; the first run is at once. Its input is the run that has just ended. */
   readonly schedule: Schedule.Schedule<unknown, Run>
-  /** Component in the events it records; the name unless said otherwise. */
+  /** The component in the events that it records. Default: its name. */
   readonly component?: string | undefined
   /**
-   * Called once for each run of the layer, one term of leadership, so its closure may hold state; the effect it answers with is
-   * one run. A failure is logged and the schedule goes on; runs never overlap.
+   * Called once for each run of the layer, which is one term of leadership, so its closure may hold state. The effect that it returns is one
+   * run. A failure is logged and the schedule goes on; runs never overlap.
    */
   readonly run: (context: ReconcileContext<Acc[number]>) => Effect.Effect<void, E, Req>
 }

@@ -1,7 +1,7 @@
 /**
- * Which kinds the server serves, and where. Nothing is asked before the first question; then one call where the server offers
- * aggregated discovery, one for each group and version otherwise. A kind that is not there is looked for again, at most
- * every ten seconds a group, so that a definition installed after start is found without a restart.
+ * Which kinds the server serves, and where. No request is sent before the first use; then one where the server offers aggregated
+ * discovery, otherwise one for each group and version. A kind that was not found is looked up again, at most every ten seconds for
+ * each group, so that a CustomResourceDefinition that is installed later is found without a restart.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -26,15 +26,15 @@ export interface GroupKind {
   readonly kind: string
 }
 
-/** Everything the server serves, as far as it could tell. */
+/** All resources that the server serves, as far as they are known. */
 export interface Listing {
-  /** Each resource of a group once: of the preferred version, or of the first that has it. Ordered as the server lists them. */
+  /** Each resource of a group once: in the preferred version, or in the first that has it. In the order of the server. */
   readonly resources: ReadonlyArray<Documents.ApiResource>
-  /** Versions of groups whose resources are not known now: what is missing from `resources` may still be served there. */
+  /** Versions of groups whose resources could not be read: they may serve resources that are missing from `resources`. */
   readonly failed: ReadonlyArray<FailedGroup>
 }
 
-/** A version of a group that the server lists and could not describe: an aggregated server that is down, a document it forbids. */
+/** A version of a group whose resources could not be read: its aggregated API server is down, or the request is forbidden. */
 export interface FailedGroup {
   /** Empty for the core group. */
   readonly group: string
@@ -44,7 +44,7 @@ export interface FailedGroup {
   readonly error: ApiError.ApiError
 }
 
-/** The server knows no such kind (yet). */
+/** The server does not serve this kind now. */
 export class NotServed extends Data.TaggedError("NotServed")<GroupKind> {
   override get message(): string {
     const { group, version } = this
@@ -55,24 +55,24 @@ export class NotServed extends Data.TaggedError("NotServed")<GroupKind> {
 
 /** Settings of the layer. */
 export interface Options {
-  /** A group that lacks a kind is asked for again after this long. */
+  /** After this time a group that lacks a kind is read again. */
   readonly refreshInterval?: Duration.Input | undefined
 }
 
-/** Which kinds the server serves. Answers are kept; a kind that is not found is asked for again. */
+/** Which kinds the server serves. Results are cached; a kind that is not found is looked up again. */
 export class Discovery extends Context.Service<
   Discovery,
   {
-    /** The resource of a kind: its plural and scope. Fails with `NotServed` when no version that is asked for has it. */
+    /** The resource of a kind: its plural and scope. Fails with `NotServed` when the version, or every version, lacks it. */
     readonly resourceFor: (kind: GroupKind) => Effect.Effect<Documents.ApiResource, NotServed | ApiError.ApiError>
     /** Whether the server serves this resource at exactly this version. */
     readonly serves: (resource: Resource.Any) => Effect.Effect<boolean, ApiError.ApiError>
     /**
-     * All resources of all groups, asked for anew each time and remembered for the other questions. Fails when not even the
-     * groups could be listed; a group that fails alone is listed in `failed` and does not affect the others.
+     * All resources of all groups, read from the server each time and cached for the other calls. Fails when the groups could not be
+     * listed; a group that fails alone is listed in `failed` and does not affect the others.
      */
     readonly resources: Effect.Effect<Listing, ApiError.ApiError>
-    /** Forgets everything; the next question asks the server. */
+    /** Drops the cached results; the next call asks the server. */
     readonly reset: Effect.Effect<void>
   }
 >()("effect-controller-manager/Discovery") {
@@ -89,7 +89,7 @@ export class Discovery extends Context.Service<
 
 type Client = KubeClient["Service"]
 
-/** What is known of a group, and since when. */
+/** What is known of a group, and when it was read. */
 interface Known {
   readonly group: Documents.Group | undefined
   readonly at: bigint
@@ -101,34 +101,34 @@ const make = (client: Client, options: Options): Effect.Effect<Discovery["Servic
     const known = new Map<string, Known>()
     const interval = Duration.toNanosUnsafe(options.refreshInterval ?? "10 seconds")
 
-    /** Asks for a group, and keeps what the answer says of all others. Replaces nothing when it fails. */
+    /** Reads the index with a group, and keeps what it says about all other groups. A failure replaces nothing. */
     const ask = Effect.fnUntraced(function* (name: string) {
       const found = yield* askIndex(client, name)
       const at = yield* Clock.monotonicTimeNanos
       for (const group of found) {
-        // A legacy index holds no resources: it says nothing new of groups whose documents have been read.
+        // A legacy index contains no resources: it must not replace groups whose documents have been read.
         if (group.name === name || hasResources(group)) known.set(group.name, { group, at })
       }
       if (!found.some((group) => group.name === name)) known.set(name, { group: undefined, at })
     })
 
-    /** The kind in what is known of its group, reading the documents of the versions on the way. */
-    const search = Effect.fnUntraced(function* (wanted: GroupKind) {
-      const group = known.get(wanted.group)?.group
+    /** Finds the kind in its group, and reads the documents of versions that are not known yet. */
+    const search = Effect.fnUntraced(function* (groupKind: GroupKind) {
+      const group = known.get(groupKind.group)?.group
       for (const { version } of group?.versions ?? []) {
-        if (wanted.version !== undefined && wanted.version !== version) continue
-        const resources = yield* documentOf(wanted.group, version)
-        const found = resources.find((one) => one.kind === wanted.kind)
+        if (groupKind.version !== undefined && groupKind.version !== version) continue
+        const resources = yield* documentOf(groupKind.group, version)
+        const found = resources.find((one) => one.kind === groupKind.kind)
         if (found !== undefined) return found
       }
       return undefined
     })
 
-    /** The same without asking: nothing if that would take a document that has not been read. */
-    const recall = (wanted: GroupKind): Documents.ApiResource | undefined => {
-      for (const { resources, version } of known.get(wanted.group)?.group?.versions ?? []) {
-        if (wanted.version !== undefined && wanted.version !== version) continue
-        const found = resources?.find((one) => one.kind === wanted.kind)
+    /** The same without a request: undefined if a document would have to be read. */
+    const recall = (groupKind: GroupKind): Documents.ApiResource | undefined => {
+      for (const { resources, version } of known.get(groupKind.group)?.group?.versions ?? []) {
+        if (groupKind.version !== undefined && groupKind.version !== version) continue
+        const found = resources?.find((one) => one.kind === groupKind.kind)
         if (found !== undefined || resources === undefined) return found
       }
       return undefined
@@ -144,28 +144,28 @@ const make = (client: Client, options: Options): Effect.Effect<Discovery["Servic
       return resources
     })
 
-    const look = (wanted: GroupKind) =>
+    const lookUp = (groupKind: GroupKind) =>
       lock.withPermit(
         Effect.gen(function* () {
-          const before = known.get(wanted.group)
-          const found = before === undefined ? undefined : yield* search(wanted)
+          const before = known.get(groupKind.group)
+          const found = before === undefined ? undefined : yield* search(groupKind)
           if (found !== undefined) return found
           const now = yield* Clock.monotonicTimeNanos
-          if (before !== undefined && now - before.at < interval) return yield* new NotServed(wanted)
-          yield* ask(wanted.group)
-          return (yield* search(wanted)) ?? (yield* new NotServed(wanted))
+          if (before !== undefined && now - before.at < interval) return yield* new NotServed(groupKind)
+          yield* ask(groupKind.group)
+          return (yield* search(groupKind)) ?? (yield* new NotServed(groupKind))
         })
       )
-    /** Known answers cost nothing, and do not wait for requests in flight. */
-    const resourceFor = (wanted: GroupKind) =>
+    /** A cached result costs no request, and does not wait for requests in flight. */
+    const resourceFor = (groupKind: GroupKind) =>
       Effect.suspend(() => {
-        const found = recall(wanted)
-        return found === undefined ? look(wanted) : Effect.succeed(found)
+        const found = recall(groupKind)
+        return found === undefined ? lookUp(groupKind) : Effect.succeed(found)
       })
 
     /**
-     * Not under the lock: a server that takes long to describe one group must not hold up questions about the others. What is
-     * read is remembered in one turn; a question asked meanwhile may put back what it read a moment before.
+     * Without the lock: a server that takes long to describe one group must not delay calls about the others. The result is stored
+     * in one synchronous section; a call that runs meanwhile may then store what it read a moment before.
      */
     const resources = Effect.gen(function* () {
       const { failed, groups } = yield* askAll(client)
@@ -203,10 +203,10 @@ const askIndex = Effect.fnUntraced(function* (client: Client, group: string) {
   return Documents.groups(yield* raw(client, path, Documents.accept)) ?? (yield* notUnderstood(path))
 })
 
-/** Documents of legacy discovery in flight at once. */
+/** How many documents of legacy discovery are read at once. */
 const documentsAtOnce = 10
 
-/** Both indexes, and every document they do not contain. */
+/** Reads both indexes, and every document that they do not contain. */
 const askAll = Effect.fnUntraced(function* (client: Client) {
   const indexes = yield* Effect.all([askIndex(client, ""), askIndex(client, "any")], { concurrency: 2 })
   const groups = indexes.flat()
@@ -234,8 +234,8 @@ const askAll = Effect.fnUntraced(function* (client: Client) {
 })
 
 /**
- * What the server serves of a group in one version at this moment: one small request, sent each time and not cached.
- * Nothing when there is no such version.
+ * The resources that the server serves now in one version of a group: one small request each time, not cached.
+ * Empty when there is no such version.
  */
 export const versionOf = (
   client: Client,
@@ -243,7 +243,7 @@ export const versionOf = (
   version: string
 ): Effect.Effect<ReadonlyArray<Documents.ApiResource>, ApiError.ApiError> => askDocument(client, group, version)
 
-/** A version that vanished between the index and now has no resources. */
+/** A version that was removed after the index was read has no resources. */
 const askDocument = Effect.fnUntraced(function* (client: Client, group: string, version: string) {
   const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`
   const body = yield* Effect.catchIf(

@@ -1,54 +1,54 @@
 /**
- * Where an API server is and how this process proves who it is: the input of `HttpTransport`. The address is fixed; the
- * identity is asked for before every request, because tokens and certificates rotate under a running process. Who makes
- * one: `KubeConfig` from files, the embedded cluster from what it has just generated, a test from a literal.
+ * Where an API server is and with which credentials this process calls it: the input of `HttpTransport`. The address is fixed; the
+ * identity is read before every request, because tokens and certificates rotate while the process runs. `KubeConfig` makes an
+ * endpoint from files, the embedded cluster from generated credentials, a test from a literal.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 
-/** TLS material, PEM. Two of them with equal fields share connections; a different one gets its own. */
+/** TLS settings, in PEM. Two with equal fields share connections. */
 export interface Tls {
-  /** Absent: the system's authorities. */
+  /** The certificate authorities of the server. Absent: those of the system. */
   readonly ca?: string | undefined
-  /** PEM: the client's certificate. */
+  /** The client certificate. */
   readonly cert?: string | undefined
-  /** PEM: its key. */
+  /** The key of the client certificate. */
   readonly key?: Redacted.Redacted | undefined
-  /** Name to expect in the server's certificate, where it differs from the host of the URL. */
+  /** The expected name in the server's certificate, where it differs from the host of the URL. */
   readonly servername?: string | undefined
-  /** False only when the user said so (`insecure-skip-tls-verify`). */
+  /** False only for `insecure-skip-tls-verify`. */
   readonly rejectUnauthorized: boolean
 }
 
-/** By name. */
+/** HTTP headers, by name. */
 export type Headers = Readonly<Record<string, string | ReadonlyArray<string>>>
 
-/** What to present with the next request. The same object is returned as long as nothing has changed. */
+/** The credentials for the next request. The same object is returned as long as nothing has changed. */
 export interface Identity {
-  /** Certificates, the server's and the client's. */
+  /** The certificates of the server and the client. */
   readonly tls: Tls
-  /** Authorization and impersonation. */
+  /** The headers for authorization and impersonation. */
   readonly headers: Redacted.Redacted<Headers>
 }
 
-/** Credentials could not be obtained; the message is one sentence and holds no secret. */
+/** Credentials could not be obtained. The message is one sentence without secrets. */
 export class CredentialsError extends Data.TaggedError("CredentialsError")<{ readonly message: string }> {}
 
-/** A server, and who this process is to it. */
+/** An API server, and the credentials of this process. */
 export class Endpoint extends Context.Service<
   Endpoint,
   {
-    /** Base URL; a path in it is a prefix of every request's path. */
+    /** Base URL. Its path is a prefix of every request's path. */
     readonly server: string
     /** Proxy to go through, `http://user:password@host:port`. */
     readonly proxy?: Redacted.Redacted | undefined
-    /** Cheap: called before every request, cached inside for as long as that is right. */
+    /** Run before every request, so it must be cheap: it caches credentials while they are valid. */
     readonly identity: Effect.Effect<Identity, CredentialsError>
     /**
-     * The server has just answered 401 to this identity. Answers whether another try is worthwhile: true when a new
-     * identity was obtained (by this call or meanwhile by another), false when there is none to be had.
+     * Called when the server has responded with 401 to this identity. Returns true when there is a new identity to retry with, obtained
+     * by this call or meanwhile by another one.
      */
     readonly renew: (rejected: Identity) => Effect.Effect<boolean, CredentialsError>
   }
@@ -78,7 +78,7 @@ export class Endpoint extends Context.Service<
   }
 }
 
-/** Field by field; the PEM texts are a few kilobytes and the comparison runs only when the object is another one. */
+/** Compares field by field. The PEM texts have a few kilobytes, and they are compared only when the objects differ. */
 export const sameTls = (a: Tls, b: Tls): boolean =>
   a === b ||
   (a.ca === b.ca &&

@@ -1,29 +1,28 @@
 /**
- * Where rooms say whether they are well. A check is a value with a name; whoever has something to tell registers one for as long
- * as its scope is open, and the probe server asks all of them when it is asked itself. It judges nothing and remembers nothing.
- * A reference, not a service: what registers must not depend on there being a probe server.
+ * The registry of health checks. A component registers a named check for as long as its scope is open, and the probe server runs all
+ * checks at each request. It is a reference, not a service, so that a component can register a check when there is no probe server.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
-/** `liveness`: a restart would help. `readiness`: it does what it is there for. */
+/** `liveness`: it fails when a restart would help. `readiness`: it fails while the component cannot do its work. */
 export type Probe = "liveness" | "readiness"
 
-/** One thing that may be wrong. */
+/** One health check. */
 export interface Check {
-  /** The path below the probe's: lower case, digits and dashes. */
+  /** Its path below the path of the probe: lower case, digits and dashes. */
   readonly name: string
-  /** One sentence that says what is wrong; undefined when nothing is. Asked at every probe, so it must be cheap. */
+  /** One sentence that says what is wrong; undefined when the check passes. It runs at every probe, so it must be cheap. */
   readonly run: Effect.Effect<string | undefined>
-  /** One sentence to show with `?verbose` although the check passes. As cheap. */
+  /** One sentence to show with `?verbose` when the check passes. As cheap. */
   readonly remark?: Effect.Effect<string | undefined> | undefined
 }
 
 export interface Health {
-  /** Of two checks with one name the later one counts while it is registered. */
+  /** Registers a check. Of two with the same name the later one is used while it is registered. */
   readonly register: (probe: Probe, check: Check) => Effect.Effect<void, never, Scope.Scope>
-  /** One for each name, in the order of the names. */
+  /** The registered checks, one for each name, in the order of the names. */
   readonly checks: (probe: Probe) => Effect.Effect<ReadonlyArray<Check>>
 }
 
@@ -52,5 +51,5 @@ export const makeUnsafe = (): Health => {
   }
 }
 
-/** What the process's probes ask; tests and programs that run two managers provide their own. */
+/** The checks of the process; tests and programs that run two managers provide their own. */
 export const Health = Context.Reference<Health>("effect-controller-manager/Health", { defaultValue: makeUnsafe })

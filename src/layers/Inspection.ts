@@ -1,7 +1,7 @@
 /**
- * Where rooms say how to look at what they hold while the program runs: the informers, who leads, pages of a controller's own.
- * Nothing is kept here but ways to read; what is read stays where it lives, and costs something only when it is read.
- * A reference, not a service: what registers must not depend on there being a server that shows it.
+ * The registry of what operators can look at while the program runs: informers, leadership, and pages of controllers. It has only
+ * functions that read; the state stays in its component, and costs something only when it is read. It is a reference, not a
+ * service, so that a component can register when there is no server that shows it.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -16,19 +16,19 @@ export interface Group {
   readonly controllers: ReadonlyArray<string>
 }
 
-/** What a controller shows of itself; it is there while the controller runs. */
+/** A page that a controller shows while it runs. */
 export interface Page {
   readonly controller: string
   /** One that the controller's descriptor names under `debug`. */
   readonly name: string
   readonly contentType: string
-  /** Bounded in size by whoever makes it; the query is the asker's. */
+  /** Reads the page, which the controller bounds in size; `query` is that of the request. */
   readonly read: (query: URLSearchParams) => Effect.Effect<string>
 }
 
-/** Things of one kind that can be looked at, in the order in which they were shown. */
+/** What was registered of one kind, in the order of registration. */
 export interface Shown<A> {
-  /** For as long as the scope is open. */
+  /** Registers it for as long as the scope is open. */
   readonly show: (one: A) => Effect.Effect<void, never, Scope.Scope>
   readonly all: Effect.Effect<ReadonlyArray<A>>
 }
@@ -40,7 +40,7 @@ export interface Inspection {
 }
 
 const shown = <A>(): Shown<A> => {
-  /** Each in a box of its own, so that one thing may be shown twice. */
+  /** Each value in an object of its own, so that a value can be registered twice. */
   const boxes = new Set<{ readonly one: A }>()
   return {
     show: (one) =>
@@ -64,7 +64,7 @@ export const makeUnsafe = (): Inspection => ({
   pages: shown()
 })
 
-/** The process's; tests and programs that run two managers provide their own. */
+/** The registry of the process; tests and programs that run two managers provide their own. */
 export const Inspection = Context.Reference<Inspection>("effect-controller-manager/Inspection", {
   defaultValue: makeUnsafe
 })

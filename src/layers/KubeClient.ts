@@ -1,21 +1,21 @@
 /**
  * The typed client: every verb of the Kubernetes API over one `Transport`. It adds what a transport leaves out: a deadline for
- * each call, retries where doing it twice is doing it once, paging, and apiVersion and kind on every object. Objects are
- * the plain JSON the server sent. It does not cache and it does not watch by itself: that is the informers' business.
+ * each call, retries of calls that are idempotent, paging, and apiVersion and kind on every object. Objects are the plain JSON
+ * that the server sent. The client caches nothing, and it does not restart a watch that ends: informers do both.
  */
-import type * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import * as ApiError from "../kube/ApiError.ts"
 import type { Draft, KubeList, KubeObject, ListMeta } from "../kube/Meta.ts"
 import * as Patch from "../kube/Patch.ts"
 import * as Resource from "../kube/Resource.ts"
 import * as Status from "../kube/Status.ts"
 import * as Trace from "../streams/reconcile/trace.ts"
+import { identifyEvents } from "../streams/watch/decode.ts"
 import * as CallPolicy from "./callPolicy.ts"
 import * as Wire from "./kubeRequest.ts"
 import { type Query, type Request, type Response, Transport, type WatchEvent } from "./Transport.ts"
@@ -37,17 +37,17 @@ export interface CallOptions {
    * servers take for a call, and none begins more than 30 s after the first.
    */
   readonly timeout?: Duration.Input | undefined
-  /** How often a failure is tried again, at most; as the policy has it unless said otherwise. */
+  /** The most retries after a failure. Default: those of the policy. */
   readonly retries?: number | undefined
 }
 
 /** How an object is read. */
 export interface GetOptions extends CallOptions {
-  /** `0`: whatever the server has at hand. Default: the latest. */
+  /** `0`: any version that the server has in its watch cache. Default: the latest. */
   readonly resourceVersion?: string | undefined
 }
 
-/** A part of a kind. */
+/** Which objects of a kind. */
 export interface RequestSelection {
   /** All namespaces when absent. */
   readonly namespace?: string | undefined
@@ -55,9 +55,9 @@ export interface RequestSelection {
   readonly labelSelector?: string | undefined
   /** The query form, `spec.nodeName=a`. */
   readonly fieldSelector?: string | undefined
-  /** `0`: whatever the server has at hand. Default: the latest. */
+  /** `0`: any version that the server has in its watch cache. Default: the latest. */
   readonly resourceVersion?: string | undefined
-  /** Whether exactly that version is meant, or one that is not older. */
+  /** Whether the server must use exactly that version, or may use a newer one. */
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan" | undefined
 }
 
@@ -65,7 +65,7 @@ export interface RequestSelection {
 export interface ListOptions extends CallOptions, RequestSelection {
   /** Objects in one page. */
   readonly limit?: number | undefined
-  /** Where the page begins, from the page before. */
+  /** The continue token of the page before. */
   readonly continue?: string | undefined
 }
 
@@ -73,21 +73,21 @@ export interface ListOptions extends CallOptions, RequestSelection {
 export interface WatchOptions extends RequestSelection {
   /** Asks for bookmarks. */
   readonly allowWatchBookmarks?: boolean | undefined
-  /** When the server is to end it. */
+  /** After how long the server ends the watch. */
   readonly timeoutSeconds?: number | undefined
-  /** Begins with all objects there are: a streaming list. */
+  /** Requests a streaming list: the watch begins with all present objects. */
   readonly sendInitialEvents?: boolean | undefined
-  /** True: objects may come without `metadata.managedFields`, a third of the bytes and of the parsing. */
+  /** True: objects may arrive without `metadata.managedFields`, which are a third of the bytes and of the parsing. */
   readonly omitManagedFields?: boolean | undefined
 }
 
 /** How an object is written. */
 export interface WriteOptions extends CallOptions {
-  /** Everything but the storing: admission and validation run, nothing changes. */
+  /** Admission and validation run, and nothing is stored. */
   readonly dryRun?: boolean | undefined
-  /** Defaults to the layer's. */
+  /** Default: that of the layer. */
   readonly fieldManager?: string | undefined
-  /** What becomes of unknown fields: dropped, dropped with a warning, refused. Default: the server's, `Warn`. */
+  /** What the server does with unknown fields: drop them, drop them with a warning, or reject the write. Default: that of the server, `Warn`. */
   readonly fieldValidation?: "Ignore" | "Warn" | "Strict" | undefined
   /** `status`, `scale`, `eviction`, … */
   readonly subresource?: string | undefined
@@ -95,19 +95,19 @@ export interface WriteOptions extends CallOptions {
 
 /** How an object is patched. */
 export interface PatchOptions extends WriteOptions {
-  /** Server-side apply only: take fields over from other managers. */
+  /** Server-side apply only: take over fields that other managers own. */
   readonly force?: boolean | undefined
 }
 
 /** How an object is deleted. */
 export interface DeleteOptions extends CallOptions {
-  /** Everything but the deletion. */
+  /** Nothing is deleted. */
   readonly dryRun?: boolean | undefined
-  /** How long a pod may take to end; 0 is at once. Default: the object's own. */
+  /** How long a pod may take to terminate; 0 deletes it at once. Default: that of the object. */
   readonly gracePeriodSeconds?: number | undefined
-  /** What becomes of dependents: left, deleted afterwards, or deleted first. Default: the kind's own. */
+  /** Whether dependents stay, are deleted afterwards, or are deleted first. Default: that of the kind. */
   readonly propagationPolicy?: "Orphan" | "Background" | "Foreground" | undefined
-  /** Fails with `Conflict` unless the object is this one, in this version. */
+  /** Fails with `Conflict` unless the object has this uid and this version. */
   readonly preconditions?:
     | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
     | undefined
@@ -115,77 +115,77 @@ export interface DeleteOptions extends CallOptions {
 
 /** How a collection is deleted. */
 export interface DeleteCollectionOptions extends DeleteOptions {
-  /** Run after each page but the last, with what the server says of the rest: `remainingItemCount`, where it counts. */
+  /** Run after each page but the last, with the list metadata: `remainingItemCount`, where the server counts. */
   readonly onPage?: ((meta: ListMeta) => Effect.Effect<void>) | undefined
 }
 
 /** Settings of the layer. */
 export interface Options {
-  /** Name under which writes are recorded in managedFields. */
+  /** The field manager of writes, as `managedFields` records it. */
   readonly fieldManager?: string | undefined
-  /** Default deadline of a call. None unless said otherwise: the policy's bounds hold. */
+  /** Deadline of a call that has none. Default: none, and the policy's bounds apply. */
   readonly timeout?: Duration.Input | undefined
-  /** Which failures are tried again, and how long it waits in between. */
+  /** Which failures are retried, and after how long. */
   readonly policy?: CallPolicy.Policy | undefined
 }
 
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
-/** A request with all its attempts and the caller's options. */
+/** Wraps a request with all its attempts. */
 type Around = (request: Request, call: Call<Response>) => Call<Response>
 
 /** The calls. Every failure is an `ApiError`. */
 export interface Client {
-  /** One object, as the server has it now. */
+  /** One object, as it is on the server. */
   readonly get: <A extends KubeObject>(resource: Resource.Resource<A>, target: Target, options?: GetOptions) => Call<A>
   /**
-   * The whole result: pages of 500 (or `limit`) are followed, all from the version of the first. A continue token that
-   * expired on the way restarts the list once; a second time it fails with `Gone`.
+   * The whole result: it reads all pages of 500 (or `limit`) objects, in the version of the first page. A continue token that
+   * expires in between restarts the list once; a second time the call fails with `Gone`.
    */
   readonly list: <A extends KubeObject>(resource: Resource.Resource<A>, options?: ListOptions) => Call<KubeList<A>>
-  /** Exactly one request; the next page is the caller's business. */
+  /** Exactly one request; the caller requests the next page. */
   readonly listPage: <A extends KubeObject>(resource: Resource.Resource<A>, options?: ListOptions) => Call<KubeList<A>>
-  /** One watch, unsupervised: it ends when the server ends it and fails when it fails. No deadline. */
+  /** One watch: it ends when the server ends it, fails when the connection fails, and is not restarted. No deadline. */
   readonly watch: <A extends KubeObject>(
     resource: Resource.Resource<A>,
     options: WatchOptions
   ) => Stream.Stream<WatchEvent, ApiError.ApiError>
-  /** Not repeated except after 429: a lost answer may have been a success. The namespace may come from the object. */
+  /** Retried after 429 only: when a response is lost, the object may have been created. The namespace may come from the object. */
   readonly create: <A extends KubeObject>(
     resource: Resource.Resource<A>,
     object: Draft<A>,
     options?: WriteOptions & { readonly namespace?: string | undefined }
   ) => Call<A>
-  /** PUT. With a resource version in the object it fails with `Conflict` when another writer was faster. */
+  /** PUT. With a resource version in the object it fails with `Conflict` when another writer has changed the object since. */
   readonly update: <A extends KubeObject>(resource: Resource.Resource<A>, object: A, options?: WriteOptions) => Call<A>
-  /** Changes an object on the server. Repeated after a lost answer only for server-side apply, where doing it twice is doing it once. */
+  /** Changes an object on the server. Only server-side apply is retried after a lost response, because it is idempotent. */
   readonly patch: <A extends KubeObject>(
     resource: Resource.Resource<A>,
     target: Target,
     patch: Patch.Patch,
     options?: PatchOptions
   ) => Call<A>
-  /** The object while finalizers or a grace period keep it, a `Status` when it is gone. A repeat after a lost answer may say NotFound. */
+  /** The object while finalizers or a grace period keep it, a `Status` when it is gone. A retry after a lost response may fail with NotFound. */
   readonly delete: (resource: Resource.Any, target: Target, options?: DeleteOptions) => Call<KubeObject | Status.Status>
   /**
-   * Deletes what a selection selects: pages of 500 (or `limit`) are followed, smaller ones where the server's own time is over before
-   * a page is done, so that a collection of any size comes to an end.
+   * Deletes the selected objects in pages of 500 (or `limit`), and in smaller ones where the server times out before a page is done,
+   * so that a collection of any size is deleted in the end.
    */
   readonly deleteCollection: (
     resource: Resource.Any,
     selection: ListOptions,
     options?: DeleteCollectionOptions
   ) => Call<void>
-  /** Any request, under the default deadline unless said otherwise; only a GET is repeated. */
+  /** Any request, by default under the default deadline; only a GET is retried. */
   readonly raw: (request: Request, options?: CallOptions) => Call<Response>
   /**
-   * The same client with something between it and its transport, which then sees every attempt of every call, and something
-   * around each request, which sees its attempts and the waits between them as one.
+   * The same client with a wrapped transport, which then sees every attempt of every call, and with a wrapper around each
+   * request, which sees all attempts and the waits between them as one call.
    */
   readonly through: (between: (transport: Transport["Service"]) => Transport["Service"], around?: Around) => Client
 }
 
-/** The verbs of the API, typed by resource. For every right at once; a controller is handed one that has its grants only. */
+/** The verbs of the API, typed by resource. It allows every call; the client of a controller allows only what its `access` declares. */
 export class KubeClient extends Context.Service<KubeClient, Client>()("effect-controller-manager/KubeClient") {
   /** With settings. */
   static readonly layerWith = (options: Options): Layer.Layer<KubeClient, never, Transport> =>
@@ -305,14 +305,7 @@ const watchWith = (
     sendInitialEvents: options.sendInitialEvents
   }
   const request = Wire.request("GET", context, { query, accept: Wire.accept(resource, "object") })
-  const events = transport.watch({ ...request, omitManagedFields: options.omitManagedFields })
-  return resource.projection === "object" ? events : Stream.mapArray(events, (chunk) => named(resource, chunk))
-}
-
-/** Gives projected objects the name of the real kind, as reads do; in place, because each was parsed for this watch alone. */
-const named = (resource: Resource.Any, events: Arr.NonEmptyReadonlyArray<WatchEvent>) => {
-  for (const { object } of events) if (Wire.isObject(object)) Wire.identify(resource, object)
-  return events
+  return identifyEvents(resource, transport.watch({ ...request, omitManagedFields: options.omitManagedFields }))
 }
 
 const writeQuery = (options: PatchOptions | undefined, fieldManager: string): Query => ({
@@ -326,7 +319,7 @@ const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"
   create: Effect.fnUntraced(function* (resource, object, options) {
     const namespace = options?.namespace ?? object.metadata.namespace
     const subresource = options?.subresource
-    // A collection has no name in its path, but the rules are the same; a subresource hangs below a named object.
+    // A collection has no name in its path, but the same checks apply; a subresource has the name of its object in the path.
     const target = { namespace, name: object.metadata.name, subresource }
     const context = yield* Wire.named("create", resource, target)
     if (resource.projection === "metadata") return yield* Wire.refuse(context, "metadata alone cannot be created")
@@ -391,7 +384,7 @@ const deletePageWith = (call: SendCall) =>
       body: Wire.deleteOptions(options)
     })
     const { body } = yield* call(request, "repeatable", { ...selection, ...options })
-    // A list of what was deleted; a server that has no pages may say no more than that it is done.
+    // A list of what was deleted; a server without pages may return a `Status` instead.
     const metadata = Wire.isObject(body) ? body["metadata"] : undefined
     return Wire.isObject(metadata) ? metadata : {}
   })

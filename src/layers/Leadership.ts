@@ -1,7 +1,7 @@
 /**
- * Leadership as a scoped resource: acquiring waits for the lease, closing the scope gives it back. What a leader does lives
- * in a scope inside the term's, so losing the term ends exactly that, and it may be entered again. This file is the contract,
- * the helper that runs work under a term, and the layer for a process that need not share; `leader/Election` is the other layer.
+ * Leadership as a scoped resource: acquiring waits for the Lease, closing the scope releases it. The work of a leader has a scope
+ * inside that of the term, so losing the term ends the work, and leadership can be acquired again. This file has the contract, the
+ * helper that runs work under a term, and the layer without election; `leader/Election` is the other layer.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -11,26 +11,26 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 
-/** Why a term ended. A value first (`Term.lost`); it is an error class so that it can be the `Exit` that closes a scope. */
+/** Why a term ended. `Term.lost` returns it as a value; it is an error class so that it can be the `Exit` that closes a scope. */
 export class LeaderLost extends Data.TaggedError("LeaderLost")<{
   /**
    * `NotRenewed`: no renewal succeeded for the renew deadline. `Stolen`: the lease names another holder. `Released`: the
    * term's own scope was closed.
    */
   readonly reason: "NotRenewed" | "Stolen" | "Released"
-  /** One sentence for humans, with the last error if there was one. */
+  /** One sentence, with the last error if there was one. */
   readonly message: string
 }> {}
 
-/** A stretch of time in which this process is the leader. */
+/** The time in which this process is the leader. */
 export interface Term {
-  /** Completes when the term is over, with the reason; never before and never otherwise. */
+  /** Completes when the term is over, with the reason. */
   readonly lost: Effect.Effect<LeaderLost>
-  /** Whether leadership can be proven at this very moment, by the monotonic clock alone. For fencing: cheap and synchronous. */
+  /** Whether this process is certainly the leader at this moment, by the monotonic clock alone. For fencing: cheap and synchronous. */
   readonly isValidUnsafe: () => boolean
 }
 
-/** The term that is worked under. Without one, or without election, it never ends. */
+/** The present term. Without one, or without election, it never ends. */
 export const CurrentTerm = Context.Reference<Term>("effect-controller-manager/CurrentTerm", {
   defaultValue: () => ({ lost: Effect.never, isValidUnsafe: () => true })
 })
@@ -40,24 +40,24 @@ export type Outcome<A> =
   | { readonly _tag: "Finished"; readonly value: A }
   | { readonly _tag: "Lost"; readonly reason: LeaderLost }
 
-/** Whether this process leads, and for how long it can prove it. */
+/** Whether this process leads, and for how long that is certain. */
 export class Leadership extends Context.Service<
   Leadership,
   {
-    /** Who we are in the election, `<hostname>_<uuid>`. */
+    /** The holder identity of this process, `<hostname>_<uuid>`. */
     readonly identity: string
-    /** The lease contended for; undefined without election. */
+    /** The Lease of the election; undefined without election. */
     readonly lease: { readonly namespace: string; readonly name: string } | undefined
     /**
-     * Waits until we lead; interruptible while it waits. The scope's finaliser ends the term and releases the lease, so put
-     * the work in a scope inside. One term at a time: a second call waits until the first scope is closed.
+     * Waits until this process leads; interruptible while it waits. The scope's finalizer ends the term and releases the Lease, so
+     * run the work in a scope inside. One term at a time: a second call waits until the first scope is closed.
      */
     readonly acquire: Effect.Effect<Term, never, Scope.Scope>
-    /** The observed holder; undefined when there is none or nothing was observed yet. Standbys have it too. */
+    /** The observed holder; undefined when there is none, or before the Lease was read. On standbys too. */
     readonly leader: Effect.Effect<string | undefined>
     /**
-     * Milliseconds for which we can still prove that we lead, by the monotonic clock; infinite without election, undefined while
-     * we do not lead.
+     * Milliseconds for which this process is certainly still the leader, by the monotonic clock; infinite without election, undefined
+     * while it does not lead.
      */
     readonly provenFor: Effect.Effect<number | undefined>
     /** The present leader, then every change of it. */
@@ -78,8 +78,8 @@ export class Leadership extends Context.Service<
   )
 
   /**
-   * Acquires leadership, runs `work` in a fresh scope and answers how it ended. A loss interrupts the work at once, closes the
-   * fresh scope with `LeaderLost` and comes back as a value; only then is the lease released, so calling `run` again is safe.
+   * Acquires leadership, runs `work` in a new scope and returns how it ended. A loss interrupts the work at once, closes the new scope
+   * with `LeaderLost` and is returned as a value. The Lease is released only after that, so calling `run` again is safe.
    */
   static readonly run = <A, E, R>(
     work: (term: Term) => Effect.Effect<A, E, R>
@@ -87,7 +87,7 @@ export class Leadership extends Context.Service<
     Effect.flatMap(Leadership, (leadership) => Effect.scoped(Effect.flatMap(leadership.acquire, inTerm(work))))
 }
 
-/** The work's scope is inside the caller's, which holds the term: closed first, with the reason. */
+/** The scope of the work is inside the caller's, which holds the term. It is closed first, with the reason. */
 const inTerm =
   <A, E, R>(work: (term: Term) => Effect.Effect<A, E, R>) =>
   (term: Term): Effect.Effect<Outcome<A>, E, Exclude<R, Scope.Scope>> =>

@@ -1,7 +1,7 @@
 /**
- * What is measured of pods, of other objects and of systems outside the cluster: the three APIs that autoscalers go by. The cluster serves
- * none of them itself; a metrics server or an adapter does, so any of them may be missing, and every failure is a sentence that is put
- * before the user. Amounts are whole thousandths, rounded up. Nothing is kept between two questions.
+ * Metrics of pods, of other objects and of systems outside the cluster: the three APIs that autoscalers use. An API server serves none of
+ * them itself; a metrics server or an adapter does, so any of them may be missing, and the message of every failure is shown to the
+ * user. Amounts are whole thousandths, rounded up. Nothing is cached between two calls.
  * Source: k8s.io/metrics, metrics.k8s.io/v1beta1, custom.metrics.k8s.io/v1beta2, external.metrics.k8s.io/v1beta1.
  */
 import * as Context from "effect/Context"
@@ -25,7 +25,7 @@ export {
 } from "./metricsApi/source.ts"
 export { customMetrics, externalMetrics, type MetricValue, PodMetrics } from "./metricsApi/wire.ts"
 
-/** In-memory metrics: each is called for every query; undefined where that API is not served. */
+/** In-memory metrics. Each function is called for every query and returns undefined where that API is not served. */
 export interface Memory {
   readonly pods?: ((namespace: string, selector: string) => ReadonlyArray<PodMetrics> | undefined) | undefined
   readonly custom?: ((query: PodsQuery | ObjectQuery) => ReadonlyArray<MetricValue> | undefined) | undefined
@@ -33,7 +33,7 @@ export interface Memory {
 }
 
 export class MetricsApi extends Context.Service<MetricsApi, Read.Reader>()("effect-controller-manager/MetricsApi") {
-  /** What the cluster serves, asked as whoever the client is. */
+  /** The metrics that the cluster serves, read with the client. */
   static readonly layer: Layer.Layer<MetricsApi, never, KubeClient | Discovery> = Layer.effect(
     MetricsApi,
     Effect.gen(function* () {
@@ -41,7 +41,7 @@ export class MetricsApi extends Context.Service<MetricsApi, Read.Reader>()("effe
     })
   )
 
-  /** What a test says was measured. */
+  /** The metrics of a test. */
   static readonly layerMemory = (memory: Memory): Layer.Layer<MetricsApi> =>
     Layer.succeed(MetricsApi, MetricsApi.of(Read.through(remembered(memory))))
 }

@@ -1,24 +1,24 @@
 /**
- * Knows when nothing is left to do: a scheduler that counts the tasks of every fiber that runs on it. In a process that touches
- * no sockets and no real timers, no task waiting means that every queue, buffer and request has been worked off and whoever is
- * left waits for time to pass. Tests settle on it, exactly, instead of sleeping or yielding a number of times.
+ * Detects that no work is left: a scheduler that counts the tasks of every fiber that runs on it. In a process without sockets and real
+ * timers, no waiting task means that every queue, buffer and request has been processed, and that the remaining fibers wait for time to
+ * pass. Tests wait for this state instead of sleeping or yielding a number of times.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scheduler from "effect/Scheduler"
 
-/** What counts the work of the fibers below it. */
+/** Counts the work of the fibers that run under its layer. */
 export class Quiescence extends Context.Service<
   Quiescence,
   {
-    /** Waits until no fiber of this scheduler has anything to run. Work that another settle wakes is waited for too. */
+    /** Waits until no fiber of this scheduler has anything to run, including work that starts when another `settle` returns. */
     readonly settle: Effect.Effect<void>
-    /** Tasks that wait for their turn. */
+    /** The number of tasks that wait to run. */
     readonly pending: () => number
   }
 >()("effect-controller-manager/Quiescence") {
-  /** Fibers forked under this layer run on the counting scheduler; those forked before do not and are not waited for. */
+  /** Fibers that are forked under this layer run on the counting scheduler. Those that were forked before are not counted. */
   static readonly layer: Layer.Layer<Quiescence> = Layer.effectContext(
     Effect.map(Scheduler.Scheduler, (inner) => {
       const scheduler = new CountingScheduler(inner)
@@ -36,9 +36,9 @@ export class Quiescence extends Context.Service<
 class CountingScheduler implements Scheduler.Scheduler {
   readonly executionMode: "sync" | "async"
   readonly inner: Scheduler.Scheduler
-  /** Tasks scheduled and not begun, of all dispatchers. */
+  /** Tasks of all dispatchers that are scheduled and have not begun. */
   pending = 0
-  /** Called, and forgotten, when `pending` is zero after a task; the one that came last goes first. */
+  /** Called and removed when `pending` is zero after a task; the last one is called first. */
   #waiting: Array<() => void> = []
   readonly #own: Scheduler.SchedulerDispatcher
 
@@ -67,7 +67,7 @@ class CountingScheduler implements Scheduler.Scheduler {
     }
   }
 
-  /** Never in the caller's turn: what the caller has just forked must be counted first. */
+  /** Runs in a later task than the caller, so that what the caller has just forked is counted first. */
   whenQuiet(resume: () => void): void {
     this.#waiting.push(resume)
     this.#announce()

@@ -20,9 +20,9 @@ import * as Series from "./recorder/series.ts"
 import * as Writes from "./recorder/writes.ts"
 import * as Shutdown from "./Shutdown.ts"
 
-/** Where one component reports what it does. None of these fail or wait. */
+/** Records the events of one component. No method fails or waits. */
 export interface EventSink {
-  /** Records what happened to an object. Never fails and never waits: what cannot be sent is dropped and counted. */
+  /** Records an event about an object. Events that cannot be sent are dropped and counted. */
   readonly event: (
     object: KubeObject,
     type: Occurrence.EventType,
@@ -36,43 +36,43 @@ export interface EventSink {
   readonly warning: (object: KubeObject, reason: string, message: string, details?: EventDetails) => Effect.Effect<void>
 }
 
-/** What more there is to say of an event. */
+/** Further fields of an event. */
 export interface EventDetails {
-  /** What was done, one word; the reason unless said otherwise. `events.k8s.io` only. */
+  /** What was done, in one word. Default: the reason. `events.k8s.io` only. */
   readonly action?: string | undefined
-  /** The part of the object that is meant, `spec.containers{web}`. */
+  /** The part of the object that the event is about, `spec.containers{web}`. */
   readonly fieldPath?: string | undefined
 }
 
-/** How a component records. */
+/** Settings of a sink. */
 export interface SinkOptions {
-  /** `v1`, with counts, unless said otherwise; `events.k8s.io` has series instead. */
+  /** The API of its events: `v1` (default) with counts, or `events.k8s.io` with series. */
   readonly api?: Writes.Api | undefined
 }
 
 /** Settings of the layer. */
 export interface Options {
-  /** This process among the replicas of its components: host or pod name. Empty unless said otherwise. */
+  /** The name of this process among its replicas: host or pod name. Default: empty. */
   readonly instance?: string | undefined
-  /** How long the finaliser waits for what is still queued; 5 s unless said otherwise, and no longer than the stop may take. */
+  /** How long the finalizer waits for queued events. Default 5 s, and at most the time that the shutdown has left. */
   readonly flushLimit?: Duration.Input | undefined
 }
 
-/** Where events are recorded. Alike ones are counted, many become one, and a flood is held back. Source: client-go's EventCorrelator. */
+/** Records events. Equal events are counted, many similar ones are combined, and their rate is limited. Source: client-go's EventCorrelator. */
 export class Recorder extends Context.Service<
   Recorder,
   {
     /** The sink of one component, for instance `pod_controller`. */
     readonly named: (component: string, options?: SinkOptions) => EventSink
-    /** Writes series that are only counted so far, then waits until nothing is outstanding. */
+    /** Writes series whose count has changed since they were written, then waits until nothing is outstanding. */
     readonly flush: Effect.Effect<void>
-    /** Events recorded and neither sent nor dropped yet. */
+    /** The number of events that are recorded and neither sent nor dropped. */
     readonly outstanding: Effect.Effect<number>
     /** Waits until nothing is outstanding. */
     readonly drained: Effect.Effect<void>
   }
 >()("effect-controller-manager/Recorder") {
-  /** Forgets everything; for tests of code that records. */
+  /** Drops every event; for tests of code that records events. */
   static readonly layerNoop = Layer.sync(Recorder, () => {
     const nothing = () => Effect.void
     return Recorder.of({
@@ -109,15 +109,15 @@ type Item =
 interface State {
   readonly queue: Queue.Queue<Item>
   readonly instance: string
-  /** Items offered and not finished. */
+  /** The number of items that were queued and are not finished. */
   outstanding: number
   /** Open exactly when nothing is outstanding. */
   readonly idle: Latch.Latch
-  /** Open once the recorder is being closed: nothing is accepted and no failure is waited out. */
+  /** Open once the recorder is being closed: it accepts no more events, and does not wait for retries. */
   readonly closing: Latch.Latch
-  /** Events dropped since the last one that found room: a full queue is reported once, not once an event. */
+  /** Events dropped since the last one that was queued: a full queue is logged once, not for each event. */
   dropped: number
-  /** Nanoseconds in the name used last: names are unique even within one tick of the clock. */
+  /** Nanoseconds in the last event name, so that names are unique even when the clock does not advance. */
   lastNanos: bigint
 }
 
@@ -143,7 +143,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
       const own = Duration.toMillis(options.flushLimit ?? "5 seconds")
       const limit = yield* Shutdown.atMost("flush", own)
       yield* Effect.timeoutOption(state.idle.await, limit)
-      // Not awaited: a call that cannot be interrupted must not hold up the shutdown.
+      // Not awaited: a call that cannot be interrupted must not delay the shutdown.
       for (const fiber of fibers) fiber.interruptUnsafe()
       if (state.outstanding === 0) return
       yield* Effect.logWarning(`${state.outstanding} events were not sent before the end`)
@@ -168,7 +168,7 @@ const sink = (state: State, component: string, api: Writes.Api): EventSink => {
   }
 }
 
-interface Given {
+interface Recorded {
   readonly api: Writes.Api
   readonly component: string
   readonly object: KubeObject
@@ -178,8 +178,8 @@ interface Given {
   readonly details: EventDetails | undefined
 }
 
-/** Queues synchronously, then logs. The log is always on; it is the only sink of an event that cannot be queued. */
-const record = (state: State, clock: Clock.Clock, given: Given): Effect.Effect<void> => {
+/** Queues the event synchronously, then logs it. An event that cannot be queued is only logged. */
+const record = (state: State, clock: Clock.Clock, given: Recorded): Effect.Effect<void> => {
   const { api, component, type, reason, message, details } = given
   const reference = Occurrence.referenceOf(given.object)
   if (reference === undefined) {
@@ -200,16 +200,16 @@ const record = (state: State, clock: Clock.Clock, given: Given): Effect.Effect<v
     name: Occurrence.eventName(reference.name, state.lastNanos),
     time: clock.currentTimeMillisUnsafe()
   }
-  const complaint = offerUnsafe(state, { _tag: "Event", api, occurrence, at: millis(clock) })
+  const warning = offerUnsafe(state, { _tag: "Event", api, occurrence, at: millis(clock) })
   const where = reference.namespace === undefined ? reference.name : `${reference.namespace}/${reference.name}`
   const line = `event ${type} ${reason} on ${reference.kind} ${where} from ${component}: ${message}`
   const log = type === "Normal" ? Effect.logDebug(line) : Effect.logInfo(line)
-  return complaint === undefined ? log : Effect.andThen(Effect.logWarning(complaint), log)
+  return warning === undefined ? log : Effect.andThen(Effect.logWarning(warning), log)
 }
 
 const millis = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
-/** Takes an item in; otherwise drops it and says so, the first time in a row. */
+/** Queues an item, or drops it; returns a log line for the first of several that are dropped in a row. */
 const offerUnsafe = (state: State, item: Item): string | undefined => {
   if (state.closing.isOpen()) return undefined
   if (Queue.offerUnsafe(state.queue, item)) {
@@ -227,7 +227,7 @@ const offerUnsafe = (state: State, item: Item): string | undefined => {
 const offerSweep = (state: State, all: boolean): Effect.Effect<void> =>
   Clock.clockWith((clock) => Effect.sync(() => void offerUnsafe(state, { _tag: "Sweep", all, at: millis(clock) })))
 
-/** The one sender. It owns the correlators; a defect costs the item at hand and nothing else. */
+/** The only sender, which has the correlators. A defect loses one item and does not stop it. */
 const sending = (state: State, client: KubeClient["Service"]): Effect.Effect<never> => {
   const legacy = Correlator.make()
   const series = Series.make()

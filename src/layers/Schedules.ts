@@ -1,6 +1,6 @@
 /**
- * When a scheduled controller runs again. Any `Schedule` will do; its input is the run that has just ended, so that a
- * schedule can count from the start of a run where Effect's own count from its end.
+ * When a scheduled controller runs again. It may be any `Schedule`; the input is the run that has just ended, so that a schedule can
+ * count from the start of a run, while those of Effect count from its end.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -14,9 +14,8 @@ export interface Run {
 }
 
 /**
- * From start to start: a run of 2 s every 10 s begins at 0, 10, 20; one that takes longer than the period is followed by the
- * next at once. Source: apimachinery wait.NonSlidingUntil. `Schedule.fixed` is not this: it anchors its
- * grid at the end of the first run.
+ * The period from start to start: with 10 s, runs of 2 s begin at 0, 10 and 20; after one that takes longer than the period the next
+ * begins at once. `Schedule.fixed` differs, because it counts from the end of the first run. Source: apimachinery wait.NonSlidingUntil.
  */
 export const nonSliding = (period: Duration.Input): Schedule.Schedule<unknown, Run> => {
   const nanos = BigInt(Math.round(Duration.toMillis(period) * 1e6))

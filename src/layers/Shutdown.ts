@@ -1,7 +1,7 @@
 /**
- * An orderly stop as a thing: when it began, how much time each stage of it has left, who is at work, and what was given up for
- * lack of time. The order of the stages is the nesting of scopes; this is the one clock that all of them look at. When it begins,
- * every loop stops taking work at once, whichever is closed first. Whoever says nothing gets all the time there is.
+ * The state of a graceful shutdown: when it began, how much time each stage has left, which runs are in flight, and what was given up for
+ * lack of time. The nesting of scopes determines the order of the stages; all of them read their remaining time here. When the
+ * shutdown begins, every loop stops taking keys at once, in whatever order their scopes close. Without this layer there is no time limit.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -15,25 +15,25 @@ import type { LoopMetrics } from "../streams/reconcile/loopMetrics.ts"
 import * as Monotonic from "../streams/monotonic.ts"
 import { CurrentTerm, LeaderLost } from "./Leadership.ts"
 
-/** A controller's loop, for which a stop has to wait. */
+/** The loop of a controller, for which a shutdown waits. */
 export interface Loop {
-  /** The controller. */
+  /** The name of the controller. */
   readonly name: string
-  /** Knows what is under way. */
+  /** Knows which runs are in flight. */
   readonly metrics: LoopMetrics
-  /** From now on nothing new is begun. Run when the stop begins and when the loop's own scope closes. */
+  /** Starts no new runs from now on. Called when the shutdown begins and when the loop's own scope closes. */
   readonly stop: Effect.Effect<void>
-  /** Waits until nothing is under way; to be asked after `stop`. */
+  /** Waits until no run is in flight. Call it after `stop`. */
   readonly idle: Effect.Effect<void>
 }
 
-/** The same for whoever stops it. */
+/** The same, as the shutdown uses it. */
 interface Work extends Pick<Loop, "stop" | "idle"> {
-  /** What is under way at this moment, in the words of a log line; a few, if it is many. */
+  /** The runs in flight, as in a log line; only a few of many. */
   readonly running: () => ReadonlyArray<string>
 }
 
-/** So many keys of one controller are named. */
+/** How many keys of one controller are named. */
 const named = 5
 
 const workOf = ({ idle, metrics, name, stop }: Loop): Work => ({
@@ -47,38 +47,38 @@ const workOf = ({ idle, metrics, name, stop }: Loop): Work => ({
 })
 
 export interface Shutdown {
-  /** The stop begins now; harmless when it has begun already. */
+  /** Begins the shutdown; a second call has no effect. */
   readonly begin: Effect.Effect<void>
-  /** Waits for that. */
+  /** Waits until the shutdown begins. */
   readonly begun: Effect.Effect<void>
-  /** Whether the stop has begun. */
+  /** Whether the shutdown has begun. */
   readonly hasBegunUnsafe: () => boolean
-  /** Work under way is let finish; otherwise it is interrupted at once. */
+  /** True: runs in flight may finish. False: they are interrupted at once. */
   readonly drains: boolean
-  /** Milliseconds that a stage still has. Before the stop, work has what it would have if the stop began now. */
+  /** Milliseconds that a stage still has. Before the shutdown `drain` has the time that it would have if the shutdown began now. */
   readonly left: (stage: Stage) => Effect.Effect<number>
-  /** Among those that are stopped together, and asked what they are doing, until the scope is closed. */
+  /** Adds a loop to the shutdown until the scope is closed. */
   readonly join: (work: Work) => Effect.Effect<void, never, Scope.Scope>
-  /** What is under way at this moment. */
+  /** The runs in flight. */
   readonly runningUnsafe: () => ReadonlyArray<string>
-  /** The time was used up before this was done: one of a few words each. */
+  /** Records what was not done in time, each in a few words. */
   readonly giveUp: (what: ReadonlyArray<string>) => Effect.Effect<void>
   /** What was not done in time. */
   readonly givenUpUnsafe: () => ReadonlyArray<string>
 }
 
-/** In this order. `drain`: work finishes. `release`: leases are given back. `flush`: events are sent. `end`: all is closed. */
+/** In this order. `drain`: runs finish. `release`: Leases are released. `flush`: events are sent. `end`: everything is closed. */
 type Stage = "drain" | "release" | "flush" | "end"
 
-/** Settings of a stop. */
+/** Settings of a shutdown. */
 export interface Options {
-  /** 30 s unless said otherwise; zero leaves running work no time, infinity is no limit. */
+  /** Default 30 s. With zero, runs in flight have no time; infinity is no limit. */
   readonly timeout?: Duration.Input | undefined
-  /** `drain` unless said otherwise: work under way is let finish. `interrupt`: it is not. */
+  /** `drain` (default): runs in flight may finish. `interrupt`: they are interrupted. */
   readonly mode?: "drain" | "interrupt" | undefined
 }
 
-/** For a program without a time limit on its stop. It keeps nothing. */
+/** For a program whose shutdown has no time limit. It has no state. */
 const unlimited: Shutdown = {
   begin: Effect.void,
   begun: Effect.never,
@@ -91,17 +91,17 @@ const unlimited: Shutdown = {
   givenUpUnsafe: () => []
 }
 
-/** The stop that this process is under, or will be; without one of its own nothing hurries. */
+/** The shutdown of this process. Default: one without a time limit. */
 export const Shutdown = Context.Reference<Shutdown>("effect-controller-manager/Shutdown", {
   defaultValue: () => unlimited
 })
 
-/** Milliseconds that are kept for what comes after the work, at most. */
+/** The most milliseconds that are reserved for the stages after `drain`. */
 const reserve = 2000
 
 /**
- * Milliseconds from the beginning of the stop at which each stage is over at the latest; they never decrease. Work may take nearly all of
- * the time; a small reserve is kept for what must come after it, however long it takes.
+ * Milliseconds after the beginning of the shutdown at which each stage ends at the latest; they never decrease. `drain` may take nearly
+ * all of the time; a small part is reserved for the later stages.
  */
 export const limitsOf = ({ mode = "drain", timeout = "30 seconds" }: Options): Readonly<Record<Stage, number>> => {
   const given = Duration.toMillis(timeout)
@@ -115,7 +115,7 @@ export const limitsOf = ({ mode = "drain", timeout = "30 seconds" }: Options): R
   }
 }
 
-/** A stop that has not begun. */
+/** A shutdown that has not begun. */
 export const make = (options: Options): Effect.Effect<Shutdown> =>
   Clock.clockWith((clock) =>
     Effect.sync(() => {
@@ -157,13 +157,13 @@ export const make = (options: Options): Effect.Effect<Shutdown> =>
     })
   )
 
-/** For programs that stop within a time. */
+/** For programs whose shutdown has a time limit. */
 export const layer = (options: Options): Layer.Layer<never> => Layer.effect(Shutdown, make(options))
 
 /**
- * Joins a loop to the stop, for as long as the scope is open. What it answers with belongs in the finaliser that runs first, before
- * the fibers of the work are interrupted: it lets the work finish within the time there is, and not at all when leadership was
- * lost, before or meanwhile, because then nothing may be written any more.
+ * Adds a loop to the shutdown for as long as the scope is open. Use the returned function as the finalizer that runs first, before the
+ * fibers of the loop are interrupted: it lets runs in flight finish within the time that is left, unless leadership is lost, before or
+ * meanwhile, because then nothing may be written.
  */
 export const enlist = (
   loop: Loop
@@ -186,7 +186,7 @@ const drain = Effect.fnUntraced(function* (shutdown: Shutdown, work: Work, lost:
   yield* shutdown.giveUp(work.running())
 })
 
-/** The shorter of the time that a stage still has and of what it would take by itself, in milliseconds. */
+/** The shorter of the time that a stage still has and of `own`, in milliseconds. */
 export const atMost = (stage: Stage, own: number): Effect.Effect<number> =>
   Effect.flatMap(Shutdown, (shutdown) => Effect.map(shutdown.left(stage), (left) => Math.min(left, own)))
 

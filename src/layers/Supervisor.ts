@@ -1,7 +1,7 @@
 /**
- * Owns the fibers that must not die unnoticed. A background fiber that fails is silent in Effect: nothing is logged and the
- * process lives on without it. Fibers forked here live in the caller's scope as usual; the first one that fails, or dies,
- * ends whoever awaits `failure` - the manager, and with it the process.
+ * Forks fibers whose failure must end the program. When a background fiber fails, Effect logs nothing and the process goes on without
+ * it. Fibers forked here live in the caller's scope as usual; the first one that fails, or dies, fails `failure`, which the manager
+ * awaits, so the process ends.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -13,11 +13,11 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { Shutdown } from "./Shutdown.ts"
 
-/** A supervised fiber ended with a failure. The message is one sentence; the cause is whole. */
+/** A supervised fiber has failed. The message is one sentence; `cause` is the full cause. */
 export class SupervisedFailure extends Data.TaggedError("SupervisedFailure")<{
   /** The name it was forked with. */
   readonly fiber: string
-  /** How it ended. */
+  /** Why it failed. */
   readonly cause: Cause.Cause<unknown>
 }> {
   override get message(): string {
@@ -31,22 +31,22 @@ const text = (error: unknown): string => (error instanceof Error ? error.message
 export class Supervisor extends Context.Service<
   Supervisor,
   {
-    /** Forks into the caller's scope. Ending well and being interrupted are both fine; failing is not. */
+    /** Forks into the caller's scope. A fiber may succeed or be interrupted; a failure is reported. */
     readonly fork: <A, E, R>(
       name: string,
       effect: Effect.Effect<A, E, R>
     ) => Effect.Effect<void, never, R | Scope.Scope>
-    /** Waits for the first failure; never completes otherwise. Later ones are logged, and so is one while everything stops. */
+    /** Waits for the first failure, and never completes otherwise. Later failures, and failures during a shutdown, are logged. */
     readonly failure: Effect.Effect<never, SupervisedFailure>
   }
 >()("effect-controller-manager/Supervisor") {
-  /** Nothing is forked yet. */
+  /** A supervisor without fibers. */
   static readonly layer = Layer.sync(Supervisor, () => {
     const failed = Deferred.makeUnsafe<never, SupervisedFailure>()
     const report = (fiber: string, cause: Cause.Cause<unknown>) =>
       Effect.flatMap(Shutdown, ({ hasBegunUnsafe }) => {
         const failure = new SupervisedFailure({ fiber, cause })
-        // Checked before the failure is published: a stop that it causes is not logged again.
+        // Checked before the failure is published: a failure that causes the shutdown is not logged.
         const isStopping = hasBegunUnsafe()
         return Effect.flatMap(Deferred.fail(failed, failure), (first) =>
           first && !isStopping ? Effect.void : Effect.logError(failure.message, cause)

@@ -1,7 +1,7 @@
 /**
- * The single door to an API server. `send` makes one call and answers with parsed JSON; `watch` opens a stream of decoded
- * events. A transport is the small, raw half: it classifies failures and observes interruption, nothing more. Retries,
- * deadlines, paging and typing are added once above, by `KubeClient` and the informers.
+ * The only way to an API server. `send` makes one call and returns parsed JSON; `watch` opens a stream of decoded events. A transport
+ * classifies failures and stops when it is interrupted. Retries, deadlines, paging and types are added above it, by `KubeClient`
+ * and the informers.
  *
  * Two layers implement it: HTTP (`HttpTransport`) and in process (`apiserver/`). One conformance suite runs on both.
  */
@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../kube/ApiError.ts"
 
-/** Of HTTP. */
+/** An HTTP method. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
 /** Query parameters in order; an array value repeats the parameter; `undefined` leaves it out. */
@@ -19,46 +19,46 @@ export type Query = Readonly<Record<string, string | number | boolean | Readonly
 
 /** One call. */
 export interface Request {
-  /** Of HTTP. */
+  /** The HTTP method. */
   readonly method: Method
   /** Absolute path, already escaped, without query. */
   readonly path: string
-  /** Absent values are left out. */
+  /** Query parameters. */
   readonly query?: Query | undefined
-  /** Media types the caller accepts; JSON unless said otherwise. */
+  /** Media types that the caller accepts. Default: JSON. */
   readonly accept?: string | undefined
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Media type of the body; `application/json` unless said otherwise. */
+  /** Media type of the body. Default: `application/json`. */
   readonly contentType?: string | undefined
-  /** The caller has no use for `metadata.managedFields` in a watch's objects; a transport may leave them out unparsed. */
+  /** The caller does not need `metadata.managedFields` in the objects of a watch; a transport may leave them out unparsed. */
   readonly omitManagedFields?: boolean | undefined
   /**
-   * Asked each time the first byte is about to leave, after whatever queue there was: false means that nothing is sent and the
-   * call fails with `LeaderFenced`. Cheap and synchronous. Source: architecture, "Fencing".
+   * Called just before the first byte of each attempt is sent, after any wait in a queue. False: nothing is sent, and the call fails
+   * with `LeaderFenced`. Cheap and synchronous. See docs/design/leadership.md.
    */
   readonly mayStartUnsafe?: (() => boolean) | undefined
-  /** Which part of the program asks, for the server's audit log; the transport's own name unless said otherwise. */
+  /** Which part of the program sends it, for the server's audit log. Default: that of the transport. */
   readonly userAgent?: string | undefined
   /** What the call means, for errors, logs and metrics. */
   readonly context: ApiError.Context
 }
 
-/** An answer that is no error. */
+/** A successful response. */
 export interface Response {
-  /** 200 to 299; everything else is an `ApiError`. */
+  /** 200 to 299; any other status is an `ApiError`. */
   readonly status: number
-  /** Parsed JSON; text where the server did not answer with JSON (`/version` is JSON, `/readyz` is text). */
+  /** Parsed JSON; text where the response is not JSON (`/version` is JSON, `/readyz` is text). */
   readonly body: unknown
   /** Texts of the Warning headers, unquoted. */
   readonly warnings: ReadonlyArray<string>
 }
 
-/** One line of a watch. An ERROR event never gets this far: it ends the stream as an `ApiError`. */
+/** One event of a watch. An ERROR event is not among them: it ends the stream with an `ApiError`. */
 export interface WatchEvent {
-  /** What happened; a bookmark says only how far the server is. */
+  /** What happened. A bookmark only reports the version that the watch has reached. */
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK"
-  /** The object after the change; for DELETED its last state, for BOOKMARK little more than a resource version. */
+  /** The object after the change; for DELETED its last state, for BOOKMARK an object with little more than a resource version. */
   readonly object: unknown
 }
 
@@ -66,19 +66,19 @@ export interface WatchEvent {
 export class Transport extends Context.Service<
   Transport,
   {
-    /** One request and its answer. Repeats nothing, and has no deadline. */
+    /** One request and its response. No retries, and no deadline. */
     readonly send: (request: Request) => Effect.Effect<Response, ApiError.ApiError>
-    /** Waited for before each `send` by whoever bounds the time of a call: none of that time is the server's. Absent: nothing is. */
+    /** A rate limit: a caller that limits the time of a call awaits it before each `send`, outside that time. Absent: no limit. */
     readonly pace?: ((request: Request) => Effect.Effect<void>) | undefined
     /**
-     * Events in the server's order, chunked as they arrived: consume with array operators, never one effect an event.
-     * Ends cleanly when the server closes the watch. Ending or interrupting it closes the connection's stream at once.
-     * `undefined` bytes between events are no events: idle detection belongs to the consumer.
+     * Events in the server's order, in chunks as they arrived: consume them with array operators, not with an effect for each event.
+     * Ends when the server closes the watch. Ending or interrupting it closes the connection's stream at once. The transport sets no
+     * idle timeout; the consumer does.
      */
     readonly watch: (request: Request) => Stream.Stream<WatchEvent, ApiError.ApiError>
   }
 >()("effect-controller-manager/Transport") {
-  /** Refuses every call; for tests of code that must not talk to a server. */
+  /** Fails every call; for tests of code that must not call a server. */
   static readonly layerNoop = Layer.succeed(
     Transport,
     Transport.of({

@@ -1,8 +1,7 @@
 /**
- * Webhooks as values, declared beside the resource they are about: `defaulting` fills in what is missing, `validating` refuses what the
- * Schemas or rules in code do not allow, `converting` turns objects of one version into another. From a value follow its path, the rules by
- * which the API server calls it, and how it answers. What receives reviews over HTTPS is `manager/webhooks/`; nothing here knows of
- * addresses, certificates and the form of a review. Source: controller-runtime pkg/builder: WebhookBuilder.
+ * Webhooks as values, declared beside their resource: `defaulting` sets missing fields, `validating` denies what the Schemas or code do not
+ * allow, `converting` converts objects between versions. The value has the path, the rules by which the API server calls the webhook, and
+ * the handler. `manager/webhooks/` receives reviews over HTTPS; this file knows nothing of addresses, certificates and review versions. Source: controller-runtime pkg/builder: WebhookBuilder.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -22,79 +21,79 @@ export { ConversionError, type Spoke, spoke } from "./webhook/convert.ts"
 /** Webhooks that cannot be served. The message is one sentence that names the webhook. */
 export class InvalidWebhook extends Data.TaggedError("InvalidWebhook")<{ readonly message: string }> {}
 
-/** What may be said of an admission webhook beside what it does. Source: admissionregistration.k8s.io/v1. */
+/** Settings of an admission webhook. Source: admissionregistration.k8s.io/v1. */
 export interface Options {
   /**
-   * What users see where it refuses: a DNS name of three parts at least, unique in the program. Default:
+   * Its name, which users see in denials: a DNS name of at least three parts, unique in the program. Default:
    * `validate.<plural>.<group>`, `default.<plural>.<group>`; the core group is `core` there.
    */
   readonly name?: string | undefined
-  /** Where it is served. Default: `/mutate-<group with dashes>-<version>-<kind in lower case>`, `/validate-…`. */
+  /** The path. Default: `/mutate-<group with dashes>-<version>-<kind in lower case>`, `/validate-…`. */
   readonly path?: string | undefined
-  /** What its handler asks of the API server with `KubeClient`, so that roles allow it: `[Access.list(Pod)]`. Default: nothing. */
+  /** What its handler may do with `KubeClient`, for the generated roles: `[Access.list(Pod)]`. Default: nothing. */
   readonly access?: ReadonlyArray<Access.Any> | undefined
-  /** When the server asks. Default: CREATE and UPDATE. Of a CONNECT nothing is decoded and no handler asked; it is allowed. */
+  /** The operations for which the server calls it. Default: CREATE and UPDATE. A CONNECT is allowed without calling the handler. */
   readonly operations?: ReadonlyArray<Operation> | undefined
-  /** What it is asked about beside the objects themselves. Default: nothing. */
+  /** Subresources for which the server also calls it. Default: none. */
   readonly subresources?: ReadonlyArray<"status"> | undefined
-  /** What happens to a write when the webhook cannot be asked. Default: Fail, the write is refused. */
+  /** What happens to a write when the webhook cannot be called. Default: Fail, the write is rejected. */
   readonly failurePolicy?: "Fail" | "Ignore" | undefined
-  /** Seconds that the server waits for an answer, 1 to 30. Default: 10. */
+  /** Seconds that the server waits for the response, 1 to 30. Default: 10. */
   readonly timeoutSeconds?: number | undefined
-  /** Equivalent: also for other versions of the kind, which the server converts. Default: Equivalent. */
+  /** Equivalent: the server also calls it for other versions of the kind, and converts them. Default: Equivalent. */
   readonly matchPolicy?: "Exact" | "Equivalent" | undefined
-  /** Only NoneOnDryRun and None may be said; with NoneOnDryRun a handler looks at `dryRun`. Default: None. */
+  /** None, or NoneOnDryRun if the handler has no side effects when `dryRun` is true. Default: None. */
   readonly sideEffects?: "None" | "NoneOnDryRun" | undefined
-  /** Of which namespaces objects must be. Default: any. */
+  /** The namespaces of the objects. Default: any. */
   readonly namespaceSelector?: LabelSelectorSpec | undefined
-  /** Which labels objects must have, before or after the write. Default: any. */
+  /** The labels of the objects, before or after the write. Default: any. */
   readonly objectSelector?: LabelSelectorSpec | undefined
 }
 
 /** As {@link Options}, for a webhook that changes objects. */
 export interface DefaultingOptions extends Options {
-  /** IfNeeded: asked again when a later webhook has changed the object. Default: Never. */
+  /** IfNeeded: called again when a later webhook has changed the object. Default: Never. */
   readonly reinvocationPolicy?: "Never" | "IfNeeded" | undefined
 }
 
-/** A webhook of admission: asked before something is stored. */
+/** An admission webhook. The API server calls it before it stores an object. */
 export interface Admission<out R = never> {
   readonly _tag: "Defaulting" | "Validating"
-  /** The kind that it is about. */
+  /** The kind of its objects. */
   readonly resource: Resource.Any
-  /** What users see where it refuses. */
+  /** Its name, which users see in denials. */
   readonly name: string
-  /** Where it is served. */
+  /** Its path. */
   readonly path: string
-  /** What its handler does with the API server. */
+  /** What its handler may do with the API server. */
   readonly access: ReadonlyArray<Access.Any>
-  /** When the server asks. */
+  /** The operations for which the server calls it. */
   readonly operations: ReadonlyArray<Operation>
-  /** What was said of it when it was declared. */
+  /** The settings of its declaration. */
   readonly options: DefaultingOptions
-  /** Total: failures of the handler are verdicts, and only its defects come out. The object of a verdict is whole, not a patch. */
+  /** Failures of the handler become verdicts; only its defects fail the effect. A verdict has the whole object, not a patch. */
   readonly handle: (request: Request) => Effect.Effect<Verdict, never, R>
 }
 
-/** A webhook of conversion, which a CustomResourceDefinition names. */
+/** A conversion webhook, which a CustomResourceDefinition names. */
 export interface Conversion<out R = never> {
   readonly _tag: "Converting"
   /** The version that the others are converted from and to: the one that is stored. */
   readonly resource: Resource.AnyCustom
-  /** What its functions do with the API server. */
+  /** What its functions may do with the API server. */
   readonly access: ReadonlyArray<Access.Any>
   /** The other versions that it converts between. */
   readonly spokes: ReadonlyArray<Resource.AnyCustom>
-  /** Where it is served; several kinds may share a path. Default: `/convert`. */
+  /** Its path; several kinds may share one. Default: `/convert`. */
   readonly path: string
-  /** In the version wanted, as its handler made it; metadata and apiVersion are the server's business. */
+  /** Converts an object to a version. The webhook server checks the metadata and sets apiVersion. */
   readonly convert: (object: KubeObject, version: string) => Effect.Effect<KubeObject, Convert.ConversionError, R>
 }
 
-/** A webhook, of either sort. */
+/** An admission or conversion webhook. */
 export type Webhook<R = never> = Admission<R> | Conversion<R>
 
-/** Any webhook, whatever its handler needs. */
+/** A webhook whose handler may need any service. */
 export type Any = Webhook<unknown>
 
 /** `/mutate-cache-example-com-v1alpha1-memcached`; of the core group `/mutate--v1-pod`. */
@@ -112,14 +111,14 @@ const identityOf = (word: string, pathWord: string, resource: Resource.Any, opti
   operations: options.operations ?? byDefault
 })
 
-/** Why two cannot be one. */
+/** Why two webhooks cannot be combined. */
 const notAlike = (first: Admission<unknown>, other: Admission<unknown>): string =>
   `the webhooks ${JSON.stringify(first.name)} and ${JSON.stringify(other.name)} cannot be put in order: both must be of one sort and about one kind`
 
 /**
- * A webhook that fills in what is missing in an object. The body is given the decoded object and gives back what it should be; the answer
- * is a patch of the difference, which never touches what the Schemas do not know. It is not asked about deletions, and an object that
- * cannot be decoded is refused with the path, as by {@link validating}.
+ * A webhook that sets missing fields of an object. The function receives the decoded object and returns the object with defaults; the response
+ * is a patch of the difference, which never changes fields that the Schemas do not know. It is not called for deletions. An object that
+ * cannot be decoded is denied with the path of the invalid field, as by {@link validating}.
  */
 export const defaulting = <R extends Resource.Any, E extends Failure = never, Req = never>(
   resource: R,
@@ -135,9 +134,9 @@ export const defaulting = <R extends Resource.Any, E extends Failure = never, Re
 })
 
 /**
- * A webhook that refuses what is not allowed. What the Schemas of the resource refuse, is refused with the path; then `check` is asked, whose
- * failure is the refusal: `Webhook.deny("…", { path: "spec.size" })`. An object that was stored before there was validation can still be
- * deleted, labelled and released from finalizers: what the Schemas refuse is let pass where the write changes nothing of its spec.
+ * A webhook that denies invalid objects. What the Schemas of the resource cannot decode is denied with the path of the invalid field; then
+ * `check` is called, whose failure is the denial: `Webhook.deny("…", { path: "spec.size" })`. An object that was stored before there was
+ * validation can still be deleted and labelled, and its finalizers removed: the Schemas are not enforced where a write leaves the spec as it is.
  */
 export const validating = <R extends Resource.Any, E extends Failure = never, Req = never>(
   resource: R,
@@ -150,20 +149,20 @@ export const validating = <R extends Resource.Any, E extends Failure = never, Re
 })
 
 /**
- * Several webhooks of one sort for one kind, as one, with path and options of the first: they are asked in order, each about what the one before has made of the
- * object; the first refusal is the answer, and all warnings until then are returned.
+ * Combines several webhooks of one sort for one kind, with the path and options of the first. They are called in order, each with the object that
+ * the one before returned. The first denial is the response; it has all warnings until then.
  */
 export const inOrder = <R1, R2>(first: Admission<R1>, ...others: ReadonlyArray<Admission<R2>>): Admission<R1 | R2> => {
-  const stranger = others.find(({ _tag, resource }) => _tag !== first._tag || resource.id !== first.resource.id)
-  if (stranger !== undefined) throw new InvalidWebhook({ message: notAlike(first, stranger) })
+  const different = others.find(({ _tag, resource }) => _tag !== first._tag || resource.id !== first.resource.id)
+  if (different !== undefined) throw new InvalidWebhook({ message: notAlike(first, different) })
   const all: ReadonlyArray<Admission<R1 | R2>> = [first, ...others]
   const access = all.flatMap((one) => one.access)
   return { ...first, access, handle: Handlers.inOrder(all.map(({ handle }) => handle)) }
 }
 
 /**
- * A webhook that converts between the versions of a kind. `hub` is the stored version; each other one is a spoke, which knows how it becomes the hub and how the
- * hub becomes it. Objects are in wire form: what is stored must be converted whether a Schema can read it or not, or the kind could not be listed.
+ * A webhook that converts between the versions of a kind. `hub` is the stored version; each other version is a spoke with conversions to the hub
+ * and back. Objects are in wire form: a stored object must be converted even if a Schema cannot decode it, or the kind could not be listed.
  */
 export const converting = <Hub extends Resource.AnyCustom, Req = never>(
   hub: Hub,

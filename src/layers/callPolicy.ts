@@ -1,8 +1,8 @@
 /**
- * How one call behaves in time, and its span: how long an attempt may take, which failures are tried again, how long it waits. Pure
- * policy over any `send`; it knows nothing of resources. An attempt outlasts the server's own limit, so that what comes of a slow call
- * is what the server says of it; a wait after which no attempt may begin is not begun either. A caller with a deadline of its own
- * gets an answer by then, all attempts and waits included.
+ * Timeouts, retries and the span of one call: how long an attempt may take, which failures are retried, how long it waits. It works
+ * with any `send` and knows nothing of resources. An attempt may take longer than the server's own limit, so that a slow call fails with
+ * the server's error. It does not wait when no attempt may begin after the wait. A deadline that the caller sets covers all attempts
+ * and waits.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -12,9 +12,9 @@ import * as ApiError from "../kube/ApiError.ts"
 import type { Request, Response } from "./Transport.ts"
 
 /**
- * `repeatable`: doing it twice is doing it once, so every transient failure is retried, but not a certificate that is not
- * trusted: another try would not change that. `once`: only a 429 is, because a
- * request that was turned away by rate limiting was never executed.
+ * `repeatable`: the request is idempotent, so every transient failure is retried, but not a certificate that is not trusted, because
+ * another attempt would not change that. `once`: only a 429 is retried, because a request that was rejected by rate limiting
+ * was not executed.
  */
 export type Repeat = "repeatable" | "once"
 
@@ -23,9 +23,9 @@ export interface Policy {
   readonly retries: number
   /** First wait; doubles with every attempt, 20 % jitter. */
   readonly base: Duration.Duration
-  /** Upper bound of a wait of ours. */
+  /** Upper bound of a wait, unless the server asked for a longer one. */
   readonly max: Duration.Duration
-  /** Upper bound of a wait the server asked for. */
+  /** Upper bound of a wait that the server asked for. */
   readonly maxRetryAfter: Duration.Duration
   /** No attempt begins later than this after the first. */
   readonly patience: Duration.Duration
@@ -34,8 +34,8 @@ export interface Policy {
 }
 
 /**
- * Five retries from 100 ms to 5 s, about 3 s in all; `Retry-After` is believed up to 30 s. API servers end a call after 60 s (their
- * `--request-timeout`), and may ask a webhook for 30.
+ * Five retries after 100 ms to 5 s, about 3 s in all; a longer `Retry-After` counts as 30 s. API servers end a call after 60 s (their
+ * `--request-timeout`), and may wait 30 s for a webhook.
  */
 export const standard: Policy = {
   retries: 5,
@@ -48,12 +48,12 @@ export const standard: Policy = {
 
 type Send = (request: Request) => Effect.Effect<Response, ApiError.ApiError>
 
-/** `limit`: the deadline of the call, in place of the policy's bounds. Fails with reason `Timeout` without a status when time is over. */
+/** `limit`: the deadline of the call, instead of the policy's bounds. After it the call fails with reason `Timeout` without a status. */
 export interface Options {
   readonly repeat: Repeat
   readonly limit?: Duration.Duration | undefined
   readonly policy: Policy
-  /** Waited for before each attempt; that wait counts toward no limit. */
+  /** Awaited before each attempt; that wait does not count towards a limit. */
   readonly pace?: ((request: Request) => Effect.Effect<void>) | undefined
 }
 
@@ -70,7 +70,7 @@ const within = (
 ): Effect.Effect<Response, ApiError.ApiError> =>
   Effect.timeoutOrElse(call, { duration, orElse: () => Effect.fail(ApiError.timeout(context, duration)) })
 
-/** The first attempt, and those that are worth making after it. */
+/** The first attempt and its retries. */
 const attempts = (
   send: Send,
   request: Request,
@@ -81,7 +81,7 @@ const attempts = (
   return Effect.andThen(pace(request), repeating(send, request, { send: again, policy, repeat }))
 }
 
-/** `again.send`: an attempt after the first. */
+/** `again.send` makes an attempt after the first. */
 const repeating = (
   send: Send,
   request: Request,
@@ -90,7 +90,7 @@ const repeating = (
   Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
     const { policy, repeat } = again
     const deadline = Duration.isFinite(policy.patience) ? started + Duration.toNanosUnsafe(policy.patience) : undefined
-    // The schedule is made for a call that needs it: nearly all succeed at the first attempt.
+    // The schedule is made only for a call that fails: nearly all succeed at the first attempt.
     return Effect.catch(send(request), (error) =>
       mayRetry(repeat, error)
         ? Effect.retry(failingFirst(error, again.send(request)), ($) => $(schedule(repeat, policy, deadline)))
@@ -98,7 +98,7 @@ const repeating = (
     )
   })
 
-/** The attempt that was made already, and then new ones: so that a schedule sees every failure. */
+/** Fails with the error of the attempt that was made already, then makes new ones, so that a schedule sees every failure. */
 const failingFirst = <A, E>(error: E, next: Effect.Effect<A, E>): Effect.Effect<A, E> => {
   let isFirst = true
   return Effect.suspend(() => {
@@ -133,10 +133,10 @@ const mayRetry = (repeat: Repeat, error: ApiError.ApiError): boolean =>
 const isRepeatable = (repeat: Repeat, error: ApiError.ApiError): boolean =>
   repeat === "repeatable" ? ApiError.isTransient(error) : ApiError.hasReason(error, "TooManyRequests")
 
-/** The server's wish is a lower bound of the wait, up to the cap. */
+/** `Retry-After` is a lower bound of the wait, up to `maxRetryAfter`. */
 const waitFor = (policy: Policy, error: ApiError.ApiError, own: Duration.Duration): Duration.Duration => {
-  const asked = ApiError.retryAfter(error)
-  return asked === undefined ? own : Duration.max(own, Duration.min(asked, policy.maxRetryAfter))
+  const retryAfter = ApiError.retryAfter(error)
+  return retryAfter === undefined ? own : Duration.max(own, Duration.min(retryAfter, policy.maxRetryAfter))
 }
 
 /**

@@ -1,8 +1,8 @@
 /**
- * The fence: the client of a leader refuses every write that would start when this process can no longer prove that it leads,
- * and gives up on those that are on their way, or wait for another attempt, when the term ends. Proof is the monotonic clock against the last renewal, not a
- * message that may be late, so it holds for a process that was stopped, swapped out or busy. What it cannot hold back is
- * bytes that were on the wire already. Reads pass: they change nothing.
+ * Fencing: the client of a leader fails every write that would start when it is not certain that this process leads, and gives up
+ * writes that are in flight, or wait for a retry, when the term ends. It compares the monotonic clock with the last renewal and needs
+ * no message that may be late, so it also works for a process that was stopped, swapped out or busy. It cannot stop bytes that
+ * have been sent. Reads are not fenced.
  */
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -11,19 +11,19 @@ import type { Client } from "./KubeClient.ts"
 import type { Term } from "./Leadership.ts"
 import type { Request, Response, Transport } from "./Transport.ts"
 
-/** Refused writes, and writes in flight that were interrupted. */
+/** Rejected writes, and writes in flight that were interrupted. */
 export const fencedWrites = Metric.counter("leader_fenced_writes_total", {
   description: "Writes that were refused because leadership could not be proven any more",
   incremental: true
 })
 
-/** The same client for what may be done only under this term. */
+/** The same client, whose writes are fenced by this term. */
 export const client = (unfenced: Client, term: Term): Client =>
   unfenced.through((transport) => fenced(transport, term), limited(term))
 
 /**
- * The transport as the leader of `term` may use it. An attempt is checked when it is made, for transports that know no guard,
- * and again by the transport when its first byte is about to leave, because it may have waited in between.
+ * The transport, fenced by `term`. An attempt is checked when it is made, for transports that ignore `mayStartUnsafe`, and again by
+ * the transport before the first byte is sent, because the attempt may have waited in between.
  */
 const fenced = (transport: Transport["Service"], term: Term): Transport["Service"] => ({
   ...transport,
@@ -37,7 +37,7 @@ const fenced = (transport: Transport["Service"], term: Term): Transport["Service
         )
 })
 
-/** A whole write, its attempts and the waits between them: over at the latest when the term is. */
+/** A write with all its attempts and waits, which ends at the latest when the term ends. */
 const limited =
   (term: Term) =>
   (request: Request, write: Effect.Effect<Response, ApiError.ApiError>): Effect.Effect<Response, ApiError.ApiError> =>

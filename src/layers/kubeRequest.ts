@@ -1,12 +1,13 @@
 /**
- * The wire half of `KubeClient`, pure: a verb and its options become a `Request`, an answer's body becomes an object or a
- * list. Nothing is sent here and no object is validated beyond the shape every object has; unknown fields are left alone.
+ * Requests and responses of `KubeClient`, pure: a verb and its options become a `Request`, the body of a response becomes an object or
+ * a list. Nothing is sent here. An object is checked only for the shape that every object has; unknown fields stay as they are.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ApiError from "../kube/ApiError.ts"
 import type { KubeList, KubeObject, ListMeta } from "../kube/Meta.ts"
 import * as Resource from "../kube/Resource.ts"
+import { identify } from "../streams/watch/decode.ts"
 import type { Query, Request } from "./Transport.ts"
 
 /** Media types that ask for metadata alone; plain JSON last, for servers that cannot project. */
@@ -15,7 +16,7 @@ const partial = {
   list: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 }
 
-/** The Accept header of a resource's answers; `undefined` is plain JSON. A watch sends single objects. */
+/** The Accept header for a resource; `undefined` is plain JSON. A watch has the form `object`. */
 export const accept = (resource: Resource.Any, form: "object" | "list"): string | undefined =>
   resource.projection === "metadata" ? partial[form] : undefined
 
@@ -31,8 +32,8 @@ export const context = (verb: string, resource: Resource.Any, target: Resource.T
 })
 
 /**
- * Refuses, before anything is sent, a target that would name another endpoint than meant: an empty name is the collection,
- * a namespaced object without a namespace is nothing a server knows.
+ * Fails, before anything is sent, for a target whose path would be another endpoint: with an empty name it would be that of the
+ * collection, and a namespaced object without a namespace has none.
  */
 export const named = (
   verb: string,
@@ -56,7 +57,7 @@ export const request = (
   rest: Omit<Request, "method" | "path" | "context"> = {}
 ): Request => ({ method, path: context.path, context, ...rest })
 
-/** Query parameters of a selection; the continue token fixes the version, so a server refuses both together. */
+/** Query parameters of a selection. The continue token contains the version, so a server rejects a request with both. */
 export const selection = (options: {
   readonly labelSelector?: string | undefined
   readonly fieldSelector?: string | undefined
@@ -76,17 +77,20 @@ export const selection = (options: {
   }
 }
 
-/** An object as answered, with apiVersion and kind filled in. Mutates: the body was parsed for this call alone. */
+/** The object of a response, with apiVersion and kind. It writes to the body, which was parsed for this call alone. */
 export const decodeObject = <A extends KubeObject>(
   resource: Resource.Resource<A>,
   context: ApiError.Context,
   body: unknown
-): Effect.Effect<A, ApiError.ApiError> =>
-  isObject(body) && isObject(body["metadata"])
-    ? Effect.succeed(identify(resource, body) as unknown as A)
-    : Effect.fail(ApiError.decode(context, `the answer is not a ${resource.kind}`))
+): Effect.Effect<A, ApiError.ApiError> => {
+  if (!isObject(body) || !isObject(body["metadata"])) {
+    return Effect.fail(ApiError.decode(context, `the answer is not a ${resource.kind}`))
+  }
+  identify(resource, body)
+  return Effect.succeed(body as unknown as A)
+}
 
-/** A list as answered, every item with apiVersion and kind. `items: null` is Go's way of writing an empty list. Mutates. */
+/** The list of a response, every item with apiVersion and kind. Go encodes some empty lists as `items: null`. It writes to the body. */
 export const decodeList = <A extends KubeObject>(
   resource: Resource.Resource<A>,
   context: ApiError.Context,
@@ -107,21 +111,7 @@ export const decodeList = <A extends KubeObject>(
   return Effect.succeed(body as unknown as KubeList<A>)
 }
 
-/** Metadata projections carry the name of the real kind, not `PartialObjectMetadata`: it is that kind, seen in part. Mutates. */
-export const identify = (resource: Resource.Any, object: Record<string, unknown>): Record<string, unknown> => {
-  if (resource.projection === "metadata") {
-    if (object["kind"] === undefined || object["kind"] === "PartialObjectMetadata") {
-      object["kind"] = resource.kind
-      object["apiVersion"] = Resource.apiVersion(resource)
-    }
-  } else if (object["kind"] === undefined || object["kind"] === "") {
-    object["kind"] = resource.kind
-    object["apiVersion"] = Resource.apiVersion(resource)
-  }
-  return object
-}
-
-/** The two fields that say what an object is. */
+/** The fields that name the kind of an object. */
 export const identity = (resource: Resource.Any): { readonly apiVersion: string; readonly kind: string } => ({
   apiVersion: Resource.apiVersion(resource),
   kind: resource.kind
@@ -148,19 +138,19 @@ export const deleteOptions = (
 })
 
 /**
- * Which page of a collection is deleted next: an API server ends a call after a minute, and a large collection in one call would never
- * be gone. What was deleted of a page that failed stays deleted.
+ * Which page of a collection is deleted next: an API server ends a call after a minute, which is too short for a large collection.
+ * What was deleted of a page that failed stays deleted.
  */
 export interface Page {
-  /** Objects in it. */
+  /** The most objects in it. */
   readonly limit: number
-  /** Token of the page before; none is the beginning. */
+  /** Token of the page before; undefined for the first page. */
   readonly continue: string | undefined
-  /** An expired token has brought it back to the beginning. */
+  /** True once an expired token has made it begin with the first page again. */
   readonly restarted: boolean
 }
 
-/** So many times smaller is the next page where one took the server too long. */
+/** By this factor pages become smaller after one that took the server too long. */
 const shrink = 10
 
 export const firstPage = (limit: number, token: string | undefined): Page => ({
@@ -169,14 +159,14 @@ export const firstPage = (limit: number, token: string | undefined): Page => ({
   restarted: false
 })
 
-/** Undefined where it ends: with the page, or with its failure. */
+/** Undefined when there is no next page: after the last one, or after a failure. */
 export const nextPage = (place: Page, done: Result.Result<ListMeta, ApiError.ApiError>): Page | undefined => {
   if (Result.isFailure(done)) return pageAfter(place, done.failure)
   const token = done.success.continue
   return token === undefined || token === "" ? undefined : { ...place, continue: token }
 }
 
-/** Only the server's word that its time is over makes pages smaller: one that does not answer would not answer then either. */
+/** Pages become smaller only after a timeout that the server reports: a server that does not respond would not respond to a smaller one either. */
 const pageAfter = (place: Page, error: ApiError.ApiError): Page | undefined => {
   if (ApiError.hasReason(error, "Timeout") && error.status !== undefined && place.limit > 1) {
     return { ...place, limit: Math.ceil(place.limit / shrink) }

@@ -1,8 +1,7 @@
 /**
- * Leader election over a Lease: the acquire–renew–release loop around `lease.ts`, and the layer that provides `Leadership`.
- * It promises that a term is over no later than the renew deadline after the *sending* of the last renewal that succeeded,
- * whatever the server, the network or its own renewals do, and that closing a term never waits for ever. What happens after
- * a loss is the caller's policy. States and invariants: docs/design/leadership.md.
+ * Leader election over a Lease: the loop that acquires, renews and releases it, and the layer that provides `Leadership`. Two promises hold
+ * whatever the server, the network or a renewal does: a term ends no later than the renew deadline after the last successful renewal was *sent*,
+ * and closing a term never blocks forever. The caller decides what a loss means for the process. States and invariants: docs/design/leadership.md.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -32,23 +31,23 @@ import * as LeadershipTerm from "./leadershipTerm.ts"
 
 /** The lease, the identity of the candidate, and the timing. */
 export interface Options {
-  /** Of the Lease. */
+  /** Namespace of the Lease. */
   readonly namespace: string
   /** Name of the Lease. */
   readonly name: string
-  /** `<hostname>_<uuid>`; the edge makes it, because only it knows the host. */
+  /** `<hostname>_<uuid>`. The caller provides it, because only the platform knows the host name. */
   readonly identity: string
-  /** 15 s unless said otherwise. */
+  /** Default: 15 s. */
   readonly leaseDuration?: Duration.Input | undefined
-  /** 10 s unless said otherwise. */
+  /** Default: 10 s. */
   readonly renewDeadline?: Duration.Input | undefined
-  /** 2 s unless said otherwise. */
+  /** Default: 2 s. */
   readonly retryPeriod?: Duration.Input | undefined
   /** Merged into the labels of the Lease. */
   readonly labels?: Readonly<Record<string, string>> | undefined
-  /** Renews in a thread of its own; without one the lease is renewed where everything else runs. */
+  /** Renews the lease in a thread of its own. Default: the lease is renewed in the main thread. */
   readonly keeper?: Renewal.Keeper | undefined
-  /** Hand the lease over on a clean stop; true unless said otherwise. Otherwise it runs out by itself. */
+  /** Releases the lease on a clean stop; if false, the lease expires. Default: true. */
   readonly releaseOnStop?: boolean | undefined
 }
 
@@ -56,13 +55,13 @@ const masterStatus = Metric.gauge("leader_election_master_status", {
   description: "1 while this process leads, by name of the lease"
 })
 
-/** Provides `Leadership` by election. Fails, before anything is sent, when the durations leave no room for one another. */
+/** Provides `Leadership` by election. Fails before the first request if the durations contradict each other. */
 export const layer = (
   options: Options
 ): Layer.Layer<Leadership, LeasePolicy.ElectionConfigError, KubeClient | Recorder> =>
   Layer.effect(Leadership, make(options))
 
-/** Contends for the lease for as long as the scope is open. Fails where durations contradict each other. */
+/** Competes for the lease for as long as the scope is open. Fails if the durations contradict each other. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const settings = yield* Effect.fromResult(settingsOf(options))
   const client = yield* KubeClient
@@ -112,7 +111,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   })
 })
 
-/** The options in milliseconds, checked. A duration that cannot be read fails like one that does not fit. */
+/** The validated options, in milliseconds. A duration that cannot be parsed fails in the same way as one that is out of range. */
 export const settingsOf = (options: Options): Result.Result<LeasePolicy.Settings, LeasePolicy.ElectionConfigError> =>
   LeasePolicy.validate({
     identity: options.identity,
@@ -135,18 +134,18 @@ interface Election {
   readonly follow: (noticed: (lease: Lease) => Effect.Effect<void>) => Effect.Effect<never>
   /** 1 while leading. Source: client-go leader_election_master_status. */
   readonly status: Metric.Metric<number, unknown>
-  /** Its series begin: of a lease without a candidate they would report a missing leader. */
+  /** Starts the metric series of this lease. A lease without a candidate has none: its series would report a missing leader. */
   readonly contends: Effect.Effect<void>
   readonly publish: (holder: string | undefined) => Effect.Effect<unknown>
   readonly announce: (message: string) => Effect.Effect<void>
-  /** The term whose work may still be running, ended or not. */
+  /** The term whose controllers may still be running, even if the term has ended. */
   leadershipTerm: LeadershipTerm.LeadershipTerm | undefined
 }
 
-/** Milliseconds after the end of a lease from which work that still runs is reported. */
+/** Controllers that still run so many milliseconds after the lease has expired fail the liveness probe. */
 const grace = 20_000
 
-/** What liveness says: the term must be over, and its work has not ended. Undefined while all is well, on a standby too. */
+/** The message of the liveness probe if the term has ended and its controllers still run. Undefined otherwise, on a standby too. */
 const overdue = ({ label, settings, leadershipTerm }: Election): string | undefined => {
   if (leadershipTerm === undefined) return undefined
   const silence = settings.renewDeadline - leadershipTerm.remainingUnsafe()
@@ -156,8 +155,8 @@ const overdue = ({ label, settings, leadershipTerm }: Election): string | undefi
 }
 
 /**
- * The finaliser that gives the lease back is registered before the first try: a try that is interrupted may already have
- * reached the server. That of the leadership term is registered after it, so it runs before: no renewal is started once we release.
+ * The finalizer that releases the lease is registered before the first attempt, because an attempt that is interrupted may have reached the server.
+ * The finalizer of the term is registered later, so it runs first: no renewal starts after the release.
  */
 const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Effect<Term, never, Scope.Scope> =>
   Effect.uninterruptibleMask((restore) =>
@@ -166,7 +165,7 @@ const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Ef
       yield* restore(Semaphore.take(oneAtATime, 1))
       yield* Scope.addFinalizer(scope, Semaphore.release(oneAtATime, 1))
       yield* election.contends
-      yield* Scope.addFinalizer(scope, giveBack(election))
+      yield* Scope.addFinalizer(scope, releaseInTime(election))
       const sentAt = yield* restore(contend(election))
       const keeping = election.keep(sentAt)
       const leadershipTerm = yield* LeadershipTerm.make(election.settings, sentAt, keeping?.provenUnsafe)
@@ -179,7 +178,7 @@ const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Ef
       yield* Scope.addFinalizer(
         scope,
         Effect.suspend(() => {
-          // Not awaited: a renewal that cannot be interrupted must not hold up the release, whose conflict retry expects it.
+          // Not awaited: a renewal that cannot be interrupted must not delay the release, which retries on a conflict.
           leadershipTerm.endUnsafe("Released", "the term was closed")
           for (const fiber of fibers) fiber.interruptUnsafe()
           election.leadershipTerm = undefined
@@ -193,7 +192,7 @@ const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Ef
     })
   )
 
-/** Waits for the lease with an eye on it; answers when the write that got it was sent. */
+/** Watches the lease and tries to acquire it. Returns when the write that acquired it was sent. */
 const contend = (election: Election): Effect.Effect<number> =>
   Effect.suspend(() => {
     const freed = Latch.makeUnsafe(false)
@@ -206,28 +205,28 @@ const contend = (election: Election): Effect.Effect<number> =>
         })
       )
     const { keeper } = election
-    // Not awaited at the end: however the watch hangs, it must not use up the term that has begun.
+    // The watch is interrupted but not awaited: a watch that hangs must not use up the time of the new term.
     return Effect.acquireUseRelease(
       Effect.forkDetach(election.follow(noticed)),
-      () => Effect.andThen(keeper?.prepare ?? Effect.void, trying(election, freed)),
+      () => Effect.andThen(keeper?.prepare ?? Effect.void, tryToAcquire(election, freed)),
       (fiber) => Effect.sync(() => fiber.interruptUnsafe())
     )
   })
 
-/** Tries until we hold the lease, at once when it is `freed`. Errors are logged and outlived. */
-const trying = Effect.fnUntraced(function* (election: Election, freed: Latch.Latch) {
+/** Tries until this candidate holds the lease; tries at once when `freed` opens. Errors are logged, and the next attempt follows. */
+const tryToAcquire = Effect.fnUntraced(function* (election: Election, freed: Latch.Latch) {
   const { candidate, settings } = election
   let last = ""
   yield* Effect.logInfo(`waiting for lease ${election.label} as ${settings.identity}`)
   while (true) {
-    // Before the look: what is given back from here on is news.
+    // Closed before the read, so that a release during the read opens it again.
     freed.closeUnsafe()
     const tried = yield* Effect.result(candidate.attempt)
     let problem = ""
     if (Result.isFailure(tried)) problem = tried.failure.message
     else if (tried.success._tag === "Held") {
       yield* election.publish(settings.identity)
-      // An answer older than the deadline proves nothing any more.
+      // A response that arrives after the renew deadline proves no leadership.
       if ((yield* Candidate.monotonicMillis) < LeasePolicy.validUntil(tried.success.sentAt, settings)) {
         return tried.success.sentAt
       }
@@ -244,7 +243,7 @@ const trying = Effect.fnUntraced(function* (election: Election, freed: Latch.Lat
   }
 })
 
-/** Renews for as long as the term lasts: by the keeper if there is one, and in this thread from when there is none any more. */
+/** Renews for as long as the term lasts: in the keeper's thread if there is one, and in the main thread after the keeper has ended. */
 const renewing = (
   election: Election,
   leadershipTerm: LeadershipTerm.LeadershipTerm,
@@ -282,11 +281,11 @@ const renewing = (
       ? Effect.andThen(Effect.logWarning(`lease ${label} is renewed in the main thread from now on`), here)
       : Effect.void
   )
-  // A term that is over is not kept, however long its work takes to end.
+  // Stops renewing as soon as the term is lost, even if its controllers still run.
   return Effect.andThen(Effect.raceFirst(keeping.run(kept), leadershipTerm.term.lost), alone)
 }
 
-/** Runs the effect when it is called for the first time, then never again; whoever is interrupted first leaves it to the other. */
+/** Runs the effect on the first call only. */
 const once = (effect: Effect.Effect<void>): Effect.Effect<Effect.Effect<void>> =>
   Effect.sync(() => {
     let done = false
@@ -299,21 +298,21 @@ const once = (effect: Effect.Effect<void>): Effect.Effect<Effect.Effect<void>> =
     )
   })
 
-/** Publishes the end of a term. The term has ended by then, so the reason is available at once. */
+/** Publishes the end of a term, after it has ended. */
 const ended = Effect.fnUntraced(function* (election: Election, leadershipTerm: LeadershipTerm.LeadershipTerm) {
   const lost = yield* leadershipTerm.term.lost
   yield* Metric.update(election.status, 0)
-  // What a loss means, and how loud that is, is for whoever works under the term to say.
+  // Logged at debug level only: the caller decides what a loss means and logs it.
   yield* Effect.logDebug(`no longer leading: ${lost.message}`)
   yield* election.publish(election.candidate.holderUnsafe())
   yield* election.announce("stopped leading")
 })
 
 /**
- * Releases if the server may have us as holder, all tries within one limit that holds even against a call that cannot be
- * interrupted. By now everything inside the term is closed.
+ * Releases the lease if the server may still name this candidate as its holder. All attempts share one limit, which holds even if a call cannot be
+ * interrupted. Everything inside the term is closed by now.
  */
-const giveBack = (election: Election): Effect.Effect<void> =>
+const releaseInTime = (election: Election): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (!election.releaseOnStop || !election.candidate.mayHoldUnsafe()) return Effect.void
     return Effect.gen(function* () {
@@ -324,7 +323,7 @@ const giveBack = (election: Election): Effect.Effect<void> =>
       const exit = yield* Effect.timeoutOption(Fiber.await(fiber), limit)
       if (Option.isNone(exit)) {
         fiber.interruptUnsafe()
-        yield* Effect.logWarning(`lease ${election.label} could not be released in time; it runs out by itself`)
+        yield* Effect.logWarning(`lease ${election.label} could not be released in time; it will expire`)
         if (limit < own) yield* (yield* Shutdown.Shutdown).giveUp([`the release of lease ${election.label}`])
       }
     })
@@ -340,7 +339,7 @@ const releasing = Effect.fnUntraced(function* (election: Election) {
       if (released.success) yield* Effect.logInfo(`released lease ${election.label}`)
       return
     }
-    // A renewal that was still on its way got there first: look again, at once the first time. Anything else may pass.
+    // A conflict means that a renewal in flight was stored first: read again, the first time without a pause. Other errors may be transient.
     const conflict = ApiError.hasReason(released.failure, "Conflict")
     if (!conflict && !ApiError.isTransient(released.failure)) {
       return yield* Effect.logWarning(`cannot release lease ${election.label}: ${released.failure.message}`)

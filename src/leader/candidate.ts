@@ -1,7 +1,7 @@
 /**
- * One candidate's view of one Lease and the calls it makes: a try to hold it (fast path without a read when we hold it
- * already) and a release. It keeps what it saw last; when to try, and what a result means for a term, is `Election`'s business.
- * Every write carries the resource version it was decided on, so the server lets at most one candidate through.
+ * One candidate's view of one Lease, and its calls: an attempt to hold the lease, which skips the read while it holds it already, and a release. It
+ * remembers the record that it saw last. `Election` decides when to try and what a result means for a term. Every write carries the resource
+ * version that it was based on, so the server accepts at most one candidate.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -22,37 +22,37 @@ export interface Options {
 }
 
 export type Attempt =
-  /** The server has us as holder, by a write that was sent at this monotonic millisecond. */
+  /** The server names this candidate as the holder since a write that was sent at this monotonic millisecond. */
   | { readonly _tag: "Held"; readonly sentAt: number }
-  /** The other holder; undefined when another writer was faster and the lease was not read again yet. */
+  /** The other holder; undefined after a conflict, because the lease has not been read again yet. */
   | { readonly _tag: "Waiting"; readonly holder: string | undefined }
 
-/** What it takes to renew a lease that is held, wherever that is done. */
+/** What a thread needs to renew a lease that is held. */
 export interface Kept {
   /** The lease as the server stored it last. */
   readonly lease: Lease
-  /** Microseconds of the last record written: the next one must be later, even when the wall clock is not. */
+  /** Microseconds of the last record written. The next one must be later, even if the wall clock has been set back. */
   readonly stamp: number
 }
 
 export interface Candidate {
-  /** One try to get or keep the lease. */
+  /** One attempt to acquire or renew the lease. */
   readonly attempt: Effect.Effect<Attempt, ApiError.ApiError>
-  /** Writes the lease free if we hold it, and answers whether we did; `Conflict` means: look again. */
+  /** Clears the holder if this candidate holds the lease, and returns whether it did. After a `Conflict`, read again. */
   readonly release: Effect.Effect<boolean, ApiError.ApiError>
-  /** A record that was observed just now, perhaps later than it was written. It only sets since when other holders are waited for. */
+  /** A record that the watch has delivered just now. It only sets the time from which the expiry of another holder is counted. */
   readonly noticed: (lease: Lease) => Effect.Effect<void>
-  /** What was stored when we last knew; to be asked after a success. */
+  /** The record that was stored last; defined after a success. */
   readonly keptUnsafe: () => Kept
-  /** The lease was renewed in our name, by a write sent at this monotonic millisecond; nothing of ours was on its way. */
+  /** Records a renewal by the keeper, sent at this monotonic millisecond. This candidate must have no request in flight. */
   readonly adoptUnsafe: (kept: Kept, sentAt: number, now: number) => void
-  /** False only when we know that the server does not have us as holder. */
+  /** False only when it is certain that the server does not name this candidate as the holder. */
   readonly mayHoldUnsafe: () => boolean
   /** When the last write that succeeded was sent, in monotonic milliseconds; undefined before the first. */
   readonly sentAtUnsafe: () => number | undefined
-  /** The lease as seen last; undefined when there is none or nothing was seen yet. */
+  /** The lease as it was seen last; undefined if there is none or none was seen yet. */
   readonly leaseUnsafe: () => Lease | undefined
-  /** The holder seen last, unless that is us. */
+  /** The holder that was seen last, unless that is this candidate. */
   readonly holderUnsafe: () => string | undefined
 }
 
@@ -67,7 +67,7 @@ const slowPath = Metric.counter("leader_election_slowpath_total", {
   incremental: true
 })
 
-/** Shows the series before there is anything to count. */
+/** Starts the series at zero. */
 export const preset = (name: string): Effect.Effect<void> => Metric.update(Metric.withAttributes(slowPath, { name }), 0)
 
 interface State {
@@ -75,10 +75,10 @@ interface State {
   /** The lease as the server sent it last; its resource version is what the next write is based on. */
   lease: Lease | undefined
   observed: LeasePolicy.Observed | undefined
-  /** From the sending of a write that names us until a read that names another holder. */
+  /** True from the moment a write that names this candidate is sent, until a read names another holder. */
   mayHold: boolean
   sentAt: number | undefined
-  /** Microseconds of the last record we wrote: the next one must differ, even when the wall clock stands still or steps back. */
+  /** Microseconds of the last record that was written. The next one must differ, even if the wall clock stands still or is set back. */
   stamp: number
 }
 
@@ -90,7 +90,7 @@ export const make = (options: Options): Candidate => {
     noticed: (lease) => Effect.map(monotonicMillis, (now) => noticed(state, lease, now)),
     keptUnsafe: () => ({ lease: state.lease ?? { metadata: nameOf(options) }, stamp: state.stamp }),
     adoptUnsafe: ({ lease, stamp }, sentAt, now) => {
-      saw(state, lease, now)
+      recordSeen(state, lease, now)
       state.stamp = Math.max(state.stamp, stamp)
       state.sentAt = sentAt
     },
@@ -121,7 +121,7 @@ const attempt = Effect.fnUntraced(function* (state: State) {
     state.options.settings,
     yield* monotonicMillis
   )
-  // A leader takes nothing over: a record that is not its own any more is the end of its term, whoever holds it.
+  // A leader does not take the lease over: if the record does not name it any more, its term ends, whoever holds the lease now.
   if (leading && lease !== undefined && !holds(state)) return waiting(state.observed?.holder ?? "")
   if (decision._tag === "Wait") return waiting(decision.holder)
   return yield* write(state, lease).pipe(
@@ -142,27 +142,27 @@ const read = Effect.fnUntraced(function* (state: State) {
       () => Effect.succeed(undefined)
     )
   )
-  saw(state, lease, yield* monotonicMillis)
+  recordSeen(state, lease, yield* monotonicMillis)
   return lease
 })
 
-/** Synchronous: the lease, what it means and what we may hold always belong together. */
-const saw = (state: State, lease: Lease | undefined, now: number): void => {
+/** Synchronous, so that the record, its observation and `mayHold` always belong together. */
+const recordSeen = (state: State, lease: Lease | undefined, now: number): void => {
   state.lease = lease
   state.observed = LeasePolicy.observe(state.observed, lease, state.options.settings, now)
   state.mayHold = lease !== undefined && holds(state)
 }
 
 /**
- * What we hold, and on which version the next write is based, only our own calls tell: a write of ours may be on its way, and what
- * was noticed may be older than it. An old record that is noticed late makes us wait longer, never shorter.
+ * Only this candidate's own calls update what it holds and which version its next write is based on: a write may be in flight, and the watched
+ * record may be older. An old record that arrives late makes the candidate wait longer, never shorter.
  */
 const noticed = (state: State, lease: Lease, now: number): void => {
   if (state.mayHold || lease.spec?.holderIdentity === state.options.settings.identity) return
   state.observed = LeasePolicy.observe(state.observed, lease, state.options.settings, now)
 }
 
-/** Writes us in; on success no other candidate can hold the lease as long as this record stands. */
+/** Writes this candidate as the holder. After a success, no other candidate can hold the lease while this record stands. */
 const write = Effect.fnUntraced(function* (state: State, lease: Lease | undefined) {
   const { client, namespace, settings } = state.options
   const spec = LeasePolicy.held(lease?.spec, settings, yield* nextStamp(state))
@@ -174,8 +174,8 @@ const write = Effect.fnUntraced(function* (state: State, lease: Lease | undefine
     lease === undefined
       ? client.create(Lease, { metadata, spec }, { ...options, namespace })
       : client.update(Lease, { ...lease, metadata, spec }, options)
-  saw(state, yield* bounded(sent, state), yield* monotonicMillis)
-  // The answer is the stored record; if it does not name us, some admission rewrote it and we lead nothing.
+  recordSeen(state, yield* bounded(sent, state), yield* monotonicMillis)
+  // The response is the stored record. If it does not name this candidate, an admission plugin has changed it, and the candidate does not lead.
   if (!holds(state)) return waiting(state.observed?.holder)
   state.sentAt = sentAt
   return { _tag: "Held", sentAt } satisfies Attempt
@@ -189,10 +189,10 @@ const release = Effect.fnUntraced(function* (state: State) {
     return false
   }
   const spec = LeasePolicy.released(lease.spec ?? {}, yield* nextStamp(state))
-  // Whatever becomes of this write, the next try has to look first.
+  // Whatever the result of this write is, the next attempt has to read first.
   state.lease = undefined
   const sent = client.update(Lease, { ...lease, spec }, { timeout: callTimeout(settings) })
-  saw(state, yield* bounded(sent, state), yield* monotonicMillis)
+  recordSeen(state, yield* bounded(sent, state), yield* monotonicMillis)
   return true
 })
 
@@ -207,10 +207,10 @@ const metadataOf = (options: Options, lease: Lease | undefined) => {
 const nextStamp = (state: State): Effect.Effect<number> =>
   Effect.map(Clock.currentTimeNanos, (nanos) => (state.stamp = Math.max(Number(nanos / 1000n), state.stamp + 1)))
 
-/** Of one call. Half the renew deadline, so that one lost request does not cost the term. Source: controller-runtime. */
+/** The timeout of one call: half the renew deadline, so that one lost request does not end the term. Source: controller-runtime. */
 const callTimeout = (settings: LeasePolicy.Settings): number => Math.max(1000, settings.renewDeadline / 2)
 
-/** The client keeps its own deadline; this one is for a client that does not. */
+/** Bounds a call even if the client ignores its own timeout. */
 const bounded = <A>(call: Effect.Effect<A, ApiError.ApiError>, state: State): Effect.Effect<A, ApiError.ApiError> => {
   const { namespace, name, settings } = state.options
   const duration = Duration.millis(callTimeout(settings))

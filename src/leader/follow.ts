@@ -1,7 +1,7 @@
 /**
- * A standby's eyes on the Lease: it watches it, so that the time a record has stood unchanged is counted from when it appeared
- * and not from the next look, and a lease that was given back is tried for at once. It decides nothing and takes nothing: every
- * takeover is still made after a read of its own. A watch that cannot be had costs time, never safety.
+ * The watch of a standby on the Lease. With it, the time for which a record has stood unchanged counts from the moment it appeared, not from the
+ * next read, and a released lease is tried for at once. The watch decides nothing: every takeover is based on a read of its own. Without a watch, a
+ * takeover is later, but as safe.
  */
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -20,16 +20,16 @@ export interface Options {
   readonly noticed: (lease: Lease) => Effect.Effect<void>
 }
 
-/** Follows for as long as it runs; it never ends by itself and never fails. */
+/** Watches until it is interrupted; it never ends by itself and never fails. */
 export const follow = ({ client, name, namespace, noticed, settings }: Options): Effect.Effect<never> =>
-  // Without a version: the present state comes first, so no list is needed.
+  // Without a resource version the watch begins with the present state, so no list is needed.
   client.watch(Lease, { namespace, fieldSelector: `metadata.name=${name}` }).pipe(
     Stream.runForEach((event) => (isRecord(event, name) ? noticed(event.object) : Effect.void)),
-    // An end is usual, and cheap to mend. A refusal will rather stay.
+    // Watches end regularly and can be reopened at once. A rejected watch is likely to be rejected again.
     Effect.as(settings.retryPeriod),
     Effect.catchCause((cause) =>
       Effect.as(
-        Effect.logDebug(`cannot watch lease ${namespace}/${name}; looking at it instead`, cause),
+        Effect.logDebug(`cannot watch lease ${namespace}/${name}; polling it instead`, cause),
         settings.leaseDuration
       )
     ),
@@ -37,7 +37,7 @@ export const follow = ({ client, name, namespace, noticed, settings }: Options):
     Effect.forever
   )
 
-/** A lease that was deleted says nothing new: its holder may not know. A server may know no field selectors. */
+/** A deletion is ignored: the holder may not know of it and may still lead. The name is compared again for servers that ignore field selectors. */
 const isRecord = (event: WatchEvent, name: string): event is WatchEvent & { readonly object: Lease } =>
   (event.type === "ADDED" || event.type === "MODIFIED") && nameOf(event.object) === name
 

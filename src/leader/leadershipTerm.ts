@@ -1,7 +1,6 @@
 /**
- * The state of one term: until when leadership is proven, whether and why it ended, and the watchdog that ends it in time.
- * The watchdog only reads the clock and that moment, so no renewal, however it hangs, can keep a term alive. A term that has
- * ended never begins again.
+ * The state of one term: until when leadership is proven, whether and why it ended, and the watchdog that ends it in time. The watchdog reads only
+ * the clock and that time, so a renewal that hangs cannot keep a term alive. A term that has ended does not begin again.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -16,13 +15,13 @@ export interface LeadershipTerm {
   readonly endUnsafe: (reason: LeaderLost["reason"], message: string) => void
   /** A renewal sent at `sentAt` (monotonic milliseconds) succeeded. */
   readonly renewedUnsafe: (sentAt: number) => void
-  /** A renewal failed: only kept for the message. */
+  /** A renewal failed; kept for the message only. */
   readonly failedUnsafe: (message: string) => void
   /** Milliseconds for which the term is still proven; zero or less when it is not. */
   readonly remainingUnsafe: () => number
 }
 
-/** `provenUnsafe` returns when the last renewal that another thread made for us was sent, in monotonic milliseconds. */
+/** `provenUnsafe` returns when the keeper's last successful renewal was sent, in monotonic milliseconds. */
 export const make = (
   settings: LeasePolicy.Settings,
   sentAt: number,
@@ -40,7 +39,7 @@ const makeUnsafe = (
 ): LeadershipTerm => {
   /** Monotonic milliseconds. Only moves forward, and only while the term is still valid. */
   let until = LeasePolicy.validUntil(sentAt, settings)
-  /** It was seen without proof: what comes later proves nothing any more. */
+  /** The term was seen expired: a renewal that arrives later does not revive it. */
   let expired = false
   let lastError = ""
   const lost = Deferred.makeUnsafe<LeaderLost>()

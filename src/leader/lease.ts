@@ -1,8 +1,7 @@
 /**
- * The decision of leader election, pure: what a Lease record means to this candidate and what to write next.
- * A record is judged only by how long it has stayed unchanged on the local monotonic clock; its timestamps are written
- * for humans and are never read, so skewed or stepping wall clocks cannot make two leaders. Source: client-go
- * tools/leaderelection (semantics). Talking to the server and waiting are `Election`'s business.
+ * The decisions of leader election as pure functions: what a Lease record means for this candidate, and which record it writes next. A record is
+ * judged only by how long it has stayed unchanged on the local monotonic clock. Its timestamps are informative and are never read, so clock skew
+ * cannot make two leaders. `Election` talks to the server and waits. Source: client-go tools/leaderelection.
  */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -13,21 +12,21 @@ import type { Lease } from "../kube/resources.ts"
 export interface Settings {
   /** `<hostname>_<uuid>`: unique to this process and this election. */
   readonly identity: string
-  /** How long others wait after the last change they saw before they take over. */
+  /** How long other candidates wait after the last change that they saw before they take over. */
   readonly leaseDuration: number
-  /** How long after its last success a leader still believes in itself. Shorter than the lease: the difference is what work has to stop in. */
+  /** How long a leader keeps leading after its last successful renewal. Shorter than the lease: its controllers have the difference to stop in. */
   readonly renewDeadline: number
-  /** Pause between two tries. */
+  /** Pause between two attempts. */
   readonly retryPeriod: number
 }
 
 /** Settings of an election that cannot work; the message is one sentence for the user. */
 export class ElectionConfigError extends Data.TaggedError("ElectionConfigError")<{ readonly message: string }> {}
 
-/** Tries to acquire are spread over retryPeriod × 1 … 2.2, so that standbys do not march in step. Source: client-go JitterFactor. */
+/** Attempts to acquire are spread over retryPeriod × 1 … 2.2, so that standbys do not try all at once. Source: client-go JitterFactor. */
 export const jitterFactor = 1.2
 
-/** Checks that the three durations leave room for one another. */
+/** Checks that leaseDuration > renewDeadline > retryPeriod × jitterFactor. */
 export const validate = (settings: Settings): Result.Result<Settings, ElectionConfigError> => {
   const { identity, leaseDuration, renewDeadline, retryPeriod } = settings
   const text = (millis: number) => (Number.isFinite(millis) ? Duration.format(Duration.millis(millis)) : String(millis))
@@ -52,21 +51,21 @@ export const validate = (settings: Settings): Result.Result<Settings, ElectionCo
   return Result.succeed(settings)
 }
 
-/** What is known of the record, and since when (monotonic milliseconds) it has been exactly that. */
+/** The record that was seen last, and since when (monotonic milliseconds) it has been unchanged. */
 export interface Observed {
   /** The record as text: two records are the same only if nothing in them differs. */
   readonly record: string
   /** Empty when the lease has no holder. */
   readonly holder: string
-  /** Milliseconds that the holder's silence must last before the lease is free. */
+  /** The lease is free after the record has been unchanged for so many milliseconds. */
   readonly validFor: number
   readonly since: number
 }
 
 /**
- * Looks at a record that was just received. Only a record that differs restarts the clock, and only from now, the moment it
- * got here: the holder wrote it earlier, so it gives up before we take over. A lease that is gone (`undefined`) leaves what we
- * knew in force: its holder may still believe in itself.
+ * Compares a record that was just received with the last one. Only a different record restarts the clock, and from now, when it arrived: the holder
+ * wrote it earlier, so the holder stops leading before this candidate takes over. If the lease was deleted (`undefined`), the last record stays in
+ * force: its holder may still lead.
  */
 export const observe = (
   previous: Observed | undefined,
@@ -85,14 +84,14 @@ export const observe = (
 export type Decision =
   /** There is no lease: create it. */
   | { readonly _tag: "Create" }
-  /** It is free or its holder went silent: write ourselves in, one transition more. */
+  /** It is free or has expired: write this candidate as the holder and count one transition more. */
   | { readonly _tag: "Take" }
-  /** It is ours: renew. */
+  /** This candidate holds it: renew. */
   | { readonly _tag: "Renew" }
   /** Another candidate holds it until `until` (monotonic milliseconds) at least. */
   | { readonly _tag: "Wait"; readonly holder: string; readonly until: number }
 
-/** `exists`: whether the server has a lease now; `observed` what the last one said. */
+/** `exists`: whether the server has a lease now. `observed`: the record that was seen last. */
 export const decide = (observed: Observed | undefined, exists: boolean, settings: Settings, now: number): Decision => {
   if (observed !== undefined && observed.holder !== "" && observed.holder !== settings.identity) {
     const until = observed.since + observed.validFor
@@ -103,27 +102,27 @@ export const decide = (observed: Observed | undefined, exists: boolean, settings
 }
 
 /**
- * The moment (monotonic milliseconds) at which a leader stops believing in itself, given when it *sent* the last write that
- * succeeded. Counted from the sending: others count from receiving what that write produced, which is later.
+ * When (monotonic milliseconds) a leader stops leading, given when it *sent* its last successful write. Other candidates count from when they
+ * receive the record of that write, which is later.
  */
 export const validUntil = (sentAt: number, settings: Settings): number => sentAt + settings.renewDeadline
 
 /**
- * How many milliseconds to spend on a release: one renew deadline at most, and no longer than the lease lasts anyway (counted
- * from the sending of the last success), but a second in any case.
+ * How many milliseconds a release may take: at most one renew deadline, and at most the rest of the lease, counted from the last successful write,
+ * but at least one second.
  */
 export const releaseLimit = (sentAt: number | undefined, settings: Settings, now: number): number =>
   sentAt === undefined
     ? settings.renewDeadline
     : Math.min(settings.renewDeadline, Math.max(1000, sentAt + settings.leaseDuration - now))
 
-/** How long to wait before the next try to acquire; `random` is in [0, 1). */
+/** How long to wait before the next attempt to acquire; `random` is in [0, 1). */
 export const acquireDelay = (settings: Settings, random: number): number =>
   Math.round(settings.retryPeriod * (1 + jitterFactor * random))
 
 type Spec = NonNullable<Lease["spec"]>
 
-/** The record with which this candidate creates, takes or renews the lease at wall time `micros` (for humans). */
+/** The record with which this candidate creates, takes over or renews the lease at wall time `micros`. */
 export const held = (previous: Spec | undefined, settings: Settings, micros: number): Spec => {
   const time = microTime(micros)
   const mine = previous?.holderIdentity === settings.identity
@@ -138,7 +137,7 @@ export const held = (previous: Spec | undefined, settings: Settings, micros: num
   }
 }
 
-/** The record that hands the lease to whoever comes next: no holder, and nothing worth waiting for. */
+/** The record that releases the lease: no holder, and a duration of one second. */
 export const released = (previous: Spec, micros: number): Spec => {
   const time = microTime(micros)
   return { ...previous, holderIdentity: "", leaseDurationSeconds: 1, acquireTime: time, renewTime: time }

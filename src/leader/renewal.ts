@@ -1,7 +1,7 @@
 /**
- * How a lease that is held stays held: a try every retry period. `loop` is the rhythm; a `Keeper` runs it
- * elsewhere, so that a busy event loop does not cost the lease. Whoever runs it, only the state of the term decides what a result
- * means, and a keeper that gives up is replaced by the loop in this thread.
+ * The renewal of a lease that is held: one attempt every retry period. `loop` is that schedule. A `Keeper` runs it in another thread, so that a
+ * busy event loop does not lose the lease. In both cases only the state of the term decides what a result means. When a keeper ends, the loop goes
+ * on in this thread.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -10,14 +10,14 @@ import type { Lease } from "../kube/resources.ts"
 import * as Candidate from "./candidate.ts"
 import type * as LeasePolicy from "./lease.ts"
 
-/** What became of one try. */
+/** The result of one attempt. */
 export type Heard =
   | { readonly _tag: "Renewed"; readonly sentAt: number; readonly lease: Lease; readonly stamp: number }
   | { readonly _tag: "Failed"; readonly message: string }
-  /** The other holder in the record; empty: none. */
+  /** The other holder in the record; empty if there is none. */
   | { readonly _tag: "Lost"; readonly holder: string }
 
-/** A lease that we hold, for a keeper. Plain data, for another thread. */
+/** A lease that is held, as plain data that can be sent to the thread of a keeper. */
 export interface Holding {
   readonly settings: LeasePolicy.Settings
   readonly namespace: string
@@ -25,21 +25,24 @@ export interface Holding {
   readonly labels: Readonly<Record<string, string>> | undefined
   /** As the server stored it last: the next write is based on it. */
   readonly lease: Lease
-  /** When the write that got it was sent, in monotonic milliseconds. */
+  /** When the write that acquired it was sent, in monotonic milliseconds. */
   readonly sentAt: number
-  /** Of the last record written; see `Candidate.Kept`. */
+  /** Microseconds of the last record written; see `Candidate.Kept`. */
   readonly stamp: number
 }
 
 export interface Keeping {
-  /** When the last renewal that succeeded was sent, in monotonic milliseconds, at this very moment: not when the message arrives. */
+  /**
+   * When the last successful renewal was sent, in monotonic milliseconds. Read from shared memory, so it is current even if the message of the
+   * renewal has not arrived yet.
+   */
   readonly provenUnsafe: () => number
-  /** Runs until it is interrupted; ends by itself only when the lease is no longer kept. */
+  /** Runs until it is interrupted; ends by itself only if the lease is not renewed any more. */
   readonly run: (heard: (heard: Heard) => Effect.Effect<void>) => Effect.Effect<void>
 }
 
 export interface Keeper {
-  /** A lease may soon have to be kept. Called as often as a candidate begins to wait; does not wait itself. */
+  /** Called when a candidate begins to wait for a lease, so that the thread can start. Does not wait for the thread. */
   readonly prepare: Effect.Effect<void>
   readonly keep: (holding: Holding) => Keeping
 }
@@ -48,16 +51,16 @@ export interface Rhythm {
   readonly candidate: Candidate.Candidate
   readonly settings: LeasePolicy.Settings
   readonly sentAt: number
-  /** The loop is over when it is false. */
+  /** The loop ends when this returns false. */
   readonly goesOnUnsafe: () => boolean
-  /** Asked before each try: false leaves this one out. */
+  /** Called before each attempt; false skips the attempt. */
   readonly mayRenewUnsafe: () => boolean
   readonly heard: (heard: Heard) => Effect.Effect<void>
 }
 
 /**
- * Tries every retry period, counted from the start of one try to the start of the next, so that slow answers do not use up the
- * deadline twice. It never ends a term for being late: that is the watchdog's part.
+ * Tries every retry period, counted from the start of one attempt to the start of the next, so that slow responses do not use up the deadline. A
+ * late renewal does not end the term here; the watchdog does that.
  */
 export const loop = Effect.fnUntraced(function* (rhythm: Rhythm) {
   let started = rhythm.sentAt
@@ -71,7 +74,7 @@ export const loop = Effect.fnUntraced(function* (rhythm: Rhythm) {
   }
 })
 
-/** Undefined: another writer was faster, and the next try has to look. */
+/** Undefined after a conflict: the next attempt reads first. */
 const meaning = (
   candidate: Candidate.Candidate,
   tried: Result.Result<Candidate.Attempt, ApiError.ApiError>

@@ -1,7 +1,7 @@
 /**
- * `Transport` over HTTP/1.1 on undici: one scoped dispatcher whose connections are reused, an identity asked for before every
- * request, and one more try with new credentials after a 401. It classifies failures and observes interruption at once;
- * deadlines, retries and idle detection belong above it. The only user of undici.
+ * `Transport` over HTTP/1.1 with undici: one dispatcher for each scope, whose connections are reused; the identity is read before every request,
+ * and a 401 is retried once with new credentials. It classifies failures and is interruptible at any time. Deadlines, retries and idle detection
+ * are the caller's. Only this module uses undici.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -23,18 +23,18 @@ import { type Query, type Request, Transport } from "../layers/Transport.ts"
 
 /** Settings of a transport. */
 export interface Options {
-  /** The user agent in the server's audit log; `effect-controller-manager` unless said otherwise. */
+  /** The User-Agent header, which audit logs show. Default: `effect-controller-manager`. */
   readonly userAgent?: string | undefined
 }
 
-/** A transport to whatever `Endpoint` says. */
+/** A transport to the server of the service `Endpoint`. */
 export const layerWith = (options: Options): Layer.Layer<Transport, never, Endpoint.Endpoint> =>
   Layer.effect(
     Transport,
     Effect.flatMap(Endpoint.Endpoint, (endpoint) => make(endpoint, options))
   )
 
-/** To the endpoint of the context. */
+/** The same with default options. */
 export const layer: Layer.Layer<Transport, never, Endpoint.Endpoint> = layerWith({})
 
 /** Connections are kept and shared until the scope closes. */
@@ -49,7 +49,7 @@ export const make = (
     const count = yield* RequestMetrics.make(host)
     const now = Monotonic.millis(yield* Clock.Clock)
     const observer = observing(count, detail)
-    // Behind a proxy it is the proxy that would be found.
+    // Behind a proxy the check would reach the proxy, not the server.
     const unanswered =
       endpoint.proxy === undefined ? yield* Unanswered.make(Unanswered.reach(endpoint.server)) : undefined
     const agent = options.userAgent ?? "effect-controller-manager"
@@ -60,7 +60,7 @@ export const make = (
     })
   })
 
-/** Error bodies are `Status` objects of a few kilobytes; what is longer is not one. */
+/** An error body is a `Status` object of a few kilobytes; a longer one is cut. */
 const maxErrorBody = 1024 * 1024
 
 type Open = (request: Request, form: "whole" | "stream") => Effect.Effect<Opened, ApiError.ApiError, Scope.Scope>
@@ -70,7 +70,7 @@ interface Opened {
   readonly exchange: Exchange
 }
 
-/** What was never sent took no time. Source: client-go rest.Request.request, which does not measure watches either. */
+/** A request that was never sent is not measured. Source: client-go rest.Request.request, which does not measure watches either. */
 const timed = <A>(
   { method }: Request,
   call: Effect.Effect<A, ApiError.ApiError>,
@@ -104,11 +104,11 @@ const watchWith = Effect.fnUntraced(function* (open: Open, server: string, reque
 
 interface Observer {
   /**
-   * Called for each attempt, with the size of its body unless it is a watch; the returned function is called at the end, with the code of the answer
-   * if there was one.
+   * Called for each attempt with the size of its body, unless it is a watch. The returned function is called at the end, with the status code if
+   * there was a response.
    */
   readonly attempt: (request: Request, bytes: number | undefined) => (code: number | undefined) => void
-  /** The body of an answer, in bytes. */
+  /** Called with the size of a response body in bytes. */
   readonly received: RequestMetrics.Detail["received"]
 }
 
@@ -121,7 +121,7 @@ const observing = (count: RequestMetrics.Count, detail: RequestMetrics.Detail | 
           count(method, code),
       received: () => undefined
     }
-  /** Of requests that were sent before; a request keeps its context through all attempts. */
+  /** Requests that were sent before; a retried request keeps its context. */
   const before = new WeakSet<ApiError.Context>()
   return {
     attempt: ({ context, method }, bytes) => {
@@ -137,21 +137,21 @@ const observing = (count: RequestMetrics.Count, detail: RequestMetrics.Detail | 
   }
 }
 
-/** What goes with each request, and who watches over it. */
-interface Around {
+/** What every request shares: its User-Agent, the metrics, and the check for unanswered requests. */
+interface Shared {
   readonly agent: string
   readonly observer: Observer
   readonly unanswered: Unanswered.Unanswered | undefined
 }
 
 /**
- * Sends a request and waits for the head of its answer; everything but a 2xx is read and fails. The exchange is aborted when
- * the scope closes, so an interrupted caller leaves no request behind.
+ * Sends a request and waits for the head of its response. A status other than 2xx fails after its body was read. The exchange is aborted when the
+ * scope closes, so an interrupted caller leaves no request behind.
  */
 const opener = (
   endpoint: Endpoint.Endpoint["Service"],
   connections: Connections.Connections,
-  { agent, observer, unanswered }: Around
+  { agent, observer, unanswered }: Shared
 ): Open => {
   const base = new URL(endpoint.server)
   const prefix = base.pathname.replace(/\/$/, "")
@@ -176,7 +176,7 @@ const opener = (
       return exchange.awaitHead
     }).pipe(
       Effect.mapError((cause) => Answer.broken(request.context, endpoint.server, cause)),
-      // What was never sent was no request.
+      // A request that was never sent is not counted.
       Effect.tapError((error) =>
         Effect.sync(() => (ApiError.hasReason(error, "LeaderFenced") ? undefined : ended(undefined)))
       )
@@ -212,7 +212,7 @@ const refuse = Effect.fnUntraced(function* (
   return yield* Answer.failure(request.context, head, body, yield* Clock.currentTimeMillis)
 })
 
-/** Milliseconds until the head of an answer must be there; a safety net, the deadline of a call is its caller's. */
+/** Milliseconds until the head of a response must have arrived. Only a safety net: callers set their own deadlines. */
 const headersTimeout = 300_000
 
 const dispatchOptions = (
@@ -232,7 +232,7 @@ const dispatchOptions = (
     ...(request.body === undefined ? {} : { "content-type": request.contentType ?? "application/json" }),
     ...(Redacted.value(identity.headers) as Record<string, string | Array<string>>)
   },
-  // API servers read the body of a DELETE; undici otherwise gives up a connection on which it has sent one.
+  // API servers read the body of a DELETE. By default undici would close the connection after it.
   reset: false,
   headersTimeout
 })

@@ -1,7 +1,7 @@
 /**
- * Finds the cluster to talk to: an explicit kubeconfig, then `KUBECONFIG`, then the service account of a pod, then
- * `~/.kube/config`. What it finds it checks, reads once, and answers with as an `Endpoint`; environment and paths are
- * parameters. Credentials are client-node's `KubeConfig`'s business, mended where it needs it (`kubeconfig/credentials.ts`).
+ * Finds the cluster to connect to: an explicit kubeconfig, then `KUBECONFIG`, then the service account of a pod, then `~/.kube/config`. It
+ * validates what it finds, reads the credentials once, and returns an `Endpoint`. Environment and paths are parameters. `KubeConfig` of client-node
+ * handles credentials, with the corrections of `kubeconfig/credentials.ts`.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -16,12 +16,12 @@ import * as Entries from "./kubeconfig/entries.ts"
 
 export { KubeConfigError } from "./kubeconfig/document.ts"
 
-/** Nothing was asked for and nothing was found: no kubeconfig, and this is not a pod. */
+/** No setting names a cluster, there is no kubeconfig, and the process does not run in a pod. */
 export class NotConfigured extends Data.TaggedError("NotConfigured")<{ readonly message: string }> {}
 
 /** Where to look. */
 export interface Options {
-  /** `auto`: a kubeconfig that was named, else the pod's account, else `~/.kube/config`. The others: only that. */
+  /** `auto`: a kubeconfig that a setting names, else the pod's service account, else `~/.kube/config`. The other modes look in one place only. */
   readonly mode: "auto" | "kubeconfig" | "in-cluster"
   /** `--kubeconfig`. */
   readonly path?: string | undefined
@@ -33,11 +33,11 @@ export interface Options {
   readonly insecureHttp?: boolean | undefined
   /** `process.env`: `KUBECONFIG`, `HOME`, `USERPROFILE`, `KUBERNETES_SERVICE_HOST`, `KUBERNETES_SERVICE_PORT`. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Where a pod finds its service account. */
+  /** Folder of the pod's service account. Default: `/var/run/secrets/kubernetes.io/serviceaccount`. */
   readonly serviceAccount?: string | undefined
 }
 
-/** Where the endpoint came from, for the line that says so at start. */
+/** An endpoint and where it was found, which is logged at the start. */
 export interface Loaded {
   /** The server, and the identity of the client. */
   readonly endpoint: Endpoint["Service"]
@@ -45,17 +45,17 @@ export interface Loaded {
   readonly source: "kubeconfig" | "in-cluster"
   /** `/home/u/.kube/config`, or the server in a pod. */
   readonly origin: string
-  /** Of the context, or the pod's own. */
+  /** Namespace of the context, or of the pod. */
   readonly namespace: string | undefined
 }
 
-/** The endpoint that the options lead to; fails as {@link find} does. */
+/** The endpoint alone; fails like {@link find}. */
 export const load = (options: Options): Effect.Effect<Endpoint["Service"], Document.KubeConfigError | NotConfigured> =>
   Effect.map(find(options), ({ endpoint }) => endpoint)
 
 /**
- * Looks for a cluster where the options say. Fails with `KubeConfigError` when what there is cannot be used, with `NotConfigured`, in mode auto
- * only, when there is nothing. The credentials have been obtained once when it succeeds.
+ * Looks for a cluster where the options say. Fails with `KubeConfigError` if a configuration cannot be used, and in mode `auto` with
+ * `NotConfigured` if there is none. On success the credentials have been obtained once.
  */
 export const find = Effect.fnUntraced(function* (options: Options) {
   const { env, mode } = options
@@ -88,7 +88,7 @@ const readable = (path: string): Effect.Effect<boolean> =>
     { onFailure: isPresent, onSuccess: () => true }
   )
 
-/** What exists but cannot be read is found all the same, so that the failure to read it is reported. */
+/** A file that exists but cannot be read counts as found, so that the failure to read it is reported. */
 const isPresent = (error: { readonly cause?: unknown }): boolean => codeOf(error.cause) !== "ENOENT"
 
 const codeOf = (cause: unknown): string =>
@@ -119,7 +119,7 @@ const fromFiles = Effect.fnUntraced(function* (paths: ReadonlyArray<string>, req
   return { endpoint, source: "kubeconfig", origin, namespace: selected.namespace } satisfies Loaded
 })
 
-/** Whoever is on the way reads what is sent. Source: client-go `rest.IsConfigTransportTLS`, without which `clientcmd` reads no credentials. */
+/** Plain HTTP can be read in transit. Source: client-go `rest.IsConfigTransportTLS`; without TLS `clientcmd` sends no credentials. */
 const isPlain = (server: string): boolean => server.startsWith("http:")
 
 const masterOf = (master: string | undefined, otherwise: () => Result.Result<string, Document.KubeConfigError>) => {
@@ -142,7 +142,7 @@ const readSource = Effect.fnUntraced(function* (path: string, required: boolean)
   const document = parseDocument(text.success, { prettyErrors: true, logLevel: "silent" })
   const [error] = document.errors
   if (error !== undefined) {
-    // The parser's own message quotes the line, which may be the one with the token.
+    // The parser's own message quotes the line, which may contain the token.
     const line = error.linePos?.[0].line
     return yield* fail(`kubeconfig ${path} is not valid YAML${line === undefined ? "" : ` (line ${line})`}`)
   }

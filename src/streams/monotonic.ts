@@ -1,6 +1,6 @@
 /**
- * The monotonic clock as a plain function, for synchronous sections that cannot afford an effect per reading. It is the clock
- * of the fiber that asks for it once, so it follows `TestClock`. Not for timestamps.
+ * The monotonic clock as a plain function, for synchronous sections in which an effect for each reading would be too slow. It reads the
+ * clock of the fiber that created it, so it follows `TestClock`. Not for timestamps.
  */
 import type * as Clock from "effect/Clock"
 

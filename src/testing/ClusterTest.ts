@@ -1,7 +1,7 @@
 /**
- * A cluster for tests, as one layer: the embedded API server in process, simulated nodes, and everything a controller stands on,
- * all in the virtual time of `TestClock`. It adds what a test wants to say: apply this, let it settle, wait until that holds,
- * show me what there is. Objects in the cache are frozen, so a controller that writes to what it read fails here.
+ * A cluster for tests, as one layer: the embedded API server in process, simulated nodes, and all services that a controller needs, in the
+ * virtual time of `TestClock`. It adds what tests do: apply objects, settle, wait until a check holds, list objects. Objects in the cache
+ * are frozen, so a controller that writes to what it has read fails here.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -38,66 +38,66 @@ import { Recorder } from "../layers/Recorder.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import type { Transport } from "../layers/Transport.ts"
 
-/** What the cluster is like. */
+/** Settings of the cluster. */
 export interface Options {
   /**
-   * How many simulated machines; the first is the control plane. With it the layer provides `Nodes` too, for what happens to
-   * machines and to pods on them. Without it nothing is simulated: pods stay Pending.
+   * How many simulated machines; the first is the control plane. With it the layer also provides `Nodes`, for operations on machines and
+   * their pods. Without it nothing is simulated: pods stay Pending.
    */
   readonly nodes?: number | undefined
-  /** CustomResourceDefinitions to begin with, before all other objects: YAML documents, or values. */
+  /** CustomResourceDefinitions that exist at the start, before all other objects: YAML documents, or values. */
   readonly crds?: string | ReadonlyArray<object> | undefined
-  /** Objects to begin with: YAML documents, or values. */
+  /** Objects that exist at the start: YAML documents, or values. */
   readonly objects?: string | ReadonlyArray<object> | undefined
-  /** Bad luck from the beginning; see `ApiServer.setFaults` for later. */
+  /** Faults from the start; `ApiServer.setFaults` changes them later. */
   readonly faults?: ReadonlyArray<Faults.Rule> | undefined
-  /** Which of the API server's built-in admission plugins run; its own choice unless said otherwise. */
+  /** Which of the API server's built-in admission plugins run. Default: those of the API server. */
   readonly admission?: ApiServerOptions["admission"]
   /**
-   * `RBAC`: every controller works under an account of its own, with the roles that `manifests` prints for what it declares and no
-   * others, and what it may not do is refused; the test itself may do everything. Everybody may do everything unless said otherwise.
+   * `RBAC`: every controller has its own account with exactly the roles that `manifests` prints for it, and other requests are refused; the
+   * test itself may do everything. Default: everything is allowed.
    */
   readonly authorization?: "RBAC" | undefined
-  /** Under RBAC, changes the roles before they are written: what is taken out of them is missed. */
+  /** Under RBAC, changes the roles before they are written, so that a test can remove rights. */
   readonly roles?: Accounts.Options["roles"]
-  /** Under RBAC, whether all controllers work as the program, or each has an account for itself; `each` unless said otherwise. */
+  /** Under RBAC, whether each controller has its own account, or all share the program's. Default: `each`. */
   readonly accounts?: Accounts.Options["accounts"]
   /**
-   * The webhooks that the program declares (`Webhook.validating(…)`): the server knows of them before it has `objects`, and asks them in the test's
-   * time. Or functions that take a review and give one, for configurations among the objects, by address: `https://hooks.example/validate`,
-   * or `https://<name>.<namespace>.svc:<port>/<path>` for a service.
+   * The webhooks that the program declares (`Webhook.validating(…)`): the server has their configurations before it has `objects`, and calls
+   * them in the test's time. Or functions that take a review and return one, by address, for configurations among the objects:
+   * `https://hooks.example/validate`, or `https://<name>.<namespace>.svc:<port>/<path>` for a service.
    */
   readonly webhooks?: Webhooks.Webhooks | undefined
-  /** What the API server keeps of who asked for what; see `ApiServer.audit`. */
+  /** What the audit log of the API server retains; see `ApiServer.audit`. */
   readonly audit?: ApiServerOptions["audit"]
-  /** How the cache reads what controllers watch. */
+  /** Settings of the controllers' cache. */
   readonly cache?: CacheOptions | undefined
-  /** Of names and identities; two runs with one seed are alike to the byte. */
+  /** Seed of names and uids; two runs with one seed are equal byte by byte. */
   readonly seed?: number | string | undefined
 }
 
-/** A manifest that is not one. The message names the document. */
+/** A manifest cannot be read. The message names the document. */
 export class ManifestError extends Data.TaggedError("ManifestError")<{ readonly message: string }> {}
 
 type ApplyError = ApiError | ManifestError | NotServed
 
-/** A cluster in the test's own time. */
+/** A cluster in the virtual time of the test. */
 export class ClusterTest extends Context.Service<
   ClusterTest,
   {
     /** Waits until no work is left at the present time. */
     readonly settle: Effect.Effect<void>
-    /** Settles, lets the time pass, settles again. */
+    /** Settles, advances the clock, and settles again. */
     readonly advance: (duration: Duration.Input) => Effect.Effect<void>
     /**
-     * Repeats a check, a failure or a defect (as assertions throw) meaning "not yet", and lets virtual time pass in between: 100 ms
-     * at a time, for a minute at most, unless said otherwise. Then it fails as the check did last.
+     * Repeats a check that fails or dies, as assertions do, and advances the clock in between: 100 ms at a time, for a minute at most, by
+     * default. Then it fails as the check failed last.
      */
     readonly eventually: <A, E, R>(
       check: Effect.Effect<A, E, R>,
       options?: { readonly within?: Duration.Input | undefined; readonly every?: Duration.Input | undefined }
     ) => Effect.Effect<A, E, R>
-    /** Server-side apply of YAML documents or values, in order, as the manager `test`; answers with what the server stored. */
+    /** Server-side apply of YAML documents or values, in order, as the manager `test`; returns what the server stored. */
     readonly apply: (objects: string | ReadonlyArray<object>) => Effect.Effect<ReadonlyArray<KubeObject>, ApplyError>
     /** Starts a controller; it stops with the scope, or by the returned effect. */
     readonly run: <R>(controller: Descriptor<R>) => Effect.Effect<Running, never, Services | R | Scope.Scope>
@@ -105,11 +105,11 @@ export class ClusterTest extends Context.Service<
     readonly snapshot: <A extends KubeObject>(resource: Resource.Resource<A>) => Effect.Effect<ReadonlyArray<A>>
   }
 >()("effect-controller-manager/ClusterTest") {
-  /** With simulated nodes: provides `Nodes` too. Fails where the objects to begin with cannot be applied. */
+  /** With simulated nodes: provides `Nodes` too. Fails if the objects of the start cannot be applied. */
   static layer(
     options: Options & { readonly nodes: number }
   ): Layer.Layer<Provides | Nodes.Nodes, ApiError | ManifestError | NotServed>
-  /** Without: pods stay Pending. */
+  /** Without simulated nodes: pods stay Pending. */
   static layer(options?: Options): Layer.Layer<Provides, ApiError | ManifestError | NotServed>
   static layer(options: Options = {}) {
     const { admission, audit, authorization } = options
@@ -128,11 +128,11 @@ export class ClusterTest extends Context.Service<
 
 /** A controller that was started. */
 export interface Running {
-  /** Closes its scope with that exit: an orderly stop unless said otherwise. */
+  /** Closes its scope with that exit. Default: a success. */
   readonly stop: (exit?: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
 }
 
-/** What controllers share, as whoever runs them: without RBAC that is the test. */
+/** What controllers share. Without RBAC its requests are those of the test, under RBAC those of the program. */
 const shared = ({
   authorization,
   cache
@@ -141,7 +141,7 @@ const shared = ({
   return authorization === undefined ? layer : Layer.provide(layer, clientAs(Accounts.programUser))
 }
 
-/** The server's own key, whose signatures it remembers for ever. */
+/** The server's own key; its signatures never expire. */
 const authority = (signer: Signer): Layer.Layer<ClusterAuthority> =>
   Layer.effect(
     ClusterAuthority,
@@ -195,7 +195,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         yield* settle
         return { stop: (exit = Exit.void) => Scope.close(scope, exit) }
       }),
-    // The resource says of which type its objects are.
+    // The objects have the type of the resource's type parameter.
     snapshot: <A extends KubeObject>(resource: Resource.Resource<A>) =>
       Effect.map(server.snapshot(resource), (objects) => objects as unknown as ReadonlyArray<A>)
   })
@@ -203,7 +203,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   return nodes === undefined ? context : Context.merge(context, nodes)
 })
 
-/** Clients of the accounts of controllers, which get their rights as they come. */
+/** Clients for the accounts of controllers, whose roles are written when the controller is run. */
 const clientsOf = (server: ApiServer["Service"], options: Options) => {
   const { accounts, cache, roles } = options
   const admit = Accounts.make(server, { accounts, roles, namespaces: cache?.namespaces })
@@ -211,7 +211,7 @@ const clientsOf = (server: ApiServer["Service"], options: Options) => {
     Effect.map(admit(controller), (user) => Layer.provide(clientAs(user), Layer.succeed(ApiServer, server)))
 }
 
-/** The nodes are clients of their own: what they cache is no business of the controllers. */
+/** The simulated nodes have their own cache, separate from that of the controllers. */
 const simulate = (count: number) =>
   Layer.build(
     Nodes.layer({

@@ -1,7 +1,7 @@
 /**
- * The accounts of a cluster test under RBAC, as an installation has them whose controllers have credentials of their own: one of the
- * program, which reads and records for all, and one of each controller, each with the roles that `manifests` prints for it and no
- * others. Roles are written past the transport, so that no fault meets them and no script counts them.
+ * The accounts of a cluster test under RBAC, as in an installation whose controllers have their own credentials: one of the program, which
+ * reads and records events for all, and one of each controller, each with exactly the roles that `manifests` prints for it. Roles are
+ * written without the transport, so that no fault affects them and no rule counts them.
  */
 import * as Effect from "effect/Effect"
 import { ServiceAccount } from "../kube/resources.ts"
@@ -17,10 +17,10 @@ interface Account {
   readonly name: string
 }
 
-/** Where the program itself would be installed. */
+/** The account of the program in an installation. */
 const program: Account = { namespace: "effect-controller-manager", name: "effect-controller-manager" }
 
-/** Of the account that a controller has for itself. */
+/** The account of one controller. */
 const accountOf = (controller: string): Account => ({ namespace: "kube-system", name: controller })
 
 const userOf = ({ name, namespace }: Account): User => ({
@@ -28,19 +28,19 @@ const userOf = ({ name, namespace }: Account): User => ({
   groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"]
 })
 
-/** Who reads and records for all controllers. */
+/** The user that reads and records events for all controllers. */
 export const programUser: User = userOf(program)
 
 export interface Options {
-  /** Whether all controllers work as the program, or each has an account for itself; `each` unless said otherwise. */
+  /** Whether each controller has its own account, or all share the program's. Default: `each`. */
   readonly accounts?: "one" | "each" | undefined
-  /** The only namespaces that namespaced kinds are worked on in; they must be there when a controller is run. */
+  /** The only namespaces in which namespaced kinds are reconciled; they have to exist when a controller is run. */
   readonly namespaces?: Permissions.Wanted["namespaces"]
-  /** Changes the roles before they are written: what a test takes out of them is missed. */
+  /** Changes the roles before they are written, so that a test can remove rights. */
   readonly roles?: ((printed: ReadonlyArray<Manifest>) => ReadonlyArray<Manifest>) | undefined
 }
 
-/** Gives a controller the rights that it declares, and says who it is. */
+/** Returns a function that writes the roles of a controller and returns its user. */
 export const make = (
   server: ApiServer["Service"],
   { accounts = "each", namespaces, roles = (printed) => printed }: Options
@@ -48,7 +48,7 @@ export const make = (
   const holders = new Map<string, Permissions.Holder>()
   const granted = (account: Account, name: string, permissions: ReadonlyArray<Permissions.Permission>) =>
     rolesOf(name, { ...account, permissions }, {})
-  /** No tokens: accounts are taken from the request as they are. */
+  /** Without the permission to create tokens: the API server takes the user of a request as it is. */
   const isAsked = ({ resource, verb }: Permissions.Permission): boolean =>
     accounts === "one" || resource !== ServiceAccount.plural || verb !== "create"
   return (controller: Pick<Descriptor<unknown>, "name" | "access">): Effect.Effect<User> =>

@@ -1,6 +1,6 @@
 /**
- * The webhooks of a test: those that the program declares, request through the very routes that it serves them by, without a socket and in the
- * test's time; and functions under addresses of one's own. Handlers may use the cluster's client, so they are connected when it stands.
+ * The webhooks of a test: those that the program declares, called through the routes that serve them, without a socket and in the test's
+ * time; or functions by address. Handlers may use the cluster's client, so they are connected after it has been built.
  */
 import * as Effect from "effect/Effect"
 import * as Patch from "../kube/Patch.ts"
@@ -13,15 +13,15 @@ import { configurations } from "../manager/webhooks/configurations.ts"
 import { handler } from "../manager/webhooks/handle.ts"
 import type { Webhook } from "../layers/Webhook.ts"
 
-/** By address, or as the program declares them. */
+/** Functions by address, or webhooks as the program declares them. */
 export type Webhooks = Readonly<Record<string, WebhookCaller.Handler>> | ReadonlyArray<Webhook<Services>>
 
 const isDeclared = (webhooks: Webhooks): webhooks is ReadonlyArray<Webhook<Services>> => Array.isArray(webhooks)
 
-/** Where declared webhooks are, as their configurations say. */
+/** The address of declared webhooks in their configurations. */
 const url = "https://webhooks.test"
 
-/** Calls the handler that it was connected to last. */
+/** Calls the handler that was connected last. */
 export const caller = (webhooks: Webhooks): Caller => new Caller(isDeclared(webhooks) ? {} : webhooks)
 
 class Caller implements WebhookCaller.WebhookCaller {
@@ -40,7 +40,7 @@ class Caller implements WebhookCaller.WebhookCaller {
   }
 }
 
-/** As if it had come over HTTPS. */
+/** Calls the handler as if the request had arrived over HTTPS. */
 const ask = (handler: Handler, { body, url }: WebhookCaller.Call): Effect.Effect<WebhookCaller.Reply> =>
   Effect.suspend(() => {
     const { pathname, searchParams } = new URL(url)
@@ -48,13 +48,13 @@ const ask = (handler: Handler, { body, url }: WebhookCaller.Call): Effect.Effect
     return handler({ ...request, bearer: undefined, body: Effect.succeed(body) })
   }).pipe(Effect.map(replyOf))
 
-/** Reviews are answered with one text. */
+/** A review is always one text. */
 const replyOf = ({ body, status }: HttpResponse): WebhookCaller.Reply => ({
   status,
   body: typeof body === "string" ? body : ""
 })
 
-/** Serves declared webhooks and registers them with the server. A kind that is converted must be defined by then. */
+/** Serves declared webhooks and registers them with the server. The CustomResourceDefinition of a converted kind has to exist before. */
 export const connect = <E, R>(
   webhooks: Webhooks,
   apply: (objects: ReadonlyArray<object>) => Effect.Effect<unknown, E, R>
@@ -62,7 +62,7 @@ export const connect = <E, R>(
   Effect.gen(function* () {
     const caller = yield* WebhookCaller.WebhookCaller
     if (!isDeclared(webhooks) || !(caller instanceof Caller)) return
-    // A test that declares what cannot be served has a bug, and fails with a defect.
+    // A test that declares a webhook that cannot be served has a bug, and fails with a defect.
     caller.connectUnsafe(yield* Effect.orDie(handler(webhooks)))
     const { conversions, mutating, validating } = configurations(webhooks, { name: "webhooks", at: { url } })
     yield* apply([mutating, validating].filter((one) => one !== undefined))

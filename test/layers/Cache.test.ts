@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -17,12 +16,7 @@ import { Cache } from "../../src/layers/Cache.ts"
 import type { Delta } from "../../src/streams/store/Store.ts"
 import { logged } from "../support/logged.ts"
 import * as Fake from "./cache/fakeServer.ts"
-
-const pod = (name: string, extra: Partial<Pod["metadata"]> = {}): Pod => ({
-  apiVersion: "v1",
-  kind: "Pod",
-  metadata: { namespace: "default", name, uid: `uid-${name}`, ...extra }
-})
+import { passed, pod } from "./cache/fakeServer.ts"
 
 const on = (nodeName: string, name: string): Pod => ({ ...pod(name), spec: { nodeName, containers: [] } })
 
@@ -34,23 +28,10 @@ const provide = (server: Fake.FakeServer, frozen = false) =>
     )
   )
 
-/** Waits until the informers of the kind have passed the version: how these tests settle. */
-const passed = (resource: Resource.Any, version: string) =>
-  Effect.gen(function* () {
-    const answer = Deferred.makeUnsafe<boolean>()
-    const done = (reached: boolean) => Deferred.doneUnsafe(answer, Effect.succeed(reached))
-    yield* (yield* Cache).onVersion(resource, "default/none", version, done, "1 hour")
-    return yield* Deferred.await(answer)
-  })
-
-const line = (delta: Delta<KubeObject>): string => {
-  const flag =
-    delta._tag === "Created" && delta.initial ? "*" : delta._tag === "Deleted" && delta.stateUnknown ? "?" : ""
-  return `${delta._tag}${flag} ${delta.object.metadata.name}`
-}
+const line = (delta: Delta<KubeObject>): string => `${Fake.tagOf(delta)} ${delta.object.metadata.name}`
 
 describe("Cache", () => {
-  it.effect("asks a server that cannot stream lists once for all kinds, again after an hour, and logs it once", () => {
+  it.effect("a server without streaming lists gets one such request for all kinds each hour; it is logged once", () => {
     const server = new Fake.FakeServer()
     const kinds = [Pod, Node, ConfigMap].map((resource) => server.kind(resource))
     for (const kind of kinds) kind.streamingFailure = Fake.progressUnsupported(kind.resource)
@@ -63,8 +44,8 @@ describe("Cache", () => {
         yield* informer.synced
       }
       assert.deepStrictEqual(streams(), [1, 0, 0])
-      const told = lines(/cannot stream lists/)
-      assert.strictEqual(told.length, 1)
+      const warnings = lines(/cannot stream lists/)
+      assert.strictEqual(warnings.length, 1)
       const relist = Effect.gen(function* () {
         server.version++
         for (const kind of kinds) kind.expire()
@@ -90,16 +71,14 @@ describe("Cache", () => {
         streams().reduce((sum, count) => sum + count),
         2
       )
-      assert.deepStrictEqual(lines(/cannot stream lists/), told)
+      assert.deepStrictEqual(lines(/cannot stream lists/), warnings)
     }).pipe(Effect.scoped, Effect.provide(Cache.layer().pipe(Layer.provide(server.layer), Layer.provideMerge(logger))))
   })
 
   it.effect(
-    "one informer serves all subscribers; it outlives the last by the idle time and is reused within it",
+    "one informer serves all subscribers, and stops when the last one has ended and the idle time is over",
     () => {
-      const server = new Fake.FakeServer()
-      const pods = server.kind(Pod)
-      pods.put(pod("a"))
+      const { pods, server } = Fake.serverWithPod()
       return Effect.gen(function* () {
         const cache = yield* Cache
         const use = Effect.scoped(
@@ -149,7 +128,7 @@ describe("Cache", () => {
     }).pipe(provide(server))
   })
 
-  it.effect("a read without a subscription fails with what to declare, and makes no request", () => {
+  it.effect("a read without a subscription fails with what to declare, and sends no request", () => {
     const server = new Fake.FakeServer()
     return Effect.gen(function* () {
       const cache = yield* Cache
@@ -174,7 +153,7 @@ describe("Cache", () => {
     }).pipe(provide(server))
   })
 
-  it.effect("reads wait for the first sync; they fail as not cached when the informer stops before", () => {
+  it.effect("a read waits for the first sync, and fails with NotCached when the informer stops before", () => {
     const server = new Fake.FakeServer()
     const pods = server.kind(Pod)
     const answer = Latch.makeUnsafe()
@@ -196,7 +175,7 @@ describe("Cache", () => {
     }).pipe(provide(server))
   })
 
-  it.effect("indexes are shared and may come late; an undeclared one is refused by name", () => {
+  it.effect("an index may be added after the sync; a read by an undeclared index fails with its name", () => {
     const server = new Fake.FakeServer()
     const pods = server.kind(Pod)
     pods.put(on("n1", "a"))
@@ -219,7 +198,7 @@ describe("Cache", () => {
     }).pipe(provide(server))
   })
 
-  it.effect("lists by namespace and labels", () => {
+  it.effect("a list selects objects by namespace and labels", () => {
     const server = new Fake.FakeServer()
     for (const [name, namespace, app] of [
       ["a", "default", "web"],
@@ -239,10 +218,8 @@ describe("Cache", () => {
     }).pipe(provide(server))
   })
 
-  it.effect("changes: what is present first, without a list for a late subscriber, then what happens", () => {
-    const server = new Fake.FakeServer()
-    const pods = server.kind(Pod)
-    pods.put(pod("a"))
+  it.effect("changes yields the present objects, then the live deltas, and a later subscriber causes no list", () => {
+    const { pods, server } = Fake.serverWithPod()
     return Effect.gen(function* () {
       const cache = yield* Cache
       const seen = yield* Queue.unbounded<string>()
@@ -275,9 +252,7 @@ describe("Cache", () => {
   })
 
   it.effect("a slow subscriber blocks no other, and its buffer merges deltas by key", () => {
-    const server = new Fake.FakeServer()
-    const pods = server.kind(Pod)
-    pods.put(pod("a"))
+    const { pods, server } = Fake.serverWithPod()
     return Effect.gen(function* () {
       const cache = yield* Cache
       const started = Latch.makeUnsafe()
@@ -303,36 +278,29 @@ describe("Cache", () => {
     }).pipe(provide(server))
   })
 
-  it.effect(
-    "synced means that every listener was called; a listener that throws is reported and affects no other",
-    () => {
-      const server = new Fake.FakeServer()
-      const pods = server.kind(Pod)
-      pods.put(pod("a"))
-      return Effect.gen(function* () {
-        const cache = yield* Cache
-        const seen: Array<string> = []
-        yield* cache.onDeltas(Pod, undefined, () => {
-          throw new Error("listener")
-        })
-        yield* cache.onDeltas(Pod, undefined, (deltas) => void seen.push(...deltas.map(line)))
-        assert.deepStrictEqual(seen, [])
-        yield* cache.synced(Pod)
-        assert.deepStrictEqual(seen, ["Created* a"])
-        yield* Effect.scoped(
-          cache.onDeltas(Pod, {}, (deltas) => void seen.push(...deltas.map((d) => `late ${line(d)}`)))
-        )
-        assert.deepStrictEqual(seen, ["Created* a", "late Created* a"])
-        assert.isTrue(yield* passed(Pod, pods.put(pod("b"))))
-        assert.deepStrictEqual(seen, ["Created* a", "late Created* a", "Created b"])
-        const [status] = yield* cache.status
-        assert.strictEqual(status?.listenerErrors, 2)
-        assert.include(String(status?.lastListenerError), "listener")
-      }).pipe(provide(server))
-    }
-  )
+  it.effect("by `synced` every listener was called; a listener that throws is reported and affects no other", () => {
+    const { pods, server } = Fake.serverWithPod()
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      const seen: Array<string> = []
+      yield* cache.onDeltas(Pod, undefined, () => {
+        throw new Error("listener")
+      })
+      yield* cache.onDeltas(Pod, undefined, (deltas) => void seen.push(...deltas.map(line)))
+      assert.deepStrictEqual(seen, [])
+      yield* cache.synced(Pod)
+      assert.deepStrictEqual(seen, ["Created* a"])
+      yield* Effect.scoped(cache.onDeltas(Pod, {}, (deltas) => void seen.push(...deltas.map((d) => `late ${line(d)}`))))
+      assert.deepStrictEqual(seen, ["Created* a", "late Created* a"])
+      assert.isTrue(yield* passed(Pod, pods.put(pod("b"))))
+      assert.deepStrictEqual(seen, ["Created* a", "late Created* a", "Created b"])
+      const [status] = yield* cache.status
+      assert.strictEqual(status?.listenerErrors, 2)
+      assert.include(String(status?.lastListenerError), "listener")
+    }).pipe(provide(server))
+  })
 
-  it.effect("objects are trimmed, named and, when asked for, frozen", () => {
+  it.effect("objects are trimmed, have their kind and, if so configured, are frozen", () => {
     const server = new Fake.FakeServer()
     const { apiVersion: _, kind: __, ...nameless } = pod("a", { managedFields: [{ manager: "m" }], labels: { a: "b" } })
     server.kind(Pod).put(nameless)
@@ -346,7 +314,7 @@ describe("Cache", () => {
     }).pipe(provide(server, true))
   })
 
-  it.effect("status reports a failure with verb and resource, and the recovery", () => {
+  it.effect("the status of an informer has a failure with verb and resource, and its recovery", () => {
     const server = new Fake.FakeServer()
     const pods = server.kind(Pod)
     pods.failure = Fake.forbidden(Pod)
@@ -368,37 +336,32 @@ describe("Cache", () => {
     }).pipe(provide(server))
   })
 
-  it.effect(
-    "a defect in an informer is counted and starts it anew; its subscribers notice nothing but the relist",
-    () => {
-      const server = new Fake.FakeServer()
-      const pods = server.kind(Pod)
-      pods.put(pod("a"))
-      return Effect.gen(function* () {
-        const cache = yield* Cache
-        const seen: Array<string> = []
-        yield* cache.onDeltas(Pod, undefined, (deltas) => void seen.push(...deltas.map(line)))
-        yield* cache.synced(Pod)
-        assert.isTrue(yield* passed(Pod, pods.put(pod("z"))))
-        for (const { queue } of pods.connections) Queue.failCauseUnsafe(queue, Cause.die(new Error("bug")))
-        pods.connections.clear()
-        pods.put(pod("b"))
-        yield* TestClock.adjust("2 seconds")
-        assert.isTrue(yield* passed(Pod, pods.put(pod("c"))))
-        assert.deepStrictEqual(seen, ["Created* a", "Created z", "Created b", "Created c"])
-        const [status] = yield* cache.status
-        assert.deepInclude(status, { defects: 1, attempts: 0, objects: 4 })
-        assert.deepInclude(status?.lastError, { reason: "Defect" })
-        for (const { queue } of pods.connections) Queue.failCauseUnsafe(queue, Cause.interrupt())
-        pods.connections.clear()
-        yield* TestClock.adjust("4 seconds")
-        assert.isTrue(yield* passed(Pod, pods.put(pod("d"))))
-        assert.strictEqual((yield* cache.status)[0]?.defects, 2)
-      }).pipe(provide(server))
-    }
-  )
+  it.effect("a defect in an informer is counted and restarts it; subscribers receive the deltas of a relist", () => {
+    const { pods, server } = Fake.serverWithPod()
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      const seen: Array<string> = []
+      yield* cache.onDeltas(Pod, undefined, (deltas) => void seen.push(...deltas.map(line)))
+      yield* cache.synced(Pod)
+      assert.isTrue(yield* passed(Pod, pods.put(pod("z"))))
+      for (const { queue } of pods.connections) Queue.failCauseUnsafe(queue, Cause.die(new Error("bug")))
+      pods.connections.clear()
+      pods.put(pod("b"))
+      yield* TestClock.adjust("2 seconds")
+      assert.isTrue(yield* passed(Pod, pods.put(pod("c"))))
+      assert.deepStrictEqual(seen, ["Created* a", "Created z", "Created b", "Created c"])
+      const [status] = yield* cache.status
+      assert.deepInclude(status, { defects: 1, attempts: 0, objects: 4 })
+      assert.deepInclude(status?.lastError, { reason: "Defect" })
+      for (const { queue } of pods.connections) Queue.failCauseUnsafe(queue, Cause.interrupt())
+      pods.connections.clear()
+      yield* TestClock.adjust("4 seconds")
+      assert.isTrue(yield* passed(Pod, pods.put(pod("d"))))
+      assert.strictEqual((yield* cache.status)[0]?.defects, 2)
+    }).pipe(provide(server))
+  })
 
-  it.effect("unused kinds stay apart: config maps are not listed because pods are", () => {
+  it.effect("a subscription to pods does not list config maps", () => {
     const server = new Fake.FakeServer()
     return Effect.gen(function* () {
       const cache = yield* Cache

@@ -53,7 +53,7 @@ describe("Cache on the embedded server", () => {
       const read = yield* cache.get(ConfigMap, "default/a")
       assert.deepStrictEqual(read?.data, { name: "a", more: "1" })
       assert.deepStrictEqual([read?.apiVersion, read?.kind, Object.isFrozen(read?.data)], ["v1", "ConfigMap", true])
-      // A patch that changes nothing returns a version that was shown already: no event comes and none is waited for.
+      // A patch that changes nothing returns a version that the cache has, so the wait ends without an event.
       const unchanged = yield* client.patch(ConfigMap, target, Patch.merge({ data: { more: "1" } }))
       let answer: boolean | undefined
       const version = unchanged.metadata.resourceVersion ?? ""
@@ -62,7 +62,7 @@ describe("Cache on the embedded server", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("an object that leaves a selection is deleted from it, and the writer need not wait for the limit", () =>
+  it.effect("an object that no longer matches is deleted, and the wait for the write ends before the limit", () =>
     Effect.gen(function* () {
       const cache = yield* Cache
       const client = yield* KubeClient
@@ -84,21 +84,21 @@ describe("Cache on the embedded server", () => {
       )
       assert.isTrue(yield* shown(ConfigMap, leaving))
       assert.strictEqual(yield* Queue.take(seen), "Deleted a")
-      // Never selected: no event will arrive, so the wait ends at once.
+      // The object is not selected before or after: no event will arrive, and the wait ends at once.
       const outside = yield* client.patch(
         ConfigMap,
         { namespace: "default", name: "b" },
         Patch.merge({ data: { x: "1" } })
       )
       assert.isTrue(yield* shown(ConfigMap, outside))
-      // One that comes in is waited for, although it is not known yet.
+      // The wait for an object that is new in the selection lasts until its event.
       const entering = yield* client.create(ConfigMap, draft("c", { app: "web" }))
       assert.isTrue(yield* shown(ConfigMap, entering))
       assert.deepStrictEqual(names(yield* cache.list(ConfigMap, { selection })), ["c"])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a part of a kind is all that is held of it, by one informer for all who select the same", () =>
+  it.effect("only the selected part of a kind is cached, in one informer for equal selections", () =>
     Effect.gen(function* () {
       const cache = yield* Cache
       const client = yield* KubeClient
@@ -115,7 +115,7 @@ describe("Cache on the embedded server", () => {
         (yield* cache.status).map(({ objects, selection, subscribers }) => [objects, selection, subscribers]),
         [[1, { fieldSelector: "type=example.com/key" }, 2]]
       )
-      // The whole kind is another matter, of which nothing is known.
+      // The informer of the whole kind is another one, without a subscription.
       assert.strictEqual(
         (yield* Effect.flip(cache.get(Secret, "default/key"))).message,
         "secrets are not cached: declare read(Secret) in the controller's access"
@@ -130,39 +130,37 @@ describe("Cache on the embedded server", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect(
-    "an object whose field changes leaves its part as if it were deleted, and no wait runs into its limit",
-    () =>
-      Effect.gen(function* () {
-        const cache = yield* Cache
-        const client = yield* KubeClient
-        const running = Resource.selected(Pod, "status.phase=Running")
-        const create = (name: string) =>
-          client.create(Pod, {
-            metadata: { namespace: "default", name },
-            spec: { serviceAccountName: "default", containers: [{ name: "a", image: "a:1" }] }
-          })
-        const phase = (name: string, value: string) =>
-          client.patch(
-            Pod,
-            { namespace: "default", name, subresource: "status" },
-            Patch.merge({ status: { phase: value } })
-          )
-        const seen: Array<string> = []
-        const informer = yield* cache.subscribe(running)
-        yield* informer.onDeltas((deltas) => {
-          for (const delta of deltas) seen.push(`${delta._tag} ${delta.object.metadata.name}`)
+  it.effect("an object whose field changes leaves its part, and the wait for the write ends before the limit", () =>
+    Effect.gen(function* () {
+      const cache = yield* Cache
+      const client = yield* KubeClient
+      const running = Resource.selected(Pod, "status.phase=Running")
+      const create = (name: string) =>
+        client.create(Pod, {
+          metadata: { namespace: "default", name },
+          spec: { serviceAccountName: "default", containers: [{ name: "a", image: "a:1" }] }
         })
-        yield* informer.synced
-        // It is pending: no listener is called.
-        assert.isTrue(yield* shown(Pod, yield* create("a")))
-        assert.isTrue(yield* shown(Pod, yield* phase("a", "Running")))
-        assert.isTrue(yield* shown(Pod, yield* phase("a", "Succeeded")))
-        assert.deepStrictEqual(seen, ["Created a", "Deleted a"])
-      }).pipe(Effect.provide(layer))
+      const phase = (name: string, value: string) =>
+        client.patch(
+          Pod,
+          { namespace: "default", name, subresource: "status" },
+          Patch.merge({ status: { phase: value } })
+        )
+      const seen: Array<string> = []
+      const informer = yield* cache.subscribe(running)
+      yield* informer.onDeltas((deltas) => {
+        for (const delta of deltas) seen.push(`${delta._tag} ${delta.object.metadata.name}`)
+      })
+      yield* informer.synced
+      // The pod is pending, so no listener is called.
+      assert.isTrue(yield* shown(Pod, yield* create("a")))
+      assert.isTrue(yield* shown(Pod, yield* phase("a", "Running")))
+      assert.isTrue(yield* shown(Pod, yield* phase("a", "Succeeded")))
+      assert.deepStrictEqual(seen, ["Created a", "Deleted a"])
+    }).pipe(Effect.provide(layer))
   )
 
-  it.effect("survives an outage and a compaction: what was missed arrives, deletions included", () =>
+  it.effect("after an outage and a compaction the missed changes arrive, including deletions", () =>
     Effect.gen(function* () {
       const cache = yield* Cache
       const client = yield* KubeClient

@@ -1,5 +1,6 @@
-/** What the cache promises of some namespaces, of resyncs and of waits for one's own writes: one promise a test. */
+/** A cache of some namespaces, resyncs, and waits for own writes. */
 import { assert, describe, it } from "@effect/vitest"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -20,32 +21,40 @@ const object = (namespace: string, name: string): KubeObject => ({
 const provide = (server: Fake.FakeServer, options: Options) =>
   Effect.provide(Layer.provide(Cache.layer({ streamingList: "never", ...options }), server.layer))
 
-const line = (delta: Delta<KubeObject>): string => {
-  const flag =
-    delta._tag === "Created" && delta.initial ? "*" : delta._tag === "Deleted" && delta.stateUnknown ? "?" : ""
-  return `${delta._tag}${flag} ${delta.object.metadata.namespace ?? ""}/${delta.object.metadata.name}`
-}
+const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ""}/${metadata.name}`
+
+const line = (delta: Delta<KubeObject>): string => `${Fake.tagOf(delta)} ${keyOf(delta.object)}`
 
 const turns = Effect.repeat(TestClock.adjust("1 millis"), { times: 5 })
 
-const keys = (objects: ReadonlyArray<KubeObject>) =>
-  objects.map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name}`).sort()
+const keys = (objects: ReadonlyArray<KubeObject>) => objects.map(keyOf).sort()
 
-/** Where pods were looked for; the empty text is everywhere. */
-const asked = (server: Fake.FakeServer) => Array.from(server.kind(Pod).asked, (namespace) => namespace ?? "").sort()
+/** The namespaces in which pods were listed; the empty text is all namespaces. */
+const listedNamespaces = (server: Fake.FakeServer) =>
+  Array.from(server.kind(Pod).requestedNamespaces, (namespace) => namespace ?? "").sort()
+
+/** Waits for a version of the pod `a/x` that no event has. Returns how to read the result of the wait, which is undefined until it ends. */
+const waitForPod = Effect.fnUntraced(function* (limit: Duration.Input) {
+  const cache = yield* Cache
+  yield* cache.subscribe(Pod)
+  yield* cache.synced(Pod)
+  let answer: boolean | undefined
+  yield* cache.onVersion(Pod, "a/x", "999999", (reached) => void (answer = reached), limit)
+  return () => answer
+})
 
 describe("a cache of a list of namespaces", () => {
-  it.effect("is one view of them, and never asks for all; one that does not exist is empty", () => {
+  it.effect("shows the namespaces of the list as one store; one that does not exist is empty", () => {
     const server = new Fake.FakeServer()
     for (const namespace of ["a", "b", "c"]) server.kind(Pod).put(object(namespace, "x"))
     server.kind(Node).put(object("", "n"))
     return Effect.gen(function* () {
       const cache = yield* Cache
-      const told: Array<string> = []
+      const received: Array<string> = []
       const informer = yield* cache.subscribe(Pod, {
         indexes: [{ name: "name", of: ({ metadata }) => [metadata.name] }]
       })
-      yield* informer.onDeltas((deltas) => void told.push(...deltas.map(line)))
+      yield* informer.onDeltas((deltas) => void received.push(...deltas.map(line)))
       yield* cache.subscribe(Node)
       yield* cache.synced(Pod)
       assert.deepStrictEqual(keys(yield* cache.list(Pod)), ["a/x", "b/x"])
@@ -54,14 +63,14 @@ describe("a cache of a list of namespaces", () => {
       assert.deepStrictEqual(keys(yield* cache.byIndex(Pod, "name", "x")), ["a/x", "b/x"])
       assert.isUndefined(yield* cache.get(Pod, "c/x"))
       assert.deepStrictEqual(keys(yield* cache.list(Node)), ["/n"])
-      assert.deepStrictEqual(told, ["Created* a/x", "Created* b/x"])
+      assert.deepStrictEqual(received, ["Created* a/x", "Created* b/x"])
       server.kind(Pod).put(object("b", "y"))
       server.kind(Pod).put(object("c", "y"))
       server.kind(Pod).remove("a/x")
       yield* turns
-      assert.sameMembers(told.slice(2), ["Created b/y", "Deleted a/x"])
-      assert.deepStrictEqual(asked(server), ["a", "absent", "b"])
-      assert.deepStrictEqual([...server.kind(Node).asked], [undefined])
+      assert.sameMembers(received.slice(2), ["Created b/y", "Deleted a/x"])
+      assert.deepStrictEqual(listedNamespaces(server), ["a", "absent", "b"])
+      assert.deepStrictEqual([...server.kind(Node).requestedNamespaces], [undefined])
       const status = (yield* cache.status).filter(({ resource }) => resource === "pods")
       assert.deepStrictEqual(
         status.map(({ objects, selection, synced }) => [selection.namespace, objects, synced]),
@@ -74,7 +83,7 @@ describe("a cache of a list of namespaces", () => {
     }).pipe(provide(server, { namespaces: ["a", "b", "absent"] }))
   })
 
-  it.effect("a subscription that names a namespace gets that one, and an empty list means all", () => {
+  it.effect("a subscription that names a namespace gets that namespace, and an empty list means all namespaces", () => {
     const server = new Fake.FakeServer()
     for (const namespace of ["a", "b"]) server.kind(Pod).put(object(namespace, "x"))
     return Effect.gen(function* () {
@@ -91,11 +100,13 @@ describe("a cache of a list of namespaces", () => {
           assert.deepStrictEqual(keys(yield* cache.list(Pod)), ["a/x", "b/x"])
         }).pipe(provide(server, { namespaces: [] }))
       ),
-      Effect.tap(() => Effect.sync(() => assert.deepStrictEqual([...server.kind(Pod).asked], ["b", undefined])))
+      Effect.tap(() =>
+        Effect.sync(() => assert.deepStrictEqual([...server.kind(Pod).requestedNamespaces], ["b", undefined]))
+      )
     )
   })
 
-  it.effect("waits for a kind until every namespace of it has been read, and says which is missing", () => {
+  it.effect("a kind syncs when each of its namespaces has been read, and the status shows which is missing", () => {
     const server = new Fake.FakeServer()
     const pods = server.kind(Pod)
     pods.put(object("a", "x"))
@@ -119,7 +130,7 @@ describe("a cache of a list of namespaces", () => {
     }).pipe(provide(server, { namespaces: ["a", "b"] }))
   })
 
-  it.effect("a write is waited for in its own namespace, and not at all where nothing is watched", () => {
+  it.effect("the wait for a write ends with an event of its namespace, or at once if that is not watched", () => {
     const server = new Fake.FakeServer()
     const pods = server.kind(Pod)
     return Effect.gen(function* () {
@@ -146,22 +157,22 @@ describe("a cache of a list of namespaces", () => {
 })
 
 describe("a cache of namespaces with labels", () => {
-  it.effect("a selected namespace arrives as created, a deselected one as deleted, and its watches end", () => {
+  it.effect("a selected namespace arrives as created; a deselected one arrives as deleted and is not watched", () => {
     const server = new Fake.FakeServer()
     const [namespaces, pods] = [server.kind(Namespace), server.kind(Pod)]
     for (const name of ["a", "b"]) pods.put(object(name, "x"))
     namespaces.put(object("", "a"))
     return Effect.gen(function* () {
       const cache = yield* Cache
-      const told: Array<string> = []
-      yield* cache.onDeltas(Pod, undefined, (deltas) => void told.push(...deltas.map(line)))
+      const received: Array<string> = []
+      yield* cache.onDeltas(Pod, undefined, (deltas) => void received.push(...deltas.map(line)))
       yield* cache.subscribe(ConfigMap)
       yield* cache.synced(Pod)
       const watched = () => Array.from(pods.connections, ({ namespace }) => namespace ?? "").sort()
       namespaces.put(object("", "b"))
       yield* turns
       assert.deepStrictEqual(
-        [told, watched()],
+        [received, watched()],
         [
           ["Created* a/x", "Created* b/x"],
           ["a", "b"]
@@ -169,33 +180,29 @@ describe("a cache of namespaces with labels", () => {
       )
       namespaces.remove("a")
       yield* turns
-      assert.deepStrictEqual([told.slice(2), watched()], [["Deleted? a/x"], ["b"]])
+      assert.deepStrictEqual([received.slice(2), watched()], [["Deleted? a/x"], ["b"]])
       assert.deepStrictEqual(keys(yield* cache.list(Pod)), ["b/x"])
       pods.put(object("a", "y"))
       yield* turns
-      assert.deepStrictEqual(told.slice(3), [])
-      assert.deepStrictEqual(asked(server), ["a", "b"])
+      assert.deepStrictEqual(received.slice(3), [])
+      assert.deepStrictEqual(listedNamespaces(server), ["a", "b"])
     }).pipe(provide(server, { namespaces: { labels: [{ key: "team", operator: "In", values: ["x"] }] } }))
   })
 
-  it.effect("a wait for a write ends when its namespace goes", () => {
+  it.effect("a wait for a write ends when its namespace is no longer selected", () => {
     const server = new Fake.FakeServer()
     server.kind(Namespace).put(object("", "a"))
     return Effect.gen(function* () {
-      const cache = yield* Cache
-      yield* cache.subscribe(Pod)
-      yield* cache.synced(Pod)
-      let answer: boolean | undefined
-      yield* cache.onVersion(Pod, "a/x", "999999", (reached) => void (answer = reached), "5 minutes")
+      const answer = yield* waitForPod("5 minutes")
       yield* turns
-      assert.isUndefined(answer)
+      assert.isUndefined(answer())
       server.kind(Namespace).remove("a")
       yield* turns
-      assert.isTrue(answer)
+      assert.isTrue(answer())
     }).pipe(provide(server, { namespaces: { labels: [] } }))
   })
 
-  it.effect("with no namespace to watch a kind has synced, and is empty", () => {
+  it.effect("a kind without a namespace to watch is synced and empty", () => {
     const server = new Fake.FakeServer()
     server.kind(Pod).put(object("a", "x"))
     return Effect.gen(function* () {
@@ -204,38 +211,38 @@ describe("a cache of namespaces with labels", () => {
       assert.deepStrictEqual(yield* cache.list(Pod), [])
       const [, pods] = yield* cache.status
       assert.deepInclude(pods, { resource: "pods", synced: true, objects: 0 })
-      assert.deepStrictEqual(server.kind(Pod).asked.size, 0)
+      assert.deepStrictEqual(server.kind(Pod).requestedNamespaces.size, 0)
     }).pipe(provide(server, { namespaces: { labels: [] } }))
   })
 })
 
 describe("a resync", () => {
-  it.effect("a resync distributes every object as an update that changes nothing, without a request", () => {
+  it.effect("distributes every object as an update that changes nothing, without a request", () => {
     const server = new Fake.FakeServer()
     const pods = server.kind(Pod)
     for (let i = 0; i < 1200; i++) pods.put(object("a", `p${i}`))
     return Effect.gen(function* () {
       const cache = yield* Cache
-      const told = new Map<string, number>()
+      const received = new Map<string, number>()
       let others = 0
       yield* cache.onDeltas(Pod, undefined, (deltas) => {
         for (const delta of deltas) {
           if (delta._tag !== "Updated" || delta.previous !== delta.object) others++
-          else told.set(delta.object.metadata.name, (told.get(delta.object.metadata.name) ?? 0) + 1)
+          else received.set(delta.object.metadata.name, (received.get(delta.object.metadata.name) ?? 0) + 1)
         }
       })
       yield* cache.synced(Pod)
       yield* turns
       const [requests, before] = [server.requests, others]
       yield* TestClock.adjust("8 minutes")
-      assert.strictEqual(told.size, 0)
+      assert.strictEqual(received.size, 0)
       pods.remove("a/p7")
       yield* TestClock.adjust("3 minutes")
       yield* turns
-      assert.deepStrictEqual([told.size, told.has("p7"), new Set(told.values()).size], [1199, false, 1])
+      assert.deepStrictEqual([received.size, received.has("p7"), new Set(received.values()).size], [1199, false, 1])
       yield* TestClock.adjust("11 minutes")
       yield* turns
-      assert.deepStrictEqual([...new Set(told.values())], [2])
+      assert.deepStrictEqual([...new Set(received.values())], [2])
       assert.deepStrictEqual([server.requests, others], [requests, before + 1])
     }).pipe(
       provide(server, { resync: { period: "10 minutes", spread: "around" }, idleTimeout: "1 hour", pageSize: 5000 })
@@ -248,34 +255,34 @@ describe("a resync", () => {
     return Effect.gen(function* () {
       const cache = yield* Cache
       const scope = yield* Scope.make()
-      let told = 0
+      let received = 0
       yield* Scope.provide(
-        cache.onDeltas(Pod, undefined, () => void told++),
+        cache.onDeltas(Pod, undefined, () => void received++),
         scope
       )
       yield* cache.synced(Pod)
       yield* TestClock.adjust("25 seconds")
-      const before = told
+      const before = received
       assert.isAbove(before, 1)
       yield* Scope.close(scope, Exit.void)
       yield* TestClock.adjust("10 minutes")
-      assert.strictEqual(told, before)
+      assert.strictEqual(received, before)
     }).pipe(provide(server, { resync: { period: "10 seconds", spread: "atLeast" } }))
   })
 })
 
 describe("the delay of a resync", () => {
-  checkProperty("around its period, a tenth at most", int(0, 999_999), (draw) => {
+  checkProperty("the spread `around` differs from the period by at most a tenth", int(0, 999_999), (draw) => {
     const millis = delay({ period: "10 hours", spread: "around" }, draw / 1_000_000)
     return millis >= 9 * 3_600_000 && millis < 11 * 3_600_000
   })
 
-  checkProperty("at least its period, at most twice", int(0, 999_999), (draw) => {
+  checkProperty("the spread `atLeast` is between one and two periods", int(0, 999_999), (draw) => {
     const millis = delay({ period: "12 hours", spread: "atLeast" }, draw / 1_000_000)
     return millis >= 12 * 3_600_000 && millis < 24 * 3_600_000
   })
 
-  checkProperty("different for different draws", int(1, 999_999), (draw) =>
+  checkProperty("different random numbers give different delays", int(1, 999_999), (draw) =>
     (["around", "atLeast"] as const).every(
       (spread) => delay({ period: "1 hour", spread }, 0) < delay({ period: "1 hour", spread }, draw / 1_000_000)
     )
@@ -283,15 +290,11 @@ describe("the delay of a resync", () => {
 })
 
 describe("without read-your-writes", () => {
-  it.effect("no wait is pending", () => {
+  it.effect("a wait for a version ends at once", () => {
     const server = new Fake.FakeServer()
     return Effect.gen(function* () {
-      const cache = yield* Cache
-      yield* cache.subscribe(Pod)
-      yield* cache.synced(Pod)
-      let answer: boolean | undefined
-      yield* cache.onVersion(Pod, "a/x", "999999", (reached) => void (answer = reached), "5 seconds")
-      assert.isTrue(answer)
+      const answer = yield* waitForPod("5 seconds")
+      assert.isTrue(answer())
     }).pipe(provide(server, { readYourWrites: false }))
   })
 })

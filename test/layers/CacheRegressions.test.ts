@@ -1,9 +1,7 @@
 /**
- * The cases of the regression list (failures of comparable projects) that are a cache's to get right, each in virtual time.
+ * The cases of the regression list (failures of comparable projects) that concern a cache, each in virtual time.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -14,37 +12,23 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import type { KubeObject } from "../../src/kube/Meta.ts"
-import type * as Resource from "../../src/kube/Resource.ts"
 import { ConfigMap, Pod, ReplicaSet } from "../../src/kube/resources.ts"
 import { Cache } from "../../src/layers/Cache.ts"
 import type { Delta } from "../../src/streams/store/Store.ts"
 import * as KeyedQueue from "../../src/streams/queue/KeyedQueue.ts"
 import * as Trigger from "../../src/streams/store/trigger.ts"
 import { runs } from "../support/runs.ts"
+import { takeAll } from "../streams/queue/observed.ts"
 import * as Fake from "./cache/fakeServer.ts"
-
-const pod = (name: string, extra: Partial<Pod["metadata"]> = {}): Pod => ({
-  apiVersion: "v1",
-  kind: "Pod",
-  metadata: { namespace: "default", name, uid: `uid-${name}`, ...extra }
-})
+import { passed, pod } from "./cache/fakeServer.ts"
 
 const layer = (server: Fake.FakeServer, pageSize?: number) =>
   Cache.layer({ streamingList: "never", pageSize }).pipe(Layer.provide(server.layer))
 
-/** Waits until the informers of the kind have passed the version; false when the limit is over first. */
-const passed = (resource: Resource.Any, version: string, limit: Duration.Input = "1 hour") =>
-  Effect.gen(function* () {
-    const answer = Deferred.makeUnsafe<boolean>()
-    const done = (reached: boolean) => Deferred.doneUnsafe(answer, Effect.succeed(reached))
-    yield* (yield* Cache).onVersion(resource, "default/none", version, done, limit)
-    return yield* Deferred.await(answer)
-  })
-
 const describeDelta = (delta: Delta<KubeObject>): string => `${delta._tag} ${delta.object.metadata.uid}`
 
 describe("regressions", () => {
-  it.effect("case 4: after a 410 one relist, seen in one step, and the owners of what vanished are asked for", () => {
+  it.effect("case 4: a 410 causes one atomic relist, and the owners of deleted objects are queued", () => {
     const server = new Fake.FakeServer()
     const pods = server.kind(Pod)
     const owned = (name: string, owner: string) =>
@@ -55,14 +39,6 @@ describe("regressions", () => {
     return Effect.gen(function* () {
       const cache = yield* Cache
       const queue = yield* KeyedQueue.make()
-      const takeAll = () => {
-        const keys: Array<string> = []
-        for (let key = queue.takeUnsafe(); key !== undefined; key = queue.takeUnsafe()) {
-          keys.push(key)
-          queue.doneUnsafe(key)
-        }
-        return keys.sort()
-      }
       const trigger = Trigger.owner(ReplicaSet)
       const sizes: Array<number> = []
       const informer = yield* cache.subscribe(Pod)
@@ -72,7 +48,7 @@ describe("regressions", () => {
       })
       yield* informer.synced
       assert.isTrue(yield* passed(Pod, pods.put(owned("c", "rs-c"))))
-      assert.deepStrictEqual(takeAll(), ["default/rs-a", "default/rs-b", "default/rs-c"])
+      assert.deepStrictEqual(takeAll(queue).sort(), ["default/rs-a", "default/rs-b", "default/rs-c"])
       pods.remove("default/a")
       pods.remove("default/b")
       pods.put(owned("d", "rs-d"))
@@ -81,14 +57,12 @@ describe("regressions", () => {
       yield* TestClock.adjust("10 seconds")
       assert.strictEqual(pods.lists, lists + 1)
       assert.deepStrictEqual(sizes, [3, 3, 2])
-      assert.deepStrictEqual(takeAll(), ["default/rs-a", "default/rs-b", "default/rs-d"])
+      assert.deepStrictEqual(takeAll(queue).sort(), ["default/rs-a", "default/rs-b", "default/rs-d"])
     }).pipe(Effect.provide(layer(server)))
   })
 
-  it.effect("case 7: deleted and recreated while no watch was open is a delete and a create with the new uid", () => {
-    const server = new Fake.FakeServer()
-    const pods = server.kind(Pod)
-    pods.put(pod("a"))
+  it.effect("case 7: a deletion and a recreation while no watch is open arrive as two deltas with their uids", () => {
+    const { pods, server } = Fake.serverWithPod()
     return Effect.gen(function* () {
       const cache = yield* Cache
       const seen = yield* Queue.unbounded<string>()
@@ -104,7 +78,7 @@ describe("regressions", () => {
       pods.expire()
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(yield* Queue.takeAll(seen), ["Deleted uid-a", "Created second"])
-      // And so it stays for a subscriber that is busy meanwhile.
+      // The same for a subscriber that is busy meanwhile.
       yield* go.close
       assert.isTrue(yield* passed(Pod, pods.put(pod("a", { uid: "second", labels: { at: "2" } }))))
       assert.strictEqual(yield* Queue.take(seen), "Updated second")
@@ -128,7 +102,7 @@ describe("regressions", () => {
     { when: "backoff", arrange: (pods: Fake.FakeKind) => void (pods.failure = Fake.unreachable(Pod)) },
     { when: "a watch", arrange: () => undefined }
   ]) {
-    it.effect(`case 8: interrupted during ${when}: no request afterwards, no connection left`, () => {
+    it.effect(`case 8: after an interruption during ${when} no request is sent and no connection is open`, () => {
       const server = new Fake.FakeServer()
       const pods = server.kind(Pod)
       for (let i = 0; i < 5; i++) pods.put(pod(`p${i}`))
@@ -155,7 +129,7 @@ describe("regressions", () => {
     })
   }
 
-  it.effect("case 11: a kind that fails for ever does not slow another", () => {
+  it.effect("case 11: a kind that always fails does not delay another", () => {
     const server = new Fake.FakeServer()
     server.kind(ConfigMap).failure = Fake.forbidden(ConfigMap)
     const pods = server.kind(Pod)
@@ -164,7 +138,7 @@ describe("regressions", () => {
       yield* cache.subscribe(ConfigMap)
       yield* cache.subscribe(Pod)
       for (let i = 0; i < 20; i++) {
-        // No time passes here: whatever waits for the failing kind's backoff would never get on.
+        // No time passes here, so a wait for the backoff of the failing kind would never end.
         assert.isTrue(yield* passed(Pod, pods.put(pod(`p${i}`))))
       }
       yield* TestClock.adjust("10 minutes")
@@ -181,10 +155,8 @@ describe("regressions", () => {
     }).pipe(Effect.provide(layer(server)))
   })
 
-  it.effect("case 14: after a write the cache says when it shows it; a bookmark will do; the wait has an end", () => {
-    const server = new Fake.FakeServer()
-    const pods = server.kind(Pod)
-    pods.put(pod("a"))
+  it.effect("case 14: the wait for a write ends with its event, with a bookmark, or at its limit", () => {
+    const { pods, server } = Fake.serverWithPod()
     return Effect.gen(function* () {
       const cache = yield* Cache
       yield* cache.subscribe(Pod)
@@ -192,11 +164,11 @@ describe("regressions", () => {
       const version = pods.put(pod("a", { labels: { own: "write" } }))
       assert.isTrue(yield* passed(Pod, version))
       assert.strictEqual((yield* cache.get(Pod, "default/a"))?.metadata.labels?.["own"], "write")
-      // A no-op write returns the version that is known: it answers before the call returns.
+      // A write that changes nothing returns a version that the cache has: the callback runs before the call returns.
       let answer: boolean | undefined
       yield* cache.onVersion(Pod, "default/a", version, (reached) => void (answer = reached), "5 seconds")
       assert.isTrue(answer)
-      // A write whose event never comes, first ended by a bookmark, then by the limit.
+      // The wait for a write without an event ends first with a bookmark, then at its limit.
       const bookmarked = yield* Effect.forkChild(passed(Pod, "150"), { startImmediately: true })
       pods.bookmark(150)
       assert.isTrue(yield* Fiber.join(bookmarked))
@@ -210,7 +182,7 @@ describe("regressions", () => {
     }).pipe(Effect.provide(layer(server)))
   })
 
-  it.effect("case 15: unknown fields, odd timestamps and their order survive list and watch", () => {
+  it.effect("case 15: a list and a watch keep unknown fields, invalid timestamps and the order of fields", () => {
     const server = new Fake.FakeServer()
     const pods = server.kind(Pod)
     const odd = {

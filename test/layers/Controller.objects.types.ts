@@ -1,6 +1,6 @@
 /**
- * What must compile and what must not of controllers that are handed objects: no parameter needs an annotation, the object is the one that
- * its kind's Schemas read, and grants and services are asked for as everywhere. Checked by `npm run typecheck`; this file never runs.
+ * What must compile and what must not for controllers of objects: no parameter needs an annotation, the object has the type of its kind's
+ * Schemas, and grants and services are required as for other controllers. Checked by `npm run typecheck`; this file never runs.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -57,21 +57,21 @@ export const gadgets = Controller.make({
   },
   reconcileObject: (gadget, { cache, client, events }) =>
     Effect.gen(function* () {
-      // With its default, which objects on the wire may lack.
+      // The field has its default, which may be missing on the wire.
       const colour: string = gadget.spec.colour
       const key = Key.of(gadget)
       const wire = yield* cache.get(Gadget, key)
-      // @ts-expect-error: as the server has it, it may lack what has a default
+      // @ts-expect-error: on the wire a field with a default may be missing
       const raw: string | undefined = wire?.spec.colour.length
-      // Whatever it owns it may read, however it says that it owns it.
+      // It may read every kind that it owns, in any form of `owns`.
       yield* cache.get(Deployment, key)
       yield* cache.get(Secret, key)
       yield* cache.get(Pods, key)
-      // @ts-expect-error: of pods it has the metadata alone
+      // @ts-expect-error: it only has the metadata of pods
       void cache.get(Pod, key)
       // @ts-expect-error: deployments are owned, not written
       void client.patch(Deployment, target, patch)
-      // @ts-expect-error: its own main endpoint was not declared either
+      // @ts-expect-error: no patch of its own kind was declared
       void client.patch(Gadget, target, patch)
       const { apply, applyStatus } = applier(client)
       yield* apply(ConfigMap, { metadata: target, data: { colour, raw: `${raw}` } })
@@ -85,10 +85,10 @@ export const gadgets = Controller.make({
     })
 })
 
-// What its finalizers need counts as well.
+// The services of its finalizers are requirements too.
 type Needs<L> = L extends Layer.Layer<never, never, infer R> ? R : never
 export const mailed: Mailer = null as unknown as Exclude<Needs<typeof gadgets.layer>, Controller.Services>
-// @ts-expect-error: without Mailer it is not enough
+// @ts-expect-error: Mailer is not provided
 export const enough: Controller.Services = null as unknown as Needs<typeof gadgets.layer>
 
 const reconcileObject = () => Effect.void
@@ -108,13 +108,13 @@ export const silent = Controller.make({
     // @ts-expect-error: no events were declared
     events.normal(gadget, "Seen", "it")
 })
-// @ts-expect-error: it is handed objects of some kind
+// @ts-expect-error: a controller of objects needs `for`
 export const kindless = Controller.make({ name: "a", reconcileObject })
-// @ts-expect-error: one of the two
+// @ts-expect-error: only one of the two is allowed
 export const both = Controller.make({ name: "a", for: Gadget, reconcile: reconcileObject, reconcileObject })
-// @ts-expect-error: finalizers go with objects
+// @ts-expect-error: only a controller of objects has finalizers
 export const keyed = Controller.make({ name: "a", for: Gadget, finalizers: {}, reconcile: reconcileObject })
-// @ts-expect-error: what it owns is owned by some kind
+// @ts-expect-error: `owns` needs `for`
 export const ownerless = Controller.make({ name: "a", owns: [Controller.owned(Pod)], reconcile: reconcileObject })
 // @ts-expect-error: a node has no type
 export const typed = Controller.owned(Node, { predicate: Predicate.filter(({ type }) => type === "Opaque") })

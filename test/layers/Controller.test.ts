@@ -21,8 +21,8 @@ import * as Cluster from "../support/cluster.ts"
 const create = (name: string, data: Record<string, string> = {}) =>
   Effect.flatMap(KubeClient, (client) => client.create(ConfigMap, { metadata: { name, namespace: "default" }, data }))
 
-/** A controller that notes which keys it ran for. */
-const noting = (
+/** A controller that records the keys that it reconciles. */
+const recording = (
   seen: Array<string>,
   reconcile: (key: string) => Effect.Effect<Reconcile.Outcome | void, unknown> = () => Effect.void
 ) =>
@@ -32,13 +32,28 @@ const noting = (
     reconcile: ({ key }) => Effect.suspend(() => (seen.push(key), reconcile(key)))
   })
 
+/** Records when it runs. Each of its first runs writes the same value and requests the next run at once. */
+const patching = (name: string, patches: number, at: Array<number>) =>
+  Controller.make({
+    name,
+    for: ConfigMap,
+    access: [Access.patch(ConfigMap)],
+    reconcile: ({ name, namespace }, { client }) =>
+      Effect.gen(function* () {
+        at.push(yield* Effect.clockWith((clock) => clock.currentTimeMillis))
+        if (at.length > patches) return
+        yield* client.patch(ConfigMap, { name, namespace }, Patch.merge({ data: { n: "1" } }))
+        return Reconcile.after(0)
+      })
+  })
+
 describe("Controller", () => {
-  it.effect("runs for what is there, then for every change, once a key", () =>
+  it.effect("reconciles the present objects, then each change, with one run for each key", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       yield* create("a")
       const seen: Array<string> = []
-      const { stop } = yield* Cluster.start(noting(seen))
+      const { stop } = yield* Cluster.start(recording(seen))
       assert.deepStrictEqual(seen, ["default/a"])
       yield* create("b")
       yield* client.delete(ConfigMap, { namespace: "default", name: "a" })
@@ -48,7 +63,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("owns: a change of a dependent asks for its controller", () =>
+  it.effect("a change of an owned object queues its controlling owner", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       const owner = yield* create("owner")
@@ -72,7 +87,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("watches: a trigger of one's own leads to the keys", () =>
+  it.effect("a custom trigger maps the changes of a watched kind to keys", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       const seen: Array<string> = []
@@ -96,7 +111,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("stateful: sources and reconcile share state that is new for each run of the layer", () =>
+  it.effect("a stateful controller has new state, shared by sources and reconcile, for each run of the layer", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []
       const counting = Controller.stateful({
@@ -131,13 +146,13 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("a failure is retried with backoff and does not hold up other keys", () =>
+  it.effect("a failure is retried with backoff and does not delay other keys", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []
       let broken = true
       yield* create("bad")
       const { stop } = yield* Cluster.start(
-        noting(seen, (key) => (key === "default/bad" && broken ? Effect.fail("no") : Effect.void))
+        recording(seen, (key) => (key === "default/bad" && broken ? Effect.fail("no") : Effect.void))
       )
       yield* create("good")
       yield* Cluster.settle
@@ -152,7 +167,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("case 14: a reconcile sees its own write: the key waits until the cache has it, without a worker", () =>
+  it.effect("case 14: a key waits without a worker until the cache contains its last write", () =>
     Effect.gen(function* () {
       const server = yield* ApiServer
       yield* create("a", { n: "0" })
@@ -169,7 +184,7 @@ describe("Controller", () => {
               read.push(n)
               if (n === undefined || Number(n) >= 3) return
               yield* client.patch(ConfigMap, { name, namespace }, Patch.merge({ data: { n: String(Number(n) + 1) } }))
-              // Asks for itself at once: without the wait it would read the state before its write.
+              // The next run is due at once: without the wait it would read the state before the write.
               return Reconcile.after(0)
             })
         })
@@ -181,7 +196,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("case 14: the wait for one's own write ends after 5 s when the event never comes", () =>
+  it.effect("case 14: the wait of a key for its own write ends after 5 s without the event", () =>
     Effect.gen(function* () {
       const server = yield* ApiServer
       yield* server.setFaults([
@@ -193,57 +208,31 @@ describe("Controller", () => {
       ])
       yield* create("a")
       const at: Array<number> = []
-      const { stop } = yield* Cluster.start(
-        Controller.make({
-          name: "blind",
-          for: ConfigMap,
-          access: [Access.patch(ConfigMap)],
-          reconcile: ({ name, namespace }, { client }) =>
-            Effect.gen(function* () {
-              at.push(yield* Effect.clockWith((clock) => clock.currentTimeMillis))
-              if (at.length > 1) return
-              yield* client.patch(ConfigMap, { name, namespace }, Patch.merge({ data: { n: "1" } }))
-              return Reconcile.after(0)
-            })
-        })
-      )
+      const { stop } = yield* Cluster.start(patching("blind", 1, at))
       yield* TestClock.adjust("30 seconds")
       assert.deepStrictEqual(at, [0, 5000])
       yield* stop()
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("case 14: a write that changes nothing is not waited for", () =>
+  it.effect("case 14: a key does not wait for a write that changed nothing", () =>
     Effect.gen(function* () {
       yield* create("a", { n: "1" })
       const at: Array<number> = []
-      const { stop } = yield* Cluster.start(
-        Controller.make({
-          name: "idle",
-          for: ConfigMap,
-          access: [Access.patch(ConfigMap)],
-          reconcile: ({ name, namespace }, { client }) =>
-            Effect.gen(function* () {
-              at.push(yield* Effect.clockWith((clock) => clock.currentTimeMillis))
-              if (at.length > 2) return
-              yield* client.patch(ConfigMap, { name, namespace }, Patch.merge({ data: { n: "1" } }))
-              return Reconcile.after(0)
-            })
-        })
-      )
+      const { stop } = yield* Cluster.start(patching("idle", 2, at))
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(at, [0, 0, 0])
       yield* stop()
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("closing the scope drains: a running reconcile finishes, a queued one is not lost midway", () =>
+  it.effect("when the scope closes, a run in flight finishes", () =>
     Effect.gen(function* () {
       const gate = Latch.makeUnsafe(false)
       const seen: Array<string> = []
       yield* create("a")
       const { stopping } = yield* Cluster.start(
-        noting(seen, () => Effect.tap(gate.await, () => Effect.sync(() => seen.push("finished"))))
+        recording(seen, () => Effect.tap(gate.await, () => Effect.sync(() => seen.push("finished"))))
       )
       const closing = yield* stopping()
       assert.isFalse(Cluster.isDone(closing))
@@ -254,7 +243,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("scheduled: closing the scope lets a run finish and begins no other; losing leadership interrupts it", () =>
+  it.effect("a scheduled run finishes when the scope closes, and is interrupted by a loss of leadership", () =>
     Effect.gen(function* () {
       const gate = Latch.makeUnsafe(false)
       const seen: Array<string> = []
@@ -287,19 +276,19 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("losing leadership interrupts a running reconcile at once", () =>
+  it.effect("a loss of leadership interrupts a run in flight at once", () =>
     Effect.gen(function* () {
       const interrupted = yield* Deferred.make<void>()
       yield* create("a")
       const { stop } = yield* Cluster.start(
-        noting([], () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(interrupted, undefined)))
+        recording([], () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(interrupted, undefined)))
       )
       yield* stop(Exit.fail(new LeaderLost({ reason: "Stolen", message: "another one leads" })))
       assert.isTrue(yield* Deferred.isDone(interrupted))
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("an informer that cannot sync delays this controller and no other, and fails none", () =>
+  it.effect("an informer that cannot sync delays its own controller and fails none", () =>
     Effect.gen(function* () {
       const server = yield* ApiServer
       yield* server.setFaults([{ match: on({ resource: "secrets" }), fault: { _tag: "Status", code: 403 } }])
@@ -314,7 +303,7 @@ describe("Controller", () => {
           reconcile: ({ key }) => Effect.sync(() => void late.push(key))
         })
       )
-      const second = yield* Cluster.start(noting(prompt))
+      const second = yield* Cluster.start(recording(prompt))
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual([late, prompt], [[], ["default/a"]])
       yield* server.setFaults([])
@@ -325,7 +314,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("stops at once when its workers never started", () =>
+  it.effect("a controller whose workers have not started stops at once", () =>
     Effect.gen(function* () {
       const server = yield* ApiServer
       yield* server.setFaults([{ match: on({ resource: "secrets" }), fault: { _tag: "Status", code: 403 } }])
@@ -345,12 +334,12 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("a defect in a reconcile is its key's failure, not the process's", () =>
+  it.effect("a defect in a reconcile counts as a failure of its key and does not end the process", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []
       yield* create("a")
       const { stop } = yield* Cluster.start(
-        noting(seen, () => (seen.length === 1 ? Effect.die(new Error("bug")) : Effect.void))
+        recording(seen, () => (seen.length === 1 ? Effect.die(new Error("bug")) : Effect.void))
       )
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(seen, ["default/a", "default/a"])

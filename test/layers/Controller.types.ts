@@ -1,6 +1,6 @@
 /**
- * What must compile and what must not: `access` decides which calls a reconcile may make, a layer says what it is built from, and half
- * a controller is none. Checked by `npm run typecheck`; this file never runs.
+ * What must compile and what must not: `access` decides which calls a reconcile may make, the type of a layer has its requirements, and an
+ * incomplete declaration is an error. Checked by `npm run typecheck`; this file never runs.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -38,27 +38,27 @@ export const declared = Controller.make({
   access: [Access.patch(ConfigMap), Access.update(Pod, "status"), Access.get(Node)],
   reconcile: (request, { cache, client }) =>
     Effect.gen(function* () {
-      // Sources may be read, and have the type of their kind.
+      // A controller may read its sources, with the types of their kinds.
       const configMap = yield* cache.get(ConfigMap, request.key)
       const data: Readonly<Record<string, string>> | undefined = configMap?.data
       const pods = yield* cache.list(Pod)
       yield* cache.get(Secret, request.key)
-      // So may what access says, and where it says so.
+      // And it may make the calls that `access` declares.
       yield* client.patch(ConfigMap, target, patch)
       for (const pod of pods) yield* client.subresource("status").update(Pod, pod)
       yield* client.get(Node, { name: "n" })
 
-      // @ts-expect-error: Node may be read live, but is not cached
+      // @ts-expect-error: nodes may be read with the client, but are not cached
       void cache.get(Node, "n")
       // @ts-expect-error: no patch of pods was declared
       void client.patch(Pod, target, patch)
       // @ts-expect-error: status may be updated, not patched
       void client.subresource("status").patch(Pod, target, patch)
-      // @ts-expect-error: the main endpoint of pods was not declared
+      // @ts-expect-error: no update of pods was declared
       for (const pod of pods) void client.update(Pod, pod)
       // @ts-expect-error: no such subresource was declared
       client.subresource("scale")
-      // @ts-expect-error: a permission for the metadata alone is another one
+      // @ts-expect-error: the metadata projection needs a grant of its own
       void cache.get(Resource.metadataOnly(Pod), "a/b")
       // @ts-expect-error: nothing may be deleted
       void client.delete(ConfigMap, target)
@@ -84,13 +84,13 @@ export const ofPart = Controller.make({
     })
 })
 
-// What a reconcile needs shows in the layer's requirements, so a program that lacks it does not compile.
+// The services of a reconcile are requirements of the layer, so a program without them does not compile.
 export const needsMailer: Layer.Layer<never, never, Controller.Services | Mailer> = declared.layer
 type Needs<L> = L extends Layer.Layer<never, never, infer R> ? R : never
-// @ts-expect-error: without Mailer it is not enough
+// @ts-expect-error: Mailer is not provided
 export const enough: Controller.Services = null as unknown as Needs<typeof declared.layer>
 
-// A controller's layer needs what it is built from: without the cache there is no program.
+// The layer of a controller requires the shared services.
 type Lacking<Missing> = Exclude<Controller.Services, Missing>
 const plain = Controller.make({ name: "plain", for: Pod, reconcile: () => Effect.void })
 export const needsServices: Layer.Layer<never, never, Controller.Services> = plain.layer
@@ -108,33 +108,33 @@ export const namesCluster: Layer.Layer<never, never, Controller.Services> = Cont
   reconcile: () => Effect.flatMap(ClusterName, (name) => Effect.logDebug(name))
 }).layer
 
-// What cannot be registered cannot be written.
+// An invalid declaration does not compile.
 const reconcile = () => Effect.void
-// @ts-expect-error: a controller has a name
+// @ts-expect-error: the name is missing
 export const nameless = Controller.make({ for: Pod, reconcile })
-// @ts-expect-error: what it owns is owned by some kind
+// @ts-expect-error: `owns` needs `for`
 export const ownsWithoutFor = Controller.make({ name: "a", owns: [Pod], reconcile })
-// @ts-expect-error: it reconciles one kind
+// @ts-expect-error: `for` has one kind
 export const twoFors = Controller.make({ name: "a", for: [Pod, ConfigMap], reconcile })
-// @ts-expect-error: it does something
+// @ts-expect-error: the reconcile is missing
 export const idle = Controller.make({ name: "a", for: Pod })
-// @ts-expect-error: a schedule has something to run
+// @ts-expect-error: the run is missing
 export const idleSchedule = Controller.scheduled({ name: "a", access: [], schedule: Schedule.spaced("1 second") })
-// So does what a raw source needs.
+// The services of a stream of keys are requirements too.
 export const needsSource = Controller.make({
   name: "needs-source",
   sources: [Stream.fromEffect(Effect.as(Mailer, "a/b"))],
   reconcile: (request, { cache, client }) =>
     Effect.sync(() => {
       const name: string = request.name
-      // @ts-expect-error: it reads nothing
+      // @ts-expect-error: no read was declared
       void cache.get(ConfigMap, name)
-      // @ts-expect-error: it may do nothing
+      // @ts-expect-error: no get was declared
       void client.get(ConfigMap, target)
     })
 })
 export const mailed: Mailer = null as unknown as Exclude<Needs<typeof needsSource.layer>, Controller.Services>
-// @ts-expect-error: without Mailer it is not enough
+// @ts-expect-error: Mailer is not provided
 export const poured: Controller.Services = null as unknown as Needs<typeof needsSource.layer>
 
 export const numbered = Controller.make({

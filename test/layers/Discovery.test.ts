@@ -10,13 +10,13 @@ import { Discovery } from "../../src/layers/Discovery.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Transport } from "../../src/layers/Transport.ts"
 
-/** A server that answers from a table of documents, and the paths it was asked for. */
+/** A server with a table of documents, and the paths that were requested. */
 const server = (documents: Record<string, unknown>) => {
-  const asked: Array<string> = []
+  const requests: Array<string> = []
   const transport = Transport.of({
     send: (request) =>
       Effect.suspend(() => {
-        asked.push(request.path)
+        requests.push(request.path)
         const body = documents[request.path]
         return body === undefined
           ? Effect.fail(ApiError.fromStatus({ context: request.context, status: 404, body: undefined }))
@@ -32,7 +32,7 @@ const server = (documents: Record<string, unknown>) => {
     Layer.provideMerge(KubeClient.layer),
     Layer.provide(Layer.succeed(Transport, transport))
   )
-  return { asked, documents, layer }
+  return { requests, documents, layer }
 }
 
 const resource = (name: string, kind: string, namespaced = true) => ({
@@ -97,11 +97,11 @@ const aggregated = () => {
 }
 
 describe("Discovery", () => {
-  it.effect("asks nothing before the first question, and each thing once", () => {
-    const { asked, layer } = legacy()
+  it.effect("sends no request before the first use, and reads each document once", () => {
+    const { requests, layer } = legacy()
     return Effect.gen(function* () {
       const discovery = yield* Discovery
-      assert.deepStrictEqual(asked, [])
+      assert.deepStrictEqual(requests, [])
       const pod = yield* discovery.resourceFor({ group: "", kind: "Pod" })
       const { id, plural, scope, subresources, verbs, version } = pod
       assert.deepStrictEqual(
@@ -116,46 +116,46 @@ describe("Discovery", () => {
         }
       )
       assert.strictEqual((yield* discovery.resourceFor({ group: "", kind: "Node" })).scope, "Cluster")
-      assert.deepStrictEqual(asked, ["/api", "/api/v1"])
+      assert.deepStrictEqual(requests, ["/api", "/api/v1"])
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("a legacy group is read version by version, the preferred one first", () => {
-    const { asked, layer } = legacy()
+  it.effect("a legacy group is read one version after the other, the preferred one first", () => {
+    const { requests, layer } = legacy()
     return Effect.gen(function* () {
       const { resourceFor } = yield* Discovery
       assert.strictEqual((yield* resourceFor({ group: "shop.example", kind: "Cart" })).version, "v1")
-      assert.deepStrictEqual(asked, ["/apis", "/apis/shop.example/v1"])
+      assert.deepStrictEqual(requests, ["/apis", "/apis/shop.example/v1"])
       assert.strictEqual((yield* resourceFor({ group: "shop.example", kind: "Till" })).id, "shop.example/v2/tills")
       assert.strictEqual((yield* resourceFor({ group: "shop.example", version: "v2", kind: "Cart" })).version, "v2")
-      assert.deepStrictEqual(asked, ["/apis", "/apis/shop.example/v1", "/apis/shop.example/v2"])
+      assert.deepStrictEqual(requests, ["/apis", "/apis/shop.example/v1", "/apis/shop.example/v2"])
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("aggregated discovery answers for all groups with one call", () => {
-    const { asked, layer } = aggregated()
+  it.effect("aggregated discovery reads all groups with one request", () => {
+    const { requests, layer } = aggregated()
     return Effect.gen(function* () {
       const { resourceFor, serves } = yield* Discovery
       assert.strictEqual((yield* resourceFor({ group: "shop.example", kind: "Cart" })).id, "shop.example/v1/carts")
       assert.strictEqual((yield* resourceFor({ group: "shop.example", kind: "Till" })).version, "v2")
       assert.isTrue(yield* serves(Lease))
-      assert.deepStrictEqual(asked, ["/apis"])
+      assert.deepStrictEqual(requests, ["/apis"])
       const node = yield* resourceFor({ group: "", kind: "Node" })
       assert.deepStrictEqual([node.scope, node.subresources], ["Cluster", ["status"]])
-      assert.deepStrictEqual(asked, ["/apis", "/api"])
+      assert.deepStrictEqual(requests, ["/apis", "/api"])
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("a miss is asked for again, but not more often than every ten seconds; then the new kind is found", () => {
-    const { asked, documents, layer } = aggregated()
+  it.effect("a kind that was not found is looked up again at most every ten seconds, and then found", () => {
+    const { requests, documents, layer } = aggregated()
     return Effect.gen(function* () {
       const { resourceFor } = yield* Discovery
-      const wanted = { group: "new.example", kind: "Widget" }
-      const error = yield* Effect.flip(resourceFor(wanted))
+      const groupKind = { group: "new.example", kind: "Widget" }
+      const error = yield* Effect.flip(resourceFor(groupKind))
       assert.strictEqual(error._tag, "NotServed")
       assert.include(error.message, "does not serve kind Widget of new.example")
-      yield* Effect.flip(resourceFor(wanted))
-      assert.strictEqual(asked.length, 1)
+      yield* Effect.flip(resourceFor(groupKind))
+      assert.strictEqual(requests.length, 1)
       const resources = [{ resource: "widgets", responseKind: { kind: "Widget" }, scope: "Cluster", verbs: [] }]
       const { items } = documents["/apis"] as { items: ReadonlyArray<object> }
       documents["/apis"] = {
@@ -163,24 +163,24 @@ describe("Discovery", () => {
         items: [...items, { metadata: { name: "new.example" }, versions: [{ version: "v1", resources }] }]
       }
       yield* TestClock.adjust("9 seconds")
-      assert.strictEqual((yield* Effect.flip(resourceFor(wanted)))._tag, "NotServed")
+      assert.strictEqual((yield* Effect.flip(resourceFor(groupKind)))._tag, "NotServed")
       yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* resourceFor(wanted)).plural, "widgets")
-      assert.strictEqual(asked.length, 2)
+      assert.strictEqual((yield* resourceFor(groupKind)).plural, "widgets")
+      assert.strictEqual(requests.length, 2)
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("many questions at once ask once", () => {
-    const { asked, layer } = legacy()
+  it.effect("concurrent lookups send one request", () => {
+    const { requests, layer } = legacy()
     return Effect.gen(function* () {
       const { resourceFor } = yield* Discovery
       const ask = resourceFor({ group: "", kind: "Pod" })
       yield* Effect.all([ask, ask, ask], { concurrency: "unbounded" })
-      assert.deepStrictEqual(asked, ["/api", "/api/v1"])
+      assert.deepStrictEqual(requests, ["/api", "/api/v1"])
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("lists every resource once, of the version the server prefers, in one call or many", () =>
+  it.effect("lists every resource once, in the preferred version, with aggregated and legacy discovery", () =>
     Effect.gen(function* () {
       const listed = ({ layer }: ReturnType<typeof server>) =>
         Effect.gen(function* () {
@@ -203,7 +203,7 @@ describe("Discovery", () => {
         ["shop.example/v1/carts", "Namespaced"],
         ["coordination.k8s.io/v1/leases", "Namespaced"]
       ])
-      assert.sameMembers(one.asked, ["/api", "/apis"])
+      assert.sameMembers(one.requests, ["/api", "/apis"])
     })
   )
 
@@ -223,45 +223,42 @@ describe("Discovery", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect(
-    "a version that aggregated discovery calls stale is asked for itself, and failed if it does not answer",
-    () => {
-      const { documents, layer } = aggregated()
-      const { items } = documents["/apis"] as { items: ReadonlyArray<object> }
-      const stale = {
-        metadata: { name: "metrics.k8s.io" },
-        versions: [
-          { version: "v1beta1", freshness: "Stale", resources: [{ resource: "old", responseKind: { kind: "Old" } }] }
-        ]
-      }
-      documents["/apis"] = { kind: "APIGroupDiscoveryList", items: [stale, ...items] }
-      documents["/apis/metrics.k8s.io/v1beta1"] = new Error("unavailable")
-      return Effect.gen(function* () {
-        const { resources } = yield* Discovery
-        const before = yield* resources
-        assert.deepStrictEqual(
-          before.failed.map(({ group, version }) => [group, version]),
-          [["metrics.k8s.io", "v1beta1"]]
-        )
-        assert.strictEqual(before.resources.length, 5)
-        documents["/apis/metrics.k8s.io/v1beta1"] = {
-          kind: "APIResourceList",
-          resources: [resource("nodes", "NodeMetrics")]
-        }
-        const after = yield* resources
-        assert.deepStrictEqual([after.failed, after.resources.length], [[], 6])
-      }).pipe(Effect.provide(layer))
+  it.effect("a version that aggregated discovery calls stale is read by itself, and failed if that fails", () => {
+    const { documents, layer } = aggregated()
+    const { items } = documents["/apis"] as { items: ReadonlyArray<object> }
+    const stale = {
+      metadata: { name: "metrics.k8s.io" },
+      versions: [
+        { version: "v1beta1", freshness: "Stale", resources: [{ resource: "old", responseKind: { kind: "Old" } }] }
+      ]
     }
-  )
+    documents["/apis"] = { kind: "APIGroupDiscoveryList", items: [stale, ...items] }
+    documents["/apis/metrics.k8s.io/v1beta1"] = new Error("unavailable")
+    return Effect.gen(function* () {
+      const { resources } = yield* Discovery
+      const before = yield* resources
+      assert.deepStrictEqual(
+        before.failed.map(({ group, version }) => [group, version]),
+        [["metrics.k8s.io", "v1beta1"]]
+      )
+      assert.strictEqual(before.resources.length, 5)
+      documents["/apis/metrics.k8s.io/v1beta1"] = {
+        kind: "APIResourceList",
+        resources: [resource("nodes", "NodeMetrics")]
+      }
+      const after = yield* resources
+      assert.deepStrictEqual([after.failed, after.resources.length], [[], 6])
+    }).pipe(Effect.provide(layer))
+  })
 
-  it.effect("listing renews what the other questions know, and fails whole without the groups", () => {
-    const { asked, documents, layer } = legacy()
+  it.effect("a listing replaces what lookups have cached, and fails if the groups cannot be listed", () => {
+    const { requests, documents, layer } = legacy()
     return Effect.gen(function* () {
       const { resourceFor, resources } = yield* Discovery
       yield* resources
-      const count = asked.length
+      const count = requests.length
       assert.strictEqual((yield* resourceFor({ group: "shop.example", kind: "Cart" })).version, "v1")
-      assert.strictEqual(asked.length, count, "the listing has told already")
+      assert.strictEqual(requests.length, count, "the listing has cached it already")
       const index = documents["/apis"]
       documents["/apis"] = { kind: "APIGroupList", groups: [] }
       assert.deepStrictEqual(
@@ -277,7 +274,7 @@ describe("Discovery", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("a cached answer is returned while another request is in flight", () => {
+  it.effect("a cached result is returned while another request is in flight", () => {
     const { layer } = legacy()
     return Effect.gen(function* () {
       const client = yield* KubeClient
@@ -302,7 +299,7 @@ describe("Discovery", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("failures are typed, affect their group only, and are not remembered", () => {
+  it.effect("failures are typed, affect only their group, and are not cached", () => {
     const { documents, layer } = legacy()
     const index = documents["/api"]
     documents["/api"] = new Error("forbidden")

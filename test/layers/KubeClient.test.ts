@@ -13,7 +13,7 @@ import { type Request, Transport, type WatchEvent } from "../../src/layers/Trans
 const failure = (request: Request, status: number, retryAfterSeconds?: number) =>
   ApiError.fromStatus({ context: request.context, status, body: undefined, retryAfterSeconds })
 
-/** A transport whose answers are computed from each request; a number is a failure of that status. */
+/** A transport whose responses are computed from each request; a number is a failure with that status. */
 const scripted = (answer: (request: Request, index: number) => unknown, events: ReadonlyArray<WatchEvent> = []) => {
   const sent: Array<Request> = []
   const transport = Transport.of({
@@ -109,7 +109,7 @@ describe("requests", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("what would reach another endpoint than meant is refused and not sent", () => {
+  it.effect("a request whose path would be that of another endpoint fails and is not sent", () => {
     const { layer, sent } = scripted(object)
     return Effect.gen(function* () {
       const client = yield* KubeClient
@@ -128,7 +128,7 @@ describe("requests", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("metadata projections ask for metadata and answer with the real kind", () => {
+  it.effect("metadata projections request metadata and return objects of the real kind", () => {
     const partial = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata", metadata: { name: "a" } }
     const answers: Record<string, unknown> = {
       get: partial,
@@ -155,7 +155,7 @@ describe("requests", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("a watch passes its options on, and the events as they are", () => {
+  it.effect("a watch sends its options and returns the events unchanged", () => {
     const events: ReadonlyArray<WatchEvent> = [{ type: "ADDED", object: { kind: "Pod", metadata: { name: "a" } } }]
     const { layer, sent } = scripted(object, events)
     return Effect.gen(function* () {
@@ -172,7 +172,7 @@ describe("requests", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it("types follow the resource", () => {
+  it("the types of results are those of the resource", () => {
     type Client = KubeClient["Service"]
     const typed = (client: Client) => ({
       get: client.get(Pod, target),
@@ -187,7 +187,7 @@ describe("requests", () => {
 })
 
 describe("answers", () => {
-  it.effect("unknown fields and timestamps survive, list items say what they are (regression case 15)", () => {
+  it.effect("unknown fields and timestamps are kept, and list items have their kind (regression case 15)", () => {
     const item = () => ({
       metadata: { name: "a", creationTimestamp: "2026-01-02T03:04:05Z", fieldOfTomorrow: { x: [1, null] } },
       spec: { containers: [], novelty: 1.5 }
@@ -215,7 +215,7 @@ describe("answers", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("what is not an object, not a list, or a list of something else is a Decode failure", () => {
+  it.effect("a body that is not an object, not a list, or a list of other values is a Decode failure", () => {
     const bodies = ["text", undefined, null, [], { items: 5 }, { items: [1] }, { items: [{}] }, { metadata: 1 }]
     const { layer } = scripted((_, i) => bodies[i % bodies.length])
     return Effect.gen(function* () {
@@ -233,7 +233,7 @@ describe("answers", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("delete answers with a Status or with the object that stays", () => {
+  it.effect("delete returns a Status, or the object if it still exists", () => {
     const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 200 }
     const { layer } = scripted((_, i) => (i === 0 ? status : object()))
     return Effect.gen(function* () {
@@ -245,7 +245,7 @@ describe("answers", () => {
 })
 
 describe("pages", () => {
-  /** Three pages of one; each token in `expired` is answered 410 once. */
+  /** Three pages with one object each; a request with a token in `expired` gets one 410. */
   const paged = (expired: ReadonlyArray<string>) => {
     const left = [...expired]
     return scripted((request) => {
@@ -269,7 +269,7 @@ describe("pages", () => {
   const names = (list: KubeList<Pod>) => list.items.map((item) => item.metadata.name)
   const tokens = ({ sent }: ReturnType<typeof paged>) => sent.map(({ query }) => query?.["continue"])
 
-  it.effect("list follows them, 500 at a time, and asks for the version only once", () => {
+  it.effect("list reads all pages of 500 objects and sends the version only with the first request", () => {
     const server = paged([])
     return Effect.gen(function* () {
       const list = yield* run(server, (client) => client.list(Pod, { resourceVersion: "0", labelSelector: "a" }))
@@ -286,7 +286,7 @@ describe("pages", () => {
     })
   })
 
-  it.effect("listPage asks once, and a token that expired is Gone", () => {
+  it.effect("listPage sends one request, and an expired token fails with Gone", () => {
     const server = paged(["2"])
     return Effect.gen(function* () {
       assert.strictEqual((yield* run(server, (client) => client.listPage(Pod))).metadata.continue, "2")
@@ -296,7 +296,7 @@ describe("pages", () => {
     })
   })
 
-  it.effect("an expired token restarts the list once, a second one fails it (regression case 4)", () =>
+  it.effect("the first expired token restarts the list, and the second one fails it (regression case 4)", () =>
     Effect.gen(function* () {
       const once = paged(["3"])
       assert.deepStrictEqual(names(yield* run(once, (client) => client.list(Pod))), ["p1", "p2", "p3"])
@@ -307,7 +307,7 @@ describe("pages", () => {
     })
   )
 
-  it.effect("a version that is gone at the first page, or a token of the caller's, is not restarted", () =>
+  it.effect("a list whose first page fails with Gone, or that began with the caller's token, is not restarted", () =>
     Effect.gen(function* () {
       const first = paged(["first"])
       assert.strictEqual((yield* Effect.flip(run(first, (client) => client.list(Pod)))).reason._tag, "Gone")
@@ -325,7 +325,7 @@ describe("collections that are deleted", () => {
     readonly limit: unknown
     readonly continue: unknown
   }
-  /** Deletes a collection from a server that answers so, and returns the requests. */
+  /** Deletes a collection on a server with these responses, and returns the requests. */
   const deleting = (
     answer: (page: Page, index: number, request: Request) => unknown,
     onPage?: (meta: ListMeta) => Effect.Effect<void>
@@ -335,22 +335,22 @@ describe("collections that are deleted", () => {
     return Effect.gen(function* () {
       const client = yield* KubeClient
       const done = yield* Effect.result(client.deleteCollection(ConfigMap, { namespace: "ns" }, { onPage, retries: 0 }))
-      return { done, asked: sent.map((request) => [pageOf(request).limit, pageOf(request).continue]) }
+      return { done, requests: sent.map((request) => [pageOf(request).limit, pageOf(request).continue]) }
     }).pipe(Effect.provide(layer))
   }
   const list = (next?: string, remainingItemCount?: number) => ({ metadata: { continue: next, remainingItemCount } })
   const asFailure = (request: Request, code: number, metadata: object = {}) =>
     ApiError.fromStatus({ context: request.context, status: code, body: { kind: "Status", code, metadata } })
 
-  it.effect("go page by page, and the caller receives what is left after each", () =>
+  it.effect("are deleted page by page, and the caller receives the remaining count after each page", () =>
     Effect.gen(function* () {
       const left: Array<unknown> = []
-      const { asked, done } = yield* deleting(
+      const { done, requests } = yield* deleting(
         (_, index) => [list("one", 600), list("two", 100), list("")][index],
         ({ remainingItemCount }) => Effect.sync(() => left.push(remainingItemCount))
       )
       assert.strictEqual(done._tag, "Success")
-      assert.deepStrictEqual(asked, [
+      assert.deepStrictEqual(requests, [
         [500, undefined],
         [500, "one"],
         [500, "two"]
@@ -359,23 +359,23 @@ describe("collections that are deleted", () => {
     })
   )
 
-  it.effect("are gone at once on a server that answers with a Status", () =>
+  it.effect("are deleted with one request on a server that returns a Status", () =>
     Effect.gen(function* () {
-      const { asked, done } = yield* deleting(() => ({ kind: "Status", metadata: {}, status: "Success" }))
-      assert.deepStrictEqual([done._tag, asked], ["Success", [[500, undefined]]])
+      const { done, requests } = yield* deleting(() => ({ kind: "Status", metadata: {}, status: "Success" }))
+      assert.deepStrictEqual([done._tag, requests], ["Success", [[500, undefined]]])
     })
   )
 
-  it.effect("go in smaller pages where the server's own time is over before a page is done", () =>
+  it.effect("are deleted in smaller pages after the server timed out", () =>
     Effect.gen(function* () {
-      const { asked, done } = yield* deleting(({ limit }, index, request) => {
+      const { done, requests } = yield* deleting(({ limit }, index, request) => {
         if (index === 0) return list("one")
         return Number(limit) > 50 ? asFailure(request, 504) : index < 8 ? list("two") : list()
       })
       assert.strictEqual(done._tag, "Success")
-      const unanswered = asked.filter(([limit]) => limit === 500)
+      const timedOut = requests.filter(([limit]) => limit === 500)
       assert.deepStrictEqual(
-        [unanswered[0], unanswered.at(-1), asked.at(-1)],
+        [timedOut[0], timedOut.at(-1), requests.at(-1)],
         [
           [500, undefined],
           [500, "one"],
@@ -385,35 +385,33 @@ describe("collections that are deleted", () => {
       const never = yield* deleting((_, __, request) => asFailure(request, 504))
       assert(never.done._tag === "Failure")
       assert.strictEqual(never.done.failure.status, 504)
-      assert.deepStrictEqual([...new Set(never.asked.map(([limit]) => limit))], [500, 50, 5, 1])
+      assert.deepStrictEqual([...new Set(never.requests.map(([limit]) => limit))], [500, 50, 5, 1])
     })
   )
 
-  it.effect(
-    "go on where a token has expired: with the token that the server gives instead, else from the start, once",
-    () =>
-      Effect.gen(function* () {
-        const given = yield* deleting((page, _, request) =>
-          page.continue === undefined
-            ? list("old")
-            : page.continue === "old"
-              ? asFailure(request, 410, { continue: "inconsistent" })
-              : list()
-        )
-        assert.strictEqual(given.done._tag, "Success")
-        assert.deepStrictEqual(
-          given.asked.map(([, token]) => token),
-          [undefined, "old", "inconsistent"]
-        )
-        const bare = yield* deleting((page, index, request) =>
-          page.continue === undefined ? list(`${index}`) : asFailure(request, 410)
-        )
-        assert(bare.done._tag === "Failure")
-        assert.strictEqual(bare.done.failure.reason._tag, "Gone")
-        assert.deepStrictEqual(
-          bare.asked.map(([, token]) => token),
-          [undefined, "0", undefined, "2"]
-        )
-      })
+  it.effect("continue once after an expired token, with the server's new token or from the first page", () =>
+    Effect.gen(function* () {
+      const given = yield* deleting((page, _, request) =>
+        page.continue === undefined
+          ? list("old")
+          : page.continue === "old"
+            ? asFailure(request, 410, { continue: "inconsistent" })
+            : list()
+      )
+      assert.strictEqual(given.done._tag, "Success")
+      assert.deepStrictEqual(
+        given.requests.map(([, token]) => token),
+        [undefined, "old", "inconsistent"]
+      )
+      const bare = yield* deleting((page, index, request) =>
+        page.continue === undefined ? list(`${index}`) : asFailure(request, 410)
+      )
+      assert(bare.done._tag === "Failure")
+      assert.strictEqual(bare.done.failure.reason._tag, "Gone")
+      assert.deepStrictEqual(
+        bare.requests.map(([, token]) => token),
+        [undefined, "0", undefined, "2"]
+      )
+    })
   )
 })

@@ -1,5 +1,5 @@
 /**
- * The metrics APIs as their servers answer: which paths are asked, what is read of the answers, and what is said when there is no good one.
+ * The metrics APIs: the requested paths, the values of the responses, and the messages of failures.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -14,8 +14,8 @@ import { type Request, Transport } from "../../src/layers/Transport.ts"
 
 type Answers = Readonly<Record<string, unknown>>
 
-/** Answers by path; a number is a code without a Status, everything unknown is not found. */
-const server = (answers: Answers, asked: Array<string>) =>
+/** Responses by path; a number is a status code without a Status, and other paths are not found. */
+const server = (answers: Answers, requests: Array<string>) =>
   Layer.succeed(
     Transport,
     Transport.of({
@@ -24,7 +24,7 @@ const server = (answers: Answers, asked: Array<string>) =>
           const search = new URLSearchParams(
             Object.entries(query ?? {}).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]))
           )
-          asked.push([path, ...(search.size === 0 ? [] : [search])].join("?"))
+          requests.push([path, ...(search.size === 0 ? [] : [search])].join("?"))
           const answer = answers[path] ?? 404
           if (typeof answer !== "number") return Effect.succeed({ status: 200, body: answer, warnings: [] })
           return Effect.fail(ApiError.fromStatus({ context, status: answer, body: "404 page not found" }))
@@ -33,19 +33,19 @@ const server = (answers: Answers, asked: Array<string>) =>
     })
   )
 
-const asking = <A, E>(
+const withApi = <A, E>(
   answers: Answers,
-  use: (api: MetricsApi["Service"], asked: Array<string>) => Effect.Effect<A, E>
+  use: (api: MetricsApi["Service"], requests: Array<string>) => Effect.Effect<A, E>
 ) =>
   Effect.suspend(() => {
-    const asked: Array<string> = []
+    const requests: Array<string> = []
     const layer = MetricsApi.layer.pipe(
       Layer.provide(Discovery.layer),
       Layer.provide(KubeClient.layer),
-      Layer.provide(server(answers, asked))
+      Layer.provide(server(answers, requests))
     )
     return Effect.provide(
-      Effect.flatMap(MetricsApi, (api) => use(api, asked)),
+      Effect.flatMap(MetricsApi, (api) => use(api, requests)),
       layer
     )
   })
@@ -71,22 +71,22 @@ describe("usage of resources", () => {
     metrics("c", {})
   ]
 
-  it.effect("is the sum of a pod's containers, and of no pod that was measured in part", () =>
-    asking({ [pods]: { items } }, (api, asked) =>
+  it.effect("is the sum of a pod's containers, without pods that lack the measurement of a container", () =>
+    withApi({ [pods]: { items } }, (api, requests) =>
       Effect.gen(function* () {
         const samples = yield* api.resource(cpu)
         assert.deepStrictEqual([...samples], [["a", { time: 60_000, window: 15_500, amount: 102n }]])
-        assert.deepStrictEqual(asked, [`${pods}?labelSelector=app%3Dweb&limit=500`])
+        assert.deepStrictEqual(requests, [`${pods}?labelSelector=app%3Dweb&limit=500`])
       })
     )
   )
 
-  it.effect("of one container is its own", () =>
-    asking({ [pods]: { items: items.slice(0, 2) } }, (api) =>
+  it.effect("of one container is that of the container", () =>
+    withApi({ [pods]: { items: items.slice(0, 2) } }, (api) =>
       Effect.gen(function* () {
         const samples = yield* api.resource({ ...cpu, container: "side" })
         assert.deepStrictEqual([...samples.keys()], ["a"])
-        // A pod without such a container was not measured: it is for the caller to say what that means.
+        // A pod without such a container is missing, and the caller decides what that means.
         assert.deepStrictEqual([...(yield* api.resource({ ...cpu, container: "main" })).keys()], ["a", "b"])
         assert.deepStrictEqual([...(yield* api.resource({ ...cpu, container: "other" })).keys()], [])
       })
@@ -104,11 +104,11 @@ describe("usage of resources", () => {
     ["knows nothing yet", { [pods]: { items: [] } }, "no metrics returned from resource metrics API"]
   ]
   for (const [title, answers, message] of rows) {
-    it.effect(`that a server ${title} is not there, which is known after one question`, () =>
-      asking(answers, (api, asked) =>
+    it.effect(`is reported as missing after one request when a server ${title}`, () =>
+      withApi(answers, (api, requests) =>
         Effect.gen(function* () {
           assert.strictEqual(yield* why(api.resource(cpu)), message)
-          assert.lengthOf(asked, 1)
+          assert.lengthOf(requests, 1)
         })
       )
     )
@@ -121,13 +121,13 @@ const qps = { namespace: "ns", selector: "app=web", metric: "q/s", metricSelecto
 const one = (value: string, rest: object = {}) => ({ timestamp: "1970-01-01T00:01:00Z", value, ...rest })
 
 describe("custom metrics", () => {
-  it.effect("of pods are asked for all at once, in the newer version", () => {
+  it.effect("of pods are read with one request, in the newer version", () => {
     const path = `${group}/v1beta2/namespaces/ns/pods/*/q%2Fs`
     const items = [
       one("1500m", { describedObject: { name: "a" }, windowSeconds: 30 }),
       one("2", { describedObject: { name: "b" } })
     ]
-    return asking({ ...versions("v1beta1", "v1beta2"), [path]: { items } }, (api, asked) =>
+    return withApi({ ...versions("v1beta1", "v1beta2"), [path]: { items } }, (api, requests) =>
       Effect.gen(function* () {
         assert.deepStrictEqual(
           [...(yield* api.pods(qps))],
@@ -136,17 +136,17 @@ describe("custom metrics", () => {
             ["b", { time: 60_000, window: 60_000, amount: 2000n }]
           ]
         )
-        assert.deepStrictEqual(asked, [group, `${path}?labelSelector=app%3Dweb&metricLabelSelector=verb%3DGET`])
+        assert.deepStrictEqual(requests, [group, `${path}?labelSelector=app%3Dweb&metricLabelSelector=verb%3DGET`])
         yield* api.pods({ ...qps, metricSelector: "" })
-        assert.deepStrictEqual(asked.slice(2), [`${path}?labelSelector=app%3Dweb`])
+        assert.deepStrictEqual(requests.slice(2), [`${path}?labelSelector=app%3Dweb`])
         yield* TestClock.adjust("15 seconds")
         yield* api.pods(qps)
-        assert.strictEqual(asked[3], group)
+        assert.strictEqual(requests[3], group)
       })
     )
   })
 
-  it.effect("of an object are asked for by its resource, of a namespace by its own path", () => {
+  it.effect("of an object are read below its resource, those of a namespace below its own path", () => {
     const at = `${group}/v1beta1/namespaces/ns`
     const answers = {
       ...versions("v1beta1"),
@@ -161,7 +161,7 @@ describe("custom metrics", () => {
       [`${at}/deployments.apps/web/qps`]: { items: [one("3")] },
       [`${at}/metrics/qps`]: { items: [one("4")] }
     }
-    return asking(answers, (api) =>
+    return withApi(answers, (api) =>
       Effect.gen(function* () {
         const query = { namespace: "ns", metric: "qps", metricSelector: "" }
         const of = (kind: string, apiVersion: string) =>
@@ -197,8 +197,8 @@ describe("custom metrics", () => {
     ]
   ]
   for (const [title, answers, message] of rows) {
-    it.effect(`that ${title} are missed in these words`, () =>
-      asking(answers, (api) => Effect.map(why(api.pods(qps)), (said) => assert.strictEqual(said, message)))
+    it.effect(`that ${title} fail with the message of kube-controller-manager`, () =>
+      withApi(answers, (api) => Effect.map(why(api.pods(qps)), (found) => assert.strictEqual(found, message)))
     )
   }
 })
@@ -207,24 +207,27 @@ describe("external metrics", () => {
   const path = "/apis/external.metrics.k8s.io/v1beta1/namespaces/ns/depth"
   const query = { namespace: "ns", metric: "depth", metricSelector: "queue=a" }
 
-  it.effect("are all values of the name", () =>
-    asking({ [path]: { items: [one("1"), one("1500m")] } }, (api, asked) =>
+  it.effect("are all values of the metric", () =>
+    withApi({ [path]: { items: [one("1"), one("1500m")] } }, (api, requests) =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* api.external(query), [1000n, 1500n])
-        assert.deepStrictEqual(asked, [`${path}?labelSelector=queue%3Da`])
+        assert.deepStrictEqual(requests, [`${path}?labelSelector=queue%3Da`])
       })
     )
   )
 
-  it.effect("that are not there are missed in these words", () =>
+  it.effect("that do not exist fail with the message of kube-controller-manager", () =>
     Effect.gen(function* () {
-      const said = (answers: Answers) => asking(answers, (api) => why(api.external(query)))
+      const messageOf = (answers: Answers) => withApi(answers, (api) => why(api.external(query)))
       const failed = "unable to fetch metrics from external metrics API:"
       const missing = "the server could not find the requested resource (get depth.external.metrics.k8s.io)"
-      assert.strictEqual(yield* said({}), `${failed} ${missing}`)
-      assert.strictEqual(yield* said({ [path]: { items: [] } }), "no metrics returned from external metrics API")
-      assert.include(yield* said({ [path]: { items: [one("1"), one("many")] } }), `${failed} quantities must match`)
-      assert.strictEqual(yield* said({ [path]: "no" }), "no metrics returned from external metrics API")
+      assert.strictEqual(yield* messageOf({}), `${failed} ${missing}`)
+      assert.strictEqual(yield* messageOf({ [path]: { items: [] } }), "no metrics returned from external metrics API")
+      assert.include(
+        yield* messageOf({ [path]: { items: [one("1"), one("many")] } }),
+        `${failed} quantities must match`
+      )
+      assert.strictEqual(yield* messageOf({ [path]: "no" }), "no metrics returned from external metrics API")
     })
   )
 })

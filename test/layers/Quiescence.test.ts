@@ -7,7 +7,7 @@ import { Quiescence } from "../../src/layers/Quiescence.ts"
 const settle = Effect.flatMap(Quiescence, (quiescence) => quiescence.settle)
 
 describe("Quiescence", () => {
-  it.effect("settles at once when nothing runs", () =>
+  it.effect("settle returns at once when nothing runs", () =>
     Effect.gen(function* () {
       yield* settle
       yield* settle
@@ -15,7 +15,7 @@ describe("Quiescence", () => {
     }).pipe(Effect.provide(Quiescence.layer))
   )
 
-  it.effect("waits for a pipeline of any depth, however often its fibers give up their turn", () =>
+  it.effect("settle waits for a pipeline of any depth, however often its fibers yield", () =>
     Effect.gen(function* () {
       const depth = 50
       const queues = yield* Effect.all(Array.from({ length: depth + 1 }, () => Queue.unbounded<number>()))
@@ -33,7 +33,7 @@ describe("Quiescence", () => {
     }).pipe(Effect.provide(Quiescence.layer))
   )
 
-  it.effect("does not wait for time: a sleeping fiber is quiet", () =>
+  it.effect("settle does not wait for a sleeping fiber", () =>
     Effect.gen(function* () {
       let woken = false
       yield* Effect.sleep("1 second").pipe(Effect.andThen(Effect.sync(() => (woken = true))), Effect.forkScoped)
@@ -45,10 +45,10 @@ describe("Quiescence", () => {
     }).pipe(Effect.provide(Quiescence.layer))
   )
 
-  it.effect("two concurrent waits both end", () =>
+  it.effect("two concurrent calls of settle both return", () =>
     Effect.gen(function* () {
-      const told = yield* Effect.all([settle, settle, settle], { concurrency: "unbounded" })
-      assert.strictEqual(told.length, 3)
+      const results = yield* Effect.all([settle, settle, settle], { concurrency: "unbounded" })
+      assert.strictEqual(results.length, 3)
     }).pipe(Effect.provide(Quiescence.layer))
   )
 })

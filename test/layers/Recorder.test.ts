@@ -33,7 +33,7 @@ const list = (server: Harness.Server, path = events) =>
   [...server.objects].filter(([key]) => key.startsWith(`${path}/`)).map(([, object]) => object)
 
 describe("Recorder", () => {
-  it.effect("writes a core/v1 event as kubectl describe expects it, and raises its count", () =>
+  it.effect("writes a core/v1 event as kubectl describe expects it, and increments its count", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
@@ -74,7 +74,7 @@ describe("Recorder", () => {
       assert.strictEqual(list(server).length, 1)
       assert.deepInclude(list(server)[0], { count: 2, lastTimestamp: "2026-01-01T00:00:10Z" })
       assert.deepInclude(list(server)[0], { firstTimestamp: "2026-01-01T00:00:00Z" })
-      // Gone from the server after its hour: written anew under its name, with the whole count.
+      // The server has deleted the event after an hour: it is created again with its name and the full count.
       server.objects.clear()
       yield* sink.normal(pod, "SuccessCalculatePod", "pod count is 3")
       yield* recorder.drained
@@ -83,7 +83,7 @@ describe("Recorder", () => {
     })
   )
 
-  it.effect("logs every event, whatever becomes of it", () =>
+  it.effect("logs every event, sent or not", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
       const logger = Logger.make(({ logLevel, message }) => void lines.push(`${logLevel} ${String(message)}`))
@@ -103,7 +103,7 @@ describe("Recorder", () => {
     })
   )
 
-  it.effect("an event about a cluster-scoped object is stored in default; two in one tick have two names", () =>
+  it.effect("an event about a cluster-scoped object is stored in default; simultaneous events differ in name", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       const recorder = yield* build(server.transport)
@@ -123,7 +123,7 @@ describe("Recorder", () => {
     })
   )
 
-  it.effect("says the same at most 25 times in a row", () =>
+  it.effect("sends at most 25 equal events in a row", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       const recorder = yield* build(server.transport)
@@ -138,7 +138,7 @@ describe("Recorder", () => {
     })
   )
 
-  it.effect("never waits for a server that hangs: a thousand are queued, the rest is dropped", () =>
+  it.effect("never waits for a server that hangs: it queues a thousand events and drops the others", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       let hang = true
@@ -156,7 +156,7 @@ describe("Recorder", () => {
       for (let i = 1; i <= 1500; i++) yield* record(i)
       assert.strictEqual(yield* recorder.outstanding, 1001, "one on its way, a thousand in the queue")
       hang = false
-      // The call that hangs runs into its deadline and is tried again.
+      // The call that hangs fails at its deadline and is retried.
       yield* TestClock.adjust("2 minutes")
       yield* recorder.drained
       assert.strictEqual(list(server).length, 1001)
@@ -165,7 +165,7 @@ describe("Recorder", () => {
     })
   )
 
-  it.effect("tries twelve times, ten seconds apart, then goes on with the next", () =>
+  it.effect("gives up an event after twelve attempts, ten seconds apart, and sends the next one", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       server.refuse.push((request) =>
@@ -202,7 +202,7 @@ describe("Recorder", () => {
     [409, "AlreadyExists", []],
     [422, "Invalid", []]
   ] as const) {
-    it.effect(`gives up at once on ${code} ${reason} ${causes.map((cause) => cause.reason).join()}`, () =>
+    it.effect(`does not retry after ${code} ${reason} ${causes.map((cause) => cause.reason).join()}`, () =>
       Effect.gen(function* () {
         const server = Harness.server()
         server.refuse.push((request) => Harness.refusal(request, code, reason, causes))
@@ -214,7 +214,7 @@ describe("Recorder", () => {
     )
   }
 
-  it.effect("is flushed when its scope closes", () =>
+  it.effect("sends queued events when its scope closes", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       const scope = yield* Scope.make()
@@ -231,7 +231,7 @@ describe("Recorder", () => {
     })
   )
 
-  it.effect("a failing server does not hold up the end: one try for each, no pauses", () =>
+  it.effect("with a failing server the finalizer makes one attempt for each event and does not wait", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       server.refuse.push((request) => Harness.refusal(request, 500, "InternalError"))
@@ -245,7 +245,7 @@ describe("Recorder", () => {
     })
   )
 
-  it.effect("a hanging call, even one that cannot be interrupted, holds up the end for five seconds at most", () =>
+  it.effect("the finalizer takes at most five seconds, even if a call that hangs cannot be interrupted", () =>
     Effect.gen(function* () {
       const stuck = yield* Deferred.make<void>()
       const base = Harness.server().transport
@@ -265,7 +265,7 @@ describe("Recorder", () => {
     })
   )
 
-  it.effect("an object that does not say what it is costs a log line, nothing else", () =>
+  it.effect("an event about an object without a kind is only logged", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       const recorder = yield* build(server.transport)
@@ -278,7 +278,7 @@ describe("Recorder", () => {
     })
   )
 
-  it.effect("events.k8s.io: one event with a series, finished when the recorder ends", () =>
+  it.effect("events.k8s.io: equal events are one event with a series, which is written when the recorder ends", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       const scope = yield* Scope.make()
@@ -318,7 +318,7 @@ describe("Recorder", () => {
     })
   )
 
-  it.effect("events.k8s.io: a series that fell silent is finished without anybody asking", () =>
+  it.effect("events.k8s.io: a series is written when it is over, without a call of flush", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       const recorder = yield* build(server.transport)
@@ -340,7 +340,7 @@ describe("Recorder", () => {
 })
 
 describe("event names", () => {
-  it("are valid whatever the object is called", () => {
+  it("are valid for any name of an object", () => {
     const valid = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
     for (const name of ["a", "system:node", "-", "..", "A.-b", "x".repeat(253), `${"y".repeat(235)}.z`]) {
       const event = Occurrence.eventName(name, 1_700_000_000_000_000_000n)

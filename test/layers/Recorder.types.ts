@@ -4,10 +4,10 @@ import type { Pod } from "../../src/kube/resources.ts"
 import type { EventSink } from "../../src/layers/Recorder.ts"
 
 export const events = (events: EventSink, pod: Pod, error: ApiError) => [
-  // The server's words.
+  // The message of the server.
   events.warning(pod, "FailedCreate", error.message),
-  // @ts-expect-error which call it was is data, and no text
+  // @ts-expect-error the context of a call is not a text
   events.warning(pod, "FailedCreate", error.context),
-  // @ts-expect-error a failure is not its words
+  // @ts-expect-error an error is not a text
   events.warning(pod, "FailedCreate", error)
 ]

@@ -5,7 +5,7 @@ import * as Schedule from "effect/Schedule"
 import { TestClock } from "effect/testing"
 import * as Schedules from "../../src/layers/Schedules.ts"
 
-/** The seconds at which runs of that length begin. */
+/** The seconds at which runs of this length begin. */
 const starts = (schedule: Schedule.Schedule<unknown, Schedules.Run>, seconds: number, until: number) =>
   Effect.gen(function* () {
     const seen: Array<number> = []
@@ -27,13 +27,13 @@ describe("Schedules", () => {
     })
   )
 
-  it.effect("nonSliding counts from its start: 0, 10, 20", () =>
+  it.effect("nonSliding counts from the start of a run: 0, 10, 20", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* starts(Schedules.nonSliding("10 seconds"), 2, 29), [0, 10, 20])
     })
   )
 
-  it.effect("a run longer than the period: nonSliding goes on at once, spaced waits", () =>
+  it.effect("after a run longer than the period nonSliding runs at once, and spaced waits", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* starts(Schedules.nonSliding("10 seconds"), 25, 60), [0, 25, 50])
       assert.deepStrictEqual(

@@ -1,6 +1,6 @@
 /**
- * The stop of a manager with an election, a cache and a recorder on the embedded API server, in virtual time: what happens in which
- * order, as the server's side and the controllers tell it, and what happens when there is not enough time.
+ * The shutdown of a manager with an election, a cache and a recorder on the embedded API server, in virtual time: the order of the steps,
+ * recorded by the server and the controllers, and what happens when there is not enough time.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -32,7 +32,7 @@ import * as Election from "../../src/leader/Election.ts"
 import * as Cluster from "../support/cluster.ts"
 import { logged } from "../support/logged.ts"
 
-/** What a request means here; undefined for what every manager does all the time. */
+/** A line for a request; undefined for requests that every manager sends all the time. */
 const meaning = (request: Request): string | undefined => {
   const { resource } = request.context
   if (request.method === "GET") return undefined
@@ -41,7 +41,7 @@ const meaning = (request: Request): string | undefined => {
   return JSON.stringify(request.body).includes('"holderIdentity":""') ? "lease released" : undefined
 }
 
-/** The server's side: what it is asked for, and when a watch ends. `answers` decides whether it answers. */
+/** Records the requests and when watches end. `answers` decides whether the server responds. */
 const traced = (trace: Array<string>, answers: (request: Request) => boolean) =>
   Layer.effect(
     Transport,
@@ -66,7 +66,7 @@ const lines = (trace: ReadonlyArray<string>) =>
 interface Situation {
   readonly stop?: Shutdown.Options
   readonly answers?: (request: Request) => boolean
-  /** Of the keyed controller, for a key: what it waits for before it writes. */
+  /** What the keyed controller awaits before it writes the object of a key. */
   readonly gate: Effect.Effect<void>
 }
 
@@ -116,7 +116,7 @@ const running = Effect.fnUntraced(function* ({ answers = () => true, gate, stop 
     shutdown,
     trace,
     fiber,
-    /** As a signal does it. */
+    /** Begins the shutdown, as a signal does. */
     stop: Effect.gen(function* () {
       trace.length = 0
       yield* shutdown.begin
@@ -130,18 +130,18 @@ const running = Effect.fnUntraced(function* ({ answers = () => true, gate, stop 
 const add = (name: string) =>
   Effect.flatMap(KubeClient, (client) => client.create(ConfigMap, { metadata: { name, namespace: "default" } }))
 
-/** Another client, and the server itself. */
+/** A client of the test, and the server. */
 const outside = Layer.provideMerge(KubeClient.layer, ApiServer.layerTransport).pipe(
   Layer.provideMerge(ApiServer.layer()),
   Layer.provideMerge(Quiescence.layer),
-  // What is under way is asked of the series: each test has its own.
+  // Runs in flight are read from the metrics, so each test has its own registry.
   Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map()))
 )
 
 const ending = ["lease released", "event sent", "watch closed", "servers closed"]
 
 describe("a stop", () => {
-  it.effect("takes no key, lets work finish, gives the lease back, sends events, closes watches, then servers", () =>
+  it.effect("takes no key, lets runs finish, releases the Lease, sends events, closes watches, then servers", () =>
     Effect.gen(function* () {
       const gate = Latch.makeUnsafe(false)
       yield* add("a")
@@ -163,7 +163,7 @@ describe("a stop", () => {
     }).pipe(Effect.provide(Layer.fresh(outside)))
   )
 
-  it.effect("interrupts what does not finish in its time, names it, and gives the lease back all the same", () =>
+  it.effect("interrupts runs that do not finish in time, names them, and releases the Lease", () =>
     Effect.gen(function* () {
       yield* add("a")
       const manager = yield* running({ gate: Effect.never, stop: { timeout: "10 seconds" } })
@@ -178,7 +178,7 @@ describe("a stop", () => {
     }).pipe(Effect.provide(Layer.fresh(outside)))
   )
 
-  it.effect("keeps the lease while work that cannot be interrupted goes on, and knows which that is", () =>
+  it.effect("keeps the Lease while a run that cannot be interrupted goes on, and names that run", () =>
     Effect.gen(function* () {
       yield* add("a")
       const gate = Effect.uninterruptible(Effect.never)
@@ -192,23 +192,25 @@ describe("a stop", () => {
   )
 
   for (const stop of [{ timeout: 0 }, { mode: "interrupt" }] satisfies ReadonlyArray<Shutdown.Options>) {
-    it.effect(`with ${JSON.stringify(stop)} interrupts at once, gives back and sends, and calls nothing given up`, () =>
-      Effect.gen(function* () {
-        yield* add("a")
-        const manager = yield* running({ gate: Effect.never, stop })
-        yield* manager.stop
-        assert.isTrue(manager.isOver())
-        assert.deepStrictEqual(lines(manager.trace), ["web interrupted in a", ...ending])
-        assert.deepStrictEqual(manager.shutdown.givenUpUnsafe(), [])
-      }).pipe(Effect.provide(Layer.fresh(outside)))
+    it.effect(
+      `with ${JSON.stringify(stop)} interrupts runs, releases the Lease, sends events, and gives nothing up`,
+      () =>
+        Effect.gen(function* () {
+          yield* add("a")
+          const manager = yield* running({ gate: Effect.never, stop })
+          yield* manager.stop
+          assert.isTrue(manager.isOver())
+          assert.deepStrictEqual(lines(manager.trace), ["web interrupted in a", ...ending])
+          assert.deepStrictEqual(manager.shutdown.givenUpUnsafe(), [])
+        }).pipe(Effect.provide(Layer.fresh(outside)))
     )
   }
 
-  it.effect("without a limit waits as long as the work takes", () =>
+  it.effect("without a limit waits until all runs have finished", () =>
     Effect.gen(function* () {
       const gate = Latch.makeUnsafe(false)
       yield* add("a")
-      // Its time limit is its own: five minutes.
+      // A run has its own time limit of five minutes.
       const manager = yield* running({ gate: gate.await, stop: { timeout: Infinity } })
       yield* manager.stop
       yield* TestClock.adjust("4 minutes")
@@ -220,7 +222,7 @@ describe("a stop", () => {
     }).pipe(Effect.provide(Layer.fresh(outside)))
   )
 
-  it.effect("loses its lease meanwhile: work is interrupted at once, and nothing is given up or given back", () =>
+  it.effect("interrupts runs at once when the Lease is lost, gives nothing up, and releases no Lease", () =>
     Effect.gen(function* () {
       let isGone = false
       yield* add("a")
@@ -230,7 +232,7 @@ describe("a stop", () => {
       assert.isFalse(manager.isOver())
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(lines(manager.trace), ["web interrupted in a"])
-      // The server answers nothing: the lease and the events have limits of their own.
+      // The server does not respond: releasing the Lease and sending events have their own limits.
       yield* TestClock.adjust("10 seconds")
       assert.isTrue(manager.isOver())
       assert.deepStrictEqual(lines(manager.trace), ["web interrupted in a", "watch closed", "servers closed"])
@@ -239,7 +241,7 @@ describe("a stop", () => {
     }).pipe(Effect.provide(Layer.fresh(outside)))
   )
 
-  it.effect("a failure during the stop is logged, although no fiber waits for it", () =>
+  it.effect("logs a failure although no fiber waits for it", () =>
     Effect.gen(function* () {
       const { lines, logger } = logged()
       const shutdown = yield* Shutdown.make({})
@@ -257,7 +259,7 @@ describe("a stop", () => {
     })
   )
 
-  it.effect("of one controller alone may take as long", () =>
+  it.effect("of one controller alone may take the same time", () =>
     Effect.gen(function* () {
       yield* add("a")
       const shutdown = yield* Shutdown.make({ timeout: "10 seconds" })

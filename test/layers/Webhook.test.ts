@@ -18,7 +18,7 @@ const gadget = <Spec extends object>(spec: Spec) => ({
   spec
 })
 
-/** No two of a colour: what is stored is asked of the server. */
+/** Denies an object whose colour another stored object has, which it reads from the server. */
 const unique = Webhook.validating(Gadget, ({ name, namespace = "", object }) =>
   Effect.gen(function* () {
     const { items } = yield* (yield* KubeClient).list(Gadget, { namespace })
@@ -32,7 +32,7 @@ const hanging = Webhook.validating(Gadget, () => Effect.never, { timeoutSeconds:
 const served = ClusterTest.layer({ crds: [lax], webhooks: [colouring, sizes] })
 
 describe("webhooks that a program declares", () => {
-  it.effect("fill in what is missing, and leave what they do not know", () =>
+  it.effect("set missing fields, and keep fields that they do not know", () =>
     Effect.gen(function* () {
       const { apply } = yield* ClusterTest
       const [stored] = yield* apply([gadget({ size: 2, wheels: { front: 1 } })])
@@ -44,7 +44,7 @@ describe("webhooks that a program declares", () => {
     }).pipe(Effect.provide(served))
   )
 
-  it.effect("refuse what the Schema refuses, with the path", () =>
+  it.effect("deny an object that the Schema cannot decode, with the path of the field", () =>
     Effect.gen(function* () {
       const { apply } = yield* ClusterTest
       const error = yield* Effect.flip(apply([gadget({ size: 9 })]))
@@ -56,7 +56,7 @@ describe("webhooks that a program declares", () => {
     }).pipe(Effect.provide(served))
   )
 
-  it.effect("refuse what a rule in code refuses, on updates and deletions too", () =>
+  it.effect("deny what a rule in code denies, also for updates and deletions", () =>
     Effect.gen(function* () {
       const { apply } = yield* ClusterTest
       const client = yield* KubeClient
@@ -77,7 +77,7 @@ describe("webhooks that a program declares", () => {
     }).pipe(Effect.provide(served))
   )
 
-  it.effect("may ask the cluster itself", () =>
+  it.effect("may read from the API server", () =>
     Effect.gen(function* () {
       const { apply } = yield* ClusterTest
       const client = yield* KubeClient
@@ -89,7 +89,7 @@ describe("webhooks that a program declares", () => {
     }).pipe(Effect.provide(ClusterTest.layer({ crds: [definition], webhooks: [unique] })))
   )
 
-  it.effect("are given up on after their time, as the failure policy says", () =>
+  it.effect("time out, and the failure policy then decides", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -100,7 +100,7 @@ describe("webhooks that a program declares", () => {
     }).pipe(Effect.provide(ClusterTest.layer({ crds: [definition], webhooks: [hanging] })))
   )
 
-  it.effect("convert between versions, and are asked in their own about writes in another", () =>
+  it.effect("convert between versions, and receive writes in another version converted to their own", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       const made = yield* client.create(GadgetV1, {

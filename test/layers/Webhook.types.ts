@@ -1,6 +1,6 @@
 /**
- * What must compile and what must not: a handler sees objects as their Schemas decode them, its requirements are in its type, and
- * conversions fit the versions they are between. Checked by `npm run typecheck`; this file never runs.
+ * What must compile and what must not: a handler receives decoded objects, its requirements are in its type, and conversions have the types
+ * of their versions. Checked by `npm run typecheck`; this file never runs.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -23,7 +23,7 @@ export const decoded = Webhook.defaulting(Gadget, (gadget) => {
   return Effect.succeed({ ...gadget, spec: { ...gadget.spec, size } })
 })
 
-// @ts-expect-error: a default must be one that the Schemas know
+// @ts-expect-error: a default must have the type of the Schemas
 export const unfit = Webhook.defaulting(Gadget, (gadget) => Effect.succeed({ ...gadget, spec: { size: "big" } }))
 
 export const told = Webhook.validating(ConfigMap, (review) => {
@@ -32,26 +32,26 @@ export const told = Webhook.validating(ConfigMap, (review) => {
     return Effect.succeed(gone ?? review.oldObject.data)
   }
   if (review.operation === "UPDATE") {
-    // @ts-expect-error: what is stored may be what no Schema can read
+    // @ts-expect-error: the stored object is undefined if no Schema can decode it
     void review.oldObject.data
   }
   return review.object.data === undefined ? Webhook.deny("empty") : Effect.void
 })
 
-// @ts-expect-error: a failure has words for whoever wants the write
+// @ts-expect-error: a failure needs a message for the user
 export const wordless: Webhook.Failure = 404
 
 const priced = Webhook.validating(Gadget, () => Effect.flatMap(Prices, (prices) => prices.of("red")))
 const asking = Webhook.validating(Gadget, () => Effect.flatMap(KubeClient, (client) => client.list(Gadget)))
 
 export const needs = handler<Prices | KubeClient>([priced, asking])
-// @ts-expect-error: prices are not provided
+// @ts-expect-error: Prices is not provided
 export const missing = handler<KubeClient>([priced, asking])
 export const both: Webhook.Admission<Prices | KubeClient> = Webhook.inOrder(priced, asking)
 
 declare const crd: CustomResourceDefinition
 export const inTests = ClusterTest.layer({ crds: [crd], webhooks: [asking] })
-// @ts-expect-error: a cluster has no prices
+// @ts-expect-error: a cluster does not provide Prices
 export const unpriced = ClusterTest.layer({ crds: [crd], webhooks: [priced] })
 
 export const fitting = Webhook.converting(Gadget, [

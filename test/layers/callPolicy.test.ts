@@ -17,7 +17,7 @@ import { runs } from "../support/runs.ts"
 const request: Request = { method: "GET", path: "/a", context: { verb: "get", path: "/a" } }
 const response: Response = { status: 200, body: {}, warnings: [] }
 
-/** How one attempt goes: an HTTP status, `reset`, or `hang`; a Retry-After in seconds; milliseconds until the answer. */
+/** One attempt: its outcome, a Retry-After in seconds, and the milliseconds until the response. */
 interface Attempt {
   readonly outcome: number | "reset" | "hang"
   readonly retryAfter?: number | undefined
@@ -71,7 +71,7 @@ const play = Effect.fnUntraced(function* (
 const tag = (error: ApiError.ApiError | undefined) => error?.reason._tag
 
 describe("callPolicy", () => {
-  it.effect("transient failures of repeatable calls are tried again, with growing, jittered waits, five times", () =>
+  it.effect("transient failures of repeatable calls are retried five times, with growing, jittered waits", () =>
     Effect.gen(function* () {
       const { failure, starts } = yield* play([{ outcome: 503 }], { repeat: "repeatable" })
       assert.strictEqual(tag(failure), "ServerError")
@@ -97,7 +97,7 @@ describe("callPolicy", () => {
     })
   )
 
-  it.effect("Retry-After is a lower bound, believed up to thirty seconds", () =>
+  it.effect("Retry-After is a lower bound of the wait, up to thirty seconds", () =>
     Effect.gen(function* () {
       const script = (retryAfter: number) => [{ outcome: 429, retryAfter }, { outcome: 200 }]
       const asked = yield* play(script(7), { repeat: "repeatable" })
@@ -107,7 +107,7 @@ describe("callPolicy", () => {
     })
   )
 
-  it.effect("a wait that would outlast the deadline is not begun: the server's answer is the answer", () =>
+  it.effect("without time for another attempt a call fails at once with the server's error", () =>
     Effect.gen(function* () {
       const played = yield* play([{ outcome: 429, retryAfter: 20 }], { repeat: "once", limit: "15 seconds" })
       assert.deepStrictEqual([tag(played.failure), played.ended, played.starts.length], ["TooManyRequests", 0, 1])
@@ -115,7 +115,7 @@ describe("callPolicy", () => {
     })
   )
 
-  it.effect("an attempt may take longer than the server does, and what the server says then is the answer", () =>
+  it.effect("an attempt may take longer than the server's own limit, and the call fails with the server's error", () =>
     Effect.gen(function* () {
       const slow = yield* play([{ outcome: 200, takes: 69_999 }], { repeat: "once" })
       assert.deepStrictEqual([slow.failure, slow.ended], [undefined, 69_999])
@@ -127,7 +127,7 @@ describe("callPolicy", () => {
     })
   )
 
-  it.effect("no attempt begins after half a minute, and the last may take its time all the same", () =>
+  it.effect("no attempt begins after half a minute, and the last one still has its full time", () =>
     Effect.gen(function* () {
       const asked = [
         { outcome: 429, retryAfter: 29 },
@@ -140,7 +140,7 @@ describe("callPolicy", () => {
     })
   )
 
-  it.effect("a call that hangs ends at its deadline with our own Timeout, and its attempt is interrupted", () =>
+  it.effect("a call that hangs fails at its deadline with Timeout, and its attempt is interrupted", () =>
     Effect.gen(function* () {
       const played = yield* play([{ outcome: 503 }, { outcome: "hang" }], {
         repeat: "repeatable",
@@ -152,7 +152,7 @@ describe("callPolicy", () => {
     })
   )
 
-  it.effect("interrupted during a wait it sends nothing more (regression case 8)", () =>
+  it.effect("a call that is interrupted during a wait sends no more requests (regression case 8)", () =>
     Effect.gen(function* () {
       let sent = 0
       const send = () =>
@@ -189,7 +189,7 @@ const Situation = Arbitrary.schema(
   })
 )
 
-/** What must hold of any call, whatever the server does. */
+/** What must hold for every call, whatever the server does. */
 const holds = Effect.fnUntraced(function* (
   plan: ReadonlyArray<Attempt>,
   limit: number | undefined,
@@ -231,10 +231,8 @@ const property = Arbitrary.checkEffect(
   { runs: runs(300) }
 )
 
-it.effect(
-  "whatever the server does: bounded in time and attempts, Retry-After kept, only what may be repeated is",
-  () =>
-    Effect.gen(function* () {
-      assert.isUndefined(Arbitrary.formatCheckFailure(yield* property))
-    })
+it.effect("whatever a server does, time and attempts are bounded, and only repeatable calls are retried", () =>
+  Effect.gen(function* () {
+    assert.isUndefined(Arbitrary.formatCheckFailure(yield* property))
+  })
 )

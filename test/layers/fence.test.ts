@@ -1,7 +1,7 @@
 /**
- * The fence in virtual time: a term whose proof runs out, is renewed or is taken away at random, a transport in which requests
- * wait at random before their first byte leaves, and a server that refuses, throttles and answers late. The wire looks at the
- * clock by itself: what starts there without proof is a violation.
+ * The fence in virtual time: a term that expires, is renewed or is lost at random, a transport in which requests wait at random before their
+ * first byte is sent, and a server that fails, throttles and responds late. The test's transport reads the clock itself: a write that it
+ * starts while leadership is uncertain is a violation.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -28,10 +28,10 @@ import { runs } from "../support/runs.ts"
 const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
 const Attempt = Schema.Struct({
-  /** Milliseconds before the first byte leaves. */
+  /** Milliseconds before the first byte is sent. */
   queued: int(0, 6_000),
   outcome: Schema.Literals([200, 200, 404, 409, 429, 429, 429, 503, "reset"]),
-  /** Milliseconds from the first byte to the answer. */
+  /** Milliseconds from the first byte to the response. */
   takes: int(0, 6_000)
 })
 
@@ -40,12 +40,12 @@ const Situation = Schema.Struct({
     /** When the proof would run out, each renewal moving it on by so much if it comes in time. */
     proof: int(1, 5_000),
     renewals: Schema.Array(Schema.Struct({ at: int(0, 15_000), valid: int(1, 8_000) })).check(Schema.isMaxLength(4)),
-    /** The term is taken away at this time, if it lasts so long. */
+    /** The term is lost at this time, if it lasts so long. */
     stolen: Schema.NullOr(int(0, 20_000)),
-    /** By how much the word of the end comes later than the end. */
+    /** Milliseconds from the end of the term until it is noticed. */
     late: Schema.Union([Schema.Literal(0), int(0, 10_000)])
   }),
-  /** A transport that asks no guard, and has no queue. */
+  /** A transport that ignores `mayStartUnsafe` and has no queue. */
   careless: Schema.Boolean,
   calls: Schema.Array(
     Schema.Struct({
@@ -60,7 +60,7 @@ type Call = Situation["calls"][number]
 
 const now: Effect.Effect<number> = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
-/** The truth about the term: until when it is proven, from the plan alone. */
+/** Until when the plan says that this process is certainly the leader. */
 const endOf = ({ proof, renewals, stolen }: Situation["term"]): number => {
   let until = proof
   for (const { at, valid } of [...renewals].sort((a, b) => a.at - b.at)) {
@@ -86,7 +86,7 @@ const termOf = Effect.fnUntraced(function* (plan: Situation["term"]) {
 
 interface Attempted {
   readonly method: string
-  /** Milliseconds: when its first byte left, and when it ended, with an answer or without. */
+  /** Milliseconds: when its first byte was sent, and when it ended, with a response or without. */
   started?: number
   ended?: number
 }
@@ -99,7 +99,7 @@ const answerOf = (request: Request, outcome: Call["attempts"][number]["outcome"]
     : Effect.fail(ApiError.fromStatus({ context: request.context, status: outcome, body: undefined }))
 }
 
-/** Requests find their attempts by the name of their object. */
+/** The attempts of a request are found by the name of its object. */
 const wire = (situation: Situation, attempted: Array<Attempted>): Transport["Service"] => {
   const counts = new Map<number, number>()
   return {
@@ -147,7 +147,7 @@ const callOf = (client: Client, { verb }: Call, index: number) => {
 
 const refusals = Effect.map(Metric.value(Fence.fencedWrites), ({ count }) => count)
 
-/** Fails where a write starts without proof, is held back with it, or is not counted when it is refused. */
+/** Fails where a write starts while leadership is uncertain, is rejected while it is certain, or is rejected and not counted. */
 const holdsIn = (situation: Situation) =>
   Effect.gen(function* () {
     const zero = yield* now
@@ -197,7 +197,7 @@ const holdsIn = (situation: Situation) =>
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 
 describe("fence", () => {
-  it.effect("whatever the delays, no write starts after the proof ran out, and none that may is held back", () =>
+  it.effect("for all delays, no write starts when leadership is uncertain, and all others do", () =>
     Effect.gen(function* () {
       const result = yield* Arbitrary.checkEffect(
         Arbitrary.schema(Situation),
@@ -212,7 +212,7 @@ describe("fence", () => {
     })
   )
 
-  it.effect("says whether the write may have happened, and is not repeated", () =>
+  it.effect("the failure says whether the write may have happened, and is not retried", () =>
     Effect.gen(function* () {
       const situation: Situation = {
         term: { proof: 1000, renewals: [], stolen: null, late: 0 },

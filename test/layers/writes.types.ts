@@ -1,5 +1,5 @@
 /**
- * What must compile and what must not: the helpers ask for the grants that they use. Checked by `npm run typecheck`; this file never runs.
+ * What must compile and what must not: the helpers require the grants that they use. Checked by `npm run typecheck`; this file never runs.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../../src/kube/Access.ts"

@@ -44,7 +44,7 @@ const run = <A, E, R>(leadership: Leadership["Service"], work: (term: Term) => E
 const spec = (server: Harness.Server) => server.objects.get(leasePath)?.["spec"]
 
 describe("Election", () => {
-  /** Keeps nothing, but says so; `proven` is what it has written where the term looks. */
+  /** A keeper that renews nothing and reports what the test says; `proven` is the time in the shared memory. */
   const keeper = () => {
     const seen = { kept: 0, stopped: 0, prepared: 0, proven: 0, holding: undefined as Renewal.Holding | undefined }
     const gone = Effect.runSync(Deferred.make<void>())
@@ -68,27 +68,29 @@ describe("Election", () => {
   }
   const renewals = (server: Harness.Server) => server.requests.filter(({ method }) => method === "PUT").length
 
-  it.effect("a keeper's proof counts; when the keeper is gone the lease is renewed here", () =>
-    Effect.gen(function* () {
-      const server = Harness.server()
-      const { keeper: given, leave, seen } = keeper()
-      const a = yield* elector(server, "a", undefined, given)
-      const term = yield* a.acquire
-      assert.deepInclude(seen, { kept: 1, prepared: 1 })
-      assert.deepInclude(seen.holding, { name: "demo", namespace: "kube-system" })
-      yield* TestClock.adjust("9 seconds")
-      assert.strictEqual(renewals(server), 0)
-      seen.proven += 9000
-      yield* TestClock.adjust("9 seconds")
-      assert.isTrue(term.isValidUnsafe())
-      yield* leave
-      yield* TestClock.adjust("1 minute")
-      assert.isTrue(term.isValidUnsafe())
-      assert.isAtLeast(renewals(server), 29)
-    }).pipe(Effect.scoped)
+  it.effect(
+    "renewals of a keeper extend the term; after the keeper has ended the lease is renewed in the main thread",
+    () =>
+      Effect.gen(function* () {
+        const server = Harness.server()
+        const { keeper: given, leave, seen } = keeper()
+        const a = yield* elector(server, "a", undefined, given)
+        const term = yield* a.acquire
+        assert.deepInclude(seen, { kept: 1, prepared: 1 })
+        assert.deepInclude(seen.holding, { name: "demo", namespace: "kube-system" })
+        yield* TestClock.adjust("9 seconds")
+        assert.strictEqual(renewals(server), 0)
+        seen.proven += 9000
+        yield* TestClock.adjust("9 seconds")
+        assert.isTrue(term.isValidUnsafe())
+        yield* leave
+        yield* TestClock.adjust("1 minute")
+        assert.isTrue(term.isValidUnsafe())
+        assert.isAtLeast(renewals(server), 29)
+      }).pipe(Effect.scoped)
   )
 
-  it.effect("a term that is over is not kept, although its work goes on", () =>
+  it.effect("a term that has ended is not renewed, although its controllers still run", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       const { keeper: given, seen } = keeper()
@@ -107,7 +109,7 @@ describe("Election", () => {
     })
   )
 
-  it.effect("liveness fails when work goes on long after the lease must have run out, and not before", () => {
+  it.effect("liveness fails if controllers still run long after the lease has expired, and not before", () => {
     let cut = false
     const health = makeUnsafe()
     return Effect.gen(function* () {
@@ -123,7 +125,7 @@ describe("Election", () => {
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(yield* said, well)
       cut = true
-      // The last renewal was sent just now; the lease and 20 s more go by.
+      // The last renewal was sent just now; the lease and 20 s more pass.
       yield* TestClock.adjust("35 seconds")
       assert.deepStrictEqual(yield* said, well)
       yield* TestClock.adjust("1 second")
@@ -137,7 +139,7 @@ describe("Election", () => {
     }).pipe(Effect.provideService(Health, health))
   })
 
-  it.effect("creates the lease, renews it every retry period and hands it over when its scope closes", () =>
+  it.effect("creates the lease, renews it every retry period and releases it when its scope closes", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       const a = yield* elector(server, "a")
@@ -153,7 +155,7 @@ describe("Election", () => {
       })
       const before = server.requests.length
       yield* TestClock.adjust("20 seconds")
-      // One PUT a renewal: the fast path reads nothing.
+      // One PUT for each renewal, without a read.
       assert.deepStrictEqual(
         server.requests.slice(before).map((request) => request.method),
         Array.from({ length: 10 }, () => "PUT")
@@ -190,36 +192,38 @@ describe("Election", () => {
     })
   )
 
-  it.effect("every renewal hangs: the term is over 10 s after the last success was sent, all work is interrupted", () =>
-    Effect.gen(function* () {
-      const server = Harness.server()
-      let hang = false
-      const a = yield* elector(server, "a", () => (hang ? { _tag: "Hang" } : Harness.fine))
-      const stopped: Array<string> = []
-      const note = (what: string) =>
-        Effect.onInterrupt(Effect.never, () =>
-          Effect.map(Clock.currentTimeMillis, (at) => void stopped.push(`${what}@${at}`))
+  it.effect(
+    "if every renewal hangs, the term ends 10 s after the last success was sent, and its work is interrupted",
+    () =>
+      Effect.gen(function* () {
+        const server = Harness.server()
+        let hang = false
+        const a = yield* elector(server, "a", () => (hang ? { _tag: "Hang" } : Harness.fine))
+        const stopped: Array<string> = []
+        const note = (what: string) =>
+          Effect.onInterrupt(Effect.never, () =>
+            Effect.map(Clock.currentTimeMillis, (at) => void stopped.push(`${what}@${at}`))
+          )
+        const fiber = yield* Effect.forkChild(
+          run(a, () =>
+            Effect.gen(function* () {
+              yield* Effect.forkScoped(note("informer"))
+              yield* Effect.forkChild(note("worker"))
+              return yield* note("work")
+            })
+          )
         )
-      const fiber = yield* Effect.forkChild(
-        run(a, () =>
-          Effect.gen(function* () {
-            yield* Effect.forkScoped(note("informer"))
-            yield* Effect.forkChild(note("worker"))
-            return yield* note("work")
-          })
-        )
-      )
-      yield* TestClock.adjust("6 seconds")
-      hang = true
-      yield* TestClock.adjust("9999 millis")
-      assert.deepStrictEqual(stopped, [])
-      yield* TestClock.adjust("1 millis")
-      // The release hangs too; it is given up when the lease has run out anyway, and only then does `run` answer.
-      assert.deepStrictEqual(stopped.sort(), ["informer@16000", "work@16000", "worker@16000"])
-      yield* TestClock.adjust("5 seconds")
-      const outcome: Outcome<never> = yield* Fiber.join(fiber)
-      assert.strictEqual(outcome._tag === "Lost" ? outcome.reason.reason : undefined, "NotRenewed")
-    })
+        yield* TestClock.adjust("6 seconds")
+        hang = true
+        yield* TestClock.adjust("9999 millis")
+        assert.deepStrictEqual(stopped, [])
+        yield* TestClock.adjust("1 millis")
+        // The release hangs too. It is abandoned when the lease has expired, and only then `run` returns.
+        assert.deepStrictEqual(stopped.sort(), ["informer@16000", "work@16000", "worker@16000"])
+        yield* TestClock.adjust("5 seconds")
+        const outcome: Outcome<never> = yield* Fiber.join(fiber)
+        assert.strictEqual(outcome._tag === "Lost" ? outcome.reason.reason : undefined, "NotRenewed")
+      })
   )
 
   it.effect("a stolen lease ends the term at the next renewal, and is not released", () =>
@@ -241,7 +245,7 @@ describe("Election", () => {
     })
   )
 
-  it.effect("who lost the lease to another says nothing of having released it", () =>
+  it.effect("a leader that lost its lease to another does not log a release", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       let hang = false
@@ -257,7 +261,7 @@ describe("Election", () => {
       yield* TestClock.adjust("1 seconds")
       hang = true
       server.edit(leasePath, (lease) => (lease.spec.holderIdentity = "thief"))
-      // The renewals of these seconds hang for longer than the term; the look before the release does not.
+      // The renewals of these seconds hang for longer than the term; the read before the release does not.
       yield* TestClock.adjust("7 seconds")
       hang = false
       yield* TestClock.adjust("5 seconds")
@@ -268,7 +272,7 @@ describe("Election", () => {
     })
   )
 
-  it.effect("a term can be entered again after a loss", () =>
+  it.effect("a candidate can lead again after a loss", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       const a = yield* elector(server, "a")
@@ -298,11 +302,11 @@ describe("Election", () => {
     })
   )
 
-  it.effect("errors while renewing cost nothing as long as one renewal in ten seconds succeeds", () =>
+  it.effect("failed renewals do not end the term as long as one in ten seconds succeeds", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       let calls = 0
-      // Of each four calls one gets through. 403 is not repeated by the client, so every call is a try of ours.
+      // One of four calls succeeds. The client does not retry a 403, so every call is an attempt of the election.
       const a = yield* elector(server, "a", () =>
         calls++ % 4 === 0 || calls < 3 ? Harness.fine : { _tag: "Error", status: 403, back: 0 }
       )
@@ -314,7 +318,7 @@ describe("Election", () => {
     })
   )
 
-  it.effect("an unreachable server: a standby keeps trying, at the jittered pace, and survives", () =>
+  it.effect("a standby keeps trying with jitter while the server is unreachable", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       let up = false
@@ -327,7 +331,7 @@ describe("Election", () => {
     })
   )
 
-  it.effect("waiting can be interrupted at once; a try that reached the server all the same is taken back", () =>
+  it.effect("waiting can be interrupted at once; an attempt that has reached the server is released", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       let slow = true
@@ -351,7 +355,7 @@ describe("Election", () => {
     })
   )
 
-  it.effect("one service leads once at a time", () =>
+  it.effect("one service holds one term at a time", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       const a = yield* elector(server, "a")
@@ -366,30 +370,28 @@ describe("Election", () => {
     })
   )
 
-  it.effect(
-    "a lease deleted under a leader is written again; a standby does not take what vanished before it ran out",
-    () =>
-      Effect.gen(function* () {
-        const server = Harness.server()
-        let cut = false
-        const a = yield* elector(server, "a", () => (cut ? { _tag: "Hang" } : Harness.fine))
-        const b = yield* elector(server, "b")
-        const term = yield* a.acquire
-        const second = yield* Effect.forkScoped(b.acquire)
-        yield* TestClock.adjust("6 seconds")
-        server.objects.delete(leasePath)
-        yield* TestClock.adjust("2 seconds")
-        assert.strictEqual(spec(server).holderIdentity, "a")
-        yield* TestClock.adjust("6 seconds")
-        cut = true
-        server.objects.delete(leasePath)
-        yield* TestClock.adjust("9 seconds")
-        assert.isFalse(term.isValidUnsafe() && second.pollUnsafe() !== undefined)
-        yield* TestClock.adjust("20 seconds")
-        assert.isFalse(term.isValidUnsafe())
-        assert.isTrue((yield* Fiber.join(second)).isValidUnsafe())
-        cut = false
-      })
+  it.effect("a leader writes a deleted lease again; a standby does not take it over before it would have expired", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      let cut = false
+      const a = yield* elector(server, "a", () => (cut ? { _tag: "Hang" } : Harness.fine))
+      const b = yield* elector(server, "b")
+      const term = yield* a.acquire
+      const second = yield* Effect.forkScoped(b.acquire)
+      yield* TestClock.adjust("6 seconds")
+      server.objects.delete(leasePath)
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual(spec(server).holderIdentity, "a")
+      yield* TestClock.adjust("6 seconds")
+      cut = true
+      server.objects.delete(leasePath)
+      yield* TestClock.adjust("9 seconds")
+      assert.isFalse(term.isValidUnsafe() && second.pollUnsafe() !== undefined)
+      yield* TestClock.adjust("20 seconds")
+      assert.isFalse(term.isValidUnsafe())
+      assert.isTrue((yield* Fiber.join(second)).isValidUnsafe())
+      cut = false
+    })
   )
 
   it.effect("standbys see every change of leader", () =>
@@ -409,7 +411,7 @@ describe("Election", () => {
     })
   )
 
-  it("durations that leave no room for one another are refused in one sentence", () => {
+  it("durations that contradict each other are rejected in one sentence", () => {
     const message = (change: Partial<Election.Options>) => {
       const result = Election.settingsOf({ ...options("a"), ...change })
       return Result.isFailure(result) ? result.failure.message : undefined
@@ -434,7 +436,7 @@ describe("Election", () => {
 })
 
 describe("release", () => {
-  it.effect("is tried again when a renewal in flight got there first", () =>
+  it.effect("is retried if a renewal in flight was stored first", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       let swallow = false
@@ -446,7 +448,7 @@ describe("release", () => {
       const scope = yield* Scope.make()
       yield* Scope.provide(a.acquire, scope)
       yield* TestClock.adjust("3 seconds")
-      // The server executes this renewal before the release, and its answer is lost.
+      // The server executes this renewal before the release, and its response is lost.
       swallow = true
       yield* TestClock.adjust("2 seconds")
       assert.strictEqual(spec(server).holderIdentity, "a")
@@ -455,7 +457,7 @@ describe("release", () => {
     })
   )
 
-  it.effect("waits until the work inside has ended, and renews meanwhile", () =>
+  it.effect("waits until the work of the term has ended, and renews meanwhile", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       const a = yield* elector(server, "a")
@@ -508,7 +510,7 @@ describe("release", () => {
 })
 
 describe("events", () => {
-  it.effect("are recorded on the Lease when a term begins and ends, the last one before the recorder is gone", () =>
+  it.effect("are recorded on the Lease when a term begins and ends, the last one before the recorder closes", () =>
     Effect.gen(function* () {
       const server = Harness.server()
       yield* Effect.scoped(

@@ -11,7 +11,7 @@ import * as Harness from "./harness.ts"
 
 const leasePath = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/demo"
 
-/** One process: contends for ever, writes five times a second for as long as it can prove that it leads. */
+/** One process: takes part in the election until the end, and writes five times a second while it can prove that it leads. */
 interface Process {
   readonly name: string
   fault: Harness.Fault
@@ -57,7 +57,7 @@ const make = (name: string): Process => ({ name, fault: Harness.fine, skew: 0, f
 /** Writers in order, without repetitions: `a b a` means that leadership went from a to b and back. */
 const order = (journal: Journal) => journal.map(({ by }) => by).filter((by, i, all) => by !== all[i - 1])
 
-/** Between the last write of one leader and the first of the next there is never less than this. */
+/** The time between the last write of one leader and the first write of the next. */
 const gaps = (journal: Journal) =>
   journal.flatMap(({ by, at }, i) => {
     const before = journal[i - 1]
@@ -75,7 +75,7 @@ const setup = Effect.gen(function* () {
   yield* TestClock.adjust("10 seconds")
   assert.deepStrictEqual(order(journal), ["a"])
   const all = [a, b, c]
-  // The end of the test closes all three at a moment of virtual time that does not pass: nothing may hang then.
+  // All three close at the end of the test, at one moment of virtual time: nothing may hang then.
   yield* Effect.addFinalizer(() => Effect.sync(() => all.forEach((process) => (process.fault = Harness.fine))))
   return { server, journal, a, b, c, all }
 })
@@ -100,7 +100,7 @@ describe("regression case 13: at most one writer, and the process stays up", () 
     })
   )
 
-  it.effect("renewals are slow: nothing changes, as long as they come in time", () =>
+  it.effect("slow renewals change nothing as long as they arrive in time", () =>
     Effect.gen(function* () {
       const { journal, a, all } = yield* setup
       a.fault = { _tag: "Ok", there: 2_000, back: 2_000 }
@@ -110,7 +110,7 @@ describe("regression case 13: at most one writer, and the process stays up", () 
     })
   )
 
-  it.effect("renewals are too slow: the next leader writes only after the last one has stopped", () =>
+  it.effect("if renewals are too slow, the next leader writes only after the last one has stopped", () =>
     Effect.gen(function* () {
       const { journal, a, all } = yield* setup
       a.fault = { _tag: "Ok", there: 7_000, back: 7_000 }
@@ -157,7 +157,7 @@ describe("regression case 13: at most one writer, and the process stays up", () 
     })
   )
 
-  it.effect("the server is unreachable for two minutes: no candidate writes, then one does", () =>
+  it.effect("while the server is unreachable for two minutes no candidate writes, and then one does", () =>
     Effect.gen(function* () {
       const { journal, all } = yield* setup
       for (const process of all) process.fault = { _tag: "Error", status: 0, back: 10 }
@@ -177,7 +177,7 @@ describe("regression case 13: at most one writer, and the process stays up", () 
   )
 
   it.effect(
-    "the leader alone is cut off: the next one leads within lease + two retries, and not before it stopped",
+    "if only the leader is cut off, the next one leads within the lease and two retries, and not before the first has stopped",
     () =>
       Effect.gen(function* () {
         const { journal, a, all } = yield* setup
@@ -197,12 +197,12 @@ describe("regression case 13: at most one writer, and the process stays up", () 
   )
 
   it.effect(
-    "SIGTERM while a renewal is on its way: the release is tried again after its conflict, the next leads in 5 s",
+    "after SIGTERM with a renewal in flight the release is retried after its conflict, and the next candidate leads within 5 s",
     () =>
       Effect.gen(function* () {
         const { server, journal, a, b, c } = yield* setup
         a.fault = { _tag: "LostAnswer", there: 300 }
-        // The renewal of 12 s has been sent and has arrived; its answer never comes.
+        // The renewal of second 12 was sent and has arrived; its response never comes.
         yield* TestClock.adjust("2 seconds")
         a.fault = Harness.fine
         const before = server.requests.length

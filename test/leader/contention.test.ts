@@ -1,7 +1,7 @@
 /**
- * Two and three processes on one server that misbehaves at random: requests are delayed, refused, cut, executed without an
- * answer, executed after their sender gave up, or vanish; wall clocks are skewed and jump. At no moment of virtual time do two
- * of them lead (safety), and soon after the trouble ends exactly one does (liveness).
+ * Two and three processes on one server with random faults: requests are delayed, rejected, cut, executed without a response, executed after the
+ * client has disconnected, or lost; wall clocks are skewed and jump. At no moment of virtual time do two processes lead (safety), and soon after
+ * the faults end exactly one leads (liveness).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -32,13 +32,13 @@ const Fault: Schema.Codec<Harness.Fault> = Schema.Union([
 ])
 
 const Plan = Schema.Struct({
-  /** What happens to each candidate's requests, in order; afterwards, while the trouble lasts, half of them are fine. */
+  /** The faults of each candidate's requests, in order; after these, half of the requests succeed until the faults end. */
   faults: Schema.Array(Fault).check(Schema.isMaxLength(40)),
   /** Milliseconds by which the wall clock is off, changed at every request. */
   skews: Schema.Array(int(-3_600_000, 3_600_000)).check(Schema.isMaxLength(10)),
-  /** How long the work takes in each term before the candidate steps down by itself; then it contends again. */
+  /** How long the work of each term takes before the candidate releases the lease; then it takes part again. */
   works: Schema.Array(int(1, 60_000)).check(Schema.isMaxLength(3)),
-  /** Whether its process is stopped (interrupted) while the trouble lasts, and when. */
+  /** When its process is stopped (interrupted) during the faults; null: never. */
   stopAt: Schema.NullOr(int(0, 300_000))
 })
 
@@ -50,7 +50,7 @@ interface Leading {
 }
 
 interface Watch {
-  /** Work that is running, and every term handed out so far. */
+  /** The running work, and every term so far. */
   readonly running: Set<Leading>
   readonly terms: Array<Leading>
   readonly violations: Array<string>
@@ -67,7 +67,7 @@ const enter = (watch: Watch, me: Leading) => {
   watch.terms.push(me)
 }
 
-/** The term begins where two leaders would first meet, and work ends at its interruption: checking there checks every moment. */
+/** Two leaders would first meet at the beginning of a term, and work ends at its interruption: checking there checks every moment. */
 const process = (watch: Watch, who: string, plan: typeof Plan.Type) => {
   let round = 0
   return Effect.forever(
@@ -125,7 +125,7 @@ const scenario = (base: Transport["Service"], plans: ReadonlyArray<typeof Plan.T
       yield* Effect.forkScoped(Random.withSeed(candidate(base, watch, index, plan, calm), `seed ${index}`))
     }
     yield* TestClock.adjust(trouble)
-    // Work that is still to be done by plan, a lease that has to run out, one jittered retry.
+    // Enough for the remaining work, the expiry of a lease, and one jittered retry.
     yield* TestClock.adjust("12 minutes")
     const valid = watch.terms.filter(({ term }) => term.isValidUnsafe())
     return { violations: watch.violations, leaders: watch.running.size, valid: valid.length, terms: watch.count }
@@ -133,7 +133,7 @@ const scenario = (base: Transport["Service"], plans: ReadonlyArray<typeof Plan.T
 
 type Base = Effect.Effect<Transport["Service"], never, Scope.Scope>
 
-/** The tiny server of the harness, and the embedded API server. */
+/** The small server of the harness, and the embedded API server. */
 const harness: Base = Effect.sync(() => Harness.server().transport)
 const embedded: Base = Effect.map(Layer.build(Layer.provide(ApiServer.layerTransport, ApiServer.layer())), (context) =>
   Context.get(context, Transport)
@@ -154,7 +154,7 @@ const check = (server: Base, count: number) =>
 
 describe("contention", () => {
   it.effect(
-    "two and three candidates under random faults: at most one leads at any moment, and one does in the end",
+    "of two or three candidates with random faults at most one leads at any time, and one leads in the end",
     () =>
       Effect.gen(function* () {
         const result = yield* check(harness, runs(40))

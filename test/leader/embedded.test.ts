@@ -1,4 +1,4 @@
-/** Election and recorder against the embedded API server: what it stores is what kubectl would read. */
+/** Election and recorder on the embedded API server: it stores what kubectl would read. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -32,7 +32,7 @@ const elector = (identity: string) =>
 const lease = Effect.flatMap(KubeClient, (client) => client.get(Lease, { namespace: "kube-system", name: "demo" }))
 
 describe("on the embedded API server", () => {
-  it.effect("a lease goes from hand to hand", () =>
+  it.effect("a lease passes from one candidate to the next", () =>
     Effect.gen(function* () {
       const a = yield* elector("a")
       const b = yield* elector("b")
@@ -55,26 +55,28 @@ describe("on the embedded API server", () => {
     }).pipe(Effect.provide(cluster))
   )
 
-  it.effect("a renewal that the server executed without an answer conflicts with the next, and costs nothing", () =>
-    Effect.gen(function* () {
-      const a = yield* elector("a")
-      const term = yield* a.acquire
-      const server = yield* ApiServer
-      for (let i = 0; i < 10; i++) {
-        yield* server.setFaults([
-          {
-            match: on({ verb: "update", resource: "leases.coordination.k8s.io" }),
-            fault: { _tag: "DropAnswer" },
-            times: 1
-          }
-        ])
-        yield* TestClock.adjust("5 seconds")
-        assert.isTrue(term.isValidUnsafe())
-      }
-    }).pipe(Effect.provide(cluster))
+  it.effect(
+    "a renewal without a response that the server has executed conflicts with the next, and the term continues",
+    () =>
+      Effect.gen(function* () {
+        const a = yield* elector("a")
+        const term = yield* a.acquire
+        const server = yield* ApiServer
+        for (let i = 0; i < 10; i++) {
+          yield* server.setFaults([
+            {
+              match: on({ verb: "update", resource: "leases.coordination.k8s.io" }),
+              fault: { _tag: "DropAnswer" },
+              times: 1
+            }
+          ])
+          yield* TestClock.adjust("5 seconds")
+          assert.isTrue(term.isValidUnsafe())
+        }
+      }).pipe(Effect.provide(cluster))
   )
 
-  it.effect("a server that is away for a while: over in ten seconds, back when it is", () =>
+  it.effect("if the server is unreachable the term ends within ten seconds, and a new one begins when it is back", () =>
     Effect.gen(function* () {
       const a = yield* elector("a")
       const server = yield* ApiServer
@@ -129,7 +131,7 @@ describe("on the embedded API server", () => {
     }).pipe(Effect.provide(cluster))
   )
 
-  it.effect("an event of a namespace that does not exist is dropped, and does not hold up the next", () =>
+  it.effect("an event of a namespace that does not exist is dropped, and does not delay the next", () =>
     Effect.gen(function* () {
       const recorder = Context.get(yield* Layer.build(Recorder.layer), Recorder)
       const client = yield* KubeClient

@@ -1,6 +1,6 @@
 /**
- * How long there is no leader: a leader that stops renewing is replaced within one lease and one jittered retry after its last renewal,
- * because standbys watch the lease; a leader that gives it back is followed at once; a standby that may not watch still gets there.
+ * The time without a leader: a leader that stops renewing is replaced within one lease and one jittered retry after its last renewal, because
+ * standbys watch the lease; a lease that is released is taken at once; a standby without the permission to watch takes over later.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -28,7 +28,7 @@ const cluster = Layer.provideMerge(KubeClient.layer, Layer.provideMerge(ApiServe
 
 const elector = Effect.fnUntraced(function* (identity: string, next?: () => Harness.Fault) {
   const layer = Election
-    // Who falls silent gives nothing back.
+    // A leader that stops renewing does not release the lease.
     .layer({ namespace: "kube-system", name: "demo", identity, releaseOnStop: next === undefined })
     .pipe(
       Layer.provide(
@@ -40,7 +40,7 @@ const elector = Effect.fnUntraced(function* (identity: string, next?: () => Harn
 
 const now = Clock.currentTimeMillis
 
-/** Two standbys; each yields when it leads. */
+/** Two standbys; each releases the lease when it leads. */
 const followed = Effect.gen(function* () {
   const waiting = []
   for (const name of ["b", "c"]) {
@@ -55,7 +55,7 @@ const renewedAt = Effect.map(
   (lease) => Date.parse(lease.spec?.renewTime ?? "")
 )
 
-/** Milliseconds between the last renewal of a leader that goes silent at `silentAt` and the beginning of the next term. */
+/** Milliseconds between the last renewal of a leader that stops renewing at `silentAt` and the beginning of the next term. */
 const gap = Effect.fnUntraced(function* (silentAt: number) {
   let silent = false
   const a = yield* elector("a", () => (silent ? { _tag: "Hang" } : Harness.fine))
@@ -79,13 +79,13 @@ const Situation = Schema.Struct({
 })
 
 describe("failover", () => {
-  it.effect("a silent leader is followed within the lease and one jittered retry", () =>
+  it.effect("a leader that does not renew is replaced within the lease and one jittered retry", () =>
     Effect.gen(function* () {
       const result = yield* Arbitrary.checkEffect(
         Arbitrary.schema(Situation),
         ({ seed, silentAt }) =>
           gap(silentAt).pipe(
-            // Never before the lease has run out, always within one jittered retry after it.
+            // Never before the lease has expired, always within one jittered retry after it.
             Effect.map((millis) => millis >= 15_000 && millis <= 15_000 + 2.2 * 2_000),
             Random.withSeed(seed),
             Effect.scoped,
@@ -97,7 +97,7 @@ describe("failover", () => {
     })
   )
 
-  it.effect("a lease that is given back is taken at once", () =>
+  it.effect("a released lease is taken over at once", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       yield* Scope.provide((yield* elector("a")).acquire, scope)
@@ -109,7 +109,7 @@ describe("failover", () => {
     }).pipe(Effect.provide(cluster))
   )
 
-  it.effect("who may not watch looks, and gets there a little later", () =>
+  it.effect("a candidate without the permission to watch polls, and takes over a little later", () =>
     Effect.gen(function* () {
       const leases = on({ resource: "leases.coordination.k8s.io" })
       let watches = 0
@@ -126,7 +126,7 @@ describe("failover", () => {
       const millis = yield* gap(20_000)
       assert.isAtLeast(millis, 15_000)
       assert.isAtMost(millis, 15_000 + 4.4 * 2_000 + 1_000)
-      // Two standbys for less than a minute: a refusal is not asked for again every moment.
+      // Two standbys for less than a minute: a rejected watch is not retried all the time.
       assert.isAtLeast(watches, 2)
       assert.isAtMost(watches, 10)
     }).pipe(Effect.provide(cluster))

@@ -1,6 +1,6 @@
 /**
- * What the tests of election and recording stand on: a tiny server of leases and events behind the `Transport` seam, and a
- * transport that misbehaves on demand. A request that its client gave up on still reaches the server, as bytes on a wire do.
+ * The harness of the tests of election and recording: a small server of leases and events behind a `Transport`, and a transport with faults. A
+ * request reaches the server even if its client has disconnected, as on a network.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -20,12 +20,12 @@ export interface Stored {
 
 export interface Server {
   readonly transport: Service
-  /** By path of the object. */
+  /** Objects by their path. */
   readonly objects: Map<string, Stored>
   readonly requests: Array<{ readonly method: string; readonly path: string; readonly at: number; readonly body: any }>
-  /** Answered with, once each, before anything is executed. */
+  /** Errors with which the server responds, once each, without executing the request. */
   readonly refuse: Array<(request: Request) => ApiError.ApiError | undefined>
-  /** Changes an object behind everybody's back. */
+  /** Changes an object without a request. */
   readonly edit: (path: string, change: (object: any) => void) => void
 }
 
@@ -105,14 +105,14 @@ export const server = (): Server => {
   }
 }
 
-/** What becomes of one request. Times in milliseconds. */
+/** The fault of one request. Times in milliseconds. */
 export type Fault =
   | { readonly _tag: "Ok"; readonly there: number; readonly back: number }
-  /** Executed `there` later, never answered. */
+  /** Executed after `there`, without a response. */
   | { readonly _tag: "LostAnswer"; readonly there: number }
-  /** Never executed, never answered. */
+  /** Never executed, without a response. */
   | { readonly _tag: "Hang" }
-  /** Never executed; answered with a status, or cut when 0. */
+  /** Never executed; the response has this status, or the connection is cut if it is 0. */
   | { readonly _tag: "Error"; readonly status: number; readonly back: number }
   /** Executed, then the connection is cut. */
   | { readonly _tag: "Cut"; readonly there: number; readonly back: number }
@@ -163,7 +163,7 @@ const onWire = Effect.fnUntraced(function* (base: Service, request: Request, the
 export const client = (transport: Service): Layer.Layer<KubeClient> =>
   Layer.provide(KubeClient.layer, Layer.succeed(Transport, transport))
 
-/** The present clock with another opinion about the date. Sleeps and the monotonic clock are untouched. */
+/** The current clock with a wrong date. Sleeps and the monotonic clock are unchanged. */
 export const skewed = (clock: Clock.Clock, offset: () => number): Clock.Clock => ({
   sleep: (duration) => clock.sleep(duration),
   monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),

@@ -8,10 +8,10 @@ const settings = { identity: "a", leaseDuration: 15_000, renewDeadline: 10_000, 
 
 describe("leadershipTerm", () => {
   /**
-   * Another thread renews, and shared memory has the proof before a message comes: the one of 9 s and, too late, the one of 18 s.
-   * The term is not read between 10 s and 12 s, as in a process that is busy.
+   * Another thread renews, and shared memory shows a renewal before its message arrives: the one of second 9 in time, and the one of second 18 too
+   * late. The term is not read between 10 s and 12 s, as in a busy process.
    */
-  it.effect("believes what another thread has proven, until it is seen without proof", () =>
+  it.effect("is extended by renewals of another thread, until it was seen expired", () =>
     Effect.gen(function* () {
       let proven = 0
       const leadershipTerm = yield* LeadershipTerm.make(settings, 0, () => proven)
@@ -28,7 +28,7 @@ describe("leadershipTerm", () => {
     })
   )
 
-  /** Successes are sent at 0 and 2 s; failures are noticed at 8 s and 9 s; the term is over at 12 s sharp. */
+  /** Successful renewals are sent at 0 s and 2 s; failures are noticed at 8 s and 9 s; the term ends at 12 s exactly. */
   it.effect("ends one renew deadline after the last success was sent", () =>
     Effect.gen(function* () {
       const leadershipTerm = yield* LeadershipTerm.make(settings, 0)
@@ -44,7 +44,7 @@ describe("leadershipTerm", () => {
       assert.isUndefined(watchdog.pollUnsafe())
       yield* TestClock.adjust("1 millis")
       assert.isFalse(leadershipTerm.term.isValidUnsafe())
-      // An answer that comes too late brings nothing back.
+      // A response that arrives too late does not revive the term.
       leadershipTerm.renewedUnsafe(11_000)
       assert.isFalse(leadershipTerm.term.isValidUnsafe())
       assert.isDefined(watchdog.pollUnsafe())

@@ -15,10 +15,10 @@ const settings = (identity: string): LeasePolicy.Settings => ({
 
 const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
-/** One step of the model: `who` looks, or looks and writes; then real time passes. */
+/** One step of the model: `who` reads, or reads and writes; then real time passes. */
 const Step = Schema.Struct({
   who: int(0, 2),
-  /** Milliseconds between reading and the write's arrival, and until the answer is back. */
+  /** Milliseconds between the read and the arrival of the write, and until the response. */
   there: int(0, 5_000),
   back: int(0, 5_000),
   answered: Schema.Boolean,
@@ -30,13 +30,13 @@ const Skews = Arbitrary.schema(Schema.Tuple([Skew, Skew, Skew]))
 
 interface Model {
   observed: LeasePolicy.Observed | undefined
-  /** Milliseconds up to which this candidate believes in itself. */
+  /** The time until which this candidate leads, in milliseconds. */
   until: number
 }
 
 /**
- * Three candidates with wall clocks of their own, one server, whole round trips as steps. Between its steps a candidate may be
- * silent for any time. At no moment do two of them believe that they lead.
+ * Three candidates with wall clocks of their own, one server, whole round trips as steps. Between its steps a candidate may pause for any time. At
+ * no moment do two of them lead.
  */
 const atMostOneLeader = (steps: ReadonlyArray<typeof Step.Type>, skews: ReadonlyArray<number>): boolean => {
   let now = 1_000_000
@@ -57,7 +57,7 @@ const atMostOneLeader = (steps: ReadonlyArray<typeof Step.Type>, skews: Readonly
         model.observed = LeasePolicy.observe(model.observed, stored, mine, now)
         model.until = Math.max(model.until, LeasePolicy.validUntil(sentAt, mine))
       }
-      // A new leader may only come when all others have given up, at the latest when its write took effect.
+      // A new leader may begin only after all others have stopped leading, at the latest when its write takes effect.
       const others = models.filter((other, index) => index !== who && other.until > now - (answered ? back : 0))
       if (others.length > 0) return false
     }
@@ -67,7 +67,7 @@ const atMostOneLeader = (steps: ReadonlyArray<typeof Step.Type>, skews: Readonly
 }
 
 describe("lease", () => {
-  it.effect("at most one candidate believes that it leads, whatever the wall clocks say", () =>
+  it.effect("at most one candidate leads, whatever the wall clocks show", () =>
     Effect.gen(function* () {
       const result = yield* Arbitrary.checkEffect(
         Arbitrary.all([Steps, Skews]),
@@ -94,7 +94,7 @@ describe("lease", () => {
     assert.deepStrictEqual(LeasePolicy.decide(undefined, false, mine, 0), { _tag: "Create" })
   })
 
-  it("a record with nonsense in it is judged by our own duration", () => {
+  it("a record with an invalid duration is judged by the candidate's own", () => {
     const mine = settings("a")
     for (const leaseDurationSeconds of [0, -1, Number.NaN]) {
       const lease: Lease = { metadata: { name: "demo" }, spec: { holderIdentity: "b", leaseDurationSeconds } }
@@ -113,7 +113,7 @@ describe("lease", () => {
     assert.deepInclude(LeasePolicy.released(renewed, 0), { leaseTransitions: 5, holderIdentity: "" })
   })
 
-  it("tries to acquire are 1 to 2.2 retry periods apart", () => {
+  it("attempts to acquire are 1 to 2.2 retry periods apart", () => {
     assert.strictEqual(LeasePolicy.acquireDelay(settings("a"), 0), 2000)
     assert.strictEqual(LeasePolicy.acquireDelay(settings("a"), 1), 4400)
   })

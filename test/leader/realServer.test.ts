@@ -1,6 +1,6 @@
 /**
- * The bodies that election and recorder write, in front of the validation of a real API server. Runs when KUBEBUILDER_ASSETS
- * names a folder with etcd and kube-apiserver. Real time, but nothing sleeps: the test waits for leadership and for the recorder.
+ * The requests of election and recorder, validated by a real API server. Runs when KUBEBUILDER_ASSETS names a folder with etcd and kube-apiserver.
+ * In real time, but without sleeps: the test waits for leadership and for the recorder.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"

@@ -56,7 +56,7 @@ const watchLine = (type: string, name: string) =>
   `${JSON.stringify({ type, object: { kind: "Pod", metadata: { name } } })}\n`
 
 describe("the metrics of requests", () => {
-  it.live("count each answer by its code, and what had none as an error", () =>
+  it.live("count each response by its code, and a request without one as an error", () =>
     Effect.gen(function* () {
       const { server, transport } = yield* https((request, response) => {
         if (request.url === "/cut") return void request.socket.destroy()
@@ -87,7 +87,7 @@ describe("the metrics of requests, where all are wanted", () => {
     all.flatMap(({ attributes, id, state }) => ("buckets" in state ? [{ id, attributes, state }] : []))
   )
 
-  it.live("are durations, sizes and retries by verb and host, there from the start", () =>
+  it.live("are durations, sizes and retries by verb and host, with series from the start", () =>
     Effect.gen(function* () {
       const { server, transport } = yield* https((_, response, body) =>
         json(response, body === "" && server.requests.length < 2 ? 503 : 200, { some: "x".repeat(300) })
@@ -100,10 +100,10 @@ describe("the metrics of requests, where all are wanted", () => {
       assert.isTrue(before.every(({ attributes, state }) => attributes?.["host"] === host && state.count === 0))
       const request = get("/a")
       yield* Effect.exit(transport.send(request))
-      // As a fence does: another request, but the same call.
+      // As a fence does: another request object with the same context.
       yield* transport.send({ ...request, mayStartUnsafe: () => true })
       yield* transport.send({ ...get("/b"), method: "POST", body: { a: "ü" } })
-      // A watch is neither long nor large.
+      // The duration and size of a watch are not measured.
       yield* Effect.exit(Stream.runDrain(transport.watch(get("/c"))))
       detail?.limited("GET", 300)
       detail?.resolved(2)
@@ -139,7 +139,7 @@ describe("the metrics of requests, where all are wanted", () => {
     )
   )
 
-  it.live("know how long the server's name took to resolve", () =>
+  it.live("include the duration of DNS lookups", () =>
     Effect.gen(function* () {
       const server = yield* start((_, response) => json(response, 200, {}), tls)
       const url = server.url.replace("127.0.0.1", "localhost")
@@ -233,7 +233,7 @@ describe("calls", () => {
     })
   )
 
-  it.live("asks whether it may start when a connection is there, each time, and sends nothing if not", () =>
+  it.live("calls mayStart when a connection is ready, for each attempt, and sends nothing if it returns false", () =>
     Effect.gen(function* () {
       const { server, transport } = yield* https((_, response) => json(response, 200, {}))
       let asked = 0
@@ -246,12 +246,12 @@ describe("calls", () => {
       assert.strictEqual(error.reason._tag, "LeaderFenced")
       assert.strictEqual(error.message, "not sent: this process can no longer prove that it leads")
       assert.deepStrictEqual([asked, server.requests.length], [2, 1])
-      // Nothing was broken by it.
+      // The transport still works.
       may = true
       yield* transport.send(write())
       assert.strictEqual(server.requests.length, 2)
       const { server: other, transport: cold } = yield* https((_, response) => json(response, 200, {}))
-      // The connection has to be made first; meanwhile the answer to the question changes.
+      // While the connection is opened, the result of mayStart changes.
       const refused = yield* Effect.forkChild(Effect.flip(cold.send(write())), { startImmediately: true })
       may = false
       assert.strictEqual((yield* Fiber.join(refused)).reason._tag, "LeaderFenced")
@@ -289,7 +289,7 @@ describe("calls", () => {
     })
   )
 
-  it.live("case 8: an interrupted call is cut off at the server, and nothing follows it", () =>
+  it.live("case 8: an interrupted call is aborted at the server, and nothing follows it", () =>
     Effect.gen(function* () {
       let arrived = () => {}
       const arrival = new Promise<void>((resolve) => (arrived = resolve))
@@ -326,7 +326,7 @@ describe("calls", () => {
 
   it.live("a call interrupted while it still connects returns at once and is never sent", () =>
     Effect.gen(function* () {
-      // Accepts, but never answers the handshake.
+      // Accepts connections and never responds to the handshake.
       let accepted: ((socket: Socket) => void) | undefined
       const arrival = new Promise<Socket>((resolve) => (accepted = resolve))
       const silent = yield* Effect.acquireRelease(
@@ -350,7 +350,7 @@ describe("calls", () => {
       const received: Array<Buffer> = []
       socket.on("data", (bytes: Buffer) => received.push(bytes)).on("error", () => {})
       if (!socket.closed) yield* Effect.promise(() => once(socket, "close"))
-      // The greeting of the handshake is a record of type 22; a request would need an answer to it first.
+      // The ClientHello is one record of type 22; a request could only follow the server's response.
       assert.isAtMost(received.length, 1)
     })
   )
@@ -370,7 +370,7 @@ describe("calls", () => {
     })
   )
 
-  it.live("case 1: a refused connection says so in one sentence", () =>
+  it.live("case 1: a refused connection is an error of one sentence", () =>
     Effect.gen(function* () {
       const server = yield* Effect.scoped(start((_, response) => json(response, 200, {})))
       const transport = yield* HttpTransport.make(Endpoint.fixed({ server: server.url }))
@@ -418,7 +418,7 @@ describe("TLS", () => {
     })
   )
 
-  it.live("case 9: a client certificate rotated during a watch is used by the next call, and the watch goes on", () =>
+  it.live("case 9: a client certificate rotated during a watch is used by the next call, and the watch continues", () =>
     Effect.gen(function* () {
       const [one, two] = yield* Effect.promise(() => Promise.all([ca.issue("one"), ca.issue("two")]))
       let watch: ServerResponse | undefined
@@ -446,7 +446,7 @@ describe("TLS", () => {
         yield* transport.send(get("/before"))
         current = identity(two)
         yield* transport.send(get("/after"))
-        // Equal material in another object is the same connection.
+        // Equal material in another object uses the same connection.
         current = identity(two)
         yield* transport.send(get("/after"))
         watch?.end(watchLine("MODIFIED", "first"))
@@ -459,7 +459,7 @@ describe("TLS", () => {
       )
       assert.deepStrictEqual(events, ["ADDED", "MODIFIED"])
       assert.deepStrictEqual(names, ["one", "one", "two", "two"])
-      // The watch's, the next call's on the old material, and at most two (a freed connection is reused one turn later) on the new.
+      // One for the watch, one for the next call with the old material, and at most two with the new (a freed connection is reused one turn later).
       assert.isAtMost(server.accepted, 4)
     })
   )
@@ -490,7 +490,7 @@ describe("credentials", () => {
     return { endpoint, state }
   }
 
-  it.live("a 401 is answered with one renewal and one more try, for calls and for watches", () =>
+  it.live("a 401 causes one renewal and one retry, for calls and for watches", () =>
     Effect.gen(function* () {
       const tokens: Array<string | undefined> = []
       const server = yield* start((request, response) => {
@@ -512,7 +512,7 @@ describe("credentials", () => {
     })
   )
 
-  it.live("a 401 that stays is an Unauthorized failure after one renewal", () =>
+  it.live("a second 401 is an Unauthorized failure", () =>
     Effect.gen(function* () {
       const server = yield* start((_, response) => json(response, 401, status(401, "Unauthorized")))
       const { endpoint, state } = rotating(server.url, 100)
@@ -544,7 +544,7 @@ describe("credentials", () => {
     })
   )
 
-  it.live("goes through a proxy when there is one, and looks after 20 s whether a quiet one is there", () =>
+  it.live("uses a configured proxy, with TCP keepalive after 20 s", () =>
     Effect.gen(function* () {
       const delays = vi.spyOn(Socket.prototype, "setKeepAlive")
       yield* Effect.addFinalizer(() => Effect.sync(() => delays.mockRestore()))
@@ -607,7 +607,7 @@ describe("watch", () => {
     return { server, seen, events }
   })
 
-  it.live("delivers events as they come, across any cut of the bytes, and ends when the server ends it", () =>
+  it.live("delivers events however the bytes are split, and ends when the server ends it", () =>
     Effect.gen(function* () {
       const text = watchLine("ADDED", "ä") + watchLine("MODIFIED", "b") + watchLine("BOOKMARK", "")
       const bytes = Buffer.from(text)
@@ -656,7 +656,7 @@ describe("watch", () => {
     })
   )
 
-  it.live("a refused watch fails with the server's reason", () =>
+  it.live("a rejected watch fails with the server's reason", () =>
     Effect.gen(function* () {
       const { transport } = yield* https((_, response) => json(response, 410, status(410, "Expired")))
       const error = yield* Effect.flip(Stream.runDrain(transport.watch(get("/w"))))

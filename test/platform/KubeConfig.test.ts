@@ -26,7 +26,7 @@ import { authority } from "../support/tls.ts"
 
 interface Folder {
   readonly path: string
-  /** Writes a file below the folder and answers with its path. */
+  /** Writes a file below the folder and returns its path. */
   readonly put: (name: string, content: string, mode?: number) => string
 }
 
@@ -162,7 +162,7 @@ describe("credentials", () => {
     })
   )
 
-  it.effect("client certificates and authorities are read again; what is unchanged stays the same object", () =>
+  it.effect("client certificates and authorities are read again; an unchanged identity stays the same object", () =>
     Effect.gen(function* () {
       const { put } = yield* folder
       put("ca", "CA")
@@ -219,7 +219,7 @@ describe("exec plugins", () => {
     })
   )
 
-  it.live("a 401 runs it once more, however many requests met it, and the calls succeed", () =>
+  it.live("concurrent requests with a 401 run it once more, and then succeed", () =>
     Effect.gen(function* () {
       const server = yield* start((request, response) => {
         const expired = request.headers.authorization === "Bearer token-1"
@@ -233,7 +233,7 @@ describe("exec plugins", () => {
     })
   )
 
-  it.live("a server that keeps saying 401 does not start it for every request", () =>
+  it.live("a server that always responds with 401 does not start it for every request", () =>
     Effect.gen(function* () {
       const server = yield* start((_, response) => void response.writeHead(401).end())
       const { file, runs } = yield* setUp(server.url)
@@ -244,19 +244,21 @@ describe("exec plugins", () => {
     })
   )
 
-  it.effect("a failure is a Credentials failure with the first line of its stderr, and the next try may succeed", () =>
-    Effect.gen(function* () {
-      const { count, file, put, runs } = yield* setUp()
-      const endpoint = yield* load(file)
-      put("count.fail", "")
-      const first = yield* endpoint.identity
-      const error = yield* Effect.flip(endpoint.renew(first))
-      assert.strictEqual(error.message, `exec plugin "./bin/plugin" failed: first: broken 2`)
-      rmSync(`${count}.fail`)
-      yield* TestClock.adjust("10 seconds")
-      assert.deepStrictEqual(headersOf(yield* endpoint.identity), { authorization: "Bearer token-3" })
-      assert.strictEqual(runs(), 3)
-    })
+  it.effect(
+    "a failure is a Credentials failure with the first line of its stderr, and the next attempt may succeed",
+    () =>
+      Effect.gen(function* () {
+        const { count, file, put, runs } = yield* setUp()
+        const endpoint = yield* load(file)
+        put("count.fail", "")
+        const first = yield* endpoint.identity
+        const error = yield* Effect.flip(endpoint.renew(first))
+        assert.strictEqual(error.message, `exec plugin "./bin/plugin" failed: first: broken 2`)
+        rmSync(`${count}.fail`)
+        yield* TestClock.adjust("10 seconds")
+        assert.deepStrictEqual(headersOf(yield* endpoint.identity), { authorization: "Bearer token-3" })
+        assert.strictEqual(runs(), 3)
+      })
   )
 
   it.effect("what it prints is never repeated in an error", () =>
@@ -275,8 +277,8 @@ describe("exec plugins", () => {
 })
 
 /**
- * A named pipe that a plugin and its children hold open: what they write arrives while they run, and the end arrives when the last of them
- * is gone, whoever its parent is by then.
+ * A named pipe that a plugin and its children hold open: their output arrives while they run, and the end of file when the last of them has ended,
+ * whatever its parent is by then.
  */
 const held = (path: string) =>
   Effect.acquireRelease(
@@ -290,7 +292,7 @@ const held = (path: string) =>
   )
 
 describe("an exec plugin that does not end", () => {
-  /** Runs the script with the pipe as its third file, and in a child of the script's too. */
+  /** Runs the script with the pipe as file descriptor 3, also in a child of the script. */
   const hanging = Effect.fnUntraced(function* (script: string) {
     const { path, put } = yield* folder
     const pipe = join(path, "pipe")
@@ -300,7 +302,7 @@ describe("an exec plugin that does not end", () => {
     return { ...running, file: put("config", config({ exec })) }
   })
 
-  it.effect("is killed after a minute, with what it has started", () =>
+  it.effect("is killed after a minute, with its child processes", () =>
     Effect.gen(function* () {
       const { file, gone, started } = yield* hanging("sleep 30 & sleep 30 & wait")
       const asking = yield* Effect.forkChild(Effect.flip(load(file)))
@@ -311,7 +313,7 @@ describe("an exec plugin that does not end", () => {
     })
   )
 
-  it.effect("is killed when no request waits for it", () =>
+  it.effect("is killed when no request waits for it any more", () =>
     Effect.gen(function* () {
       const { file, gone, started } = yield* hanging("sleep 30 & wait")
       const asking = yield* Effect.forkChild(load(file))
@@ -321,7 +323,7 @@ describe("an exec plugin that does not end", () => {
     })
   )
 
-  it.live("is killed when it prints more than any credential is long", () =>
+  it.live("is killed when its output is too long", () =>
     Effect.gen(function* () {
       const { file, gone, started } = yield* hanging("yes")
       const asking = yield* Effect.forkChild(Effect.flip(load(file)))
@@ -331,7 +333,7 @@ describe("an exec plugin that does not end", () => {
     })
   )
 
-  it.effect("has no input to wait for", () =>
+  it.effect("has no stdin", () =>
     Effect.gen(function* () {
       const { put } = yield* folder
       const printed = '{"kind":"ExecCredential","status":{"token":"t"}}'
@@ -351,7 +353,7 @@ describe("what an exec plugin answers", () => {
     return { file: put("config", config({ ...user, exec })), runs: () => readFileSync(count, "utf8").length / 4 }
   })
 
-  it.effect("a client certificate with its key is presented; one without the other is no credential", () =>
+  it.effect("a client certificate with its key is used; one without the other is an error", () =>
     Effect.gen(function* () {
       const pair = { clientCertificateData: "CERT", clientKeyData: "KEY" }
       const { tls } = yield* (yield* load((yield* answering(pair)).file)).identity
@@ -363,7 +365,7 @@ describe("what an exec plugin answers", () => {
     })
   )
 
-  it.effect("is used until it expires; without an end, until a 401", () =>
+  it.effect("is used until it expires; without an expiry, until a 401", () =>
     Effect.gen(function* () {
       const ending = yield* answering({ token: "t", expirationTimestamp: "1970-01-01T00:01:00Z" })
       const endless = yield* answering({ token: "t" })
@@ -377,22 +379,24 @@ describe("what an exec plugin answers", () => {
     })
   )
 
-  it.effect("gives way to a token that the kubeconfig has", () =>
+  it.effect("a token in the kubeconfig takes precedence over it", () =>
     Effect.gen(function* () {
       const { file } = yield* answering({ token: "plugin" }, { token: "own" })
       assert.deepStrictEqual(headersOf(yield* (yield* load(file)).identity), { authorization: "Bearer own" })
     })
   )
 
-  it.effect("auth providers that Kubernetes has removed are refused: their commands would block the process", () =>
-    Effect.gen(function* () {
-      const { put } = yield* folder
-      for (const name of ["azure", "gcp"]) {
-        const user = { "auth-provider": { name, config: { "cmd-path": "/bin/sleep", "cmd-args": "30" } } }
-        const error = yield* Effect.flip(load(put("config", config(user))))
-        assert.match(error.message, new RegExp(`auth provider "${name}", .* exec plugin`))
-      }
-    })
+  it.effect(
+    "auth providers that Kubernetes has removed are rejected, because their commands would block the process",
+    () =>
+      Effect.gen(function* () {
+        const { put } = yield* folder
+        for (const name of ["azure", "gcp"]) {
+          const user = { "auth-provider": { name, config: { "cmd-path": "/bin/sleep", "cmd-args": "30" } } }
+          const error = yield* Effect.flip(load(put("config", config(user))))
+          assert.match(error.message, new RegExp(`auth provider "${name}", .* exec plugin`))
+        }
+      })
   )
 })
 
@@ -453,7 +457,7 @@ describe("where it looks", () => {
 describe("credentials do not cross a network in the clear unless that was said", () => {
   const service = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" }
 
-  /** Who asks of a server that speaks plain HTTP, as it is seen on the way. */
+  /** The credentials that a plain HTTP server receives. */
   const seenAt = Effect.fnUntraced(function* (find: (server: string) => ReturnType<typeof KubeConfig.load>) {
     const seen: Array<string> = []
     const server = yield* start((request, response) => {
@@ -465,7 +469,7 @@ describe("credentials do not cross a network in the clear unless that was said",
     return seen.join()
   })
 
-  it.live("a pod refuses --master=http://, whatever it is, and takes it with --insecure-http", () =>
+  it.live("a pod rejects --master=http://, and accepts it with --insecure-http", () =>
     Effect.gen(function* () {
       const { put } = yield* folder
       const serviceAccount = dirname(put("pod/token", "s3cret"))
@@ -495,7 +499,7 @@ describe("credentials do not cross a network in the clear unless that was said",
     })
   )
 
-  it.live("those of a kubeconfig are left out, as client-go leaves them out, and no plugin is asked", () =>
+  it.live("those of a kubeconfig are not sent, as in client-go, and no plugin runs", () =>
     Effect.gen(function* () {
       const { put } = yield* folder
       const users = [

@@ -1,6 +1,6 @@
 /**
- * Servers that fall silent, at the other end of a real cable: one that does not acknowledge any more is given up within 45 s, on watches and
- * calls alike; one that acknowledges and takes its time is not.
+ * Servers that stop responding, in another network namespace: if a server does not acknowledge TCP segments any more, watches and calls fail within
+ * 45 s; if it acknowledges and is slow, they do not.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -19,7 +19,7 @@ import * as Netns from "../support/netns.ts"
 const missing = Netns.missing()
 if (missing !== undefined) process.stderr.write(`servers that fall silent skipped: ${missing}\n`)
 
-/** Answers `/watch` with the beginning of a stream, `/slow` after 35 s, and everything else at once. */
+/** Responds to `/watch` with the beginning of a stream, to `/slow` after 35 s, and to everything else at once. */
 const program = `
   require("node:http").createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const late = request.url === "/slow" ? 35000 : 0
@@ -31,7 +31,7 @@ const program = `
   }).listen(8080, () => console.log("listening"))
 `
 
-/** The server, in a network of its own. */
+/** The server, in a network namespace of its own. */
 const serverIn = ({ through }: Netns.Cabled) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -45,9 +45,17 @@ const serverIn = ({ through }: Netns.Cabled) =>
     (child) => Effect.promise(() => (child.kill("SIGKILL"), once(child, "exit")))
   )
 
+/** A transport to that server, and the cable between them. */
+const connected = Effect.gen(function* () {
+  const cable = yield* Netns.make
+  yield* serverIn(cable)
+  const transport = yield* HttpTransport.make(Endpoint.fixed({ server: `http://${cable.inside}:8080` }))
+  return { cable, transport }
+})
+
 const request = (path: string): Request => ({ method: "GET", path, context: { verb: "get", path } })
 
-/** How it fails, and after how many seconds. */
+/** The reason of the failure, and the seconds until it. */
 const failing = (call: Effect.Effect<unknown, ApiError.ApiError>) =>
   Effect.suspend(() => {
     const began = performance.now()
@@ -59,14 +67,12 @@ const failing = (call: Effect.Effect<unknown, ApiError.ApiError>) =>
 
 describe.skipIf(missing !== undefined).concurrent("a server that falls silent", () => {
   it.live(
-    "is given up within 45 s when it acknowledges nothing, whether a watch is open, is being opened, or a call waits",
+    "fails an open watch, an opening watch and a waiting call within 45 s if it acknowledges nothing",
     () =>
       Effect.gen(function* () {
-        const cable = yield* Netns.make
-        yield* serverIn(cable)
-        const transport = yield* HttpTransport.make(Endpoint.fixed({ server: `http://${cable.inside}:8080` }))
+        const { cable, transport } = yield* connected
         const watch = Stream.runDrain(transport.watch(request("/watch")))
-        // Three connections: one for the watch, two that are kept for what is asked afterwards.
+        // Three connections: one for the watch, and two that are kept for the later requests.
         yield* Effect.forEach(["/a", "/b", "/c"], (path) => transport.send(request(path)), { concurrency: 3 })
         const isOpen = yield* Deferred.make<void>()
         const events = Stream.runForEach(transport.watch(request("/watch")), () => Deferred.succeed(isOpen, undefined))
@@ -85,12 +91,10 @@ describe.skipIf(missing !== undefined).concurrent("a server that falls silent", 
   )
 
   it.live(
-    "is waited for as long as it acknowledges",
+    "fails no call while it acknowledges",
     () =>
       Effect.gen(function* () {
-        const cable = yield* Netns.make
-        yield* serverIn(cable)
-        const transport = yield* HttpTransport.make(Endpoint.fixed({ server: `http://${cable.inside}:8080` }))
+        const { transport } = yield* connected
         const { status } = yield* transport.send(request("/slow"))
         assert.strictEqual(status, 200)
       }).pipe(Effect.scoped),

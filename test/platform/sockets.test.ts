@@ -1,6 +1,6 @@
 /**
- * The cases of the regression list that need real sockets, on loopback: the watch machine over `KubeClient` over
- * `HttpTransport`. Waits of ours are virtual; what the network does is waited for as events.
+ * The cases of the regression list that need real sockets, on loopback: the watch machine over `KubeClient` over `HttpTransport`. Its own waits are
+ * in virtual time; for the network the test waits for events.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -61,7 +61,7 @@ const openWatch = (response: ServerResponse) => {
 
 const query = (url: string) => new URL(url, "http://x").searchParams
 
-/** A watch on a server whose every answer is written by the test. */
+/** A watch on a server whose responses the test writes. */
 const watching = Effect.fnUntraced(function* (
   override: (endpoint: Endpoint["Service"]) => Endpoint["Service"] = (e) => e
 ) {
@@ -93,7 +93,7 @@ const watching = Effect.fnUntraced(function* (
     ),
     scope
   )
-  /** Moves the clock until a request beyond those `before` is on its way, and not a step further. */
+  /** Advances the clock until another request than those `before` is in flight, and no further. */
   const untilRequest = Effect.fnUntraced(function* (before: number = sent.count) {
     for (let i = 0; i < 600 && sent.count === before; i++) yield* TestClock.adjust("100 millis")
     assert.isAbove(sent.count, before, "a request within a minute")
@@ -118,7 +118,7 @@ const established = Effect.fnUntraced(function* ({ arrivals, changes }: Watching
 
 const lists = ({ requests }: TestServer) => requests.filter((one) => !one.includes("watch=true")).length
 
-/** The next watch continues after version 11, and works. */
+/** The next watch resumes at version 11, and works. */
 const resumes = Effect.fnUntraced(function* ({ arrivals, changes, server }: Watching) {
   const watch = yield* arrivals.take
   assert.strictEqual(query(watch.url).get("resourceVersion"), "11")
@@ -241,7 +241,7 @@ describe("case 8: an interrupted watch sends nothing more, leaves no fiber and n
 })
 
 describe("case 9: credentials", () => {
-  it.effect("a provider that fails once costs a wait, not the watch", () =>
+  it.effect("a provider that fails once delays the watch and does not end it", () =>
     Effect.gen(function* () {
       let failures = 1
       const run = yield* watching((endpoint) =>

@@ -46,7 +46,7 @@ const stamp = Controller.make({
 })
 
 describe("ClusterTest", () => {
-  it.effect("begins with its objects and runs pods on its nodes", () =>
+  it.effect("the objects of the options exist at the start, and the nodes run pods", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -61,7 +61,7 @@ describe("ClusterTest", () => {
     }).pipe(Effect.provide(ClusterTest.layer({ nodes: 2, objects: manifest })))
   )
 
-  it.effect("apply stores every document; run reconciles them; settle is enough to see it", () =>
+  it.effect("apply stores every document, run starts the controller, and settle waits for its reconciles", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(stamp)
@@ -79,7 +79,7 @@ describe("ClusterTest", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("eventually gives up in virtual time with the check's own failure", () =>
+  it.effect("eventually ends after its time with the failure of the check", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       let tries = 0
@@ -89,7 +89,7 @@ describe("ClusterTest", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("a manifest that cannot be read says which document and why", () =>
+  it.effect("a manifest that cannot be read fails with the document and the cause", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const messages: Array<string> = []
@@ -102,7 +102,7 @@ describe("ClusterTest", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("lets machines and pods fail through Nodes, which is there where machines are", () =>
+  it.effect("Nodes makes machines and pods fail, and is provided where there are machines", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const nodes = yield* Nodes.Nodes
@@ -124,22 +124,20 @@ describe("ClusterTest", () => {
     }).pipe(Effect.provide(ClusterTest.layer({ nodes: 2, objects: manifest })))
   )
 
-  it.effect(
-    "has machines only where they are asked for, none if none: then pods stay Pending, and one may be added",
-    () =>
-      Effect.gen(function* () {
-        const cluster = yield* ClusterTest
-        const nodes = yield* Nodes.Nodes
-        yield* cluster.advance("1 minute")
-        assert.strictEqual((yield* cluster.snapshot(Pod))[0]?.status?.phase, "Pending")
-        yield* nodes.add("late")
-        yield* cluster.eventually(
-          Effect.map(cluster.snapshot(Pod), ([pod]) => assert.strictEqual(pod?.status?.phase, "Running"))
-        )
-      }).pipe(Effect.provide(ClusterTest.layer({ nodes: 0, objects: manifest })))
+  it.effect("without nodes pods stay Pending; with none, Nodes can add a machine", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const nodes = yield* Nodes.Nodes
+      yield* cluster.advance("1 minute")
+      assert.strictEqual((yield* cluster.snapshot(Pod))[0]?.status?.phase, "Pending")
+      yield* nodes.add("late")
+      yield* cluster.eventually(
+        Effect.map(cluster.snapshot(Pod), ([pod]) => assert.strictEqual(pod?.status?.phase, "Running"))
+      )
+    }).pipe(Effect.provide(ClusterTest.layer({ nodes: 0, objects: manifest })))
   )
 
-  it.effect("turns admission plugins on", () =>
+  it.effect("admission plugins can be enabled", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const failure = yield* Effect.flip(cluster.apply(manifest.replace("spec:", "spec:\n  serviceAccountName: none")))
@@ -147,7 +145,7 @@ describe("ClusterTest", () => {
     }).pipe(Effect.provide(ClusterTest.layer({ admission: { serviceAccount: true } })))
   )
 
-  it.effect("one seed gives one history, byte for byte; another gives another", () =>
+  it.effect("two runs with one seed are equal byte by byte, and another seed gives another run", () =>
     Effect.gen(function* () {
       const history = (seed: number) =>
         Effect.gen(function* () {
@@ -156,7 +154,7 @@ describe("ClusterTest", () => {
           const server = yield* ApiServer
           return JSON.stringify([yield* server.revision, yield* cluster.snapshot(Pod), yield* cluster.snapshot(Node)])
         }).pipe(
-          // A clock of its own, so that both histories begin at the same time.
+          // Its own clock, so that both runs begin at the same time.
           Effect.provide(
             ClusterTest.layer({ nodes: 3, objects: manifest, seed }).pipe(Layer.provideMerge(TestClock.layer()))
           )

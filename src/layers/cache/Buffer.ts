@@ -1,7 +1,7 @@
 /**
- * What one subscriber of `changes` has not fetched yet. The informer puts deltas in without ever waiting; the subscriber
- * takes everything at once. Deltas of one key merge ({@link merge}), so it is bounded by the number of keys, however slow
- * the subscriber. Keys leave in the order in which they first came in.
+ * The deltas that one subscriber of `changes` has not fetched yet. The informer adds deltas without waiting; the subscriber takes all of
+ * them at once. Deltas of one key merge ({@link merge}), so the buffer is bounded by the number of keys, however slow the subscriber is.
+ * Keys are returned in the order in which they were first added.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -13,11 +13,11 @@ import type { Created, Deleted, Delta, Updated } from "../../streams/store/Store
 
 export interface Buffer<A extends KubeObject> {
   readonly offerUnsafe: (deltas: ReadonlyArray<Delta<A>>) => void
-  /** Everything, or nothing if there is nothing. */
+  /** Takes all deltas; an empty array if there are none. */
   readonly takeAllUnsafe: () => Array<Delta<A>>
-  /** Waits for deltas and takes all. Asking again says that the deltas taken before are worked off. */
+  /** Waits for deltas and takes all. The next call means that the deltas taken before have been processed. */
   readonly pull: Pull.Pull<Arr.NonEmptyReadonlyArray<Delta<A>>>
-  /** The subscriber is gone: forgets everything. */
+  /** The subscription has ended: drops everything. */
   readonly closeUnsafe: () => void
 }
 
@@ -25,7 +25,7 @@ export const make = <A extends KubeObject>(outstanding: Outstanding): Buffer<A> 
   const pending = new Map<Key.Key, Pending<A>>()
   /** Open while there is something to take. */
   const filled = Latch.makeUnsafe(false)
-  /** Deltas of the last chunk taken, until the next is asked for. */
+  /** The number of deltas in the last chunk taken, until the next is taken. */
   let taken = 0
 
   const offerUnsafe = (deltas: ReadonlyArray<Delta<A>>): void => {
@@ -72,17 +72,16 @@ export const make = <A extends KubeObject>(outstanding: Outstanding): Buffer<A> 
 
 /** The deltas of one key that a subscriber has not received yet, in this order; never empty. */
 export interface Pending<out A> {
-  /** The object that the subscriber knows is gone. */
+  /** The deletion of the object that the subscriber knows. */
   readonly deleted: Deleted<A> | undefined
-  /** The object as it is now; a `Created` if the subscriber does not know it. */
+  /** The present object; a `Created` if the subscriber does not know it. */
   readonly present: Created<A> | Updated<A> | undefined
 }
 
 /**
- * What becomes of a delta that was not fetched when the next one of the same key arrives. A pure, total table: who applies the merged
- * deltas ends with the state, and sees the identities, of who applies all of them.
- * Oldest `previous`, newest object; an undelivered creation and its deletion cancel; delete and recreate stay two
- * deltas, because the second object is another one. Undefined when nothing is left to deliver.
+ * Merges a delta that was not fetched with the next one of the same key. Applying the merged deltas gives the same final state, with the
+ * same uids, as applying all of them. An update has the oldest `previous` and the newest object; a creation that was not delivered and
+ * its deletion cancel; a deletion and a recreation stay two deltas, because they are about two objects. Undefined when nothing is left.
  */
 export const merge = <A>(pending: Pending<A> | undefined, delta: Delta<A>): Pending<A> | undefined => {
   if (delta._tag === "Deleted") return mergeDeleted(pending, delta)
@@ -106,12 +105,12 @@ const mergeDeleted = <A>(pending: Pending<A> | undefined, delta: Deleted<A>): Pe
 const created = <A>(object: A, initial: boolean): Created<A> => ({ _tag: "Created", object, initial })
 
 /**
- * Counts the deltas that subscribers have not processed yet: buffered ones, and those of a chunk whose
- * subscriber has not come back for the next. Tests settle on it instead of sleeping. It is not a queue and holds no items.
+ * Counts the deltas that subscribers have not processed yet: those in buffers, and those of a chunk after which the subscriber has not
+ * taken the next. Tests wait for zero instead of sleeping.
  */
 export interface Outstanding {
   readonly count: () => number
-  /** Negative to take away. */
+  /** Adds to the count; a negative number subtracts. */
   readonly addUnsafe: (by: number) => void
   /** Waits until nothing is outstanding. */
   readonly settled: Effect.Effect<void>

@@ -1,7 +1,7 @@
 /**
  * The informers of a cache: at most one for each kind and selection, started by the first reference, stopped when the last one has been
- * released and an idle time has passed (`RcMap`). Each watches through the client, and prepares every object once before it is stored:
- * trimmed, transformed by the settings of its kind, its strings interned.
+ * released and an idle time has passed (`RcMap`). Each watches through the client. This file starts informers and reports their status;
+ * what an informer does with an event is in `Informer.ts`.
  */
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
@@ -17,7 +17,6 @@ import { Namespace } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
 import type { Delta } from "../../streams/store/Store.ts"
 import * as Store from "../../streams/store/Store.ts"
-import { trim } from "../../streams/watch/decode.ts"
 import * as Watch from "../../streams/watch/watch.ts"
 import { KubeClient } from "../KubeClient.ts"
 import * as Buffer from "./Buffer.ts"
@@ -38,11 +37,11 @@ export interface Options extends Kinds.Kinds {
   readonly idleTimeout?: Duration.Input | undefined
   readonly pageSize?: number | undefined
   /**
-   * Of namespaced kinds only these, each by a watch of its own; a subscription that names a namespace gets that one all the same.
-   * With labels, those that carry them at any moment; the cache then watches namespaces. Default all.
+   * The namespaces whose objects are cached, each with a watch of its own. A subscription that names a namespace gets that namespace in any
+   * case. With labels: the namespaces that have the labels at that moment, which the cache then watches. Default: all namespaces.
    */
   readonly namespaces?: ReadonlyArray<string> | { readonly labels: Selector.LabelSelector } | undefined
-  /** False: a key is reconciled again before the cache shows what its last run wrote. Default true. */
+  /** False: a key may be reconciled again before the cache contains what its last run wrote. Default true. */
   readonly readYourWrites?: boolean | undefined
 }
 
@@ -54,8 +53,8 @@ export const identity = (
     ? resource.id
     : JSON.stringify([resource.id, namespace, labelSelector, fieldSelector])
 
-/** Key of the `RcMap`: equal for the same identity. */
-class Wanted implements Equal.Equal {
+/** Key of the `RcMap`. Two keys with the same identity are equal. */
+class InformerKey implements Equal.Equal {
   readonly id: string
   readonly resource: Resource.Any
   readonly selection: Informer.Selection
@@ -67,7 +66,7 @@ class Wanted implements Equal.Equal {
   }
 
   [Equal.symbol](that: unknown): boolean {
-    return that instanceof Wanted && that.id === this.id
+    return that instanceof InformerKey && that.id === this.id
   }
 
   [Hash.symbol](): number {
@@ -75,7 +74,7 @@ class Wanted implements Equal.Equal {
   }
 }
 
-/** Informers by identity: `shared` takes a reference for the caller's scope, `informers` is what runs at this moment. */
+/** Informers by identity: `shared` takes a reference for the caller's scope, `informers` has those that run at this moment. */
 export const make = Effect.fnUntraced(function* (options: Options, outstanding: Outstanding, freeze: boolean) {
   const client = yield* KubeClient
   const informers = new Map<string, SharedInformer<KubeObject>>()
@@ -89,21 +88,21 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
     )
   )
 
-  const lookup = Effect.fnUntraced(function* ({ id, resource, selection }: Wanted) {
-    const said = Kinds.of(options, resource)
-    const prepared = transform(said, resource)
+  const lookup = Effect.fnUntraced(function* ({ id, resource, selection }: InformerKey) {
+    const settings = Kinds.of(options, resource)
+    const prepare = Informer.prepare(resource, settings)
     const informer = yield* makeInformer({
       resource,
       selection,
       watch: (namespace) => {
-        const place = namespace === undefined ? selection : { ...selection, namespace }
-        return Watch.watch(sourceOf(client, resource, place, said.keepManagedFields), {
-          ...watchOptions(options, resource, place, prepared),
+        const selected = namespace === undefined ? selection : { ...selection, namespace }
+        return Watch.watch(sourceOf(client, resource, selected, settings.keepManagedFields), {
+          ...watchOptions(options, resource, selected, prepare),
           streamingSupport
         })
       },
       namespaces: resource.scope === "Namespaced" && selection.namespace === undefined ? namespaces : undefined,
-      resync: said.resync === "never" ? undefined : said.resync,
+      resync: settings.resync === "never" ? undefined : settings.resync,
       freeze,
       outstanding,
       metrics
@@ -112,7 +111,7 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
     metrics.track(resource)
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        // A successor may have been started already, while this one was closing.
+        // Another informer may have been started under this id while this one was closing.
         if (informers.get(id) === informer) informers.delete(id)
       })
     )
@@ -122,13 +121,13 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
   const references = yield* RcMap.make({ lookup, idleTimeToLive: options.idleTimeToLive ?? "30 seconds" })
   const shared = <A extends KubeObject>(resource: Resource.Resource<A>, selection: Informer.Selection) =>
     // The identity determines the type of the objects.
-    RcMap.get(references, new Wanted(resource, selection)) as Effect.Effect<SharedInformer<A>, never, Scope.Scope>
+    RcMap.get(references, new InformerKey(resource, selection)) as Effect.Effect<SharedInformer<A>, never, Scope.Scope>
   if (namespaces !== undefined && options.namespaces !== undefined && "labels" in options.namespaces) {
     const labelSelector = Selector.formatLabels(options.namespaces.labels)
     const informer = yield* shared(Resource.metadataOnly(Namespace), { labelSelector })
     informer.subscribers++
-    yield* informer.onDeltas((deltas) => namespaces.change(deltas.flatMap(stepOf)))
-    yield* Effect.forkScoped(Effect.andThen(Effect.ignore(informer.ready), Effect.sync(namespaces.know)))
+    yield* informer.onDeltas((deltas) => namespaces.change(deltas.flatMap(namespaceChange)))
+    yield* Effect.forkScoped(Effect.andThen(Effect.ignore(informer.ready), Effect.sync(namespaces.setKnown)))
   }
   return { informers, shared, metrics }
 })
@@ -138,9 +137,9 @@ const namespacesOf = (given: Options["namespaces"]): Namespaces.Namespaces | und
   return "labels" in given ? Namespaces.make() : Namespaces.fixed(given)
 }
 
-/** A namespace that ceases to match the labels arrives as a deletion. */
-const stepOf = (delta: Delta<KubeObject>): ReadonlyArray<Namespaces.NamespaceChange> =>
-  delta._tag === "Updated" ? [] : [{ namespace: delta.object.metadata.name, isMeant: delta._tag === "Created" }]
+/** A namespace that no longer matches the labels arrives as a deletion. */
+const namespaceChange = (delta: Delta<KubeObject>): ReadonlyArray<Namespaces.NamespaceChange> =>
+  delta._tag === "Updated" ? [] : [{ namespace: delta.object.metadata.name, isSelected: delta._tag === "Created" }]
 
 const sourceOf = <A extends KubeObject>(
   client: KubeClient["Service"],
@@ -157,12 +156,12 @@ const watchOptions = (
   options: Options,
   resource: Resource.Any,
   { namespace }: Informer.Selection,
-  prepared: (object: KubeObject) => KubeObject
+  prepare: Informer.Prepare
 ): Watch.Options<KubeObject> => ({
   streamingList: options.streamingList,
   idleTimeout: options.idleTimeout,
   pageSize: options.pageSize,
-  transform: prepared,
+  transform: prepare,
   context: {
     verb: "watch",
     path: Resource.path(resource, { namespace }),
@@ -171,22 +170,11 @@ const watchOptions = (
   }
 })
 
-const transform = (said: Kinds.Said, resource: Resource.Any): ((object: KubeObject) => KubeObject) => {
-  const trimmed = trim<KubeObject>({
-    apiVersion: Resource.apiVersion(resource),
-    kind: resource.kind,
-    keepManagedFields: said.keepManagedFields
-  })
-  const shared = interning()
-  const own = said.transform
-  return own === undefined ? (object) => shared(trimmed(object)) : (object) => shared(own(trimmed(object)))
-}
-
 /** An informer as the registry and the cache use it; subscribers see `Informer`. */
 export interface SharedInformer<out A extends KubeObject> extends Informer.Informer<A> {
   readonly addIndex: Store.Store<A>["addIndex"]
   readonly gate: VersionWaits.Gate
-  /** Like `synced`; fails when the informer stops before. */
+  /** Like `synced`, but it fails when the informer stops before. */
   readonly ready: Effect.Effect<void, void>
   readonly statusUnsafe: () => ReadonlyArray<Informer.InformerStatus>
   /** Open subscriptions, counted by the cache. */
@@ -195,7 +183,7 @@ export interface SharedInformer<out A extends KubeObject> extends Informer.Infor
 
 export interface InformerOptions<A extends KubeObject> extends Informer.WatchOptions<A> {
   readonly selection: Informer.Selection
-  /** Set: one watch for each of these namespaces, instead of one for all. */
+  /** If present: one watch for each of these namespaces, instead of one for all. */
   readonly namespaces?: Namespaces.Namespaces | undefined
   /** Absent: never. */
   readonly resync?: Resync.Resync | undefined
@@ -254,7 +242,7 @@ export const makeInformer = Effect.fnUntraced(function* <A extends KubeObject>(
   return self
 })
 
-/** At most so many objects are measured by `estimate`. */
+/** The most objects that `estimate` measures. */
 export const sample = 128
 
 /**
@@ -270,60 +258,4 @@ export const estimate = (objects: ReadonlyArray<unknown>): number => {
     measured++
   }
   return Math.round((sum / measured) * objects.length)
-}
-
-/** Size of the table of interned strings; a power of two. */
-const slots = 4096
-
-/** V8 shares shorter strings while parsing; longer ones seldom repeat. */
-const shortest = 11
-const longest = 64
-
-export type Intern = <A extends KubeObject>(object: A) => A
-
-/**
- * Makes equal strings of different objects share memory, in place: a JSON parser allocates the repeated names and uids of owners, label
- * values, nodes and timestamps once for each object. It runs for every object, so only the metadata and the first level of spec and
- * status are interned: a tenth of the heap of a cache of pods for a twentieth of their parsing time. The table has a fixed size and
- * forgets; a miss costs memory, never correctness. One table for each kind, because strings seldom repeat across kinds.
- */
-export const interning = (): Intern => {
-  const table = Array.from({ length: slots }, (): string | undefined => undefined)
-  const share = (text: string): string => {
-    if (text.length < shortest || text.length > longest) return text
-    const slot = hash(text) & (slots - 1)
-    const found = table[slot]
-    if (found === text) return found
-    table[slot] = text
-    return text
-  }
-  /** The strings directly in a record, not nested ones. */
-  const shareIn = (record: unknown): void => {
-    if (typeof record !== "object" || record === null || Array.isArray(record)) return
-    const texts = record as Record<string, unknown>
-    for (const key in texts) {
-      const text = texts[key]
-      if (typeof text === "string" && text.length >= shortest) texts[key] = share(text)
-    }
-  }
-  return (object) => {
-    const { metadata, spec, status } = object as KubeObject & { readonly spec?: unknown; readonly status?: unknown }
-    const own = metadata as Mutable<typeof metadata>
-    if (typeof own.namespace === "string") own.namespace = share(own.namespace)
-    if (typeof own.generateName === "string") own.generateName = share(own.generateName)
-    if (typeof own.creationTimestamp === "string") own.creationTimestamp = share(own.creationTimestamp)
-    shareIn(own.labels)
-    if (Array.isArray(own.ownerReferences)) own.ownerReferences.forEach(shareIn)
-    shareIn(spec)
-    shareIn(status)
-    return object
-  }
-}
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
-
-const hash = (text: string): number => {
-  let h = text.length
-  for (let i = 0; i < text.length; i++) h = (Math.imul(h, 31) + text.charCodeAt(i)) | 0
-  return h ^ (h >>> 15)
 }

@@ -1,7 +1,6 @@
 /**
- * Read-your-writes without holding a worker: a callback that runs once, when the informers of a kind have passed the version
- * that a write returned, or when its limit is over. Limits are monotonic time; one fiber and one timer serve all waits.
- * Nothing here reads objects: an informer says what it has passed.
+ * Read-your-writes without occupying a worker: a callback that is called once, when the informers of a kind have passed the version that
+ * a write returned, or when the limit is over. Limits are monotonic time; one fiber with one timer serves all waits.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,29 +9,29 @@ import type * as Scope from "effect/Scope"
 import type { Key } from "../../kube/Key.ts"
 import * as ResourceVersion from "../../kube/ResourceVersion.ts"
 
-/** One informer's waits, and what they ask of it. */
+/** The waits for one informer. */
 export interface Gate {
   readonly waits: Set<Wait>
   /** True once the informer has distributed an event of that key, or any event or bookmark, of that version or a later one. */
   readonly hasPassed: (key: Key, version: string) => boolean
-  /** Called when a callback has thrown, which affects neither the informer nor other waits. */
+  /** Called when a callback has thrown an exception, which affects neither the informer nor other waits. */
   readonly threw: (error: unknown) => void
 }
 
 export interface Wait {
   readonly key: Key
   readonly version: string
-  /** Gates that the write has not passed yet; the callback has run when it is empty. */
+  /** The informers that have not passed the version yet; the callback has run when it is empty. */
   readonly behind: Set<Gate>
   readonly done: (reached: boolean) => void
-  /** The waits of one limit, oldest first, hence by deadline. */
+  /** All waits with the same limit, oldest first, which is also the order of their deadlines. */
   readonly peers: Set<Wait>
   /** Monotonic milliseconds. */
   readonly due: number
 }
 
 export interface VersionWaits {
-  /** Runs `done` at once if every gate has passed already. `limit` in milliseconds. */
+  /** Calls `done` at once if every informer has passed the version already. `limit` in milliseconds. */
   readonly add: (
     gates: ReadonlyArray<Gate>,
     key: Key,
@@ -43,7 +42,7 @@ export interface VersionWaits {
   readonly count: () => number
 }
 
-/** To be called when the informer has moved on. Callbacks run here, in the caller's turn. */
+/** Call it after the informer has received a change. It calls the callbacks of waits that are over. */
 export const passUnsafe = (gate: Gate): void => {
   for (const wait of gate.waits) {
     if (!gate.hasPassed(wait.key, wait.version)) continue
@@ -53,22 +52,22 @@ export const passUnsafe = (gate: Gate): void => {
   }
 }
 
-/** The informer stops: what it has not passed, it never will. */
+/** The informer stops: its waits end without success. */
 export const closeUnsafe = (gate: Gate): void => {
   for (const wait of gate.waits) settle(wait, false, gate)
 }
 
-/** What an informer has passed, from the version it stands at and the version of its object of that key. */
+/** Whether an informer has passed a version: `informer` is the version that it has reached, `object` that of its object with the key. */
 export const hasPassed = (informer: string | undefined, object: string | undefined, version: string): boolean =>
   (informer !== undefined && ResourceVersion.isAtLeast(informer, version)) ||
   (object !== undefined && ResourceVersion.isAtLeast(object, version))
 
 export const make: Effect.Effect<VersionWaits, never, Scope.Scope> = Effect.gen(function* () {
-  /** By limit. There are few different ones, and within one the first wait is the first that is due. */
+  /** Waits by limit. There are few limits, and the first wait of each is due first. */
   const byLimit = new Map<number, Set<Wait>>()
-  /** Opened when the timer may have to be set anew. */
+  /** Opened when a wait is due before the timer. */
   const earlier = Latch.makeUnsafe(false)
-  /** When the timer goes off; infinite while it is not set. */
+  /** When the timer expires; infinite while it is not set. */
   let armed = Infinity
 
   const earliest = (): number => {
@@ -128,7 +127,7 @@ const firstOf = <A>(set: ReadonlySet<A>): A | undefined => {
   return undefined
 }
 
-/** Exactly once: a settled wait is nowhere any more. */
+/** Removes the wait from all sets, so that its callback is called only once. */
 const settle = (wait: Wait, reached: boolean, gate: Gate | undefined): void => {
   for (const other of wait.behind) other.waits.delete(wait)
   wait.behind.clear()

@@ -1,6 +1,6 @@
 /**
- * What holds for the informers of a kind: what is said of that kind, else what is said of all, else nothing; and a subscription that names
- * labels or fields itself goes before both, and a resource that is a part of a kind before all. It only decides; the registry starts the informers.
+ * The settings of the informers of a kind: those of that kind, otherwise those of all kinds. Labels or fields of a subscription take
+ * precedence over both, and the fields of a resource that is a part of a kind over all. Pure; the registry starts the informers.
  * Source: controller-runtime's `cache.Options`.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
@@ -8,41 +8,41 @@ import type * as Resource from "../../kube/Resource.ts"
 import type { Selection } from "./Informer.ts"
 import type { Resync } from "./informer/resync.ts"
 
-/** What can be said of a kind, or of all. */
-export interface Said<in out A extends KubeObject = KubeObject> {
-  /** Of subscriptions that name no labels; one that names `""` means all. */
+/** Settings of a kind, or of all kinds. */
+export interface Settings<in out A extends KubeObject = KubeObject> {
+  /** The label selector of subscriptions without one; a subscription with `""` selects all objects. */
   readonly labelSelector?: string | undefined
-  /** The same for fields. */
+  /** The field selector of subscriptions without one. */
   readonly fieldSelector?: string | undefined
   /**
-   * Makes of each object, once and before it is stored, what is to be kept: drop what no controller reads. It must leave `apiVersion`, `kind`
-   * and the name, namespace, uid, version, owners and deletion of the metadata as they are, and may write to its argument.
+   * Applied to each object once before it is stored, for instance to drop fields that no controller reads. It may write to its argument.
+   * It must not change `apiVersion`, `kind`, or in the metadata name, namespace, uid, resourceVersion, owners and deletion.
    */
   readonly transform?: ((object: A) => A) | undefined
-  /** Default false: `metadata.managedFields` is dropped before an object is stored. */
+  /** Default false: `metadata.managedFields` is removed before an object is stored. */
   readonly keepManagedFields?: boolean | undefined
-  /** When informers distribute their objects again, without a request: updates whose object and previous are the same. Default never. */
+  /** When informers distribute their objects again, without a request, as updates whose object and previous are the same. Default: never. */
   readonly resync?: Resync | "never" | undefined
 }
 
-/** What is said of one kind. Made by {@link kind}. */
-export interface KindOptions extends Said {
+/** The settings of one kind. Made by {@link kind}. */
+export interface KindOptions extends Settings {
   readonly resource: Resource.Any
 }
 
-/** For {@link Kinds.kinds}: `Cache.kind(Secret, { transform: withoutData })`. It holds for each projection of the kind. */
-export const kind = <A extends KubeObject>(resource: Resource.Resource<A>, said: Said<A>): KindOptions => ({
-  ...(said as unknown as Said),
+/** For {@link Kinds.kinds}: `Cache.kind(Secret, { transform: withoutData })`. The settings apply to each projection of the kind. */
+export const kind = <A extends KubeObject>(resource: Resource.Resource<A>, settings: Settings<A>): KindOptions => ({
+  ...(settings as unknown as Settings),
   resource
 })
 
-export interface Kinds extends Said {
-  /** Of one kind the first that is there counts. */
+export interface Kinds extends Settings {
+  /** Of several entries for one kind the first is used. */
   readonly kinds?: ReadonlyArray<KindOptions> | undefined
 }
 
-/** What holds for the kind. */
-export const of = (options: Kinds, { group, plural }: Resource.Any): Said => {
+/** The settings that apply to the kind. */
+export const of = (options: Kinds, { group, plural }: Resource.Any): Settings => {
   const own = options.kinds?.find(({ resource }) => resource.group === group && resource.plural === plural)
   return {
     labelSelector: own?.labelSelector ?? options.labelSelector,
@@ -53,11 +53,11 @@ export const of = (options: Kinds, { group, plural }: Resource.Any): Said => {
   }
 }
 
-/** The selection that is meant, in one spelling: absent instead of empty, and no namespace for kinds that have none. */
+/** The effective selection of a subscription, normalized: absent instead of empty, and no namespace for cluster-scoped kinds. */
 export const selection = (options: Kinds, resource: Resource.Any, given: Selection = {}): Selection => {
-  const said = of(options, resource)
-  const labelSelector = given.labelSelector ?? said.labelSelector
-  const fieldSelector = resource.part?.fieldSelector ?? given.fieldSelector ?? said.fieldSelector
+  const settings = of(options, resource)
+  const labelSelector = given.labelSelector ?? settings.labelSelector
+  const fieldSelector = resource.part?.fieldSelector ?? given.fieldSelector ?? settings.fieldSelector
   return {
     ...(given.namespace && resource.scope === "Namespaced" ? { namespace: given.namespace } : {}),
     ...(labelSelector ? { labelSelector } : {}),

@@ -1,7 +1,7 @@
 /**
- * What is counted of a cache: of each kind whether it has synced, how much there is of it and how long its watch has been silent;
- * how often and why the full state was read again; how long keys waited for their own writes. Read from the informers when
- * they are scraped. One cache a metric registry: of two, the later one is shown.
+ * The metrics of a cache: for each kind whether it has synced, how many objects it has, and the time since its last event; how often and
+ * why the full state was read again; how long keys waited for their own writes. They are read from the informers at each scrape. A metric
+ * registry shows one cache: the last one made.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -34,20 +34,20 @@ const readWait = Metric.histogram("cache_read_wait_seconds", {
 })
 
 export interface CacheMetrics {
-  /** Of this kind there are, or were, informers. */
+  /** Adds the series of a kind. */
   readonly track: (resource: Resource.Any) => void
-  /** The full state is read again; why, in the words of `ApiError`. */
+  /** Counts that the full state is read again; `reason` is that of an `ApiError`. */
   readonly relisted: (reason: string) => void
-  /** Wraps what is called when a wait is over. */
+  /** Wraps the callback of a wait, to measure the wait. */
   readonly waiting: (done: (reached: boolean) => void) => (reached: boolean) => void
 }
 
-/** What the informers of a program are called together, as client-go's `InformerName`. */
+/** The name of the program's informers in metrics. Source: client-go's `InformerName`. */
 export const InformerName = Context.Reference<string>("effect-controller-manager/InformerName", {
   defaultValue: () => "effect-controller-manager"
 })
 
-/** For tests of informers alone. */
+/** For tests of informers without metrics. */
 export const none: Pick<CacheMetrics, "relisted"> = { relisted: () => undefined }
 
 export const make = (status: () => ReadonlyArray<InformerStatus>): Effect.Effect<CacheMetrics> =>
@@ -64,7 +64,7 @@ const makeUnsafe = (
   const now = Monotonic.millis(clock)
   const waits = new Durations(waitBounds)
   histogram(readWait, {}, () => waits.state())
-  /** Since when each kind is known; wall clock, milliseconds. */
+  /** When each kind was added; wall clock, milliseconds. */
   const kinds = new Map<string, number>()
   const reasons = new Map<string, number>()
   const relisted = (reason: string, times = 1): void => {
@@ -104,5 +104,5 @@ const makeUnsafe = (
   }
 }
 
-/** All that a double holds exactly; 0 before the first sync. Source: client-go threadSafeMap. */
+/** The last 15 digits, which a double represents exactly; 0 before the first sync. Source: client-go threadSafeMap. */
 const lastDigits = (version = "0"): number => Number(version.slice(-15))

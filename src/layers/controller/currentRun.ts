@@ -1,6 +1,6 @@
 /**
- * Which reconcile the current fiber is part of: its key, its controller's kind and an id. Loggers read it and writes are noted under
- * its key, so a run that logs nothing pays for one small object. Children of a run inherit it.
+ * The run of reconcile that the current fiber belongs to: its key, the kind of its controller, and an id. Loggers read it, and writes are
+ * recorded under its key. Child fibers inherit it. A run that logs nothing costs one small object.
  * Source of the names: controller-runtime's LogConstructor.
  */
 import * as Context from "effect/Context"
@@ -18,7 +18,7 @@ export class Run {
   readonly key: Key.Key
   readonly kind: Kind | undefined
   private readonly random: Random.Random
-  /** Made when it is asked for first: most runs say nothing. */
+  /** The id is made at its first use: most runs log nothing. */
   private made: string | undefined
 
   constructor(key: Key.Key, kind: Kind | undefined, random: Random.Random) {
@@ -37,7 +37,7 @@ export const CurrentRun = Context.Reference<Run | undefined>("effect-controller-
   defaultValue: () => undefined
 })
 
-/** What a line that is logged by a run says of it, besides `controller`, `controllerGroup` and `controllerKind`. */
+/** The annotations of the log lines of a run, besides `controller`, `controllerGroup` and `controllerKind`. */
 export const facts = (run: Run | undefined): ReadonlyArray<readonly [string, unknown]> => {
   if (run === undefined) return none
   const { name, namespace } = Key.parse(run.key)

@@ -1,7 +1,6 @@
 /**
- * What a declaration of a controller must be to work at all. `check` runs when the value is made, so a mistake shows at the first start
- * of the program, or of a test, in one sentence that says what to write instead. That no two controllers share a name is the registry's
- * business: it sees all of them.
+ * The checks of a controller's declaration. `check` runs when the value is made, so a mistake fails at the first start of the program, or of
+ * a test, with one sentence that says what to write instead. The registry checks that names are unique.
  */
 import * as Data from "effect/Data"
 import * as Resource from "../../kube/Resource.ts"
@@ -18,7 +17,7 @@ export class InvalidController extends Data.TaggedError("InvalidController")<{
   }
 }
 
-/** The part of a declaration that can be wrong. */
+/** The fields of a declaration that are checked. */
 export interface Declaration {
   readonly name: string
   readonly for?: Resource.Any | undefined
@@ -36,11 +35,11 @@ export interface Declaration {
 
 interface Watched {
   readonly resource: Resource.Any
-  /** The kind whose index it looks keys up in. */
+  /** The kind in whose index it looks up keys. */
   readonly lookup?: Resource.Any | undefined
 }
 
-/** Throws unless the declaration can work. */
+/** Throws if the declaration is invalid. */
 export const check = (declaration: Declaration): void => fail(declaration.name, problemOf(declaration))
 
 /** The same for a controller whose sources are not known before it runs. */
@@ -65,7 +64,7 @@ const problemOf = (declaration: Declaration): string | undefined =>
 
 const each = <A>(value: A | undefined): ReadonlyArray<A> => (value === undefined ? [] : [value])
 
-/** The grammar of `--controllers` gives a meaning to the characters that are refused here. */
+/** The rejected characters have a meaning in `--controllers`. */
 const problemOfName = (name: string): string | undefined =>
   name !== "" && name === name.toLowerCase() && !/^-|[\s,*]/.test(name)
     ? undefined

@@ -1,6 +1,6 @@
 /**
- * What stands for every loop that does not say otherwise itself: whoever runs controllers may set it for all of them. Without it
- * the loop's own values stand. Source: controller-runtime's config.Controller.
+ * Defaults for the settings of all controllers, which the program may set. A controller's own setting takes precedence; without either the
+ * loop has defaults of its own. Source: controller-runtime's config.Controller.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -8,21 +8,21 @@ import type * as Resource from "../../kube/Resource.ts"
 import type * as KeyedQueue from "../../streams/queue/KeyedQueue.ts"
 
 export interface Loops {
-  /** Keys at once; otherwise 1. */
+  /** How many keys are reconciled at once. Default 1. */
   readonly concurrency?: number | undefined
-  /** Keys at once of those who reconcile a kind, by its {@link nameOf}; goes before the number for all. */
+  /** The same for the controllers of a kind, by its {@link nameOf}; takes precedence over the number for all. */
   readonly concurrencyOf?: ReadonlyMap<string, number> | undefined
-  /** After which a run is interrupted and counts as a failure; otherwise 5 minutes. */
+  /** After this time a run is interrupted and counts as a failure. Default 5 minutes. */
   readonly timeout?: Duration.Input | "none" | undefined
-  /** Delay after failures in a row; otherwise 5 ms doubling up to 1000 s. Each half stands by itself. */
+  /** Delay after failures in a row. Default: 5 ms, doubled up to 1000 s. Each of the two may be set alone. */
   readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
-  /** Retries in a row after which a key is left alone; otherwise there is no end. */
+  /** After so many retries in a row a key is not retried until it is added again. Default: no limit. */
   readonly retries?: number | undefined
-  /** False: keys of first lists and resyncs take their turn with all others. */
+  /** False: keys of first lists and resyncs have the same priority as all others. */
   readonly prioritizes?: boolean | undefined
-  /** How keys that wait gain priority; otherwise as the queue has it. */
+  /** How waiting keys gain priority. Default: that of the queue. */
   readonly aging?: KeyedQueue.Options["aging"]
-  /** False: a run that dies of a defect ends its loop, and with it the manager; otherwise it is a failure like any other. */
+  /** False: a defect in a run ends the loop, and with it the manager. Default true: it counts as a failure. */
   readonly recoversDefects?: boolean | undefined
 }
 
@@ -30,7 +30,7 @@ export interface Loops {
 export const nameOf = ({ group, kind }: Pick<Resource.Any, "group" | "kind">): string =>
   group === "" ? kind : `${kind}.${group}`
 
-/** What the controller says itself, else what is said for its kind, else what is said for all. */
+/** The controller's own setting, otherwise that of its kind, otherwise that of all controllers. */
 export const concurrency = (loops: Loops, own: number | undefined, kind: Resource.Any | undefined): number =>
   own ?? (kind === undefined ? undefined : loops.concurrencyOf?.get(nameOf(kind))) ?? loops.concurrency ?? 1
 

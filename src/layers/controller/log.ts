@@ -1,7 +1,7 @@
 /**
- * What a controller's loop says: that it starts and stops, and one line for each run that did not end well. Messages are constant;
- * what varies is in the values. A conflict is no news - another writer was faster and the retry settles it - so the first
- * three in a row are whispered. Source: controller-runtime's LogConstructor.
+ * The log lines of a controller's loop: that it starts and stops, and one line for each run that did not succeed. Messages are constant;
+ * what varies is in the annotations. The first three conflicts in a row are logged at debug level, because a conflict only means that
+ * another writer was faster, and the retry repairs it. Source: controller-runtime's LogConstructor.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -12,7 +12,7 @@ import type { RunEvent } from "../../streams/reconcile/Reconcile.ts"
 import * as CurrentRun from "./currentRun.ts"
 
 export interface Log {
-  /** The run of a key that is about to begin; what it logs, and what is logged of its end, is under one id. */
+  /** Begins the run of a key. What the run logs, and the line about its end, have the same id. */
   readonly begin: (key: string) => CurrentRun.Run
   readonly observe: <E>(event: RunEvent<string, E>) => void
 }
@@ -22,7 +22,7 @@ export const make = (kind: CurrentRun.Kind | undefined): Effect.Effect<Log> =>
   Effect.contextWith((context: Context.Context<never>) =>
     Effect.map(Random.Random, (random) => {
       const say = Effect.runForkWith(context)
-      /** Exactly the runs under way: no more than there are workers. */
+      /** The runs in flight: at most one for each worker. */
       const runs = new Map<string, CurrentRun.Run>()
       return {
         begin: (key) => {
@@ -33,7 +33,7 @@ export const make = (kind: CurrentRun.Kind | undefined): Effect.Effect<Log> =>
         observe: (event) => {
           if (event._tag === "Started") return
           const line = lineOf(event)
-          // A key can fail without a run: then there is only the key to speak of.
+          // A key can fail without a run: then the line has only the key.
           const run =
             line === undefined ? undefined : (runs.get(event.key) ?? new CurrentRun.Run(event.key, kind, random))
           runs.delete(event.key)
@@ -43,7 +43,7 @@ export const make = (kind: CurrentRun.Kind | undefined): Effect.Effect<Log> =>
     })
   )
 
-/** For a loop that has no object of a kind behind its keys. */
+/** For a loop whose keys name no object. */
 export const observer: Effect.Effect<Log["observe"]> = Effect.map(make(undefined), ({ observe }) => observe)
 
 type Ended<E> = Exclude<RunEvent<string, E>, { readonly _tag: "Started" }>

@@ -36,10 +36,10 @@ import * as ReadYourWrites from "./readYourWrites.ts"
 import * as ReconcileContext from "./reconcileContext.ts"
 import { type Check, Health } from "../Health.ts"
 
-/** A kind and how its deltas become keys; the type of its objects is closed over. */
+/** A kind and the mapping from its deltas to keys. It hides the type of the objects. */
 export interface WatchSource {
   readonly resource: Resource.Any
-  /** The kind whose index it looks keys up in, where it does. */
+  /** The kind in whose index it looks up keys, if it does. */
   readonly lookup?: Resource.Any | undefined
   readonly attach: (
     cache: Cache["Service"],
@@ -73,7 +73,7 @@ export const watchSource = <A extends KubeObject>(
     )
 })
 
-/** The keys are found in an index of another kind, which is kept in the cache for as long as the feed is attached. */
+/** A source that finds keys in an index of another kind, which stays in the cache for as long as the source is attached. */
 export const lookupSource = <A extends KubeObject, B extends KubeObject>(
   resource: Resource.Resource<A>,
   lookup: { readonly resource: Resource.Resource<B>; readonly index: Index<B> },
@@ -95,20 +95,20 @@ const note = (queue: SourceQueue, keys: ReadonlyArray<Key.Key>, event: Tracer.Sp
   for (const key of keys) queue.noteUnsafe(key, event)
 }
 
-/** First lists and resyncs are not: nothing has changed. */
+/** Whether a delta is urgent. Those of first lists and resyncs are not, because nothing has changed. */
 const isUrgent = <A>(delta: Delta<A>): boolean =>
   delta._tag === "Created" ? !delta.initial : delta._tag !== "Updated" || delta.previous !== delta.object
 
-/** What the loop runs: the sources of keys, and the reconcile of a key. */
+/** The sources of keys, and the reconcile of a key. */
 export interface Body<A, E, R> {
   readonly watchSources: ReadonlyArray<WatchSource>
-  /** Keys from elsewhere than the cache. */
+  /** Keys from other sources than the cache. */
   readonly sources?: ReadonlyArray<Stream.Stream<Key.Key, unknown, R>> | undefined
   readonly reconcile: (
     request: ReconcileContext.Request,
     context: ReconcileContext.ReconcileContext<A>
   ) => Effect.Effect<Reconcile.Outcome | void, E, R>
-  /** As `Controller.Body` has it. */
+  /** As in `Controller.Body`. */
   readonly onHeld?: ((resource: Resource.Any) => void) | undefined
 }
 
@@ -117,7 +117,7 @@ export interface Options<A, E, R, R2> {
   /** The name of its queue in metrics. */
   readonly queue?: string | undefined
   readonly component?: string | undefined
-  /** The kind whose objects the keys name, where they name any. */
+  /** The kind of the objects that the keys name, if they name any. */
   readonly for?: Resource.Any | undefined
   readonly reads: ReadonlyArray<Resource.Any>
   readonly concurrency?: number | undefined
@@ -191,12 +191,12 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
           })
         )
       )
-      // Registered last, so it runs first: workers finish their keys before their fiber is interrupted.
+      // Registered last, so it runs first: runs in flight finish before the fiber of the workers is interrupted.
       yield* Effect.addFinalizer((exit) => Effect.andThen(Effect.logDebug("Stopping workers"), drain(exit)))
     }).pipe(Effect.annotateLogs(labels(options)))
   )
 
-/** Of every line that the controller logs. Source: controller-runtime's LogConstructor. */
+/** The annotations of every line that the controller logs. Source: controller-runtime's LogConstructor. */
 const labels = ({ for: kind, name }: { readonly name: string; readonly for?: Resource.Any | undefined }) => ({
   controller: name,
   ...(kind === undefined ? {} : { controllerGroup: kind.group, controllerKind: kind.kind })
@@ -206,8 +206,8 @@ const starting = ({ resource }: WatchSource) =>
   Effect.annotateLogs(Effect.logDebug("Starting EventSource"), { source: `kind source: ${resource.kind}` })
 
 /**
- * Puts the keys of a stream into the queue until it ends. One that fails is started again: after a second, then twice that, up to 30 s;
- * the count begins anew with the first key.
+ * Adds the keys of a stream to the queue until it ends. A stream that fails is started again after one second, doubled up to 30 s; the first
+ * key resets the delay.
  */
 const pour = <E, R>(source: Stream.Stream<Key.Key, E, R>, queue: KeyedQueue.KeyedQueue): Effect.Effect<void, E, R> =>
   source.pipe(
@@ -223,7 +223,7 @@ const requestOf = (key: Key.Key): ReconcileContext.Request => {
   return { key, namespace, name }
 }
 
-/** Waits until every kind has synced once. Each is subscribed, so none can be refused. */
+/** Waits until every kind has synced once. Each has a subscription, so no read can fail as not cached. */
 export const synced = (cache: Cache["Service"], reads: ReadonlyArray<Resource.Any>): Effect.Effect<void> =>
   Effect.forEach(reads, (resource) => Effect.orDie(cache.synced(resource)), { discard: true })
 

@@ -1,7 +1,7 @@
 /**
- * The loop behind `Controller.scheduled`: waits for the controller's kinds, runs, and runs again when the schedule says so. A
- * run that fails or dies is logged and the schedule goes on; the next run cannot start before the last has ended. When the
- * layer's scope closes, a run under way is let finish, as the stop has time; if leadership was lost, it is interrupted.
+ * The loop behind `Controller.scheduled`: it waits for the controller's kinds, runs, and runs again according to the schedule. A run that
+ * fails or dies is logged and the schedule goes on; the next run does not start before the last has ended. When the layer's scope
+ * closes, a run in flight may finish while the shutdown has time; if leadership is lost, it is interrupted.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -55,7 +55,7 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
         })
       )
       const now = Monotonic.millis(yield* Clock.Clock)
-      /** When the run under way began; undefined between two runs. */
+      /** When the present run began; undefined between two runs. */
       let since: number | undefined
       const view = {
         concurrency: 1,
@@ -70,7 +70,7 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
           })
         )
       )
-      /** Open while no run is under way. */
+      /** Open while no run is in flight. */
       const idle = Latch.makeUnsafe(true)
       let stopping = false
       const stop = Effect.sync(() => void (stopping = true))
@@ -98,7 +98,7 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
           )
         )
       )
-      // Registered last, so it runs first: the fiber is interrupted when nothing of its work is left half done.
+      // Registered last, so it runs first: the run in flight finishes before the fiber is interrupted.
       yield* Effect.addFinalizer(drain)
     }).pipe(Effect.annotateLogs({ controller: options.name }))
   )

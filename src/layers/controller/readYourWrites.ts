@@ -1,7 +1,7 @@
 /**
- * Read-your-writes for one controller: which keys have written something that the cache has not shown yet. A run notes its
- * writes under its own key; before the key's next run the loop asks `park`, and the key is held, without a worker, until the
- * informer has passed every version or the limit is over. A write to a kind the controller does not read is not waited for.
+ * Read-your-writes for one controller: which keys have written versions that the cache does not contain yet. A run records its writes under
+ * its key. Before the key's next run the loop calls `park`, which holds the key, without a worker, until the informers have passed every
+ * version or the limit is over. It does not wait for writes to kinds that the controller does not read.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import { CurrentRun } from "./currentRun.ts"
 
 export interface ReadYourWrites {
   readonly note: (resource: Resource.Any, object: KubeObject) => Effect.Effect<void>
-  /** True: held; `resume` is called once, when the last write is visible or its limit is over. */
+  /** True: the key is held, and `resume` is called once, when the last write is visible or its limit is over. */
   readonly park: (key: Key.Key, resume: () => void) => boolean
 }
 
@@ -25,14 +25,14 @@ interface Pending {
 
 export const make = (options: {
   readonly cache: Cache["Service"]
-  /** Kinds the controller reads. */
+  /** The kinds that the controller reads. */
   readonly reads: ReadonlyArray<Resource.Any>
   readonly limit: Duration.Input
   /** Called when a key is held, with the kind of a write that is not visible yet. */
   readonly onHeld?: ((resource: Resource.Any) => void) | undefined
 }): ReadYourWrites => {
   const reads = new Map(options.reads.map((resource) => [resource.part?.of ?? resource.id, resource]))
-  /** Keys with writes that are not visible yet, and nothing else. */
+  /** Exactly the keys with writes that are not visible yet. */
   const pending = new Map<Key.Key, Pending>()
 
   const visible = (key: Key.Key, resource: Resource.Any): void => {
@@ -58,7 +58,7 @@ export const make = (options: {
         else entry.kinds.push(resource)
         const seen = () => visible(key, resource)
         const waited = options.cache.onVersion(read, Key.of(object), version, seen, options.limit, object)
-        // A kind that is no longer cached will never show the write: nothing to wait for.
+        // A kind that is no longer cached will never contain the write.
         return Effect.catch(waited, () => Effect.sync(seen))
       })
     },

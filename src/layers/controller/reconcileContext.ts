@@ -1,7 +1,7 @@
 /**
- * What a controller is handed: a client, a view of the cache and a sink for events, all narrowed by type to what its `access`
- * declares. A call that was not declared does not compile; at run time these are the shared services themselves, plus
- * one thing: writes are remembered, so that the next run of the same key waits until the cache has seen them.
+ * What a controller works with: a client, the cache and an event sink, restricted by type to what its `access` declares. A call that was not
+ * declared does not compile. At run time these are the shared services, except that writes are recorded, so that the next run of the
+ * same key waits until the cache contains them.
  */
 import * as Effect from "effect/Effect"
 import type * as Access from "../../kube/Access.ts"
@@ -24,24 +24,24 @@ type MainTarget = Omit<KubeClient.Target, "subresource">
 
 /** The server, restricted to the grants in `A`. Every failure is an `ApiError`. */
 export interface Client<A> {
-  /** One object, as the server has it now. Prefer the cache. */
+  /** One object, as it is on the server. Prefer the cache. */
   readonly get: <R extends Access.Granted<A, "get">>(
     resource: R,
     target: MainTarget,
     options?: KubeClient.GetOptions
   ) => Call<Resource.Object<R>>
-  /** All objects of a selection, as the server has them now. Prefer the cache. */
+  /** All objects of a selection, as they are on the server. Prefer the cache. */
   readonly list: <R extends Access.Granted<A, "list">>(
     resource: R,
     options?: KubeClient.ListOptions
   ) => Call<KubeList<Resource.Object<R>>>
-  /** Fails with `AlreadyExists` where there is one of that name. */
+  /** Creates an object. Fails with `AlreadyExists` where there is one of that name. */
   readonly create: <R extends Access.Granted<A, "create">>(
     resource: R,
     object: DraftOf<R>,
     options?: MainWrite & { readonly namespace?: string | undefined }
   ) => Call<Resource.Object<R>>
-  /** Replaces an object. With a resource version in it, fails with `Conflict` when another writer was faster. */
+  /** Replaces an object. With a resource version in it, it fails with `Conflict` when another writer has changed the object since. */
   readonly update: <R extends Access.Granted<A, "update">>(
     resource: R,
     object: Resource.Object<R>,
@@ -60,19 +60,19 @@ export interface Client<A> {
     target: MainTarget,
     options?: KubeClient.DeleteOptions
   ) => Call<KubeObject | Status.Status>
-  /** Deletes what a selection selects with one request. */
+  /** Deletes the selected objects with one request. */
   readonly deleteCollection: <R extends Access.Granted<A, "deletecollection">>(
     resource: R,
     selection: KubeClient.ListOptions,
     options?: KubeClient.DeleteOptions
   ) => Call<void>
-  /** The endpoint below an object: `client.subresource("status").patch(…)`. */
+  /** A subresource of an object: `client.subresource("status").patch(…)`. */
   readonly subresource: <S extends Access.Subresource<A>>(name: S) => Subresource<A, S>
 }
 
 /** Writes to one subresource. */
 export interface Subresource<A, S extends string> {
-  /** Posts to it, as to `eviction`. */
+  /** Creates it with a POST, for instance an `eviction`. */
   readonly create: <R extends Access.Granted<A, "create", S>>(
     resource: R,
     target: MainTarget,
@@ -96,19 +96,19 @@ export interface Subresource<A, S extends string> {
 
 type DraftOf<R> = R extends Resource.Resource<infer A> ? Draft<A> : never
 
-/** Reads that cost no request, restricted to the kinds with a `read` grant. They wait for the first sync and cannot fail. */
+/** Reads without a request, restricted to the kinds with a `read` grant. They wait for the first sync and cannot fail. */
 export interface Reader<A> {
-  /** The object with that key, if there is one. */
+  /** The object with that key; undefined when there is none. */
   readonly get: <R extends Access.Granted<A, "read">>(
     resource: R,
     key: Key.Key
   ) => Effect.Effect<Resource.Object<R> | undefined>
-  /** All objects of a namespace, or of all, that have the labels. In no order. */
+  /** The objects of a namespace, or of all namespaces, that match the labels. In no particular order. */
   readonly list: <R extends Access.Granted<A, "read">>(
     resource: R,
     options?: { readonly namespace?: string | undefined; readonly labels?: Selector.LabelSelector | undefined }
   ) => Effect.Effect<ReadonlyArray<Resource.Object<R>>>
-  /** By an index that a source or the controller declared. */
+  /** Objects by an index that a source or the controller declared. */
   readonly byIndex: <R extends Access.Granted<A, "read">>(
     resource: R,
     index: string,
@@ -116,9 +116,9 @@ export interface Reader<A> {
   ) => Effect.Effect<ReadonlyArray<Resource.Object<R>>>
 }
 
-/** One object to look at: its key, and the key's parts. Never the event that caused it. */
+/** The object to reconcile: its key, and the parts of the key, without the event that caused the run. */
 export interface Request {
-  /** What the cache and the queue know the object by. */
+  /** The key of the object in the cache and the queue. */
   readonly key: Key.Key
   /** Absent for cluster-scoped kinds. */
   readonly namespace: string | undefined
@@ -126,40 +126,40 @@ export interface Request {
   readonly name: string
 }
 
-/** What a controller is handed to work with; each offers what `access` declares and nothing else. */
+/** What a controller works with. Each service allows only what `access` declares. */
 export interface ReconcileContext<A> {
   /** For writes. */
   readonly client: Client<A>
   /** For reads. */
   readonly cache: Reader<A>
-  /** For what users should see with `kubectl describe`. */
+  /** For events, which users see with `kubectl describe`. */
   readonly events: Events<A>
 }
 
-/** Nothing that can be called, unless `Access.record` is declared. */
+/** Has no methods unless `Access.record` is declared. */
 export type Events<A> = [Access.Granted<A, "record">] extends [never] ? undefined : EventSink
 
-/** What a controller with state is made from: the context of its runs, and the store and queue that its synchronous triggers need. */
+/** The context of a controller with state: that of its runs, and the store and queue for its synchronous triggers. */
 export interface BodyContext<A> extends ReconcileContext<A> {
-  /** The cache's own view of a kind, synchronously: empty until the first sync, never older than the delta being handled. */
+  /** The store of a kind, synchronously: empty until the first sync, never older than the delta that a trigger handles. */
   readonly store: <R extends Access.Granted<A, "read">>(resource: R) => Store.Readable<Resource.Object<R>>
-  /** For keys to be looked at later; everything else comes from the sources. */
+  /** For keys to reconcile later; all other keys come from the sources. */
   readonly queue: Pick<KeyedQueue, "addUnsafe" | "addWithUnsafe">
 }
 
-/** Called with every object that a write returned, before the write's caller goes on. */
+/** Called with every object that a write returned, before the caller of the write goes on. */
 export type OnWrite = (resource: Resource.Any, object: KubeObject) => Effect.Effect<void>
 
 /**
- * The untyped shared services behind the typed view. The one cast of the room: `Client<A>` is `KubeClient` with fewer calls
- * allowed, which generic method types cannot express.
+ * The shared services with the restricted types. The cast is needed because `Client<A>` is `KubeClient` with fewer allowed calls, which
+ * generic method types cannot express.
  */
 export const make = <A>(
   services: {
     readonly client: KubeClient.KubeClient["Service"]
     readonly cache: Cache["Service"]
     readonly events: EventSink
-    /** Who applies, unless a call says otherwise: the controller. */
+    /** The default field manager of its applies: the controller. */
     readonly fieldManager: string
   },
   onWrite: OnWrite
@@ -169,7 +169,7 @@ export const make = <A>(
   events: services.events as Events<A>
 })
 
-/** The stores of these informers by their kind. The id determines the type of the objects, hence the assertion. */
+/** The stores of these informers, by kind. The id determines the type of the objects, hence the assertion. */
 export const stores = <A>(informers: ReadonlyArray<Informer<KubeObject>>): BodyContext<A>["store"] => {
   const byId = new Map(informers.map((informer) => [informer.resource.id, informer.store]))
   return (<R extends Resource.Any>(resource: R) => {
@@ -183,15 +183,15 @@ const clientOf = (
   { client, fieldManager }: { readonly client: KubeClient.KubeClient["Service"]; readonly fieldManager: string },
   onWrite: OnWrite
 ) => {
-  const noted = <A extends KubeObject>(resource: Resource.Resource<A>, write: Call<A>): Call<A> =>
+  const recorded = <A extends KubeObject>(resource: Resource.Resource<A>, write: Call<A>): Call<A> =>
     Effect.tap(write, (object) => onWrite(resource, object))
   const create = <A extends KubeObject>(
     resource: Resource.Resource<A>,
     object: Draft<A>,
     options?: KubeClient.WriteOptions & { readonly namespace?: string | undefined }
-  ) => noted(resource, client.create(resource, object, options))
+  ) => recorded(resource, client.create(resource, object, options))
   const update = <A extends KubeObject>(resource: Resource.Resource<A>, object: A, options?: KubeClient.WriteOptions) =>
-    noted(resource, client.update(resource, object, options))
+    recorded(resource, client.update(resource, object, options))
   const patch = <A extends KubeObject>(
     resource: Resource.Resource<A>,
     target: KubeClient.Target,
@@ -199,7 +199,7 @@ const clientOf = (
     options?: KubeClient.PatchOptions
   ) => {
     const named = body.type === "apply" && options?.fieldManager === undefined ? { ...options, fieldManager } : options
-    return noted(resource, client.patch(resource, target, body, named))
+    return recorded(resource, client.patch(resource, target, body, named))
   }
   return {
     get: client.get,

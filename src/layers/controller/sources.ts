@@ -1,6 +1,6 @@
 /**
- * The kinds whose changes ask for reconciles, as a controller declares them: each a value that knows its resource and how a change becomes
- * keys. Nothing is watched before the controller's layer runs.
+ * The watch sources that a controller declares: each is a value with its resource and the mapping from a change to keys. Nothing is watched
+ * before the controller's layer runs.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
 import type * as Resource from "../../kube/Resource.ts"
@@ -9,7 +9,7 @@ import * as Trigger from "../../streams/store/trigger.ts"
 import type { Index } from "../Cache.ts"
 import * as Loop from "./loop.ts"
 
-/** A kind whose changes ask for reconciles. Made by {@link watch}. */
+/** A kind whose changes add keys. Made by {@link watch}. */
 export interface Watched<out R extends Resource.Any = Resource.Any> {
   /** The kind that is watched. */
   readonly resource: R
@@ -17,11 +17,11 @@ export interface Watched<out R extends Resource.Any = Resource.Any> {
   readonly source: Loop.WatchSource
 }
 
-/** What else can be said of a kind that is watched. */
+/** Settings of a watch source. */
 export interface SourceOptions<A> {
-  /** Which of its changes count. Default: all. */
+  /** Which changes add keys. Default: all. */
   readonly predicate?: Predicate<A> | undefined
-  /** Ways to look its objects up in the cache. */
+  /** Indexes of its objects in the cache. */
   readonly indexes?: ReadonlyArray<Index<A>> | undefined
 }
 
@@ -32,18 +32,18 @@ export const watch = <A extends KubeObject, Id extends string>(
   options: SourceOptions<A> = {}
 ): Watched<Resource.Resource<A, Id>> => ({ resource, source: Loop.watchSource(resource, trigger, options) })
 
-/** As {@link SourceOptions}, and how the objects are found that refer to a changed one. */
+/** As {@link SourceOptions}, with the index that finds the objects that refer to a changed one. */
 export interface LookupOptions<A, B> extends SourceOptions<A> {
-  /** The index of the other kind: under which values its objects are found. */
+  /** The index of the other kind. */
   readonly index: Index<B>
-  /** The values of a changed object; its key unless said otherwise. */
+  /** The values of a changed object to look up in the index. Default: its key. */
   readonly valuesOf?: ((object: A) => ReadonlyArray<string>) | undefined
 }
 
 /**
- * Watches a kind that others refer to: a change asks for the objects of the second kind whose index has one of its values.
+ * Watches a kind that objects of another kind refer to: a change adds the keys of the objects of the second kind that the index has for its values.
  * `watchReferred(Secret, Pod, { index: { name: "secret", of: (pod) => keysOfSecrets(pod) } })`. The controller must read the second
- * kind; mostly it is the one that it reconciles.
+ * kind, which is usually the one that it reconciles.
  */
 export const watchReferred = <A extends KubeObject, Id extends string, B extends KubeObject>(
   resource: Resource.Resource<A, Id>,
@@ -54,7 +54,7 @@ export const watchReferred = <A extends KubeObject, Id extends string, B extends
   source: Loop.lookupSource(resource, { resource: by, index: options.index }, options)
 })
 
-/** A kind among the `owns` of a controller, with more to say than its name. Made by {@link owned}. */
+/** An entry of `owns` with settings. Made by {@link owned}. */
 export interface Owned<out R extends Resource.Any = Resource.Any> {
   /** The kind that is owned. */
   readonly resource: R
@@ -62,10 +62,10 @@ export interface Owned<out R extends Resource.Any = Resource.Any> {
   readonly feedFor: (owner: Resource.Any) => Loop.WatchSource
 }
 
-/** What else can be said of a kind that is owned. */
+/** Settings of an owned kind. */
 export interface OwnedOptions<A> extends SourceOptions<A> {
   /**
-   * Whether every owner reference to the `for` kind leads to its object, not the controlling one alone. False unless said otherwise.
+   * True: every owner reference to the `for` kind adds a key. Default false: only the controller reference.
    * Source: controller-runtime builder.MatchEveryOwner.
    */
   readonly matchEveryOwner?: boolean | undefined
@@ -81,11 +81,11 @@ export const owned = <A extends KubeObject, Id extends string>(
     Loop.watchSource(resource, Trigger.owner(owner, { controllerOnly: options.matchEveryOwner !== true }), options)
 })
 
-/** What may stand among the `owns` of a controller. */
+/** An entry of the `owns` of a controller. */
 export type Owns = Resource.Any | Owned
 
 /** The kind of an entry of `owns`. */
 export type KindOf<O> = O extends Owned<infer R> ? R : O
 
-/** A kind by itself is one without options. */
+/** A kind without settings has no options. */
 export const ownedOf = (entry: Owns): Owned => ("resource" in entry ? entry : owned(entry))

@@ -1,7 +1,7 @@
 /**
- * What becomes of objects that their kind's Schemas cannot read, stored before there was validation for one: a warning event says what is
- * wrong and where, and so does the condition `Valid` of kinds that keep conditions; once for each state of the object, not for each time it
- * is looked at. When it can be read again the condition is taken away. Nothing here is retried but what the server could not take.
+ * Reports objects that the Schemas of their kind cannot decode, for instance because they were stored before there was validation: a warning
+ * event says what is wrong and where, and so does the condition `Valid` of kinds with conditions; once for each generation, not
+ * for each run. When the object can be decoded again, the condition is removed. Only writes that the server could not accept are retried.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -22,29 +22,29 @@ import * as Calls from "./writes/calls.ts"
 /** Reason of the event and of the condition. */
 export const reason = "InvalidObject"
 
-/** The type of the condition: it is False as long as the object cannot be read, and not there otherwise. */
+/** The type of the condition: False as long as the object cannot be decoded, absent otherwise. */
 export const condition = "Valid"
 
 export interface Undecodable {
-  /** Says once what is wrong with this object. */
-  readonly tell: (object: KubeObject, flaw: Resource.Undecodable) => Effect.Effect<void, ApiError.ApiError>
-  /** The object, which can be read, without what was said of it while it could not. */
+  /** Reports once what is wrong with this object. */
+  readonly report: (object: KubeObject, flaw: Resource.Undecodable) => Effect.Effect<void, ApiError.ApiError>
+  /** The object, which can be decoded, without the condition from when it could not. */
   readonly clear: (object: KubeObject) => Effect.Effect<KubeObject, ApiError.ApiError>
   /** The object is gone. */
   readonly forget: (key: Key.Key) => void
 }
 
-/** The access that reporting needs. */
+/** The grants that reporting needs. */
 export const access = (kind: Resource.Any): ReadonlyArray<Access.Any> => [
   ...(Resource.isCustom(kind) ? [Access.record] : []),
   ...(keepsConditions(kind) ? [Access.patch(kind, "status")] : [])
 ]
 
-/** What was said of an object: no more entries than there are objects that cannot be read. */
-interface Told {
-  /** The state of the object that it was said of. */
+/** What was reported about an object: only objects that cannot be decoded have an entry. */
+interface Reported {
+  /** The uid, generation and message that were reported. */
   readonly of: string
-  /** Whether the server takes no condition of it. */
+  /** Whether the server rejects the condition. */
   refused: boolean
 }
 
@@ -53,7 +53,7 @@ export const make = (
   finalizers: ReadonlyArray<string>,
   context: Pick<ReconcileContext<never>, "client"> & { readonly events: EventSink }
 ): Undecodable => {
-  const told = new Map<Key.Key, Told>()
+  const reported = new Map<Key.Key, Reported>()
   const hasConditions = keepsConditions(kind)
   const put: Put = (object, conditions) =>
     Calls.of(context.client)
@@ -64,27 +64,29 @@ export const make = (
         Patch.merge({ metadata: { resourceVersion: object.metadata.resourceVersion }, status: { conditions } })
       )
   return {
-    tell: (object, flaw) =>
+    report: (object, flaw) =>
       Effect.suspend(() => {
         const key = Key.of(object)
         const message = sentence(object, flaw, finalizers)
         const of = `${object.metadata.uid} ${object.metadata.generation} ${message}`
-        const before = told.get(key)
+        const before = reported.get(key)
         const now = before?.of === of ? before : { of, refused: false }
-        told.set(key, now)
+        reported.set(key, now)
         const event = now === before ? Effect.void : context.events.warning(object, reason, message)
-        return hasConditions && !now.refused ? Effect.andThen(event, claim(put, { object, message, said: now })) : event
+        return hasConditions && !now.refused
+          ? Effect.andThen(event, claim(put, { object, message, entry: now }))
+          : event
       }),
     clear: (object) =>
       Effect.suspend(() => {
-        told.delete(Key.of(object))
+        reported.delete(Key.of(object))
         if (!hasConditions) return Effect.succeed(object)
         const conditions = conditionsOf(object)
         return Conditions.get(conditions, condition)?.reason === reason
           ? put(object, Conditions.remove(conditions, condition))
           : Effect.succeed(object)
       }),
-    forget: (key) => void told.delete(key)
+    forget: (key) => void reported.delete(key)
   }
 }
 
@@ -94,7 +96,7 @@ type Put = (object: KubeObject, conditions: Conditions.Conditions) => Effect.Eff
 /** Writes the condition unless it is there. */
 const claim = (
   put: Put,
-  { message, object, said }: { readonly object: KubeObject; readonly message: string; readonly said: Told }
+  { message, object, entry }: { readonly object: KubeObject; readonly message: string; readonly entry: Reported }
 ): Effect.Effect<void, ApiError.ApiError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const before = conditionsOf(object)
@@ -102,12 +104,12 @@ const claim = (
     const after = Conditions.set(before, { type: condition, status: false, reason, message, observedGeneration }, now)
     return after === before ? Effect.void : Effect.asVoid(put(object, after))
   }).pipe(
-    // A server may refuse every write to an object that its validation does not let pass. Then the event is all there can be.
-    Effect.catchReason("ApiError", "Invalid", () => Effect.sync(() => void (said.refused = true))),
+    // A server may reject every write to an object that its validation does not accept. Then there is only the event.
+    Effect.catchReason("ApiError", "Invalid", () => Effect.sync(() => void (entry.refused = true))),
     Effect.catchReason("ApiError", "NotFound", () => Effect.void)
   )
 
-/** Work that needs the object's fields cannot be done without them, so its finalizers stay; the event says so. */
+/** The cleanup of finalizers needs the fields of the object, so they stay; the event says so. */
 const sentence = (object: KubeObject, flaw: Resource.Undecodable, finalizers: ReadonlyArray<string>): string => {
   const held = Finalizers.isDeleting(object) ? finalizers.filter((name) => Finalizers.has(object, name)) : []
   return held.length === 0
@@ -115,20 +117,20 @@ const sentence = (object: KubeObject, flaw: Resource.Undecodable, finalizers: Re
     : `${flaw.message}; until that is mended its deletion waits for the work of ${held.join(", ")}`
 }
 
-/** Whether objects of the kind have conditions in a status with an endpoint of its own. */
+/** Whether the kind has a status subresource with conditions. */
 const keepsConditions = (kind: Resource.Any): boolean => {
   if (!Resource.isCustom(kind) || kind.declaration.subresources?.status !== true) return false
   const { status } = kind.declaration
   if (status === undefined) return false
-  const said = structural(status)
-  const conditions = Result.isSuccess(said) ? said.success.properties?.["conditions"] : undefined
+  const schema = structural(status)
+  const conditions = Result.isSuccess(schema) ? schema.success.properties?.["conditions"] : undefined
   const fields = conditions?.items?.properties
   return fields !== undefined && members.every((name) => Object.hasOwn(fields, name))
 }
 
 const members = ["type", "status", "reason", "message", "lastTransitionTime"]
 
-/** As they are stored: the Schemas have not looked at them. */
+/** The conditions as they are stored, not decoded by the Schemas. */
 const conditionsOf = (object: KubeObject & { readonly status?: unknown }): Conditions.Conditions | undefined => {
   const { status } = object
   if (!isRecord(status)) return undefined

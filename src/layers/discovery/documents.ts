@@ -1,12 +1,11 @@
 /**
- * Reading discovery documents, pure: the aggregated form that answers for every group at once, and the legacy one with a
- * document for each group and version. Both become the same tables. What a document says wrongly or leaves out is skipped:
- * one broken entry must not hide the rest.
+ * Reads discovery documents, pure: the aggregated form with every group, and the legacy one with a document for each group and version.
+ * Both become the same types. An entry that is malformed or incomplete is skipped, so that it does not hide the rest.
  * Source: apidiscovery.k8s.io/v2 APIGroupDiscoveryList, meta/v1 APIGroupList, APIResourceList, APIVersions.
  */
 import type * as Resource from "../../kube/Resource.ts"
 
-/** A kind as the server describes it: usable as a `Resource` wherever only endpoints matter. */
+/** A resource as the server describes it: usable as a `Resource` wherever only endpoints matter. */
 export interface ApiResource extends Resource.Any {
   readonly verbs: ReadonlyArray<string>
   readonly shortNames: ReadonlyArray<string>
@@ -39,14 +38,14 @@ const strings = (value: unknown): ReadonlyArray<string> =>
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "")
 
-/** Asks for the aggregated form; a server without it answers with the plain document. */
+/** Requests the aggregated form; a server without it responds with the legacy document. */
 export const accept = [
   "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
   "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",
   "application/json"
 ].join(",")
 
-/** What `/api` and `/apis` answered: everything, or the list of groups whose documents are still to be asked for. */
+/** The response of `/api` or `/apis`: all resources, or the list of groups whose documents have to be read. */
 export const groups = (body: unknown): ReadonlyArray<Group> | undefined => {
   if (!isDictionary(body)) return undefined
   switch (body["kind"]) {
@@ -65,7 +64,7 @@ const aggregatedGroup = (item: Dictionary): Group => {
   const name = isDictionary(item["metadata"]) ? text(item["metadata"]["name"]) : ""
   const versions = dictionaries(item["versions"]).map((one) => {
     const version = text(one["version"])
-    // Stale: the server behind this version did not answer, and what is listed is from before. Its own document has the reason.
+    // Stale: the server behind this version did not respond, and the listed resources are older. Its own document has the reason.
     if (one["freshness"] === "Stale") return { version, resources: undefined }
     return { version, resources: dictionaries(one["resources"]).flatMap((it) => aggregatedResource(name, version, it)) }
   })

@@ -1,6 +1,6 @@
 /**
- * An address to listen on, as Go's programs spell it: `:8081` is every interface, `127.0.0.1:8081` one, port 0 any that is free;
- * `0` alone and nothing at all mean that the server is off. Pure.
+ * An address to listen on, as Go programs write it: `:8081` is every interface, `127.0.0.1:8081` is one, port 0 is any free port;
+ * `0` alone and the empty text mean that the server is off. Pure.
  */
 import * as Option from "effect/Option"
 import { isIP, isIPv4 } from "../../kube/ip.ts"
@@ -20,15 +20,15 @@ export const parse = (text: string): Option.Option<Address | undefined> => {
   return Option.some({ host: match[1] ?? (match[2] || undefined), port })
 }
 
-/** True if only this machine, or this pod, reaches the address. */
+/** True if only processes on this machine, or in this pod, can reach the address. */
 export const isLoopback = (host = ""): boolean => /^(localhost$|(::ffff:)?127\.|(0*:)+0*1$)/i.test(host)
 
 export const format = ({ host, port }: Address): string =>
   `${host?.includes(":") === true ? `[${host}]` : (host ?? "")}:${port}`
 
 /**
- * Of the many ways to write a host one, so that what a certificate is for can be compared with what it should be for: names in lower case,
- * addresses of IPv6 at their shortest.
+ * One way to write a host, so that the hosts of a certificate can be compared with the configured ones: names in lower case, IPv6
+ * addresses in their shortest form.
  */
 export const canonical = (host: string): string =>
   host.includes(":") && URL.canParse(`http://[${host}]`)
@@ -36,8 +36,8 @@ export const canonical = (host: string): string =>
     : host.toLowerCase()
 
 /**
- * Whether a request over loopback may name its server so, in its Host header: by an address, as `localhost`, or by the name that the server listens
- * on. Any other name may be an attacker's that resolves to this machine, so that a page in a browser reads what is here (DNS rebinding).
+ * Whether the Host header of a request over loopback is acceptable: an address, `localhost`, or the name that the server listens on. Any
+ * other name may be one of an attacker that resolves to this machine, so that a page in a browser could read responses (DNS rebinding).
  */
 export const isOwnName = (header: string, listensOn: string | undefined): boolean => {
   const [, bracketed, name = bracketed ?? ""] = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+))(?::\d+)?$/.exec(header) ?? []

@@ -17,7 +17,7 @@ export interface HttpRequest {
   readonly bearer: Redacted.Redacted | undefined
   /** The Content-Type header, as it was sent. */
   readonly contentType?: string | undefined
-  /** Reads the body, once; the response to send where it is too long, or did not arrive in time. */
+  /** Reads the body, once. An `HttpResponse` is the response to send when the body is too long, or did not arrive in time. */
   readonly body: Effect.Effect<string | HttpResponse>
 }
 
@@ -41,13 +41,13 @@ export const json = (value: unknown): HttpResponse => ({
   contentType: "application/json"
 })
 
-/** The path is there, for these methods. */
+/** The path exists, for other methods: those in `allow`. */
 export const notAllowed = (allow: string): HttpResponse => ({
   ...text(405, "Method Not Allowed\n"),
   headers: { allow }
 })
 
-/** For requests that are made in this process. */
+/** The body of requests that are made in this process. */
 export const noBody: HttpRequest["body"] = Effect.succeed("")
 
 export const notFound: HttpResponse = text(404, "404 page not found\n")

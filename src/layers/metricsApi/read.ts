@@ -1,6 +1,6 @@
 /**
- * Reads what the metrics APIs answer, once for every source of metrics: sums over containers, windows and times, and the sentences that
- * say why there is nothing to go by. Source: pkg/controller/podautoscaler/metrics of kube-controller-manager.
+ * Evaluates the responses of the metrics APIs, for every source of metrics: sums over containers, windows and times, and the messages
+ * that say why there is no metric. Source: pkg/controller/podautoscaler/metrics of kube-controller-manager.
  */
 import * as Effect from "effect/Effect"
 import * as Quantity from "../../kube/quantity.ts"
@@ -22,25 +22,25 @@ export const resourceApi = "resource metrics API"
 export const customApi = "custom metrics API"
 export const externalApi = "external metrics API"
 
-/** The API did not answer, or not with metrics. */
+/** The API did not respond, or its response had no metrics. */
 export const unable = (api: string, why: string): MetricsError =>
   new MetricsError({ message: `unable to fetch metrics from ${api}: ${why}` })
 
-/** What autoscalers ask. */
+/** The queries of autoscalers. */
 export interface Reader {
-  /** Usage of a resource by pods. Fails when nothing was measured at all; a pod without such a container is missing. */
+  /** Usage of a resource by pods. Fails without any measurement; a pod without such a container is missing. */
   readonly resource: (query: ResourceQuery) => Answer<Samples>
   /** A metric of pods. */
   readonly pods: (query: PodsQuery) => Answer<Samples>
   /** A metric of one object, in thousandths. */
   readonly object: (query: ObjectQuery) => Answer<bigint>
-  /** All values of a metric from outside, at least one, in thousandths. */
+  /** All values of an external metric, at least one, in thousandths. */
   readonly external: (query: MetricQuery) => Answer<ReadonlyArray<bigint>>
 }
 
 const fail = (message: string) => Effect.fail(new MetricsError({ message }))
 
-/** Milliseconds of a metric that does not say over how long it was measured. */
+/** The window, in milliseconds, of a metric that has none. */
 const usualWindow = 60_000
 
 export const through = (source: MetricsSource): Reader => ({
@@ -70,7 +70,7 @@ export const through = (source: MetricsSource): Reader => ({
     )
 })
 
-/** What is no amount is not taken for nothing: that would take replicas away. Source: resource.ErrFormatWrong. */
+/** An invalid quantity is an error and not zero, which would remove replicas. Source: resource.ErrFormatWrong. */
 const amountOf = ({ value }: MetricValue, api: string): Answer<bigint> => {
   const amount = Quantity.milli(value)
   return amount === undefined

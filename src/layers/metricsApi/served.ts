@@ -1,6 +1,6 @@
 /**
- * The metrics APIs over HTTP, as an API server proxies them to their servers. A missing server is reported as client-go
- * reports it, because users search for those messages. Which version of custom metrics is served is asked for at most every 15 seconds.
+ * The metrics APIs over HTTP, as an API server proxies them to their servers. A missing server is reported with the messages of client-go,
+ * because users search for them. The served version of custom metrics is looked up at most every 15 seconds.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -24,13 +24,13 @@ export const notFound = (what: string): string => `${missing} (get ${what})`
 /** Custom metrics are not served. */
 export const noVersion = "no known available metric versions found"
 
-/** Whoever asks does so again soon, and all who ask wait when a server that many go by is away. */
+/** The deadline of a request: autoscalers ask again soon, and all of them would wait for a server that is down. */
 const once = { retries: 0 } as const
 
-/** Those that can be read, the preferred one first. Source: custom_metrics.MetricVersions. */
+/** The supported versions, the preferred one first. Source: custom_metrics.MetricVersions. */
 const versions = ["v1beta2", "v1beta1"]
 
-/** Nanoseconds for which a version stands. Source: the period in which kube-controller-manager forgets it. */
+/** Nanoseconds for which the version is cached, as in kube-controller-manager. */
 const stands = 15_000_000_000n
 
 export const make = (client: Client, discovery: Discovery["Service"]): MetricsSource => {
@@ -39,7 +39,7 @@ export const make = (client: Client, discovery: Discovery["Service"]): MetricsSo
     pods: ({ namespace, selector }) =>
       client.list(PodMetrics, { namespace, labelSelector: selector, ...once }).pipe(
         Effect.map(({ items }) => items),
-        Effect.mapError((error) => Read.unable(Read.resourceApi, said(error, "pods.metrics.k8s.io")))
+        Effect.mapError((error) => Read.unable(Read.resourceApi, messageOf(error, "pods.metrics.k8s.io")))
       ),
     custom: (query) =>
       Effect.gen(function* () {
@@ -52,21 +52,23 @@ export const make = (client: Client, discovery: Discovery["Service"]): MetricsSo
           metricLabelSelector: query.metricSelector === "" ? undefined : query.metricSelector
         }
         return yield* values(client, { path: whole, query: search }).pipe(
-          Effect.mapError((error) => Read.unable(Read.customApi, said(error, `${what}.custom.metrics.k8s.io ${name}`)))
+          Effect.mapError((error) =>
+            Read.unable(Read.customApi, messageOf(error, `${what}.custom.metrics.k8s.io ${name}`))
+          )
         )
       }),
     external: ({ metric, metricSelector, namespace }) => {
       const path = `/apis/external.metrics.k8s.io/v1beta1/namespaces/${encodeURIComponent(namespace)}/${encodeURIComponent(metric)}`
       const query = { labelSelector: metricSelector === "" ? undefined : metricSelector }
       return values(client, { path, query }).pipe(
-        Effect.mapError((error) => Read.unable(Read.externalApi, said(error, `${metric}.external.metrics.k8s.io`)))
+        Effect.mapError((error) => Read.unable(Read.externalApi, messageOf(error, `${metric}.external.metrics.k8s.io`)))
       )
     }
   }
 }
 
-/** What the server said of it; where only a code came back, what client-go would have said. */
-const said = ({ detail, details, status }: ApiError.ApiError, what: string): string => {
+/** The message of the server; for a response with only a status code, that of client-go. */
+const messageOf = ({ detail, details, status }: ApiError.ApiError, what: string): string => {
   if (status === 404 && detail === missing) return notFound(what)
   if (details !== undefined || status === undefined) return detail
   if (status === 404) return notFound(what)
@@ -86,7 +88,7 @@ const itemsOf = (body: unknown): ReadonlyArray<MetricValue> => {
   return Array.isArray(items) ? items.filter((item) => typeof item === "object" && item !== null) : []
 }
 
-/** Which version to ask for; undefined where none is served. */
+/** The version to use; undefined where none is served. */
 const customVersion = (client: Client) => {
   const path = "/apis/custom.metrics.k8s.io"
   let known: { readonly version: string | undefined; readonly at: bigint } | undefined
@@ -117,7 +119,7 @@ interface Place {
   readonly name: string
 }
 
-/** A namespace describes itself; of pods all are asked for at once. */
+/** The metrics of a namespace are below its own path; those of pods are read all at once. */
 const customPath = (
   discovery: Discovery["Service"],
   query: PodsQuery | ObjectQuery

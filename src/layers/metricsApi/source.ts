@@ -1,32 +1,32 @@
-/** The questions that are asked of metrics, and what whoever answers them has to do: read them as their servers send them, no more. */
+/** The queries of metrics, and the interface of a source of metrics, which returns what the metrics servers send. */
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { MetricValue, PodMetrics } from "./wire.ts"
 
-/** What was measured of one pod. */
+/** The measurement of one pod. */
 export interface Sample {
   /** When the window ended, in milliseconds since 1970. */
   readonly time: number
-  /** Over how long it was measured, in milliseconds. */
+  /** The length of the window, in milliseconds. */
   readonly window: number
   /** Thousandths of the resource's or the metric's unit. */
   readonly amount: bigint
 }
 
-/** By the name of the pod. A pod that was not measured is missing. */
+/** Measurements by the name of the pod. A pod without one is missing. */
 export type Samples = ReadonlyMap<string, Sample>
 
-/** Nothing was learned. The message says why, in the words of kube-controller-manager. */
+/** There is no metric. The message says why, as in kube-controller-manager. */
 export class MetricsError extends Data.TaggedError("MetricsError")<{ readonly message: string }> {}
 
-/** Which pods' usage of a resource is asked for. */
+/** A query for the usage of a resource by pods. */
 export interface ResourceQuery {
   readonly namespace: string
-  /** Of labels, in the query form. */
+  /** The label selector, in the query form. */
   readonly selector: string
   /** `cpu`, `memory`. */
   readonly resource: string
-  /** Of this container alone; of all together when undefined. */
+  /** The container; undefined for the sum of all containers. */
   readonly container: string | undefined
 }
 
@@ -34,13 +34,13 @@ export interface ResourceQuery {
 export interface MetricQuery {
   readonly namespace: string
   readonly metric: string
-  /** Of the metric's own labels, in the query form; empty for all. */
+  /** The selector of the metric's own labels, in the query form; empty for all. */
   readonly metricSelector: string
 }
 
 /** A metric of pods. */
 export interface PodsQuery extends MetricQuery {
-  /** Of the pods' labels, in the query form. */
+  /** The selector of pod labels, in the query form. */
   readonly selector: string
 }
 
@@ -51,10 +51,10 @@ export interface ObjectQuery extends MetricQuery {
 
 export type Answer<A> = Effect.Effect<A, MetricsError>
 
-/** The smallest thing that has metrics: three questions, answered as their servers answer them. */
+/** A source of metrics: one method for each API, with the responses of its server. */
 export interface MetricsSource {
   readonly pods: (query: { readonly namespace: string; readonly selector: string }) => Answer<ReadonlyArray<PodMetrics>>
-  /** Of all pods of the selector, or of one object. */
+  /** The metric of all pods of the selector, or of one object. */
   readonly custom: (query: PodsQuery | ObjectQuery) => Answer<ReadonlyArray<MetricValue>>
   readonly external: (query: MetricQuery) => Answer<ReadonlyArray<MetricValue>>
 }

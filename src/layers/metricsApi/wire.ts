@@ -1,12 +1,12 @@
-/** What the metrics APIs answer with, as far as it is read. Source: k8s.io/metrics. */
+/** The responses of the metrics APIs, as far as they are used. Source: k8s.io/metrics. */
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Resource from "../../kube/Resource.ts"
 
-/** What the containers of a pod used. */
+/** The usage of the containers of a pod. */
 export interface PodMetrics extends KubeObject {
   /** When the window ended. */
   readonly timestamp?: string | undefined
-  /** How long it was, in Go's form: `15.3s`. */
+  /** The length of the window, as Go formats a duration: `15.3s`. */
   readonly window?: string | undefined
   readonly containers?:
     | ReadonlyArray<{
@@ -23,19 +23,19 @@ export const PodMetrics = Resource.make<PodMetrics>()({
   plural: "pods"
 })
 
-/** One value of a metric, of an object or of a system outside. */
+/** One value of a custom or external metric. */
 export interface MetricValue {
-  /** Whose it is; external metrics have none. */
+  /** The object that the metric describes; external metrics have none. */
   readonly describedObject?: { readonly name?: string | undefined } | undefined
   /** When the window ended. */
   readonly timestamp?: string | undefined
-  /** Seconds; a minute unless said otherwise. */
+  /** Seconds. Default: 60. */
   readonly windowSeconds?: number | null | undefined
   /** A quantity. */
   readonly value?: string | undefined
 }
 
-/** For permissions: metrics of any name. */
+/** The resource in permissions, for metrics of any name. */
 export const customMetrics = Resource.make<KubeObject>()({
   group: "custom.metrics.k8s.io",
   version: "*",

@@ -1,17 +1,17 @@
 /**
- * The legacy correlator: decides what becomes of an occurrence - a new event, a higher count on an event that exists, or
- * nothing. Three stages, each with its own memory: aggregation of similar messages, deduplication by exact key, and a spam
- * filter per source and object. `correlate` depends on nothing but its arguments; it changes the state in place, in one
- * synchronous section, because one sender owns it. Source: client-go tools/record/events_cache.go.
+ * The correlator of `v1` events: an occurrence becomes a new event, a higher count of an existing event, or nothing. Three stages, each
+ * with its own state: aggregation of similar messages, deduplication by exact key, and a spam filter for each source and object.
+ * `correlate` depends only on its arguments and changes the state in place, in one synchronous section; only the sender calls it.
+ * Source: client-go tools/record/events_cache.go.
  */
 import type * as Occurrence from "./occurrence.ts"
 
 export interface Limits {
-  /** Entries of each memory. */
+  /** The most entries of each stage. */
   readonly capacity: number
-  /** Distinct messages of one kind of event before they are combined. */
+  /** After so many distinct messages of similar events they are combined. */
   readonly similar: number
-  /** Milliseconds after which a kind of event starts afresh. */
+  /** Milliseconds after which the messages of similar events are counted anew. */
   readonly window: number
   /** Events that one source may send about one object at once … */
   readonly burst: number
@@ -36,9 +36,9 @@ export interface Counted {
 
 export type Action =
   | { readonly _tag: "Create"; readonly event: Counted }
-  /** Patch count, last time and message; create it all anew if the stored one is gone. */
+  /** Patch count, last time and message; create the event again if the stored one is gone. */
   | { readonly _tag: "Patch"; readonly event: Counted }
-  /** The source says too much about this object. */
+  /** The source has recorded too many events about this object. */
   | { readonly _tag: "Drop" }
 
 interface Similar {
@@ -55,18 +55,18 @@ interface Stored {
 }
 
 interface Bucket {
-  /** Milliseconds of refill saved up: one event costs `refill` of them. Whole numbers, so nothing is lost by rounding. */
+  /** A token bucket in milliseconds: an event costs `refill` of them. Whole numbers, so that rounding loses nothing. */
   credit: number
   at: number
 }
 
 export interface Correlator {
   readonly limits: Limits
-  /** By kind of event: the messages seen lately. */
+  /** Recent messages, by the key of similar events. */
   readonly similar: Lru<string, Similar>
-  /** By exact event (or combined kind): what is stored. */
+  /** Stored events, by their exact key, or by that of similar events. */
   readonly stored: Lru<string, Stored>
-  /** By source and object: what it may still send. */
+  /** Token buckets, by source and object. */
   readonly buckets: Lru<string, Bucket>
 }
 
@@ -92,19 +92,19 @@ export const correlate = (state: Correlator, occurrence: Occurrence.Occurrence, 
     first: before?.first ?? occurrence.time,
     last: occurrence.time
   }
-  // Counted even when it is not sent: the next one that is sent says how many there were.
+  // Counted even when it is not sent: the next event that is sent has the full count.
   state.stored.set(key, { name: event.name, first: event.first, count: event.count, last: now })
   if (!mayPass(state, occurrence, now)) return { _tag: "Drop" }
   return { _tag: before === undefined ? "Create" : "Patch", event }
 }
 
 /**
- * Milliseconds after which an object without events is forgotten: its source may say everything again, and the
- * stored event is gone (servers keep events for an hour).
+ * Milliseconds after which an object without events is forgotten: by then its bucket is full again, and the stored event is gone
+ * (servers keep events for an hour).
  */
 const silence = (limits: Limits): number => limits.burst * limits.refill
 
-/** Forgets what no longer makes a difference, so that the memories of a quiet process are empty. To be called every now and then. */
+/** Removes expired entries, so that a process that records no events keeps none. Call it periodically. */
 export const sweep = ({ similar, stored, buckets, limits }: Correlator, now: number): void => {
   for (const [key, { last }] of similar.entries()) if (now - last > limits.window) similar.delete(key)
   for (const [key, { last }] of stored.entries()) if (now - last > silence(limits)) stored.delete(key)
@@ -122,7 +122,7 @@ const isCombined = (state: Correlator, occurrence: Occurrence.Occurrence, now: n
   entry.last = now
   state.similar.set(key, entry)
   if (entry.messages.size < state.limits.similar) return false
-  // One is forgotten, so the set stays as it is: any further new message is combined too.
+  // One message is removed, so that the set stays below the limit by one: any further new message is combined too.
   for (const message of entry.messages) {
     entry.messages.delete(message)
     break
@@ -155,11 +155,11 @@ const exactKey = (occurrence: Occurrence.Occurrence): string =>
   [similarKey(occurrence), occurrence.object.fieldPath, occurrence.message].join(separator)
 
 /**
- * A bounded map that forgets what was used least recently. Plain and synchronous; a `Map` keeps insertion order, so the
- * oldest entry is the first one and a use is a re-insertion.
+ * A bounded map that removes the least recently used entry. Plain and synchronous; a `Map` keeps insertion order, so the oldest entry is
+ * the first one, and a use inserts the entry again.
  */
 export interface Lru<K, V> {
-  /** Reading is a use. */
+  /** A read counts as a use. */
   readonly get: (key: K) => V | undefined
   readonly set: (key: K, value: V) => void
   readonly delete: (key: K) => void

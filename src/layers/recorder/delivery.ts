@@ -1,6 +1,6 @@
 /**
- * Gets one write to the server, or gives up with a log line. What may pass is tried twelve times, ten seconds apart (the first
- * pause is shortened at random, so that many processes do not come back together); what the server refuses is not tried again.
+ * Sends one write to the server, or gives up with a log line. A transient failure is retried up to twelve attempts, ten seconds apart (the
+ * first wait is shortened at random, so that many processes do not retry together); a write that the server rejects is not retried.
  * Source: client-go recordToSink and recordEvent.
  */
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ export const maxTries = 12
 /** Milliseconds. */
 export const pause = 10_000
 
-/** Never fails. While `closing` is open, no failure is waited out: each write gets one try. */
+/** Never fails. While `closing` is open, it does not wait for retries: each write has one attempt. */
 export const deliver = Effect.fnUntraced(function* (client: KubeClient["Service"], write: Write, closing: Latch.Latch) {
   const label = `event ${write.namespace}/${write.name}`
   for (let tries = 1; ; tries++) {
@@ -25,7 +25,7 @@ export const deliver = Effect.fnUntraced(function* (client: KubeClient["Service"
     if (result._tag === "Success") return
     const error = result.failure
     if (isExpected(error)) return yield* Effect.logDebug(`${label} was not written: ${error.message}`)
-    if (!mayPass(error)) return yield* Effect.logWarning(`${label} was refused: ${error.message}`)
+    if (!isRetryable(error)) return yield* Effect.logWarning(`${label} was refused: ${error.message}`)
     if (tries >= maxTries || closing.isOpen()) {
       return yield* Effect.logWarning(`${label} could not be written after ${tries} tries: ${error.message}`)
     }
@@ -34,14 +34,14 @@ export const deliver = Effect.fnUntraced(function* (client: KubeClient["Service"
   }
 })
 
-/** Stored before (an answer got lost), or its namespace is on its way out: nothing a user should act on. */
+/** Already stored (a response was lost), or its namespace is terminating: no user has to act on it. */
 const isExpected = (error: ApiError.ApiError): boolean =>
   ApiError.hasReason(error, "AlreadyExists") || ApiError.isNamespaceTerminating(error)
 
-const mayPass = (error: ApiError.ApiError): boolean =>
+const isRetryable = (error: ApiError.ApiError): boolean =>
   ApiError.isTransient(error) || ApiError.hasReason(error, "Conflict", "Credentials")
 
-/** An event that should be patched may be gone by now: events live for an hour. Then it is written anew, count and all. */
+/** An event to patch may be gone, because servers keep events for an hour. Then it is created again, with its count. */
 const send = (client: KubeClient["Service"], write: Write): Call => {
   const { namespace, name, patch } = write
   // The bodies are built for these kinds in `writes`; `eventTime: null` is what the model types do not know.

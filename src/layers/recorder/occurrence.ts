@@ -1,6 +1,6 @@
 /**
- * What happened, once: an event before it is correlated and sent. It holds the reference to the object, never the object, so
- * that a queue of them stays small. Pure; names and times come in as values.
+ * One recorded event before it is correlated and sent. It has a reference to the object instead of the object, so that the queue stays
+ * small. Pure; names and times are arguments.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
 
@@ -21,24 +21,24 @@ export interface Reference {
 export interface Occurrence {
   readonly object: Reference
   readonly type: EventType
-  /** One word for machines, `SuccessfulCreate`. */
+  /** One word for programs, `SuccessfulCreate`. */
   readonly reason: string
   readonly message: string
   /** What was done; `events.k8s.io` only. */
   readonly action: string
-  /** Who reports it. */
+  /** The component that records it. */
   readonly component: string
-  /** Which process of that component. */
+  /** The process of that component. */
   readonly instance: string
-  /** Name the event would be stored under. */
+  /** The name of the Event object if it is created. */
   readonly name: string
   /** Milliseconds since 1970. */
   readonly time: number
 }
 
-/** Reads the reference of an object; undefined when it does not say what it is (no kind, apiVersion or name). */
+/** The reference of an object; undefined when it has no kind, apiVersion or name. */
 export const referenceOf = (object: KubeObject): Reference | undefined => {
-  // Callers may hand over anything; an event must never fail its caller.
+  // Callers may pass anything; recording an event must never fail.
   const { apiVersion, kind, metadata }: Partial<KubeObject> = object ?? {}
   if (!isText(apiVersion) || !isText(kind) || !isText(metadata?.name)) return undefined
   return {
@@ -60,8 +60,8 @@ export const namespaceOf = (reference: Reference): string => reference.namespace
 const maxName = 253
 
 /**
- * `<object name>.<16 hex digits of the time in nanoseconds>`. Names that no event may have (RBAC objects contain colons, long
- * names leave no room) are bent into shape; the digits keep them apart.
+ * `<object name>.<16 hex digits of the time in nanoseconds>`. Object names that are no valid event names, such as those of RBAC objects
+ * with colons or very long ones, are changed into valid ones; the digits keep event names unique.
  */
 export const eventName = (objectName: string, nanos: bigint): string => {
   const suffix = `.${BigInt.asUintN(64, nanos).toString(16).padStart(16, "0")}`

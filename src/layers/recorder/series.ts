@@ -1,7 +1,7 @@
 /**
- * The correlation of `events.k8s.io/v1`: equal events within six minutes of one another are one event with a series. The
- * first two are written at once; after that a series is only counted, and written again every half hour and when it is over.
- * Like the legacy correlator it is deterministic and changes its state in place, in synchronous sections, for one owner.
+ * The correlation of `events.k8s.io/v1`: equal events within six minutes of one another are one event with a series. The first two are
+ * written at once; after that only the count in memory grows, and the series is written every half hour and when it is over. Like
+ * `correlator.ts` it is deterministic and changes its state in place, in synchronous sections.
  * Source: client-go tools/events/event_broadcaster.go.
  */
 import * as Lru from "./correlator.ts"
@@ -9,7 +9,7 @@ import type { Occurrence } from "./occurrence.ts"
 
 export interface Limits {
   readonly capacity: number
-  /** Milliseconds of silence after which a series is over. */
+  /** Milliseconds without an event after which a series is over. */
   readonly window: number
   /** Milliseconds between two writes of a series that goes on. */
   readonly refresh: number
@@ -19,10 +19,10 @@ export const defaults: Limits = { capacity: 4096, window: 360_000, refresh: 1_80
 
 /** One event and how often it happened. */
 export interface Series {
-  /** The first one: what the event says. */
+  /** The first occurrence, with the fields of the event. */
   readonly occurrence: Occurrence
   readonly count: number
-  /** Wall time of the last one, milliseconds since 1970. */
+  /** Wall time of the last occurrence, milliseconds since 1970. */
   readonly lastTime: number
 }
 
@@ -35,7 +35,7 @@ interface Entry {
   readonly occurrence: Occurrence
   count: number
   lastTime: number
-  /** When the last one was seen, when and up to which count it was written: `now` of the calls. */
+  /** When it last occurred, and when and up to which count it was written. Times are `now` of the calls. */
   last: number
   written: number
   writtenAt: number
@@ -64,7 +64,7 @@ export const observe = (state: State, occurrence: Occurrence, now: number): Read
   return [...over, { _tag: "Create", series: snapshot(next) }]
 }
 
-/** To be called every now and then: writes what is over or due, and forgets what is over. */
+/** Writes series that are over or due, and removes those that are over. Call it periodically. */
 export const sweep = (state: State, now: number): ReadonlyArray<Action> => {
   const actions: Array<Action> = []
   for (const [key, entry] of state.entries.entries()) {
@@ -77,7 +77,7 @@ export const sweep = (state: State, now: number): ReadonlyArray<Action> => {
   return actions
 }
 
-/** Writes whatever was counted and not written: for the end of the process. */
+/** Writes every series whose count has changed since it was written. For the end of the process. */
 export const finish = (state: State, now: number): ReadonlyArray<Action> => {
   const actions: Array<Action> = []
   for (const [, entry] of state.entries.entries()) {

@@ -1,7 +1,6 @@
 /**
- * Events as the server wants them: what to create, and what to patch when an event exists already, in both event groups.
- * Pure. Bounds that servers enforce (the length of a note, of an instance) are kept here, because an event that is refused is
- * a lost event.
+ * The objects and patches of events for the server, in both API groups. Pure. It applies the limits of servers (the length of a note, of
+ * an instance), because an event that the server rejects is lost.
  */
 import type { Counted } from "./correlator.ts"
 import * as Occurrence from "./occurrence.ts"
@@ -9,7 +8,7 @@ import type { Series } from "./series.ts"
 
 export type Api = "v1" | "events.k8s.io"
 
-/** One write: patch if there is a patch, create otherwise or when there is nothing to patch any more. */
+/** One write: the patch if there is one, otherwise, or when the event to patch is gone, the creation. */
 export interface Write {
   readonly api: Api
   readonly namespace: string
@@ -73,13 +72,13 @@ export const modern = ({ occurrence, count, lastTime }: Series, exists: boolean)
   }
 }
 
-/** The longest start of a text that fits into so many bytes of UTF-8, whole characters only. */
+/** The longest prefix of a text that has at most `limit` bytes in UTF-8, in whole characters. */
 const withinBytes = (text: string, limit: number): string => {
   if (text.length * 3 <= limit) return text
   const bytes = new TextEncoder().encode(text)
   if (bytes.length <= limit) return text
   let end = limit
-  // 10xxxxxx continues a character: step back to where one begins.
+  // A byte 10xxxxxx continues a character: go back to where the character begins.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
   return new TextDecoder().decode(bytes.subarray(0, end))
 }

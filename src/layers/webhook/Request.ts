@@ -1,27 +1,27 @@
 /**
- * What an admission webhook is asked and what it says, whichever version of the review it came in: `Request` and `Verdict` as the
- * server in front of it has them, `Review` as a handler sees it, decoded. Source: admission.k8s.io/v1 AdmissionReview.
+ * Requests and responses of admission webhooks, in any version of AdmissionReview: `Request` and `Verdict` as the webhook server has them,
+ * `Review` decoded for a handler. Source: admission.k8s.io/v1 AdmissionReview.
  */
 import type * as Effect from "effect/Effect"
 import type { KubeObject } from "../../kube/Meta.ts"
 import type * as Status from "../../kube/Status.ts"
 
-/** What is done to the object. A CONNECT opens a connection to it, as `kubectl exec` does. */
+/** The operation of the request. A CONNECT opens a connection to an object, as `kubectl exec` does. */
 export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT"
 
-/** Who wants the write. Source: authentication.k8s.io/v1 UserInfo. */
+/** The user of a request. Source: authentication.k8s.io/v1 UserInfo. */
 export interface UserInfo {
   /** `system:serviceaccount:default:web`. */
   readonly username: string
-  /** Differs between users that had the same name at different times. */
+  /** Distinguishes users that had the same name at different times. */
   readonly uid: string | undefined
-  /** `system:authenticated` and what else they are in. */
+  /** The groups of the user, such as `system:authenticated`. */
   readonly groups: ReadonlyArray<string>
-  /** Whatever else the server knows of them. */
+  /** Further attributes from the authenticator. */
   readonly extra: Readonly<Record<string, ReadonlyArray<string>>>
 }
 
-/** The kind of an object, by its names. */
+/** Group, version and kind of an object. */
 export interface Kind {
   /** Empty for the core group. */
   readonly group: string
@@ -31,48 +31,48 @@ export interface Kind {
   readonly kind: string
 }
 
-/** What is said of a write beside its objects. */
+/** The fields of a request except its objects. */
 export interface Circumstances {
-  /** Of this call; no two have the same. */
+  /** The unique id of this call. */
   readonly uid: string
-  /** What is done. */
+  /** The operation. */
   readonly operation: Operation
-  /** In which the objects are. */
+  /** Group, version and kind of the objects. */
   readonly kind: Kind
-  /** Empty where the server is to choose one. */
+  /** The name of the object; empty when the server generates it. */
   readonly name: string
-  /** Undefined for what is in no namespace. */
+  /** Undefined for cluster-scoped objects. */
   readonly namespace: string | undefined
   /** `status`; undefined for the object itself. */
   readonly subresource: string | undefined
-  /** Who wants it. */
+  /** The user of the request. */
   readonly user: UserInfo
-  /** True: nothing will be stored, so nothing may be done. */
+  /** True: nothing will be stored, so the handler must not have side effects. */
   readonly dryRun: boolean
   /** CreateOptions, UpdateOptions or DeleteOptions, as the client sent them. */
   readonly options: unknown
 }
 
-/** What an admission webhook is asked. */
+/** A request to an admission webhook. */
 export interface Request extends Circumstances {
-  /** What is to be stored; undefined for a deletion. */
+  /** The object to be stored; undefined for a deletion. */
   readonly object: KubeObject | undefined
-  /** What is stored; undefined for a creation. */
+  /** The stored object; undefined for a creation. */
   readonly oldObject: KubeObject | undefined
 }
 
-/** What an admission webhook says. */
+/** The response of an admission webhook. */
 export interface Verdict {
   /** Undefined: allowed. */
   readonly refusal: Status.Status | undefined
-  /** What the object should be, where that is not what it was. */
+  /** The changed object; absent if it is unchanged. */
   readonly object: KubeObject | undefined
   /** Warnings for the user. */
   readonly warnings: ReadonlyArray<string>
 }
 
 interface Told extends Circumstances {
-  /** Returns a warning without refusing; kubectl prints it. One line, of 120 characters at most, reads best. */
+  /** Adds a warning to the response, which kubectl prints. Use one line of at most 120 characters. */
   readonly warn: (text: string) => Effect.Effect<void>
 }
 
@@ -85,7 +85,7 @@ interface Creation<A> extends Told {
 interface Update<A> extends Told {
   readonly operation: "UPDATE"
   readonly object: A
-  /** Undefined where the Schemas cannot read what is stored. */
+  /** Undefined where the Schemas cannot decode the stored object. */
   readonly oldObject: A | undefined
 }
 
@@ -95,5 +95,5 @@ interface Deletion<A> extends Told {
   readonly oldObject: A
 }
 
-/** A write of an object whose decoded form is `A`. */
+/** A request about an object whose decoded type is `A`. */
 export type Review<A> = Creation<A> | Update<A> | Deletion<A>

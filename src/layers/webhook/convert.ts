@@ -1,16 +1,16 @@
 /**
- * Conversion by hub and spokes: between two spokes an object goes through the hub, so a kind of n versions needs n - 1 pairs of
- * functions. It knows one object and the version wanted; reviews of many, and what of the metadata may change, are the server's.
+ * Conversion by hub and spokes: between two spokes an object is converted through the hub, so a kind of n versions needs n - 1 pairs of
+ * functions. This file converts one object; the webhook server handles reviews of many, and checks changes of the metadata.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Resource from "../../kube/Resource.ts"
 
-/** An object cannot be said in another version; the message is returned to the client. */
+/** An object cannot be expressed in another version. The message is returned to the client. */
 export class ConversionError extends Data.TaggedError("ConversionError")<{ readonly message: string }> {}
 
-/** A version that is not the stored one, and the way to that and back. */
+/** A version that is not the stored one, and its conversions to that one and back. */
 export interface Spoke<Hub, out R = never> {
   /** The kind in this version. */
   readonly resource: Resource.AnyCustom
@@ -20,7 +20,7 @@ export interface Spoke<Hub, out R = never> {
   readonly fromHub: (object: Hub) => Effect.Effect<KubeObject, ConversionError, R>
 }
 
-/** A version and how it becomes the stored one and back. */
+/** A version and its conversions to the stored one and back. */
 export interface SpokeOptions<S, Hub, R1, R2> {
   /** The resource in the version that is stored. */
   readonly of: Hub
@@ -34,14 +34,14 @@ export interface SpokeOptions<S, Hub, R1, R2> {
 
 /**
  * A version beside the hub, declared as a resource with Schemas of its own: `Webhook.spoke(MemcachedV1, { of: Memcached, toHub, fromHub })`.
- * What the hub cannot say is kept in an annotation, or lost.
+ * What the hub cannot express must be kept in an annotation; otherwise it is lost.
  */
 export const spoke = <S extends Resource.AnyCustom, Hub extends Resource.AnyCustom, R1 = never, R2 = never>(
   resource: S,
   { fromHub, toHub }: SpokeOptions<S, Hub, R1, R2>
 ): Spoke<Resource.Object<Hub>, R1 | R2> => ({
   resource,
-  // The object says by its `apiVersion` that it is in this version.
+  // The version determines the type of the object.
   toHub: (object) => toHub(object as Resource.Object<S>),
   fromHub: (object) => fromHub(object)
 })
@@ -53,7 +53,7 @@ export const through = <Hub extends KubeObject, R>(hub: Resource.Any, spokes: Re
   const own = Resource.apiVersion(hub)
   const into = (object: KubeObject): Effect.Effect<Hub, ConversionError, R> => {
     const version = object.apiVersion ?? ""
-    // An object in the hub's version has the hub's form.
+    // The version determines the type of the object.
     if (version === own) return Effect.succeed(object as Hub)
     return steps.get(version)?.toHub(object) ?? unknown(version)
   }

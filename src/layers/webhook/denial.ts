@@ -1,32 +1,32 @@
 /**
- * Refusals: what a handler fails with, and the `Status` that the user receives. A refusal with a path is an invalid object (422), one
- * without is forbidden (403), what the API server said to the handler is passed on as it was; every other failure forbids.
+ * Denials: the failure of a handler, and the `Status` that the user receives. A denial with a path is an invalid object (422), one without
+ * is forbidden (403). An error of the API server that the handler fails with is passed on unchanged; every other failure is 403.
  */
 import * as Data from "effect/Data"
 import * as ApiError from "../../kube/ApiError.ts"
 import type * as Resource from "../../kube/Resource.ts"
 import * as Status from "../../kube/Status.ts"
 
-/** Whatever a handler may fail with: the message is returned to the client. */
+/** Any error of a handler. The message is returned to the client. */
 export interface Failure {
   readonly message: string
 }
 
-/** One thing that is wrong with an object. */
+/** One invalid field of an object. Source: meta/v1 StatusCause. */
 export interface Cause {
   /** `spec.members[0].name`. */
   readonly path: string
   readonly message: string
 }
 
-/** The write is refused, in these words. */
+/** The write is denied with this message. */
 export class Denied extends Data.TaggedError("Denied")<{
   readonly message: string
-  /** What is wrong where; none unless there are any. */
+  /** The invalid fields; may be empty. */
   readonly causes: ReadonlyArray<Cause>
   /** An HTTP status from 400 on. */
   readonly code: number
-  /** In one word, for programs: `Forbidden`. */
+  /** The reason for programs, one word: `Forbidden`. */
   readonly reason: string
 }> {}
 
@@ -34,13 +34,13 @@ export class Denied extends Data.TaggedError("Denied")<{
 export const deny = (
   message: string,
   options: {
-    /** Where it is wrong: makes the object invalid, with 422. */
+    /** The invalid field: the status is then 422. */
     readonly path?: string | undefined
-    /** Several of them. */
+    /** Several invalid fields. */
     readonly causes?: ReadonlyArray<Cause> | undefined
-    /** Default: 403, with a path 422. */
+    /** The HTTP status. Default: 403, with a path 422. */
     readonly code?: number | undefined
-    /** Default: Forbidden, with a path Invalid. */
+    /** The reason. Default: Forbidden, with a path Invalid. */
     readonly reason?: string | undefined
   } = {}
 ): Denied => {
@@ -49,7 +49,7 @@ export const deny = (
   return new Denied({ message, causes, code: options.code ?? code, reason: options.reason ?? reason })
 }
 
-/** An object that the Schemas of its kind refuse. */
+/** The denial of an object that the Schemas of its kind cannot decode. */
 export const undecodable = ({ message, path }: Resource.Undecodable): Denied => deny(message, { path })
 
 export const statusOf = (failure: Failure, kind: string, name: string): Status.Status => {

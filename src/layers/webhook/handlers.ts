@@ -1,6 +1,7 @@
 /**
- * From what a user wrote to a handler of requests: decodes, asks, encodes, and turns failures into verdicts. Schemas judge a write only
- * where it changes the spec: what was stored before there was validation must stay deletable, and its finalizers removable.
+ * Makes a handler of requests from an application's function: it decodes the objects, calls the function, encodes the result, and turns
+ * failures into verdicts. Schemas reject a write only if it changes the spec, because objects that were stored before there was
+ * validation must remain deletable, and their finalizers removable.
  */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
@@ -27,7 +28,7 @@ export const defaulting =
     ) => Effect.Effect<Resource.Decoded<R>, E, Req>
   ): Handle<Req> =>
   (request) =>
-    asked(resource, request, (review) =>
+    callHandler(resource, request, (review) =>
       review.operation === "DELETE"
         ? Effect.undefined
         : Effect.flatMap(body(review.object, review), (result) => Effect.fromResult(encoded(resource, result, request)))
@@ -39,7 +40,7 @@ export const validating =
     check: (review: Review<Resource.Decoded<R>>) => Effect.Effect<void, E, Req>
   ): Handle<Req> =>
   (request) =>
-    asked(resource, request, (review) => Effect.as(check(review), undefined))
+    callHandler(resource, request, (review) => Effect.as(check(review), undefined))
 
 export const inOrder =
   <R>(handles: ReadonlyArray<Handle<R>>): Handle<R> =>
@@ -55,22 +56,22 @@ export const inOrder =
       return verdict
     })
 
-/** Asks about what can be asked about; an answer is what the object should be. */
-const asked = <R extends Resource.Any, E extends Denial.Failure, Req>(
+/** Calls the function for the requests that it handles. The result is the object as it should be stored. */
+const callHandler = <R extends Resource.Any, E extends Denial.Failure, Req>(
   resource: R,
   request: Request,
   ask: (review: Review<Resource.Decoded<R>>) => Effect.Effect<KubeObject | undefined, E | Denial.Failure, Req>
 ): Effect.Effect<Verdict, never, Req> =>
   Effect.suspend(() => {
-    // Nothing is decoded of what is connected to, and of the rest only the kind that the webhook is about.
+    // The object of a CONNECT is not decoded, nor are objects of other kinds than that of the webhook.
     if (request.operation === "CONNECT") return Effect.succeed(allowed())
-    const stranger = strangerIn(resource, request)
-    if (stranger !== undefined) return Effect.succeed(refused(request, stranger, []))
+    const mismatch = kindMismatch(resource, request)
+    if (mismatch !== undefined) return Effect.succeed(refused(request, mismatch, []))
     const warnings: Array<string> = []
     const warn = (text: string) => Effect.sync(() => void warnings.push(text))
     const review = read(resource, request, warn)
     if (review === undefined) return Effect.succeed(allowed())
-    if (Result.isFailure(review)) return Effect.succeed(judged(resource, request, review.failure))
+    if (Result.isFailure(review)) return Effect.succeed(verdictOnUndecodable(resource, request, review.failure))
     return Effect.match(ask(review.success), {
       onFailure: (failure) => refused(request, failure, warnings),
       onSuccess: (object) => allowed(warnings, object)
@@ -83,17 +84,20 @@ const refused = ({ kind, name }: Request, failure: Denial.Failure, warnings: Rea
   warnings
 })
 
-/** A configuration was written by hand. */
-const strangerIn = (resource: Resource.Any, { kind }: Request): Denial.Denied | undefined => {
+/** The denial of an object of another kind, which a webhook configuration that was written by hand may send. */
+const kindMismatch = (resource: Resource.Any, { kind }: Request): Denial.Denied | undefined => {
   const { group, kind: name, version } = resource
   if (kind.group === group && kind.version === version && kind.kind === name) return undefined
-  const [asked, own] = [kind, resource].map(
+  const [requested, own] = [kind, resource].map(
     (one) => `${one.kind} in ${one.group === "" ? "" : `${one.group}/`}${one.version}`
   )
-  return Denial.deny(`the webhook was asked about ${asked}; it is about ${own}`, { code: 400, reason: "BadRequest" })
+  return Denial.deny(`the webhook was asked about ${requested}; it is about ${own}`, {
+    code: 400,
+    reason: "BadRequest"
+  })
 }
 
-/** Undefined: nothing to ask about. The failure is of what is to be stored. */
+/** Undefined: the function is not called. It fails when the object to be stored cannot be decoded. */
 const read = <R extends Resource.Any>(
   resource: R,
   request: Request,
@@ -102,7 +106,7 @@ const read = <R extends Resource.Any>(
   const { object, oldObject, operation } = request
   const old = oldObject === undefined ? undefined : Result.getOrUndefined(decoded(resource, oldObject))
   if (operation === "DELETE") {
-    // An unreadable object must be removable.
+    // An object that cannot be decoded must be removable.
     return old === undefined
       ? undefined
       : Result.succeed({ ...request, warn, operation, object: undefined, oldObject: old })
@@ -139,8 +143,8 @@ const encoded = <R extends Resource.Any>(
       )
     : Result.succeed(result as KubeObject)
 
-/** What the Schemas refuse passes where this write is not at fault. */
-const judged = (resource: Resource.Any, request: Request, flaw: Resource.Undecodable): Verdict => {
+/** The verdict on an object that the Schemas cannot decode: allowed with a warning if this write does not change its spec. */
+const verdictOnUndecodable = (resource: Resource.Any, request: Request, flaw: Resource.Undecodable): Verdict => {
   const { object, oldObject } = request
   const isOld =
     oldObject !== undefined &&

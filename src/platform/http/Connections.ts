@@ -1,7 +1,7 @@
 /**
- * The one dispatcher of a transport: connections are kept, reused and verified with the TLS material of the moment. When the
- * material changes, a new dispatcher takes over and the old one closes once its last request has ended, so a watch outlives
- * a certificate rotation. Lives in a scope; closing it cuts everything. Not for anything that knows Kubernetes.
+ * The dispatcher of a transport: it keeps connections, reuses them, and verifies them with the current TLS material. When the material changes, a
+ * new dispatcher is created, and the old one closes after its last request, so a watch survives a certificate rotation. Closing the scope closes
+ * all connections. Nothing here depends on Kubernetes.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -17,11 +17,11 @@ import * as Monotonic from "../../streams/monotonic.ts"
 import { type Endpoint, sameTls, type Tls } from "../../layers/Endpoint.ts"
 
 export interface Connections {
-  /** The dispatcher for this material; the same one as long as the material is equal. */
+  /** The dispatcher for this material. Equal material returns the same dispatcher. */
   readonly dispatcherUnsafe: (tls: Tls) => Dispatcher
 }
 
-/** `onResolved`: called with how long each resolution of a host has taken, in milliseconds. */
+/** `onResolved`: called with the duration of each DNS lookup, in milliseconds. */
 export const make = (
   endpoint: Endpoint["Service"],
   onResolved?: (millis: number) => void
@@ -30,7 +30,7 @@ export const make = (
     const clock = yield* Clock.Clock
     const resolving = onResolved === undefined ? {} : { lookup: measured(Monotonic.millis(clock), onResolved) }
     const build = yield* builder(endpoint, resolving)
-    /** Every dispatcher that may still hold a connection: the current one and those that are running out. */
+    /** All dispatchers that may still have connections: the current one and those that are closing. */
     const open = new Set<Dispatcher>()
     let current: { readonly tls: Tls; readonly dispatcher: Dispatcher } | undefined
     yield* Effect.addFinalizer(() => Effect.promise(() => Promise.allSettled([...open].map((one) => one.destroy()))))
@@ -52,7 +52,7 @@ export const make = (
 /** Milliseconds. */
 const keepAlive = 90_000
 
-/** The proxy's dispatcher needs the whole of undici, so it is loaded when a proxy is configured and not before. */
+/** The dispatcher for a proxy needs all of undici, so it is loaded only when a proxy is configured. */
 const builder = (
   endpoint: Endpoint["Service"],
   resolving: { readonly lookup?: LookupFunction }
@@ -74,7 +74,7 @@ const builder = (
       )
 }
 
-/** Node's resolution, and how long it took. */
+/** Node's DNS lookup, with its duration measured. */
 const measured =
   (now: () => number, onResolved: (millis: number) => void): LookupFunction =>
   (hostname, options, done) => {
@@ -93,14 +93,14 @@ const connectOptions = (tls: Tls) => ({
 })
 
 /**
- * Node looks every second, ten times, whether a peer that was quiet for so long is there: one that is not is noticed after half a minute. Go's
- * client takes 45 s (HTTP/2 pings). It is also below the 60 s after which common load balancers forget a quiet connection.
+ * TCP keepalive: after 20 s without traffic Node sends ten probes, one each second, so a dead peer is noticed after half a minute. Go's client
+ * takes 45 s (HTTP/2 pings). The delay is also below the 60 s after which common load balancers drop an idle connection.
  */
 const quick = { keepAlive: true, keepAliveInitialDelay: 20_000, timeout: 10_000 }
 
 /**
- * The material in the form that all connections share: reading certificates anew is a good part of a handshake. What cannot be
- * read is passed on as it is, so that the connection says what is wrong with it.
+ * The TLS material as one context that all connections share, because parsing the certificates is a large part of a handshake. Invalid material is
+ * passed on unchanged, so that the connection reports what is wrong with it.
  */
 const secured = (material: SecureContextOptions) => {
   try {
@@ -111,20 +111,19 @@ const secured = (material: SecureContextOptions) => {
 }
 
 const options = {
-  // One protocol version on every Node and undici version; HTTP/2 is a decision, not a default.
+  // HTTP/1.1 always: the default of undici differs between versions.
   allowH2: false,
   pipelining: 1,
-  // Idle connections are kept as long as Go's client keeps them: a ten-second schedule must not pay a handshake each time.
+  // As long as Go's client keeps idle connections: a controller that runs every ten seconds must not pay for a handshake each time.
   keepAliveTimeout: keepAlive,
   headersTimeout: 0,
   bodyTimeout: 0
 }
 
 /**
- * How a connection is opened, and how it ends when it is given up: with a reset, so that bytes which have not left this machine never
- * do. A kernel would otherwise go on sending them after the caller has been informed that the request is no more: a leader that was
- * cut off from the network would change things when the cable is back, in the term of another. Not for connections through a proxy.
- * TCP first, TLS over it: only the TCP socket can be reset.
+ * Opens a connection, and closes an aborted one with a TCP reset, which discards the bytes that have not been sent. Otherwise the kernel would go
+ * on sending them: a leader that was cut off from the network could change objects when the network is back, in the term of another leader.
+ * Connections through a proxy are excluded. The TCP socket is opened first and TLS is added on top, because only a TCP socket can be reset.
  */
 const connector = (options: buildConnector.BuildOptions): buildConnector.connector => {
   const plain = makeConnector(options)
@@ -136,7 +135,7 @@ const connector = (options: buildConnector.BuildOptions): buildConnector.connect
   }
 }
 
-/** Node's own flag of `resetAndDestroy`, which itself sends what is there first. */
+/** The internal flag that `resetAndDestroy` sets. That method would send pending bytes first. */
 interface Resettable extends Socket {
   resetAndClosing?: boolean
 }

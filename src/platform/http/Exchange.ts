@@ -1,7 +1,7 @@
 /**
- * One HTTP request and its answer, between undici's callbacks and Effect. Whoever holds it can wait for the head, take bytes
- * as they come or all at once, and abort at any moment: an aborted request that is still waiting for a connection is never
- * sent. Callbacks mutate plainly; each is one synchronous section.
+ * One HTTP request and its response, between undici's callbacks and Effect. A caller can wait for the head, read bytes as they arrive or all at
+ * once, and abort at any time. An aborted request that still waits for a connection is never sent. The callbacks change fields directly; each of
+ * them is one synchronous section.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -9,10 +9,10 @@ import * as Effect from "effect/Effect"
 import type * as Pull from "effect/Pull"
 import type { Dispatcher } from "undici"
 
-/** The exchange ended before its answer did; the cause is undici's or Node's. */
+/** The connection ended before the response did; the cause is undici's or Node's. */
 export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{ readonly cause: unknown }> {}
 
-/** Nothing was sent, because the request's own guard said no when its turn had come. */
+/** Nothing was sent, because `mayStart` returned false when a connection was ready. */
 export class NotStarted extends Data.TaggedError("NotStarted")<{}> {}
 
 export type Failure = ConnectionLost | NotStarted
@@ -31,25 +31,25 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Array<Uint8Array> = []
   #size = 0
   #controller: Dispatcher.DispatchController | undefined
-  /** Undefined while bytes may still come; `null` after a clean end. */
+  /** Undefined while bytes may still arrive; `null` after a clean end. */
   #end: Failure | null | undefined
   #aborted = false
-  /** Waiting readers are resumed only beyond this size; a stream wants them all. */
+  /** A reader that waits is resumed only when more bytes than this have arrived. `pull` sets it to 0, to be resumed by any. */
   #tellBeyond = Infinity
   readonly #streaming: boolean
   readonly #mayStart: () => boolean
   #wake: (() => void) | undefined
 
   /**
-   * A stream is read with `pull` and pauses the socket between pulls; anything else is read with `all`. `mayStart` is asked
-   * when a connection is there and the request is about to be written to it.
+   * A stream is read with `pull`, which pauses the socket between pulls; a whole body is read with `all`. `mayStart` is called when a connection is
+   * ready and the request is about to be written to it.
    */
   constructor(form: "whole" | "stream", mayStart: () => boolean = () => true) {
     this.#streaming = form === "stream"
     this.#mayStart = mayStart
   }
 
-  /** Begins; at most once. */
+  /** Sends the request. Called at most once. */
   startUnsafe(dispatcher: Dispatcher, options: Dispatcher.DispatchOptions): void {
     try {
       dispatcher.dispatch(options, this)
@@ -58,33 +58,33 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Tears the connection's stream down; harmless after the end. */
+  /** Aborts the request; does nothing after the end. */
   abortUnsafe(): void {
     this.#aborted = true
     this.#chunks = []
     if (this.#end === undefined) this.#controller?.abort(new Error("aborted"))
   }
 
-  /** Nothing has come of it yet. */
+  /** Neither a response head nor an error has arrived. */
   get isUnanswered(): boolean {
     return this.head === undefined && this.#end === undefined && !this.#aborted
   }
 
-  /** It is over, because whoever waits has found that nothing will come. */
+  /** Fails the exchange, because the server is unreachable. */
   failUnsafe(error: Error): void {
     this.#finish(new ConnectionLost({ cause: error }))
     this.abortUnsafe()
     this.#controller?.abort(error)
   }
 
-  /** The head of the answer. */
+  /** Waits for the head of the response. */
   readonly awaitHead: Effect.Effect<Head, Failure> = Effect.suspend(() => {
     if (this.head !== undefined) return Effect.succeed(this.head)
     if (this.#end !== undefined) return Effect.fail(this.#end ?? new ConnectionLost({ cause: "no answer" }))
     return Effect.flatMap(this.#change, () => this.awaitHead)
   })
 
-  /** The whole body. Beyond `limit` bytes the rest is dropped together with the connection. */
+  /** The whole body. After `limit` bytes the rest is dropped and the connection closed. */
   readonly all = (limit: number): Effect.Effect<Buffer, Failure> =>
     Effect.suspend(() => {
       if (this.#size > limit) {
@@ -96,12 +96,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
       if (this.#end === undefined) return Effect.flatMap(this.#change, () => this.all(limit))
       if (this.#end !== null) return Effect.fail(this.#end)
       const body = Buffer.concat(this.#chunks)
-      // A long list is parsed next, and needs the memory.
+      // Released early: the body of a long list is parsed next and needs the memory.
       this.#chunks = []
       return Effect.succeed(body)
     })
 
-  /** Everything that has arrived, as one array; ends with the body. Bytes that arrived before a failure are given first. */
+  /** All bytes that have arrived, as one array; ends with the body. Bytes that arrived before a failure come first. */
   readonly pull: Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], Failure> = Effect.suspend(() => {
     this.#tellBeyond = 0
     const [first, ...rest] = this.#chunks

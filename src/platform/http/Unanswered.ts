@@ -1,8 +1,8 @@
 /**
- * Notices that a server has gone while requests wait for its answer. The kernel does so by itself on a connection that waits for nothing but
- * events (TCP keepalive), but not where something that was sent is not acknowledged: it sends that again for a quarter of an hour. So when the
- * head of an answer is not there after half a minute, the server is connected to, and nothing is sent; where that fails, the requests that
- * have waited so long fail. A server that accepts connections may take its time. At rest nothing is done.
+ * Detects a server that has disappeared while requests wait for a response. TCP keepalive detects it on a connection that only receives events. It
+ * does not where sent bytes are not acknowledged: the kernel resends them for a quarter of an hour. So if a response head is missing after half a
+ * minute, this module opens a connection to the server and sends nothing. If that fails, the requests that have waited so long fail. A server that
+ * accepts connections may take its time. Without waiting requests nothing runs.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -11,31 +11,31 @@ import type * as Scope from "effect/Scope"
 import { connect } from "node:net"
 import * as Monotonic from "../../streams/monotonic.ts"
 
-/** Milliseconds that an answer is waited for before the server is looked for, and again after it was found. */
+/** Milliseconds that a request waits before the server is checked, and between two checks. */
 const patience = 30_000
 
-/** Milliseconds for a connection to be made. */
+/** Milliseconds in which a connection must succeed. */
 const limit = 10_000
 
-/** What waits. */
+/** A request that waits for its response. */
 export interface Waiting {
-  /** Neither answered nor over. */
+  /** True while there is neither a response nor an error. */
   readonly isUnanswered: boolean
   readonly failUnsafe: (error: Error) => void
 }
 
 export interface Unanswered {
   readonly addUnsafe: (one: Waiting) => void
-  /** Must be called as soon as the request is over, answered or not. */
+  /** Must be called as soon as the request has ended, with or without a response. */
   readonly deleteUnsafe: (one: Waiting) => void
 }
 
-/** `reach` fails when no server answers. */
+/** `reach` fails if the server does not accept a connection. */
 export const make = (reach: Effect.Effect<void, Error>): Effect.Effect<Unanswered, never, Scope.Scope> =>
   Effect.gen(function* () {
     const now = Monotonic.millis(yield* Clock.Clock)
     const fork = yield* FiberSet.makeRuntime<never, void, never>()
-    /** Since when, or since when the server was last found; in that order. */
+    /** Since when each request waits, or when the server was last found reachable; ordered by that time. */
     const waiting = new Map<Waiting, number>()
     let isWatched = false
     const earliest = (): number | undefined => {
@@ -51,7 +51,7 @@ export const make = (reach: Effect.Effect<void, Error>): Effect.Effect<Unanswere
       const before = late()
       if (before.length === 0) return
       const found = yield* Effect.result(reach)
-      // Those, too, that have become late meanwhile: another attempt would take as long again.
+      // Includes requests that have become late during the check: another check would take as long again.
       if (found._tag === "Failure") for (const one of late()) one.failUnsafe(found.failure)
       else for (const one of before) if (waiting.delete(one)) waiting.set(one, now())
     })
@@ -73,12 +73,12 @@ export const make = (reach: Effect.Effect<void, Error>): Effect.Effect<Unanswere
     }
   })
 
-/** No answer within the limit; with Node's own code for that. */
+/** The connection took too long; with the code that Node uses for that. */
 class Unreachable extends Error {
   readonly code = "ETIMEDOUT"
 }
 
-/** Whether the server of a URL accepts a connection, which is closed again. */
+/** Opens a connection to the server of a URL and closes it again. */
 export const reach = (server: string): Effect.Effect<void, Error> => {
   const { hostname, port, protocol } = new URL(server)
   const host = hostname.replace(/^\[|\]$/g, "")

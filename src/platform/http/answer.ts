@@ -1,6 +1,6 @@
 /**
- * From a raw HTTP answer or failure to the vocabulary of `Transport`: bodies, warnings, Retry-After, and one plain sentence
- * for what can go wrong with a connection. Pure. No body text of a successful answer ever enters an error: it may be a secret.
+ * Translates a raw HTTP response or failure into the types of `Transport`: body, warnings, Retry-After, and one plain sentence for each connection
+ * failure. Pure. No text of a successful response ever enters an error, because it may be a secret.
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
@@ -65,7 +65,7 @@ const warningsOf = (head: Head): ReadonlyArray<string> => {
 
 const none: ReadonlyArray<string> = []
 
-/** What ended an exchange before its answer did. The cause stays attached; the sentence says what it means for the user. */
+/** The error of an exchange that ended before its response did. The cause is attached, and the message says what it means for the user. */
 export const broken = (context: ApiError.Context, server: string, failure: Failure): ApiError.ApiError => {
   if (failure._tag === "NotStarted") return ApiError.leaderFenced(context)
   const { cause } = failure
@@ -76,7 +76,7 @@ export const broken = (context: ApiError.Context, server: string, failure: Failu
   })
 }
 
-/** A failed attempt on several addresses hides its reasons in `errors`. */
+/** An attempt on several addresses fails with an `AggregateError`, whose reasons are in `errors`. */
 const rootOf = (cause: unknown): { readonly code: string; readonly message: string } => {
   if (cause instanceof AggregateError && cause.errors.length > 0) return rootOf(cause.errors[0])
   if (!(cause instanceof Error)) return { code: "", message: String(cause) }

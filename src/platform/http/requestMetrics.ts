@@ -1,7 +1,7 @@
 /**
- * How many requests were answered how; and for those who want to know, how long they took and how large they were. Codes are the
- * server's, and it has few; a request without an answer counts as `<error>`. Labels have no paths and no names, so the number of series
- * is bounded. Source: client-go's tools/metrics.
+ * Counts requests by status code, and, if a setting enables it, measures their duration and size. Status codes come from the server, which uses
+ * few; a request without a response counts as `<error>`. No label contains a path or a name, so the number of series is bounded. Source:
+ * client-go's tools/metrics.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,10 +15,10 @@ const requests = Metric.counter("rest_client_requests_total", {
 
 const methods: ReadonlyArray<Method> = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
-/** Counts an answer with this code, or none. */
+/** Counts one request with the status code of its response, or without a response. */
 export type Count = (method: Method, code: number | undefined) => void
 
-/** Of one host; in the registry of whoever makes it, where others may count for the same host. */
+/** Counts for one host, in the metric registry of the caller; other transports to the same host share the series. */
 export const make = (host: string): Effect.Effect<Count> =>
   Effect.contextWith((context: Context.Context<never>) =>
     Effect.sync(() => {
@@ -74,11 +74,11 @@ export interface Detail {
   readonly resolved: (millis: number) => void
   readonly sent: (verb: Method, bytes: number) => void
   readonly received: (verb: Method, bytes: number) => void
-  /** Sent again, and answered with this code, or not at all. */
+  /** A request was sent again. The code is that of its response; undefined if there was none. */
   readonly repeated: (verb: Method, code: number | undefined) => void
 }
 
-/** What measures the requests to a host; undefined where they are not measured. */
+/** The measurements for a host; undefined if they are not enabled. */
 export const detail = (host: string): Effect.Effect<Detail | undefined> =>
   Effect.flatMap(Wanted, (isWanted) =>
     isWanted
@@ -89,7 +89,7 @@ export const detail = (host: string): Effect.Effect<Detail | undefined> =>
 const measuring = (host: string, context: Context.Context<never>): Detail => {
   const byVerb = (metric: Metric.Histogram<number>, factor: number) => {
     const series = new Map(methods.map((verb) => [verb, Metric.withAttributes(metric, { verb, host })] as const))
-    // A series is there from the start, so that its first observation is an increase.
+    // Series start at zero, so that the first observation counts as an increase.
     for (const one of series.values()) one.valueUnsafe(context)
     return (verb: Method, value: number) => series.get(verb)?.updateUnsafe(value * factor, context)
   }

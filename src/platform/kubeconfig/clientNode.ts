@@ -1,7 +1,7 @@
 /**
- * The only door to `@kubernetes/client-node`: its `KubeConfig`, which knows the ways in which a kubeconfig holds credentials (OIDC
- * among them; exec plugins are asked by `exec.ts`). Named imports, and loaded with `import()` when a kubeconfig is really used, because the package is
- * a thousand files. What it gets wrong is put right by its caller.
+ * The only module that loads `@kubernetes/client-node`. Its `KubeConfig` knows how a kubeconfig holds credentials, OIDC among them; `exec.ts` runs
+ * exec plugins. The package has a thousand files, so it is loaded with `import()` when a kubeconfig is used. `credentials.ts` corrects what it gets
+ * wrong.
  */
 import { KubeConfig } from "@kubernetes/client-node"
 
@@ -26,7 +26,7 @@ export interface User {
   readonly authProvider?: unknown
 }
 
-/** What `applyToHTTPSOptions` fills in; its `agent` is never used, because it keeps the first certificate for ever. */
+/** The fields that `applyToHTTPSOptions` sets. Its `agent` is not used, because it keeps the first certificate forever. */
 export interface Applied {
   headers?: Record<string, string>
   auth?: string
@@ -37,7 +37,7 @@ export interface Applied {
   rejectUnauthorized?: boolean
 }
 
-/** Each instance has its own cache of plugin credentials; a new one asks the plugin again. */
+/** Each instance caches the credentials of its plugin; a new instance runs the plugin again. */
 export const make = (cluster: Cluster, user: User): (() => Promise<Applied>) => {
   const config = new KubeConfig()
   config.loadFromClusterAndUser({ ...cluster }, user)

@@ -1,8 +1,8 @@
 /**
- * An `Endpoint` whose identity follows what is on disk and what plugins say. It stands around client-node's `KubeConfig` and
- * mends it: files are read again every ten seconds, tokens trimmed, one plugin runs at a time however many requests wait,
- * a 401 asks it again, and every failure is a sentence. A file that cannot be read during a rotation leaves the last good
- * identity in place; a plugin that fails does not, because its credentials may have been withdrawn.
+ * An `Endpoint` whose identity follows the files and the plugin of a kubeconfig. It wraps `KubeConfig` of client-node and corrects it: files are
+ * read again every ten seconds, tokens are trimmed, at most one plugin process runs however many requests wait, a 401 runs the plugin again, and
+ * every failure has a one-sentence message. If a file cannot be read during a rotation, the last good identity stays. If a plugin fails, it does
+ * not, because its credentials may have been withdrawn.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -19,23 +19,23 @@ export interface CredentialSource {
   readonly proxy: string | undefined
   readonly cluster: Cluster
   readonly user: User
-  /** Wins over a token in the user; read again, as service account tokens are replaced on disk. */
+  /** Takes precedence over the token of the user. Read again regularly, because service account tokens are rotated on disk. */
   readonly tokenFile: string | undefined
-  /** Impersonation. */
+  /** Headers for impersonation. */
   readonly headers: Headers
-  /** `fixed` never changes, `files` may change on disk, `plugin` is asked. */
+  /** `fixed` never changes; `files` may change on disk; `plugin` runs a plugin. */
   readonly kind: "fixed" | "files" | "plugin"
-  /** Undefined: client-node has all there is. */
+  /** Undefined: client-node provides the credentials. */
   readonly exec: Exec.Plugin | undefined
-  /** What to call the plugin in a message, and what its author says to do when it is missing. */
+  /** The name of the plugin for messages, and its install hint. */
   readonly plugin: { readonly name: string; readonly hint: string | undefined } | undefined
 }
 
-/** How long an identity from files or plugins is used without looking again. */
+/** How long an identity from files or plugins is used before it is read again. */
 const freshness = Duration.seconds(10)
-/** A plugin that takes longer is not going to answer. */
+/** A plugin that takes longer has failed. */
 const pluginTimeout = Duration.seconds(60)
-/** A server that keeps saying 401 must not start a plugin for every request. */
+/** The least time between two plugin runs, so that a server that always responds with 401 does not start one for every request. */
 const renewalInterval = Duration.seconds(5)
 
 export const make = (source: CredentialSource): Effect.Effect<Endpoint["Service"]> =>
@@ -46,7 +46,7 @@ export const make = (source: CredentialSource): Effect.Effect<Endpoint["Service"
     let current: { readonly identity: Identity; readonly readAt: bigint } | undefined
     let renewedAt: bigint | undefined
 
-    /** Reads, and keeps the old object when nothing is different, so that connections are kept too. */
+    /** Reads the credentials. If they have not changed, the old object is returned, so that its connections are kept. */
     const read = Effect.gen(function* () {
       const { make } = yield* Effect.promise(() => import("./clientNode.ts"))
       apply ??= make(source.cluster, source.user)
@@ -106,7 +106,7 @@ export const make = (source: CredentialSource): Effect.Effect<Endpoint["Service"
 const same = (a: Identity, b: Identity): boolean =>
   sameTls(a.tls, b.tls) && JSON.stringify(Redacted.value(a.headers)) === JSON.stringify(Redacted.value(b.headers))
 
-/** One that cannot be read as a time is none. */
+/** An expiry that cannot be parsed is ignored. */
 const hasExpired = (credential: Exec.Credential | undefined, now: number): boolean =>
   credential === undefined || (credential.expires !== undefined && Date.parse(credential.expires) <= now)
 
@@ -120,7 +120,7 @@ const obtain = Effect.fnUntraced(function* (
   return identityOf(source, applied, { token, credential })
 })
 
-/** In time, or not at all. */
+/** Fails if the plugin exceeds its timeout. */
 const answered = <A>(
   source: CredentialSource,
   asking: Effect.Effect<A, CredentialsError>
@@ -147,9 +147,9 @@ interface Further {
   readonly credential: Exec.Credential | undefined
 }
 
-/** What the kubeconfig has itself goes before what a plugin says. */
+/** Credentials in the kubeconfig take precedence over those of a plugin. */
 const identityOf = (source: CredentialSource, applied: Applied, { credential, token }: Further): Identity => {
-  // client-node does not trim: a token with a line break would not be a header.
+  // client-node does not trim tokens, and a line break is not allowed in a header.
   const authorization =
     token === undefined
       ? applied.auth === undefined
@@ -174,7 +174,7 @@ const bearer = (token: string | undefined): string | undefined =>
 
 const pluginName = (source: CredentialSource): string => source.plugin?.name ?? "the credentials provider"
 
-/** Never quotes what a plugin printed on stdout: that is where its token is. Its stderr is for people, first line only. */
+/** Never quotes the plugin's stdout, which contains the token. Of its stderr only the first line is quoted. */
 const explain = (source: CredentialSource, cause: unknown): CredentialsError => {
   const path = cause instanceof Error && "path" in cause && typeof cause.path === "string" ? cause.path : undefined
   const code = codeOf(cause)

@@ -1,12 +1,12 @@
 /**
- * A kubeconfig as data: merging the files of `KUBECONFIG`, choosing a context, and finding everything that is wrong before
- * anything is tried. Pure; every fault is one sentence that says what, where, and what to do. Source: client-go
- * tools/clientcmd (first file wins, relative paths belong to their file).
+ * A kubeconfig as data: merges the files of `KUBECONFIG`, selects a context, and finds all errors before a connection is tried. Pure. Each error is
+ * one sentence that says what is wrong, where, and what to do. Source: client-go tools/clientcmd (the first file wins, relative paths are relative
+ * to their file).
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 
-/** A kubeconfig, service account or plugin cannot be used as it is; the message is one sentence without secrets. */
+/** A kubeconfig, service account or plugin cannot be used; the message is one sentence without secrets. */
 export class KubeConfigError extends Data.TaggedError("KubeConfigError")<{ readonly message: string }> {}
 
 export type Dictionary = Readonly<Record<string, unknown>>
@@ -17,7 +17,7 @@ export interface KubeconfigFile {
   readonly content: Dictionary
 }
 
-/** The two entries that a context names, and the file that each was found in. */
+/** The cluster and user of a context, each with the file that defines it. */
 export interface Selected {
   readonly cluster: Entry
   /** Absent when the context names no user. */
@@ -41,7 +41,7 @@ const quote = (names: ReadonlyArray<string>): string =>
 export const isDictionary = (value: unknown): value is Dictionary =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** A text, or nothing for what is absent, empty or of another type. */
+/** The string of a key; undefined if it is absent, empty or of another type. */
 export const text = (content: Dictionary, key: string): string | undefined => {
   const value = content[key]
   return typeof value === "string" && value !== "" ? value : undefined
@@ -63,7 +63,7 @@ const entries = (sources: ReadonlyArray<KubeconfigFile>, list: string, inner: st
   return found
 }
 
-/** Follows the named context, or the current one, to its cluster and user. */
+/** Resolves the named context, or the current one, to its cluster and user. */
 export const select = (
   sources: ReadonlyArray<KubeconfigFile>,
   wanted: string | undefined
@@ -118,8 +118,8 @@ export const proxyOf = (cluster: Entry): Result.Result<string | undefined, KubeC
 }
 
 /**
- * The auth provider of a user, or what is wrong with it. Others than OIDC are gone from Kubernetes since 1.26; client-node still runs their
- * commands, and waits for them while it does nothing else.
+ * The auth provider of a user, or what is wrong with it. Kubernetes removed all providers but OIDC in 1.26. client-node still runs their commands,
+ * synchronously, so they are rejected here.
  */
 export const providerOf = ({ content, name, path }: Entry): Result.Result<Dictionary | undefined, KubeConfigError> => {
   const provider = content["auth-provider"]

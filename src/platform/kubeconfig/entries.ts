@@ -1,6 +1,6 @@
 /**
- * From the entries of a kubeconfig to what client-node and our credentials take: paths made absolute, empty fields left out, and
- * what client-node does not know added (token files, impersonation, `KUBERNETES_EXEC_INFO`). Pure; validation has been done.
+ * Translates the entries of a kubeconfig for client-node and `credentials.ts`: makes paths absolute, leaves empty fields out, and adds what
+ * client-node does not support (token files, impersonation, `KUBERNETES_EXEC_INFO`). Pure; the entries have been validated.
  */
 import { dirname, isAbsolute, join } from "node:path"
 import type { Headers } from "../../layers/Endpoint.ts"
@@ -9,7 +9,7 @@ import type * as Credentials from "./credentials.ts"
 import type * as Exec from "./exec.ts"
 import * as Document from "./document.ts"
 
-/** Everything that `credentials` needs to know of the chosen cluster and user. */
+/** Everything that `credentials.ts` needs of the selected cluster and user. */
 export const toSource = (
   { cluster, provider, user }: Document.Selected & { readonly provider: Document.Dictionary | undefined },
   { proxy, server }: Pick<Credentials.CredentialSource, "proxy" | "server">
@@ -44,7 +44,7 @@ const pathIn = (entry: Document.Entry | undefined, key: string): string | undefi
   return path === undefined || entry === undefined || isAbsolute(path) ? path : join(dirname(entry.path), path)
 }
 
-/** A field that is present, or nothing: client-node distinguishes. Data wins over a file, as in client-go. */
+/** One of the two fields, or none; client-node distinguishes absent from undefined. Inline data takes precedence over a file, as in client-go. */
 const either = <Key extends string>(
   entry: Document.Entry | undefined,
   [fileKey, dataKey]: readonly [string, string],
@@ -62,14 +62,14 @@ const clusterOf = (cluster: Document.Entry, server: string): Cluster => {
   return {
     name: "cluster",
     server,
-    // client-node refuses plain HTTP without this; there is nothing to verify then.
+    // client-node rejects plain HTTP without this flag. Over plain HTTP there is no certificate to verify.
     skipTLSVerify: cluster.content["insecure-skip-tls-verify"] === true || server.startsWith("http:"),
     ...(tlsServerName === undefined ? {} : { tlsServerName }),
     ...either(cluster, ["certificate-authority", "certificate-authority-data"], ["caFile", "caData"])
   }
 }
 
-/** Always there: without a user client-node ignores the certificate authority too. */
+/** Always an entry: without a user client-node ignores the certificate authority as well. */
 const userOf = (user: Document.Entry | undefined, authProvider: Document.Dictionary | undefined): User => {
   const plain = (key: string) => (user === undefined ? undefined : Document.text(user.content, key))
   const token = plain("token")
@@ -84,7 +84,7 @@ const userOf = (user: Document.Entry | undefined, authProvider: Document.Diction
   }
 }
 
-/** With `KUBERNETES_EXEC_INFO`; a command is relative to the kubeconfig. */
+/** Sets `KUBERNETES_EXEC_INFO`. A relative command is relative to the kubeconfig. */
 const execOf = (user: Document.Entry, exec: Readonly<Record<string, unknown>>, cluster: Cluster): Exec.Plugin => {
   const command = Document.text(exec, "command") ?? ""
   const info = {
@@ -118,7 +118,7 @@ const variablesOf = (env: unknown): Readonly<Record<string, string>> =>
       .map(({ name, value }) => [String(name), String(value)])
   )
 
-/** Source: kubernetes.io/docs/reference/access-authn-authz/user-impersonation. client-node knows the first only. */
+/** Source: kubernetes.io/docs/reference/access-authn-authz/user-impersonation. client-node supports `as` only. */
 const impersonation = (content: Readonly<Record<string, unknown>>): Headers => {
   const user = Document.text(content, "as")
   const uid = Document.text(content, "as-uid")

@@ -1,7 +1,7 @@
 /**
- * Asks an exec plugin for credentials: one process, in a group of its own so that what it has started ends with it, without input, and
- * with no more output than a credential needs. It does not outlive the question. client-node's own way leaves a plugin that hangs running, with
- * an input that never ends. Platform edge. Source: client.authentication.k8s.io/v1; client-go `plugin/pkg/client/auth/exec`.
+ * Runs an exec plugin for credentials: one process, in a process group of its own so that its children are killed with it, without stdin, and with
+ * a limit on its output. The process never outlives the request for credentials. client-node would leave a plugin that hangs running, with an open
+ * stdin. Source: client.authentication.k8s.io/v1; client-go `plugin/pkg/client/auth/exec`.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -9,10 +9,10 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { isDictionary, text } from "./document.ts"
 
 export interface Plugin {
-  /** A path, or a name to be looked for in `PATH`. */
+  /** A path, or a name that is searched in `PATH`. */
   readonly command: string
   readonly args: ReadonlyArray<string>
-  /** Beside the environment of this process. */
+  /** Added to the environment of this process. */
   readonly env: Readonly<Record<string, string>>
 }
 
@@ -22,14 +22,14 @@ export interface Credential {
   /** PEM. */
   readonly certificate: string | undefined
   readonly key: string | undefined
-  /** RFC 3339; undefined: it is good until the server says otherwise. */
+  /** RFC 3339. Undefined: valid until the server responds with 401. */
   readonly expires: string | undefined
 }
 
-/** Characters; a certificate with its key has a few thousand. */
+/** Limit of the output in characters; a certificate with its key has a few thousand. */
 const longest = 1024 * 1024
 
-/** `cause`: what the system or the plugin's standard error said; a `TypeError` or `SyntaxError` when it printed something else. */
+/** `cause`: the error of the operating system or the plugin's stderr; a `TypeError` or `SyntaxError` if its output is not an ExecCredential. */
 export class PluginError extends Data.TaggedError("PluginError")<{ readonly cause: unknown }> {}
 
 const failed = (cause: unknown): PluginError => new PluginError({ cause })
@@ -40,7 +40,7 @@ export const ask = (plugin: Plugin): Effect.Effect<Credential, PluginError> =>
 const outputOf = ({ args, command, env }: Plugin): Effect.Effect<string, PluginError> =>
   Effect.callback((resume) => {
     const child = spawn(command, args, {
-      // oxlint-disable-next-line node/no-process-env -- a plugin has the environment of whoever starts it, as with client-go
+      // oxlint-disable-next-line node/no-process-env -- a plugin inherits this process's environment, as in client-go
       env: { ...process.env, ...env },
       detached: true,
       stdio: ["ignore", "pipe", "pipe"]
@@ -57,14 +57,14 @@ const outputOf = ({ args, command, env }: Plugin): Effect.Effect<string, PluginE
       })
     }
     child.on("error", end)
-    // Not when it exits: what it has printed may still be on the way.
+    // On `close`, not on `exit`: its output may not have been read completely when it exits.
     child.on("close", (code) =>
       resume(code === 0 ? Effect.succeed(texts.stdout) : Effect.fail(failed(new Error(texts.stderr))))
     )
     return Effect.sync(() => kill(child))
   })
 
-/** Where there are no groups it is the plugin alone. */
+/** Kills the process group; on Windows, which has none, the plugin alone. */
 const kill = (child: ChildProcess): void => {
   child.stdout?.destroy()
   child.stderr?.destroy()

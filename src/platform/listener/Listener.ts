@@ -1,10 +1,10 @@
 /**
- * A small HTTP or HTTPS server for probes, metrics, debug pages and webhooks: it listens for as long as its scope is open, and lets
- * responses in flight finish within a limit. By default it allows GET and HEAD and bodies of a few bytes. It uses Node directly, as the
- * embedded API server does, so that an idle process loads one dependency less. Platform edge.
+ * A small HTTP or HTTPS server for probes, metrics, debug pages and webhooks. It listens for as long as its scope is open and lets responses in
+ * flight finish within a limit. By default it allows GET and HEAD, and bodies up to 1 KiB. It uses Node directly, so that an idle process does not
+ * load an HTTP library.
  */
 import * as Cause from "effect/Cause"
-import * as Data from "effect/Data"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -13,101 +13,69 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { ServerHttp2Stream } from "node:http2"
+import { hostname } from "node:os"
+import { connect } from "node:tls"
 import * as Shutdown from "../../layers/Shutdown.ts"
 import { type Address, format, isLoopback, isOwnName } from "../../layers/http/address.ts"
+import type { Certificate } from "../../layers/http/Certificates.ts"
+import * as Contract from "../../layers/http/Listener.ts"
 import { Bodies, type Body } from "./bodies.ts"
-import * as Door from "./server.ts"
-import { type HttpResponse, type HttpRequest, type Handler, notAllowed, text } from "../../layers/http/handler.ts"
-
-/** The server cannot listen; the message is one sentence for the user. */
-export class ListenError extends Data.TaggedError("ListenError")<{
-  readonly message: string
-  /** The address is in use. */
-  readonly isBusy: boolean
-}> {}
-
-/** PEM. */
-export interface Certificate {
-  readonly cert: string
-  readonly key: Redacted.Redacted
-  /** Authorities of client certificates. Absent: clients need no certificate. */
-  readonly clientAuthorities?: string | undefined
-}
-
-export interface Options {
-  /** For messages: `metrics`. */
-  readonly name: string
-  /** The setting to change when the address cannot be had. */
-  readonly setting: string
-  /** What that setting is for there to be no server. Default 0. */
-  readonly off?: string | undefined
-  readonly address: Address
-  /** Present: HTTPS. */
-  readonly certificate?: Certificate | undefined
-  /** With HTTPS, HTTP/2 as well for those who ask for it. Default false. */
-  readonly http2?: boolean | undefined
-  /** Further ones than GET and HEAD. */
-  readonly methods?: ReadonlyArray<string> | undefined
-  /** Bytes of a body; what is longer the handler gets as a 413. Default 1 KiB: most bodies are one word. */
-  readonly bodyLimit?: number | undefined
-  /** How long closing waits for answers under way, and no longer than a stop has time for them. Default 2 seconds. */
-  readonly drainLimit?: Duration.Input | undefined
-  readonly handle: Handler
-}
-
-export interface Listening {
-  readonly port: number
-  /** Which handshakes use from now on; connections that are open keep theirs. No effect without TLS. */
-  readonly replaceUnsafe: (certificate: Certificate) => void
-}
+import * as CertificateFiles from "./certificateFiles.ts"
+import * as HttpServer from "./server.ts"
+import { type HttpResponse, type HttpRequest, notAllowed, text } from "../../layers/http/handler.ts"
 
 const defaults = { bodyLimit: 1024, drainLimit: 2000 }
+
+type Options = Contract.Options
 
 export const listen = Effect.fnUntraced(function* (options: Options) {
   const fibers = yield* FiberSet.make<void>()
   const fork = yield* FiberSet.runtime(fibers)()
   const tls = options.certificate === undefined ? undefined : tlsOf(options.certificate)
-  const door = yield* Effect.promise(() => Door.make(tls, options.http2 === true))
+  const httpServer = yield* Effect.promise(() => HttpServer.make(tls, options.http2 === true))
   const bodies = new Bodies()
-  door.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+  httpServer.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const body = bodies.make(nextPart(request), options.bodyLimit ?? defaults.bodyLimit)
     const fiber = fork(Effect.ensuring(reply(options, { request, response, body }), Effect.sync(body.releaseUnsafe)))
     response.once("close", () => fiber.interruptUnsafe())
   })
-  yield* Effect.addFinalizer(() => shutdown(door, fibers, drainLimit(options)))
-  const port = yield* bind(door.server, options)
-  const listening: Listening = {
+  yield* Effect.addFinalizer(() => shutdown(httpServer, fibers, drainLimit(options)))
+  const port = yield* bind(httpServer.server, options)
+  const listening: Contract.Listening = {
     port,
-    replaceUnsafe: (certificate) => door.renew(tlsOf(certificate))
+    replaceUnsafe: (certificate) => httpServer.renew(tlsOf(certificate))
   }
   return listening
 })
 
-const tlsOf = ({ cert, clientAuthorities, key }: Certificate): Door.Tls => ({
+const tlsOf = ({ cert, clientAuthorities, key }: Certificate): HttpServer.Tls => ({
   cert,
   key: Redacted.value(key),
   minVersion: "TLSv1.2",
   ...(clientAuthorities === undefined ? {} : { ca: clientAuthorities, requestCert: true })
 })
 
-const bind = (server: Door.Door["server"], options: Options): Effect.Effect<number, ListenError> =>
-  Effect.callback<number, ListenError>((resume) => {
+const bind = (server: HttpServer.HttpServer["server"], options: Options): Effect.Effect<number, Contract.ListenError> =>
+  Effect.callback<number, Contract.ListenError>((resume) => {
     const { host, port } = options.address
     const onError = (error: NodeJS.ErrnoException): void => resume(Effect.fail(listenError(options, error)))
     server.once("error", onError)
     server.listen({ host, port, exclusive: true }, () => {
       server.off("error", onError)
-      // A failing accept (no file descriptors left) costs that one connection, not the process.
+      // A failed accept, for example without free file descriptors, loses that one connection and not the process.
       server.on("error", () => undefined)
       const address = server.address()
       resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : port))
     })
   })
 
-const listenError = ({ address, name, off = "0", setting }: Options, error: NodeJS.ErrnoException): ListenError => {
+const listenError = (
+  { address, name, off = "0", setting }: Options,
+  error: NodeJS.ErrnoException
+): Contract.ListenError => {
   const isBusy = error.code === "EADDRINUSE"
   const why = isBusy ? "it is already in use" : error.message
-  return new ListenError({
+  return new Contract.ListenError({
     isBusy,
     message: `cannot serve ${name} on ${format(address)}: ${why}; choose another address with --${setting}, or ${off} for none`
   })
@@ -119,7 +87,7 @@ interface Call {
   readonly body: Body
 }
 
-/** Never fails: an error is a response, or a closed connection. */
+/** Never fails: after an error the client gets a 500, or the connection is closed. */
 const reply = (options: Options, call: Call): Effect.Effect<void> =>
   Effect.suspend(() => {
     const parsed = read(call, options)
@@ -129,11 +97,14 @@ const reply = (options: Options, call: Call): Effect.Effect<void> =>
     Effect.catchCause((cause) => fail(options, call.response, cause))
   )
 
-/** Over HTTPS certificates prevent this: a page has no certificate for another's name. */
+/**
+ * Whether a web page of another site sent the request (DNS rebinding, CSRF). Over HTTPS the certificate prevents it, because such a page uses
+ * another host name.
+ */
 const isForeign = ({ headers, socket }: IncomingMessage, { address, certificate }: Options): boolean => {
   if (certificate !== undefined || !isLoopback(socket.localAddress)) return false
   const { host, "sec-fetch-site": site } = headers
-  // Browsers send the site of the page: a request from another site does harm even if the page cannot read the response.
+  // Browsers send `sec-fetch-site`. A cross-site request may do harm even if the page cannot read the response.
   if (typeof site === "string" && site !== "none" && site !== "same-origin") return true
   return host !== undefined && !isOwnName(host, address.host)
 }
@@ -169,7 +140,7 @@ const nextPart = (request: IncomingMessage): Effect.Effect<Uint8Array | undefine
     const look = (): void => {
       const part: Buffer | null = request.read()
       if (part === null && !request.readableEnded) return
-      // At once: what a second call of read would return would be lost.
+      // The listeners are removed at once: a part that a second call of `read` returned would be lost.
       ignore()
       resume(Effect.succeed(part ?? undefined))
     }
@@ -199,7 +170,7 @@ const write = ({ request, response }: Call, result: HttpResponse): Effect.Effect
     )
   })
 
-/** Headers that refuse the rest of a body; without them Node would read it for as long as the client sends. */
+/** Headers that reject the rest of a body. Without them Node would read it for as long as the client sends. */
 const refuseTheRest = (request: IncomingMessage): Readonly<Record<string, string>> => {
   if (request.readableEnded) return {}
   const stream = "stream" in request ? (request.stream as ServerHttp2Stream) : undefined
@@ -232,24 +203,62 @@ const fail = ({ name }: Options, response: ServerResponse, cause: Cause.Cause<un
   )
 }
 
-/** Milliseconds. What a stop does after all else keeps its time. */
+/** Milliseconds. A shutdown leaves enough of its time for the steps after this one. */
 const drainLimit = (options: Options): Effect.Effect<number> =>
   options.drainLimit === undefined
     ? Effect.succeed(defaults.drainLimit)
     : Shutdown.atMost("flush", Duration.toMillis(options.drainLimit))
 
-/** In this order: no new connections, answers under way finish within the limit, connections close. */
+/** Accepts no new connections, lets responses in flight finish within the limit, then closes all connections. */
 const shutdown = Effect.fnUntraced(function* (
-  door: Door.Door,
+  httpServer: HttpServer.HttpServer,
   fibers: FiberSet.FiberSet<void>,
   drainLimit: Effect.Effect<number>
 ) {
-  const closed = Latch.makeUnsafe(!door.server.listening)
-  if (door.server.listening) door.server.close(() => closed.openUnsafe())
+  const closed = Latch.makeUnsafe(!httpServer.server.listening)
+  if (httpServer.server.listening) httpServer.server.close(() => closed.openUnsafe())
   yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), yield* drainLimit)
-  door.closeIdle()
+  httpServer.closeIdle()
   yield* Effect.timeoutOption(closed.await, "500 millis")
-  door.closeAll()
+  httpServer.closeAll()
   yield* FiberSet.clear(fibers)
   yield* closed.await
+})
+
+/** Milliseconds; the next probe tries again. */
+const handshakeTimeout = 2000
+
+const handshake = ({ host, port }: Address): Effect.Effect<string, Contract.HandshakeError> =>
+  Effect.callback((resume) => {
+    const socket = connect({ host: reachable(host), port, rejectUnauthorized: false, timeout: handshakeTimeout })
+    const fail = (message: string): void => {
+      socket.destroy()
+      resume(Effect.fail(new Contract.HandshakeError({ message })))
+    }
+    socket.once("secureConnect", () => {
+      const validTo = socket.getPeerX509Certificate()?.validTo ?? ""
+      socket.destroy()
+      resume(Effect.succeed(validTo))
+    })
+    socket.once("error", (error) => fail(error.message))
+    socket.once("timeout", () => fail("a handshake takes too long"))
+    return Effect.sync(() => void socket.destroy())
+  })
+
+/** A host that connects to a server on this machine, also where the server listens on all addresses. */
+const reachable = (host: string | undefined): string =>
+  host === undefined || host === "0.0.0.0" || host === "::" ? "localhost" : host
+
+/** The certificate library is loaded only here, because it is large. */
+const selfSigned = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+  Effect.promise(async () => (await import("./signing.ts")).temporary(hostname(), now))
+)
+
+export const listener = Contract.Listener.of({
+  listen,
+  readFiles: CertificateFiles.read,
+  followFiles: CertificateFiles.follow,
+  preset: CertificateFiles.preset,
+  selfSigned,
+  handshake
 })

@@ -1,7 +1,7 @@
 /**
- * Bodies of requests, from their first byte until the request has been answered. A body has five seconds to arrive, and all bodies together
- * have one budget of bytes, so that clients that send slowly hold neither the handlers nor the memory. Where the budget is used up, bodies that
- * have been on their way for a second make room, the oldest first: a client of usual speed is never among them. Pure.
+ * Request bodies, from their first byte until the response. A body must arrive within five seconds, and all bodies of a server share one budget of
+ * bytes, so that slow clients exhaust neither handlers nor memory. When the budget is used up, bodies that have been arriving for more than a
+ * second are dropped, the oldest first; a body at normal speed is never among them. Pure.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -9,16 +9,16 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
-/** A body that is not taken: the status and the text of the answer. */
+/** A rejected body: the status and the text of the response. */
 export class BodyError extends Data.TaggedError("BodyError")<{
   readonly status: 408 | 413 | 503
   readonly message: string
 }> {}
 
-/** Bytes of all bodies that arrive or are in use. */
+/** Bytes of all bodies that are arriving or in use. */
 const budget = 32 * 1024 * 1024
 
-/** Bytes of each body that are not counted, as many as wait in a connection anyway: a body of the usual size never waits for room. */
+/** The first bytes of each body are not counted, because socket buffers hold as many anyway: a body of usual size never waits for the budget. */
 const free = 64 * 1024
 
 const arrivalTimeout = Duration.seconds(5)
@@ -30,9 +30,9 @@ const slow = new BodyError({ status: 408, message: "the body has not arrived in 
 const crowded = new BodyError({ status: 503, message: "the body made room for others, because it arrived slowly" })
 
 export interface Body {
-  /** The parts of it, read when it runs, once. */
+  /** Reads the parts of the body; may run only once. */
   readonly parts: Effect.Effect<ReadonlyArray<Uint8Array>, BodyError>
-  /** The request has been answered, or abandoned. */
+  /** Frees its share of the budget, after the response or an abort. */
   readonly releaseUnsafe: () => void
 }
 
@@ -40,21 +40,21 @@ interface Reader {
   /** Milliseconds of the monotonic clock. */
   readonly since: number
   readonly dropped: Deferred.Deferred<never, BodyError>
-  /** Bytes of the budget. */
+  /** Its share of the budget in bytes. */
   held: number
   hasArrived: boolean
 }
 
 /** The bodies of one server. */
 export class Bodies {
-  /** The sum of what is held; never more than the budget. */
+  /** The sum of all shares; never more than the budget. */
   private used = 0
-  /** In the order in which they began; one that was dropped is not here any more. */
+  /** Ordered by the time at which they began; a dropped body is removed. */
   private readonly readers = new Set<Reader>()
-  /** Wake those that wait for room. */
+  /** Callbacks that resume readers that wait for the budget. */
   private readonly waiting = new Set<() => void>()
 
-  /** `next`: the next part of it, undefined at its end. */
+  /** `next`: reads the next part, undefined at the end. */
   make(next: Effect.Effect<Uint8Array | undefined>, limit: number): Body {
     let own: Reader | undefined
     const parts = Effect.map(now, (since) => {
@@ -82,7 +82,7 @@ export class Bodies {
           yield* this.take(reader, size - free - reader.held)
           parts.push(part)
         } else {
-          // It is read to its end all the same, so that the client gets the answer, but not kept.
+          // The rest is read, so that the client gets the response, but not kept.
           parts.length = 0
           this.give(reader)
         }
@@ -93,7 +93,7 @@ export class Bodies {
     })
   }
 
-  /** Waits for as long as there is no room. */
+  /** Waits until the budget has room. */
   private take(reader: Reader, bytes: number): Effect.Effect<void> {
     if (bytes <= 0) return Effect.void
     return Effect.flatMap(now, (now) => {
@@ -101,7 +101,7 @@ export class Bodies {
         if (this.used + bytes <= budget || now - other.since < grace) break
         if (other !== reader && !other.hasArrived) this.drop(other)
       }
-      // One that was dropped takes nothing any more; it ends in a moment.
+      // A dropped reader takes nothing more; it is about to be interrupted.
       if (!this.readers.has(reader)) return Effect.never
       if (this.used + bytes > budget) return Effect.andThen(this.room, this.take(reader, bytes))
       this.used += bytes
@@ -110,7 +110,7 @@ export class Bodies {
     })
   }
 
-  /** Bytes may have been released, or a body may be slow by now. */
+  /** Resumes when bytes were released, or after `grace`, when a body may have become slow. */
   private readonly room: Effect.Effect<void> = Effect.raceFirst(
     Effect.callback((resume) => {
       const wake = (): void => resume(Effect.void)

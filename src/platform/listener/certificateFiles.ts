@@ -1,11 +1,10 @@
 /**
- * A server's certificate from files that another program renews: read at the start, at each change in their directory and every ten
- * seconds, because not every file system reports changes; replaced when the content has changed, so swapped links, as of mounted Secrets,
- * are noticed. A pair that cannot be read, or does not match because only half of it has been replaced yet, changes nothing: the last one
- * stays. Platform edge. Source: controller-runtime: pkg/certwatcher.
+ * A server's certificate from files that another program renews. They are read at the start, after each change in their directory, and every ten
+ * seconds, because not every file system reports changes. The content is compared, so the swapped symbolic links of mounted Secrets are noticed. A
+ * pair that cannot be read, or does not match because only one file has been replaced so far, changes nothing. Source: controller-runtime:
+ * pkg/certwatcher.
  */
 import * as Clock from "effect/Clock"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Metric from "effect/Metric"
@@ -16,33 +15,20 @@ import { type FSWatcher, watch } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import { createSecureContext } from "node:tls"
-import type { Certificate } from "./Listener.ts"
-
-/** The certificate cannot be used; the message is one sentence that names the file. */
-export class CertificateError extends Data.TaggedError("CertificateError")<{ readonly message: string }> {}
-
-export interface Files {
-  readonly directory: string
-  /** Names of the files in it, or absolute paths. */
-  readonly cert: string
-  readonly key: string
-  /** Of those whose certificates clients must show; absent: clients need not show any. */
-  readonly clientAuthorities?: string | undefined
-  /** One whose time has not come or is over is refused like one that cannot be read. Default false. */
-  readonly mustBeValid?: boolean | undefined
-}
+import type { Certificate } from "../../layers/http/Certificates.ts"
+import { CertificateError, type CertificateFiles as Files } from "../../layers/http/Listener.ts"
 
 const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
 
 const reads = counter("certwatcher_read_certificate_total", "Times that a server's certificate was read from its files")
 const errors = counter("certwatcher_read_certificate_errors_total", "Times that it could not be, or was no pair")
 
-/** Shows the series before there is anything to count. */
+/** Starts the series at zero. */
 export const preset: Effect.Effect<void> = Effect.andThen(Metric.update(reads, 0), Metric.update(errors, 0))
 
 const interval = "10 seconds"
 
-/** Reads the pair and makes sure that it is one. */
+/** Reads the pair and checks that the key belongs to the certificate. */
 export const read = (files: Files): Effect.Effect<Certificate, CertificateError> =>
   Metric.update(reads, 1).pipe(
     Effect.andThen(Clock.currentTimeMillis),
@@ -73,7 +59,7 @@ const load = async (files: Files, now: number): Promise<Certificate> => {
 
 const explain = ({ cert, directory, key }: Files, error: unknown): string => {
   const said = error instanceof Error ? error.message : String(error)
-  // As OpenSSL has it.
+  // The message of OpenSSL.
   const why = said.includes("key values mismatch") ? `${key} is not the key of ${cert}` : said
   return `cannot use ${cert} and ${key} in ${directory} as a server's certificate and key: ${why}`
 }
@@ -90,7 +76,7 @@ export const follow = (
     const found = yield* Effect.result(read(files))
     if (found._tag === "Failure") {
       const { message } = found.failure
-      if (message !== last) yield* Effect.logWarning(`${message}; going on with the one before`)
+      if (message !== last) yield* Effect.logWarning(`${message}; keeping the previous one`)
       last = message
       return
     }
@@ -103,13 +89,13 @@ export const follow = (
   return Effect.gen(function* () {
     const happened = yield* watching(files.directory)
     const wait = Effect.raceFirst(happened.await, Effect.sleep(interval))
-    // Closed before the read: a change during it causes another read.
+    // The latch is closed before the read, so that a change during the read causes another one.
     const once = wait.pipe(Effect.andThen(Effect.sync(() => happened.closeUnsafe())), Effect.andThen(look))
     yield* Effect.forkScoped(Effect.forever(once))
   })
 }
 
-/** Opens when something has happened in the directory; never where it cannot be watched. */
+/** Opens after a change in the directory; never opens if the directory cannot be watched. */
 const watching = (directory: string): Effect.Effect<Latch.Latch, never, Scope.Scope> =>
   Effect.gen(function* () {
     const happened = Latch.makeUnsafe(false)
@@ -123,7 +109,7 @@ const watching = (directory: string): Effect.Effect<Latch.Latch, never, Scope.Sc
 const watcherOf = (directory: string, tell: () => void): FSWatcher | undefined => {
   try {
     const watcher = watch(directory, { persistent: false }, tell)
-    // The directory is gone, or there are too many watches: the interval remains.
+    // The directory was removed, or there are too many watches: the interval remains.
     return watcher.on("error", () => watcher.close())
   } catch {
     return undefined

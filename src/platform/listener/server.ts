@@ -1,7 +1,6 @@
 /**
- * The three servers that the platform has - HTTP/1.1, the same over TLS, and HTTP/2 over TLS with a way back to HTTP/1.1 - as one
- * thing: requests come as events, connections can be closed, the certificate exchanged. HTTP/2 is loaded only when a setting
- * wants it. Knows nothing of responses. Platform edge.
+ * One interface for Node's three servers: HTTP/1.1, HTTP/1.1 over TLS, and HTTP/2 over TLS with a fallback to HTTP/1.1. Requests arrive as events,
+ * connections can be closed, and the certificate can be replaced. HTTP/2 is loaded only if a setting enables it. Responses are written elsewhere.
  */
 import { createServer, type Server } from "node:http"
 import { createServer as createSecureServer } from "node:https"
@@ -13,38 +12,39 @@ export interface Tls {
   readonly cert: string
   readonly key: string
   readonly minVersion: "TLSv1.2"
-  /** Of clients; without it they need not show anything. */
+  /** Authorities of client certificates. Absent: clients need no certificate. */
   readonly ca?: string
   readonly requestCert?: boolean
 }
 
-export interface Door {
-  /** Its `request` events have the requests and responses of node:http, whichever the protocol. */
+export interface HttpServer {
+  /** Its `request` events carry the request and response objects of node:http, for HTTP/2 as well. */
   readonly server: NetServer
   /** Closes connections without a request in flight. */
   readonly closeIdle: () => void
   readonly closeAll: () => void
-  /** For handshakes from now on; no effect without TLS. */
+  /** Sets the certificate for new handshakes; no effect without TLS. */
   readonly renew: (tls: Tls) => void
 }
 
 /**
- * Milliseconds: for a handshake, for the head of a request, for all of it, between two on one connection, and how often it is looked who is
- * late. Bodies have a limit of their own, which is part of the third.
+ * Milliseconds: for a handshake, for the headers of a request, for a whole request, for an idle connection, and between two checks for late
+ * clients. Bodies have a shorter limit of their own, in `bodies.ts`.
  */
 const limits = { handshake: 10_000, head: 10_000, request: 20_000, idle: 90_000, look: 5000 }
 
-const looking = { connectionsCheckingInterval: limits.look }
-const handshakes = { handshakeTimeout: limits.handshake, ...looking }
+const connectionChecks = { connectionsCheckingInterval: limits.look }
+const handshakes = { handshakeTimeout: limits.handshake, ...connectionChecks }
 
-export const make = async (tls: Tls | undefined, http2: boolean): Promise<Door> => {
-  if (tls === undefined) return classic(createServer(looking), () => undefined)
-  if (http2) return modern((await import("node:http2")).createSecureServer({ ...tls, ...handshakes, ...modernOptions }))
+export const make = async (tls: Tls | undefined, http2: boolean): Promise<HttpServer> => {
+  if (tls === undefined) return http1Server(createServer(connectionChecks), () => undefined)
+  if (http2)
+    return http2Server((await import("node:http2")).createSecureServer({ ...tls, ...handshakes, ...http2Options }))
   const server = createSecureServer({ ...tls, ...handshakes })
-  return classic(server, (tls) => server.setSecureContext(tls))
+  return http1Server(server, (tls) => server.setSecureContext(tls))
 }
 
-const classic = (server: Server, renew: Door["renew"]): Door => {
+const http1Server = (server: Server, renew: HttpServer["renew"]): HttpServer => {
   server.headersTimeout = limits.head
   server.requestTimeout = limits.request
   server.keepAliveTimeout = limits.idle
@@ -56,18 +56,18 @@ const classic = (server: Server, renew: Door["renew"]): Door => {
   }
 }
 
-/** One connection carries many requests: so many at once, and so many megabytes of memory. */
-const modernOptions = { allowHTTP1: true, maxSessionMemory: 1, settings: { maxConcurrentStreams: 64 } }
+/** Limits of one connection: concurrent requests, and megabytes of memory. */
+const http2Options = { allowHTTP1: true, maxSessionMemory: 1, settings: { maxConcurrentStreams: 64 } }
 
-const modern = (server: Http2SecureServer): Door => {
-  // Those who speak HTTP/1.1 are held to the same; the platform's types do not know that they can be.
+const http2Server = (server: Http2SecureServer): HttpServer => {
+  // The fallback to HTTP/1.1 gets the same limits; the types of Node do not declare these properties.
   Object.assign(server, { headersTimeout: limits.head, requestTimeout: limits.request, keepAliveTimeout: limits.idle })
   const sessions = new Set<ServerHttp2Session>()
   const sockets = new Set<TLSSocket>()
   server.on("session", (session) => {
     sessions.add(session)
     session.setTimeout(limits.idle, () => session.close())
-    // A peer that breaks the rules loses its connection, and nothing else happens.
+    // A client that violates the protocol loses its connection only.
     session.on("error", () => session.destroy())
     session.once("close", () => sessions.delete(session))
   })

@@ -1,7 +1,7 @@
 /**
- * Makes keys and certificates: for servers, signed by themselves or by an authority, and authorities. Keys and serial numbers come from the
- * platform's CSPRNG on purpose: secrets must not follow a seed. A module of its own because the certificate library is loaded
- * with it. Platform edge. Source: RFC 5280.
+ * Creates keys and certificates: self-signed servers, servers signed by an authority, and authorities. Keys and serial numbers come from the
+ * platform's CSPRNG and never from Effect's `Random`, because secrets must not follow a seed. This module loads the certificate library, so it is
+ * loaded lazily. Source: RFC 5280.
  */
 import {
   AuthorityKeyIdentifierExtension,
@@ -19,26 +19,13 @@ import {
 import * as Redacted from "effect/Redacted"
 import { createPrivateKey, randomBytes, webcrypto } from "node:crypto"
 import { isIP } from "node:net"
-import type { Certificate } from "./Listener.ts"
-
-export interface Subject {
-  /** Common name. */
-  readonly name: string
-  /** Milliseconds of the wall clock. */
-  readonly notBefore: number
-  readonly notAfter: number
-}
-
-export interface ServerSubject extends Subject {
-  /** Names and addresses that clients reach it by. */
-  readonly hosts: ReadonlyArray<string>
-}
+import type { Certificate, ServerSubject, Subject } from "../../layers/http/Certificates.ts"
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" }
 
 const crypto: Crypto = webcrypto
 
-/** A server's certificate that no client trusts. */
+/** A self-signed server's certificate, which no client trusts. */
 const selfSigned = async (subject: ServerSubject): Promise<Certificate> => {
   const keys = await newKeys()
   const certificate = await X509CertificateGenerator.createSelfSigned(
@@ -51,8 +38,8 @@ const selfSigned = async (subject: ServerSubject): Promise<Certificate> => {
 const hour = 3_600_000
 
 /**
- * For a server that was given no certificate: for this host and for loopback, kept only in memory. It hides traffic from listeners and proves
- * nothing. Valid from an hour before `now` (milliseconds) for ten years: nothing trusts it, so nothing is won by its end.
+ * For a server without a configured certificate: valid for this host and loopback, and kept in memory only. It encrypts and does not authenticate.
+ * Valid for ten years from an hour before `now` (milliseconds), since no client trusts it anyway.
  */
 export const temporary = (host: string, now: number): Promise<Certificate> =>
   selfSigned({
@@ -93,7 +80,7 @@ export const signed = async (by: Certificate, subject: ServerSubject): Promise<C
       signingKey: await signingKey(by.key),
       extensions: [
         ...forServers(subject),
-        // Successive authorities have one name: the key identifier shows a client which of them has signed.
+        // All authorities have the same name: the key identifier shows which one signed.
         await AuthorityKeyIdentifierExtension.create(issuer.publicKey, false, crypto)
       ]
     },

@@ -1,10 +1,10 @@
 /**
- * The queue between triggers and workers: keys in, keys out, nothing else. A key is in it at most once, queued or
- * in flight with one worker, and an add made while it is in flight is remembered until `done`. Higher priorities come
- * first, equals in the order in which they became ready; delays and per-key backoff keep the earliest due time. The rules
- * are in `queueState.ts`; this file gives them a clock, one timer fiber for all delays, and takers that can wait.
+ * The queue between triggers and workers. A key is in it at most once, queued or in flight with one worker; an add while it is in flight
+ * is remembered until `done`. Keys with a higher priority come first, equals in the order in which they became ready; of several delays
+ * of a key the earliest due time counts. The rules are in `queueState.ts`; this file adds a clock, one timer fiber for all delays, and
+ * consumers that can wait.
  *
- * It lives in a Scope; when that closes, the queue is shut down. It is not for events: two adds of a key are one.
+ * It lives in a Scope; when that closes, the queue is shut down. It is not for events, because several adds of a key are one.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -27,60 +27,60 @@ export const LOW = -100
 
 /** Settings of a queue. */
 export interface Options {
-  /** Labels logs. */
+  /** The name of the queue in logs. */
   readonly name?: string | undefined
   /** Delay after the n-th failure in a row: `base × 2^n` up to `max`. Default 5 ms up to 1000 s. */
   readonly backoff?: Partial<Backoff.Options> | undefined
-  /** A bucket that all retries share: a retry waits for its key's backoff or for its token, whichever is later. None by default. */
+  /** A token bucket that all retries share: a retry waits for its key's backoff and for a token, whichever is later. Default: none. */
   readonly bucket?: TokenBucket.Options | undefined
   /**
-   * Keys below priority 0 gain `levels` for each `interval` they wait, up to 0. Default 20 levels per 30 s; `"off"` lets
-   * them starve, as in Go.
+   * Keys below priority 0 gain `levels` of priority for each `interval` that they wait, up to 0. Default: 20 levels per 30 s. With `"off"`
+   * they may starve, as in controller-runtime.
    */
   readonly aging?: { readonly levels: number; readonly interval: Duration.Input } | "off" | undefined
-  /** Default true. False: keys come in the order in which they became ready, whatever their priority. */
+  /** Default true. False: keys are handed out in the order in which they became ready, whatever their priority. */
   readonly prioritizes?: boolean | undefined
-  /** Where it is counted; nowhere by default. */
+  /** The metrics of the queue. Default: none. */
   readonly metrics?: QueueMetrics | undefined
 }
 
-/** How a key is asked for. */
+/** How a key is added. */
 export interface AddOptions {
-  /** Default 0; {@link LOW} is -100. A key that is asked for twice keeps the higher one. */
+  /** Default 0; {@link LOW} is -100. A key that is added twice keeps the higher priority. */
   readonly priority?: number | undefined
-  /** Not before this has passed. A key that is asked for twice keeps the earlier time. */
+  /** The delay. A key that is added twice keeps the earlier time. */
   readonly after?: Duration.Input | undefined
-  /** Counts a failure and waits for the key's backoff; together with `after` the shorter of the two. */
+  /** Counts a failure and delays the key by its backoff; with `after`, by the shorter of the two. */
   readonly rateLimited?: boolean | undefined
 }
 
-/** The queue in numbers, as they are at this moment. */
+/** The sizes of the queue at this moment. */
 export interface Stats {
   /** Keys that could be taken now. */
   readonly ready: number
   /** Keys that wait for their time. */
   readonly waiting: number
-  /** Keys in the hands of workers, parked ones included. */
+  /** Keys in flight, including those that the loop has parked. */
   readonly processing: number
-  /** Keys with failures that were not forgotten. */
+  /** Keys with failures since their last `forget`. */
   readonly failing: number
-  /** Since the start: keys queued anew, and adds with a delay. */
+  /** Since the start: keys that were added and not merged with a queued one, and adds with a delay. */
   readonly adds: number
   /** Since the start: adds with a delay. */
   readonly retries: number
 }
 
-/** A queue of keys, each in it once and in the hands of one worker at most. */
+/** A queue of keys, each in it once and in flight with at most one worker. */
 export interface KeyedQueue<K extends string = string> {
-  /** Labels logs; "queue" unless given. */
+  /** The name of the queue in logs. Default "queue". */
   readonly name: string
-  /** Asks for a key. For synchronous callers: never suspends, never runs a worker. Ignored after shutdown. */
+  /** Adds a key. For synchronous callers: never suspends, never runs a worker. Ignored after shutdown. */
   readonly addUnsafe: (key: K, priority?: number) => void
   /** `addUnsafe` for many keys. */
   readonly addAllUnsafe: (keys: Iterable<K>, priority?: number) => void
-  /** `add` for synchronous callers. The delay in milliseconds, or nothing if the queue is shut down. */
+  /** `add` for synchronous callers. Returns the delay in milliseconds, or undefined if the queue is shut down. */
   readonly addWithUnsafe: (key: K, options: AddOptions) => number | undefined
-  /** Asks for a key. Ignored after shutdown. */
+  /** Adds a key. Ignored after shutdown. */
   readonly add: (key: K, options?: AddOptions) => Effect.Effect<void>
   /** Resets the key's backoff. */
   readonly forget: (key: K) => Effect.Effect<void>
@@ -88,52 +88,50 @@ export interface KeyedQueue<K extends string = string> {
   readonly forgetUnsafe: (key: K) => void
   /** Failures of the key since the last `forget`. */
   readonly failures: (key: K) => number
-  /** The priority the key is queued with or was handed out with. */
+  /** The priority with which the key is queued, or was handed out. */
   readonly priority: (key: K) => number | undefined
   /**
-   * Waits for a key; it is then in flight until `done`. Fails with `Done` after shutdown. A taker that is interrupted while it
-   * waits takes nothing. The guarantee ends where `take` returns: use `process`, or take inside an uninterruptible
-   * region, if the fiber can be interrupted before it calls `done`.
+   * Waits for a key; it is then in flight until `done`. Fails with `Done` after shutdown. A consumer that is interrupted while it waits
+   * takes no key. If the fiber can be interrupted between `take` and `done`, use `process`, or an uninterruptible region.
    */
   readonly take: Effect.Effect<K, Cause.Done>
-  /** The next key, if one is ready. `at`: what the monotonic clock says, in milliseconds, for a caller who has just looked. */
+  /** The next key, if one is ready. `at`: the monotonic time in milliseconds, for a caller that has just read it. */
   readonly takeUnsafe: (at?: number) => K | undefined
-  /** The worker is through with the key; one that was asked for meanwhile is ready again. */
+  /** Ends the processing of the key; if it was added meanwhile, it is queued again. */
   readonly done: (key: K) => Effect.Effect<void>
   /** `done` for synchronous callers. */
   readonly doneUnsafe: (key: K) => void
-  /** Hands a key back that was not worked on: it is ready again behind its equals, even while draining. */
+  /** Returns a key that was not processed: it is ready again, behind keys of its priority, even while draining. */
   readonly releaseUnsafe: (key: K) => void
   /**
-   * Remembers the span of what has just asked for a key, until the run that answers it claims it. For traces only: without them nothing
-   * is kept.
+   * Remembers the span that has just added a key, until the run of the key claims it. For traces only: without them nothing is kept.
    */
   readonly noteUnsafe: (key: K, trigger: Tracer.Span) => void
-  /** What has asked for the key until now, by `noteUnsafe`: the run that begins answers it. */
+  /** The spans that have added the key until now, by `noteUnsafe`; they belong to the run that begins. */
   readonly claimUnsafe: (key: K) => Triggers | undefined
   /** Takes a key, runs `f`, and calls `done` however that ends. Fails with `Done` after shutdown. */
   readonly process: <A, E, R>(f: (key: K) => Effect.Effect<A, E, R>) => Effect.Effect<A, E | Cause.Done, R>
   /**
-   * Calls `wake` once, in a scheduled task of its own, when a key may be ready or the queue has ended. For consumers that call
-   * `takeUnsafe`: take until nothing is left, then wait again. Returns how to stop waiting.
+   * Calls `wake` once, in a scheduled task, when a key may be ready or the queue has ended. For consumers that call `takeUnsafe`: take
+   * until no key is left, then wait again. Returns a function that stops waiting.
    */
   readonly onReadyUnsafe: (wake: () => void) => () => void
-  /** The queue in numbers. */
+  /** The sizes of the queue. */
   readonly stats: () => Stats
-  /** After shutdown: nothing will be handed out any more. */
+  /** Whether the queue has been shut down, so that it hands out no more keys. */
   readonly endedUnsafe: () => boolean
   /** Waits until nothing is ready and nothing in flight. Delayed keys do not count. */
   readonly idle: Effect.Effect<void>
-  /** Refuses adds, drops every queued key and ends all takers. Keys in flight stay so until `done`. */
+  /** Ignores adds, drops every queued key and ends all consumers that wait. Keys in flight stay so until `done`. */
   readonly shutdown: Effect.Effect<void>
   /**
-   * Refuses adds, drops delayed keys, and waits until the ready ones and those in flight are done; then ends all takers. It
-   * waits as long as workers need, for ever if no worker takes keys: bound it, or `shutdown` afterwards, where that can happen.
+   * Ignores adds, drops delayed keys, and waits until the ready keys and those in flight are done; then it ends all consumers. It waits as
+   * long as the workers need, and forever if no worker takes keys: use a timeout, or call `shutdown`, where that can happen.
    */
   readonly shutdownWithDrain: Effect.Effect<void>
 }
 
-/** So many due keys become ready in one synchronous section; the rest follows after a yield. */
+/** The most due keys that become ready in one synchronous section; the rest follows after a yield. */
 const releaseLimit = 4096
 
 /** A queue that is shut down when its scope closes. */
@@ -250,9 +248,8 @@ const agingOf = (aging: Options["aging"]): QueueState.Options["aging"] => {
 }
 
 /**
- * Callbacks that wait, first come first served. They run in a scheduled task of their own, never inside the caller that
- * woke them, and each runs only while there is still a reason: one that was cancelled, or found nothing, leaves the reason
- * to the next, so no wake-up is lost.
+ * Waiting callbacks, in order of arrival. They run in a scheduled task, never inside the caller that woke them, and each runs only while
+ * a key is ready: if one was cancelled, or took no key, the next one runs, so that no wake-up is lost.
  */
 class Waiters {
   /** In order of arrival; a Set keeps it and removes in O(1). */
@@ -273,7 +270,7 @@ class Waiters {
   })
 
   add(wake: () => void): () => void {
-    // A fresh function per wait: one callback may be waiting twice.
+    // A new function for each wait, so that one callback can wait twice.
     const waiter = () => wake()
     this.waiting.add(waiter)
     return () => void this.waiting.delete(waiter)
@@ -285,7 +282,7 @@ class Waiters {
     this.dispatcher.scheduleTask(this.flush, 0)
   }
 
-  /** Serves those who waited when it began; whoever waits again meanwhile needs a new reason. */
+  /** Calls the callbacks that waited when it began; one that waits again meanwhile is called at the next `wake`. */
   private readonly flush = (): void => {
     this.scheduled = false
     let left = this.waiting.size
@@ -303,7 +300,7 @@ type Delays = Pick<QueueState.QueueState<unknown>, "releaseDue" | "nextDue">
 class Timer {
   /** The sleeper, if any; it sleeps until `armed`. */
   private fiber: Fiber.Fiber<void> | undefined
-  /** Infinity iff no fiber sleeps. Never later than the state's next due time. */
+  /** Infinity if and only if no fiber sleeps. Never later than the state's next due time. */
   private armed = Infinity
   private readonly clock: Clock.Clock
   private readonly now: () => number

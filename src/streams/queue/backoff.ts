@@ -1,7 +1,7 @@
 /**
- * Exponential delays, as pure functions of the number of failures in a row. The keyed queue uses them per key, a watch per
- * source. Nothing here waits, counts or draws random numbers: the caller keeps the count and, where many clients could
- * retry in step, spreads the delay with a random number of its own (Effect's `Random`).
+ * Exponential delays, as pure functions of the number of failures in a row. The keyed queue uses them for each key, a watch for itself.
+ * The caller keeps the count, and adds jitter with a random number of its own (Effect's `Random`) where many clients could retry
+ * together.
  */
 import * as Duration from "effect/Duration"
 

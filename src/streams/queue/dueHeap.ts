@@ -1,15 +1,14 @@
 /**
- * A binary min-heap of things that are due at a time. Each item knows its own slot, so that a delay can be shortened or
- * dropped in O(log n) without a search. Items due at one time come out in the order in which they went in. Plain and
- * synchronous; it reads no clock.
+ * A binary min-heap of items by due time. Each item stores its slot, so that its due time can be changed, or the item removed, in O(log n)
+ * without a search. Items due at the same time are returned in the order in which they were inserted. Plain and synchronous.
  */
 
 export interface Item {
   /** Milliseconds on the monotonic clock. Change it only through `insert`. */
   due: number
-  /** Index in the heap, -1 while outside. Owned by the heap. */
+  /** Index in the heap, -1 while outside. Only the heap writes it. */
   slot: number
-  /** Orders items due at one time. Owned by the heap. */
+  /** Orders items due at the same time. Only the heap writes it. */
   rank: number
 }
 
@@ -25,15 +24,15 @@ export class DueHeap<I extends Item> {
     return this.items.length
   }
 
-  /** The item due first; it stays inside. */
+  /** The item due first, which stays in the heap. */
   peek(): I | undefined {
     return this.items[0]
   }
 
-  /** Those due first in their order, at most so many; they stay inside. Its work grows with `limit`, not with the size. */
+  /** At most `limit` items in the order of their due times; they stay in the heap. The cost depends on `limit`, not on the size. */
   first(limit: number): ReadonlyArray<I> {
     const found: Array<I> = []
-    /** Items of which every parent has been found: the next one is among them. */
+    /** Items whose parents have all been found; the next one is among them. */
     const border = this.items.slice(0, 1)
     while (found.length < limit && border.length > 0) {
       const next = border.reduce((best, item) => (before(item, best) ? item : best))
@@ -43,7 +42,7 @@ export class DueHeap<I extends Item> {
     return found
   }
 
-  /** Puts the item in, or moves it if it is already inside, for time `due`. */
+  /** Inserts the item with this due time, or moves it if it is already in the heap. */
   insert(item: I, due: number): void {
     item.due = due
     item.rank = ++this.rank

@@ -1,7 +1,7 @@
 /**
- * The law of the keyed queue as a plain synchronous state machine: where each key is, what may be handed out, what happens on
- * an add, a take, a done, the passing of time and a shutdown. `KeyedQueue` wraps it in effects. Every method runs to its end
- * in one synchronous section; on a single thread that is the lock. It reads time only through `now` and starts nothing.
+ * The rules of the keyed queue as a plain synchronous state machine: the state of each key, which key may be handed out, and what an add, a
+ * take, a done, the passing of time and a shutdown do. `KeyedQueue` wraps it in effects. Every method is one synchronous section, which is
+ * the lock on a single thread. It reads time only through `now` and starts no fiber.
  *
  *     absent ──▶ waiting(due) ──▶ ready(priority, sequence) ──▶ in flight(pending?) ──▶ absent
  *
@@ -14,29 +14,29 @@ import type { QueueMetrics } from "../reconcile/loopMetrics.ts"
 import * as ReadyList from "./readyList.ts"
 import { merge, type Triggers } from "../reconcile/trace.ts"
 
-/** In the order in which a shutdown drops them: a drain drops what waits, a stop also what is ready. */
+/** In the order in which a shutdown drops them: a drain drops waiting keys, a stop also ready ones. */
 const Waiting = 0
 const Ready = 1
 const InFlight = 2
 
 interface Entry<K> extends ReadyList.Item<Entry<K>> {
   readonly key: K
-  /** In the heap iff Waiting, in the ready list iff Ready, in neither iff InFlight. */
+  /** Waiting entries are in the heap, Ready ones in the ready list, InFlight ones in neither. */
   phase: typeof Waiting | typeof Ready | typeof InFlight
-  /** Highest priority asked for since the key was last handed out; in flight: the one it was handed out with. */
+  /** The highest priority of the adds since the key was last handed out; in flight: the one with which it was handed out. */
   priority: number
-  /** Earliest due time asked for; meaningful while Waiting. */
+  /** The earliest due time of its adds; meaningful while Waiting. */
   due: number
   slot: number
   rank: number
-  /** In flight and asked for again: `done` puts it back instead of dropping it. Always false elsewhere. */
+  /** In flight, and added again: `done` queues it again instead of dropping it. False in other phases. */
   pending: boolean
-  /** Highest priority and earliest due time (0: at once) of the adds since it was handed out; meaningful while pending. */
+  /** The highest priority and earliest due time (0: at once) of the adds since it was handed out; meaningful while pending. */
   pendingPriority: number
   pendingDue: number
-  /** When it last became ready; kept only where it is measured. A raised priority does not move it. */
+  /** When it last became ready; kept only with metrics. A higher priority does not change it. */
   readyAt: number
-  /** What has asked for it since the last {@link QueueState.claim}; kept only where runs are traced. */
+  /** The spans that have added it since the last {@link QueueState.claim}; kept only with traces. */
   triggers: Triggers | undefined
 }
 
@@ -57,7 +57,7 @@ export interface Options {
 }
 
 export class QueueState<K> {
-  /** Exactly the keys that are waiting, ready or in flight; one entry a key. */
+  /** Exactly the keys that are waiting, ready or in flight, each with one entry. */
   private readonly entries = new Map<K, Entry<K>>()
   /** Exactly the entries in phase Waiting. */
   private readonly delayed = new DueHeap<Entry<K>>()
@@ -67,12 +67,12 @@ export class QueueState<K> {
   private processing = 0
   /** Failures in a row of the keys that have any; `forget` removes. */
   private readonly failed = new Map<K, number>()
-  /** `open` takes adds; `draining` hands out what is ready but takes none; `stopped` hands out nothing. Never goes back. */
+  /** `open` accepts adds; `draining` hands out ready keys and ignores adds; `stopped` hands out nothing. It only changes in this order. */
   private mode: "open" | "draining" | "stopped" = "open"
-  /** Keys queued anew (an add that merges does not count), and adds with a delay. Only ever grow. */
+  /** Keys that were added and not merged with a queued one, and adds with a delay. They never decrease. */
   private adds = 0
   private retries = 0
-  /** When a key was last handed out; kept only where it is measured. */
+  /** When a key was last handed out; kept only with metrics. */
   private takenAt = 0
   private readonly waits: QueueMetrics["waits"] | undefined
   private readonly options: Options
@@ -84,8 +84,8 @@ export class QueueState<K> {
   }
 
   /**
-   * Asks for the key after `delay` milliseconds (≤ 0: at once). False if the queue no longer takes adds. `at`: what the clock
-   * says, for a caller who adds many.
+   * Adds the key after `delay` milliseconds (≤ 0: at once). False if the queue no longer accepts adds. `at`: the present time, for a caller
+   * that adds many keys.
    */
   add(key: K, priority: number, delay: number, at?: number): boolean {
     if (this.mode !== "open") return false
@@ -99,13 +99,13 @@ export class QueueState<K> {
     return true
   }
 
-  /** Asks for all of them at once, with one look at the clock. */
+  /** Adds all of them without a delay, and reads the clock once. */
   addAll(keys: Iterable<K>, priority: number): void {
     const at = this.waits === undefined ? 0 : this.options.now()
     for (const key of keys) this.add(key, priority, 0, at)
   }
 
-  /** Counts a failure and asks for the key after its backoff, or `after` if that is shorter. The delay, if accepted. */
+  /** Counts a failure and adds the key after its backoff, or after `after` if that is shorter. Returns the delay, if accepted. */
   retry(key: K, priority: number, after: number): number | undefined {
     if (this.mode !== "open") return undefined
     const failures = this.failed.get(key) ?? 0
@@ -115,7 +115,7 @@ export class QueueState<K> {
     return delay
   }
 
-  /** The next failure of the key is its first again. */
+  /** Resets the failures of the key. */
   forget(key: K): void {
     if (this.failed.size > 0) this.failed.delete(key)
   }
@@ -124,12 +124,12 @@ export class QueueState<K> {
     return this.failed.get(key) ?? 0
   }
 
-  /** The highest priority the key was asked for with; in flight: the one it was handed out with. */
+  /** The highest priority with which the key was added; in flight: the one with which it was handed out. */
   priority(key: K): number | undefined {
     return this.entries.get(key)?.priority
   }
 
-  /** Hands out the best ready key, now in flight until `done` or `release`. `at`: what the clock says, if the caller knows. */
+  /** Hands out the next ready key, which is in flight until `done` or `release`. `at`: the present time, if the caller knows it. */
   take(at?: number): K | undefined {
     const entry = this.ready.shift()
     if (entry === undefined) return undefined
@@ -142,7 +142,7 @@ export class QueueState<K> {
     return entry.key
   }
 
-  /** The key is no longer in flight; if it was asked for meanwhile it is queued again. */
+  /** The key is no longer in flight; if it was added meanwhile, it is queued again. */
   done(key: K): void {
     const entry = this.entries.get(key)
     if (entry === undefined || entry.phase !== InFlight) return
@@ -152,13 +152,13 @@ export class QueueState<K> {
     if (this.processing === 0 && this.ready.size === 0) this.quiet()
   }
 
-  /** Remembers what has just asked for the key, for the run that will answer it. */
+  /** Remembers the span that has just added the key, for its next run. */
   note(key: K, trigger: Tracer.Span): void {
     const entry = this.entries.get(key)
     if (entry !== undefined) entry.triggers = merge(entry.triggers, trigger)
   }
 
-  /** What has asked for the key until now: the run that begins answers it, and whatever asks from here on needs another one. */
+  /** The spans that have added the key until now. They belong to the run that begins; later ones belong to the next run. */
   claim(key: K): Triggers | undefined {
     const entry = this.entries.get(key)
     const triggers = entry?.triggers
@@ -166,7 +166,7 @@ export class QueueState<K> {
     return triggers
   }
 
-  /** Hands a key back that was not worked on: it is ready again, even while draining. */
+  /** Returns a key that was not processed: it is ready again, even while draining. */
   release(key: K): void {
     const entry = this.entries.get(key)
     if (entry === undefined || entry.phase !== InFlight) return
@@ -174,7 +174,7 @@ export class QueueState<K> {
     this.done(key)
   }
 
-  /** Makes due keys ready, the one due first first and no more than `limit`. */
+  /** Makes due keys ready, at most `limit`, in the order of their due times. */
   releaseDue(limit: number): void {
     const now = this.options.now()
     for (let n = 0; n < limit; n++) {
@@ -185,12 +185,12 @@ export class QueueState<K> {
     }
   }
 
-  /** When the first delayed key is due; infinity if none ever is. */
+  /** When the first delayed key is due; infinity if there is none. */
   nextDue(): number {
     return this.delayed.peek()?.due ?? Infinity
   }
 
-  /** Refuses adds and drops delayed keys; without `drain`, ready and pending keys too. */
+  /** Ignores adds and drops delayed keys; without `drain`, also ready and pending keys. */
   shutdown(drain: boolean): void {
     if (this.mode === "stopped" || (drain && this.mode === "draining")) return
     this.mode = drain ? "draining" : "stopped"
@@ -206,7 +206,7 @@ export class QueueState<K> {
     if (this.processing === 0 && this.ready.size === 0) this.options.onQuiet()
   }
 
-  /** Nothing will be handed out any more. */
+  /** Whether no key will be handed out any more. */
   get ended(): boolean {
     return this.mode !== "open" && (this.mode === "stopped" || this.isQuiet)
   }
@@ -215,7 +215,7 @@ export class QueueState<K> {
     return this.processing === 0 && this.ready.size === 0
   }
 
-  /** A key can be taken now. */
+  /** Whether a key is ready. */
   get hasReady(): boolean {
     return this.ready.size > 0
   }
@@ -225,13 +225,13 @@ export class QueueState<K> {
     return this.ready.levels()
   }
 
-  /** Milliseconds for which the key that has waited longest, of those that come next, has been ready; 0 when there is none. */
+  /** Milliseconds for which the longest ready of the next keys has been ready; 0 when there is none. */
   waited(): number {
     const now = this.options.now()
     return Math.max(0, ...this.ready.heads().map((entry) => now - entry.readyAt))
   }
 
-  /** Milliseconds since keys could have been handed out and none was; 0 when there are none. */
+  /** Milliseconds for which keys have been ready and none was handed out; 0 when there are none. */
   stalled(): number {
     return this.ready.size === 0 ? 0 : Math.min(this.waited(), this.options.now() - this.takenAt)
   }
@@ -247,7 +247,7 @@ export class QueueState<K> {
     }
   }
 
-  /** The keys that come next, and those that are due next; at most so many of each. */
+  /** The keys that come next, and those that are due next; at most `limit` of each. */
   head(limit: number): QueueHead {
     const now = this.options.now()
     return {
@@ -288,7 +288,7 @@ export class QueueState<K> {
     else this.delay(entry, due)
   }
 
-  /** Joins an add with the one already queued: the higher priority, the earlier time. */
+  /** Merges an add with the queued entry: the higher priority, the earlier time. */
   private merge(entry: Entry<K>, priority: number, due: number, at?: number): void {
     if (entry.phase === Ready) {
       if (priority <= entry.priority) return
@@ -304,7 +304,7 @@ export class QueueState<K> {
     } else if (due < entry.due) this.delay(entry, due)
   }
 
-  /** Joins an add with those made since the key was handed out. */
+  /** Merges an add with those made since the key was handed out. */
   private remember(entry: Entry<K>, priority: number, due: number): void {
     if (!entry.pending) {
       this.adds++
@@ -317,7 +317,7 @@ export class QueueState<K> {
     if (due < entry.pendingDue) entry.pendingDue = due
   }
 
-  /** After `done`: the adds remembered in flight become the entry's own. */
+  /** After `done`: queues the entry with the adds that were remembered while it was in flight. */
   private requeue(entry: Entry<K>): void {
     entry.pending = false
     entry.priority = entry.pendingPriority

@@ -1,19 +1,19 @@
 /**
- * The ready part of a keyed queue: which item comes next. Higher priorities first, equals in the order in which they became
- * ready. Items below zero gain levels while they wait, up to zero, so that a steady stream of normal work cannot starve
- * them; an aged item ranks among its new equals by the time it became ready.
+ * The ready items of a keyed queue, in the order in which they are handed out: higher priorities first, equals in the order in which they
+ * became ready. Items with a priority below 0 gain levels of priority while they wait, up to 0, so that a steady stream of normal keys does
+ * not starve them; such an item is ordered among items of its new priority by the time at which it became ready.
  *
- * Ageing moves nothing. The items of one priority wait in the order of their arrival, so the oldest is the best of its
- * level and only the heads of the levels have to be compared. Plain and synchronous; the caller supplies the time.
+ * Ageing moves no item. The items of one priority are in the order of their arrival, so the first one of a level has gained most, and only
+ * the first items of the levels have to be compared. Plain and synchronous; the caller passes the time.
  */
 
 export interface Item<I> {
   priority: number
-  /** Rank by time of becoming ready; assigned by `push`. */
+  /** The order in which items became ready; set by `push`. */
   sequence: number
   /** When it became ready, in milliseconds; kept only below priority 0, where it decides the age. */
   since: number
-  /** Neighbours in the level. Owned by the list. */
+  /** Neighbours in the level. Only the list writes them. */
   previous: I | undefined
   next: I | undefined
 }
@@ -35,7 +35,7 @@ export class ReadyList<I extends Item<I>> {
   size = 0
   /** Grows with every `push`; smaller means ready earlier. */
   private sequence = 0
-  /** The level that nearly everything is in; it exists even while empty. */
+  /** The level of priority 0, which has nearly all items; it exists even while empty. */
   private readonly normal: Level<I> = { priority: 0, head: undefined, tail: undefined }
   /** Every other level that has items, highest priority first; none is empty. */
   private readonly others: Array<Level<I>> = []
@@ -43,7 +43,7 @@ export class ReadyList<I extends Item<I>> {
   private readonly now: () => number
   private readonly onLevel: ((priority: number) => void) | undefined
 
-  /** `onLevel` is called with the priority of a key that becomes ready when its level was empty; never with 0. */
+  /** `onLevel` is called with the priority of an item that is pushed to an empty level; never with 0. */
   constructor(aging: Aging | undefined, now: () => number, onLevel?: (priority: number) => void) {
     this.aging = aging
     this.now = now
@@ -63,7 +63,7 @@ export class ReadyList<I extends Item<I>> {
     this.size++
   }
 
-  /** Takes the best item out. */
+  /** Removes and returns the next item. */
   shift(): I | undefined {
     const level = this.others.length === 0 ? this.normal : this.best()
     const item = level.head
@@ -75,7 +75,7 @@ export class ReadyList<I extends Item<I>> {
     this.unlink(item, item.priority === 0 ? this.normal : this.levelOf(item.priority))
   }
 
-  /** How many items there are of each priority that has any. Walks the levels other than 0, so not for the hot path. */
+  /** The number of items of each priority. It walks the levels other than 0, so it is not for the hot path. */
   levels(): ReadonlyMap<number, number> {
     const sizes = new Map<number, number>()
     let others = 0
@@ -94,7 +94,7 @@ export class ReadyList<I extends Item<I>> {
     return [this.normal, ...this.others].flatMap(({ head }) => (head === undefined ? [] : [head]))
   }
 
-  /** The first of them by priority and arrival, at most so many; what age has gained them does not count. */
+  /** The first items by priority and arrival, at most `limit`; ageing does not count. */
   first(limit: number): ReadonlyArray<I> {
     const found: Array<I> = []
     for (const level of [...this.others, this.normal].sort((a, b) => b.priority - a.priority)) {
@@ -136,7 +136,7 @@ export class ReadyList<I extends Item<I>> {
     return level
   }
 
-  /** The level whose head comes next. Reads the clock only if an aged item could overtake. */
+  /** The level whose first item comes next. It reads the clock only if ageing could change the order. */
   private best(): Level<I> {
     const first = this.others[0] as Level<I>
     if (first.priority > 0) return first
@@ -156,7 +156,7 @@ export class ReadyList<I extends Item<I>> {
     return best
   }
 
-  /** The priority of the level's head with the levels it gained by waiting. */
+  /** The priority of the level's first item, with the levels that it has gained by waiting. */
   private aged(level: Level<I>, now: number): number {
     const { aging } = this
     if (level.priority >= 0 || aging === undefined) return level.priority

@@ -1,15 +1,15 @@
 /**
- * A token bucket as a function of time. Either a caller waits, and a debt makes the next one wait longer, so that many keys failing at once come
- * back no faster than the rate; or it is refused, which costs nothing. Source: golang.org/x/time/rate, Reserve and Allow.
+ * A token bucket as a function of time. A caller either reserves a token and waits, and the next one then waits longer, so that many keys that
+ * fail at once are retried no faster than the rate; or it takes a token only if there is one. Source: golang.org/x/time/rate, Reserve and Allow.
  */
 export interface Options {
-  /** Tokens gained a second; more than zero. */
+  /** Tokens per second; more than zero. */
   readonly perSecond: number
-  /** The most it holds, and what it holds at first; at least one. */
+  /** The most tokens that it holds, and the number at the start; at least one. */
   readonly burst: number
 }
 
-/** Takes a token at each call and answers in how many milliseconds it may be used; 0 while there are tokens. */
+/** Reserves a token at each call and returns after how many milliseconds it may be used; 0 while there are tokens. */
 export const make = (options: Options, now: () => number): (() => number) => {
   const bucket = filling(options, now)
   return () => {
@@ -19,7 +19,7 @@ export const make = (options: Options, now: () => number): (() => number) => {
   }
 }
 
-/** Takes a token at each call where there is one; false where there is none. */
+/** Takes a token if there is one; false if there is none. */
 export const refusing = (options: Options, now: () => number): (() => boolean) => {
   const bucket = filling(options, now)
   return () => {

@@ -1,11 +1,11 @@
 /**
- * The loop between a keyed queue and a reconcile: a bounded number of runs at once, one at a time per key. Every run is a fiber of
- * its own, so a run that times out, dies or is interrupted releases its key and takes nothing else with it. Which key comes next is
- * the queue's business, what a reconcile does is its author's, and what follows from an outcome is in `outcome.ts`.
+ * The loop between a keyed queue and a reconcile: a limited number of runs at once, one at a time for each key. Every run is a fiber, so a
+ * run that times out, dies or is interrupted releases its key and affects no other run. The queue decides which key comes next;
+ * `outcome.ts` decides what follows from the outcome of a run.
  *
- * The machine takes keys synchronously while there are keys and free workers, forks a fiber per run, and settles each exit with the
- * queue. It suspends nowhere itself; it is called when the queue has keys again, when a run ends, and when the watchdog finds a run
- * over its time.
+ * The loop takes keys synchronously while there are keys and free workers, forks a fiber for each run, and updates the queue at its exit.
+ * It never suspends; it is called when the queue has keys again, when a run ends, and when the watchdog finds a run over its
+ * deadline.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -29,30 +29,30 @@ export { type After, after, type Done, done, type Outcome, type RunEvent, termin
 export interface Options<K, E, R> {
   /** How many runs at once; at least 1. */
   readonly concurrency: number
-  /** Brings the world into the state the key's object asks for. Knows the key only, never why it runs. */
+  /** Brings the actual state of the key's object to the desired one. It receives the key only, not the reason for the run. */
   readonly reconcile: (key: K) => Effect.Effect<Outcome | void, E, R>
   /** A run that takes longer is interrupted and counts as a failure. Default 5 minutes. */
   readonly timeout?: Duration.Input | "none" | undefined
-  /** How often a key that goes on failing is tried again; for ever by default. */
+  /** The most retries of a key in a row. Default: no limit. */
   readonly retries?: number | undefined
   /** Default true: a defect counts as a failure of its key. False: it ends the loop. */
   readonly recoverDefects?: boolean | undefined
   /**
-   * Asked before each run. True: the key is held, without occupying a worker, until `resume` is called; then it takes its
-   * turn and is asked about again. For reads that must see the last write.
+   * Called before each run. True: the key is held, without occupying a worker, until `resume` is called; then the key is handed out in
+   * turn, and `park` is called again. For reads that must see the last write.
    */
   readonly park?: ((key: K, resume: () => void) => boolean) | undefined
   /** For metrics and logs. Must be quick; if it throws, that is logged and the key is not affected. */
   readonly observe?: ((event: RunEvent<K, E>) => void) | undefined
-  /** Where runs are counted; nowhere by default. */
+  /** The metrics of the runs. Default: none. */
   readonly metrics?: QueueMetrics | undefined
-  /** Where spans of runs go; nowhere by default. */
+  /** The spans of the runs. Default: none. */
   readonly trace?: Trace | undefined
 }
 
 /**
- * Runs until the queue has ended and the last run is over. Interrupting it interrupts all runs and waits for them; their
- * keys go back to the queue.
+ * Runs until the queue has ended and the last run is over. Interrupting it interrupts all runs and waits for them; their keys return to
+ * the queue.
  */
 export const run = <K extends string, E, R>(
   queue: KeyedQueue<K>,
@@ -66,22 +66,22 @@ export const run = <K extends string, E, R>(
     })
   )
 
-/** After so many runs that ended at once, other fibers get their turn. */
+/** After so many runs that ended synchronously, the loop yields to other fibers. */
 const runsPerTurn = 256
 
 interface Run<K, E> extends Watchdog.Watched {
   readonly key: K
-  /** What the key was handed out with; retries keep it. */
+  /** The priority with which the key was handed out; retries keep it. */
   readonly priority: number
   fiber: Fiber.Fiber<Outcome | void, E> | undefined
-  /** Of a loop that is traced. */
+  /** The span of the run, if the loop is traced. */
   readonly span: Tracer.Span | undefined
 }
 
 interface Loop {
-  /** Starts what can be started. */
+  /** Starts runs while there are ready keys and free workers. */
   readonly pump: () => void
-  /** Interrupts every run, waits for them, and gives all keys back. */
+  /** Interrupts every run, waits for them, and returns all keys to the queue. */
   readonly stop: Effect.Effect<void>
 }
 
@@ -103,18 +103,18 @@ const make = <K extends string, E, R>(
   const running = new Set<Run<K, E>>()
   /** Keys held by `park`, in flight for the queue but without a worker. */
   const parked = new Set<K>()
-  /** How to stop waiting for keys; present iff the loop waits for the queue. */
+  /** Stops waiting for keys; present if and only if the loop waits for the queue. */
   let waiting: (() => void) | undefined
-  /** True while `pump` is on the stack or scheduled: a run that ends at once must not start the next one inside itself. */
+  /** True while `pump` runs or is scheduled: a run that ends synchronously must not start the next one inside itself. */
   let pumping = false
-  /** Set once, by `stop` or by a fatal defect; from then on nothing starts. */
+  /** Set once, by `stop` or by a fatal defect; from then on no run starts. */
   let stopping = false
   /** The defect that ends the loop, if defects are not recovered. */
   let fatal: Cause.Cause<never> | undefined
   let finished = false
-  /** Whether anybody wants to know how long runs take. */
+  /** Whether the duration of runs is needed. */
   const isTimed = options.observe !== undefined || options.metrics !== undefined
-  /** What the clock said last in this synchronous section: a run starts when the one before it has ended. */
+  /** The last time that was read in this synchronous section: a run starts when the one before it has ended. */
   let moment = 0
   const { trace } = options
   const detach = options.metrics?.attachLoop({
@@ -125,7 +125,7 @@ const make = <K extends string, E, R>(
     }
   })
 
-  const tell = (event: RunEvent<K, E>): void => {
+  const notify = (event: RunEvent<K, E>): void => {
     try {
       options.observe?.(event)
     } catch (defect) {
@@ -141,7 +141,7 @@ const make = <K extends string, E, R>(
     queue,
     limit,
     retries: options.retries ?? Infinity,
-    tell,
+    notify,
     metrics: options.metrics,
     isStopping: () => stopping,
     onDefect: (cause) => onDefect(cause)
@@ -210,7 +210,7 @@ const make = <K extends string, E, R>(
     const priority = queue.priority(key) ?? 0
     const run: Run<K, E> = { key, priority, since: moment, expired: false, fiber: undefined, span }
     active++
-    if (options.observe !== undefined) tell({ _tag: "Started", key, priority })
+    if (options.observe !== undefined) notify({ _tag: "Started", key, priority })
     const reconcile = Effect.suspend(() => options.reconcile(key))
     const fiber = fork(span === undefined ? reconcile : Effect.withParentSpan(reconcile, span))
     const exit = fiber.pollUnsafe()

@@ -1,23 +1,22 @@
 /**
- * Counting where counting must cost nearly nothing: a plain object that is the one truth of a series, and its registration as an
- * Effect metric that is read at each scrape. `Metric.update` looks the series up each time, which is fine once a request
- * and too much several times a key.
+ * Counters for hot paths: a plain object has the value of a series, and is registered as an Effect metric that reads it at each scrape.
+ * `Metric.update` looks up the series each time, which is fast enough for each request, but not several times for each key.
  */
 import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 
 /**
- * Durations by length. They are observed in milliseconds, as clocks here measure, and are shown in seconds, as Prometheus wants them.
- * Bounds ascending and finite, in seconds; a duration belongs to the first it does not exceed.
+ * A histogram of durations. They are observed in milliseconds and exported in seconds, as is usual in Prometheus. Bounds are ascending and
+ * finite, in seconds; a duration belongs to the first bound that it does not exceed.
  */
 export class Durations {
   private sum = 0
   private readonly bounds: ReadonlyArray<number>
   /** Milliseconds. */
   private readonly limits: Float64Array
-  /** One for each bound, and one for what is above them all. */
+  /** One count for each bound, and one for longer durations. */
   private readonly counts: Float64Array
-  /** Observed and not sorted in yet, the first `pending` of them: sorting in many at once costs each a fraction. */
+  /** The first `pending` are observed and not counted in a bucket yet: counting many at once is cheaper. */
   private readonly recent = new Float64Array(512)
   private pending = 0
 
@@ -37,7 +36,7 @@ export class Durations {
     return this.counts.reduce((sum, count) => sum + count, 0)
   }
 
-  /** Looks first where the one before belongs: neighbours are alike. */
+  /** Tries the bucket of the previous duration first, because consecutive durations are similar. */
   private sortIn(): void {
     const { counts, limits, recent } = this
     let { sum } = this
@@ -53,7 +52,7 @@ export class Durations {
     this.pending = 0
   }
 
-  /** In coarser buckets if asked to: any of its own bounds. The shortest and the longest are known by their buckets only. */
+  /** The state of the histogram, optionally with only some of its bounds. Minimum and maximum are those of the buckets. */
   state(bounds: ReadonlyArray<number> = this.bounds): Metric.HistogramState {
     this.sortIn()
     const buckets: Array<[number, number]> = []
@@ -73,7 +72,7 @@ type Labels = Readonly<Record<string, string>>
 
 const none = { update: () => undefined, modify: () => undefined }
 
-/** Registers series in the registry of a context, where they stay: a series that comes and goes cannot be alerted on. */
+/** Registers series in the metric registry of a context. They are not removed, because alerts need series that stay. */
 export const registrar = (context: Context.Context<never>) => ({
   counter: (metric: Metric.Counter<number>, labels: Labels, count: () => number): void => {
     const get = () => ({ count: count(), incremental: true })

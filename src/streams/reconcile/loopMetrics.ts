@@ -1,8 +1,7 @@
 /**
- * What is counted of a controller's loop, its queues and its runs: the names, labels and buckets that dashboards for Go's
- * controllers know. One object for each controller and registry, shared by all terms of leadership, so counts go on where they
- * were; made before the controller is, so that a standby shows the series too. Gauges are read from whatever queue and loop are
- * attached at that moment. Source: controller-runtime pkg/internal/controller/metrics; client-go util/workqueue/metrics.go.
+ * The metrics of a controller's loop, its queues and its runs, with the names, labels and buckets of Go controllers, for their dashboards.
+ * There is one object for each controller and metric registry, shared by all terms of leadership, so counters continue. It is made before
+ * the controller, so that a standby has the series too. Gauges are read from the queue and loop that are attached at that moment. Source: controller-runtime pkg/internal/controller/metrics; client-go util/workqueue/metrics.go.
  */
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -17,7 +16,7 @@ const gauge = (name: string, description: string) => Metric.gauge(name, { descri
 const histogram = (name: string, description: string, boundaries: ReadonlyArray<number>) =>
   Metric.histogram(name, { description, boundaries })
 
-/** From 10 ns to 1000 s, multiplied up as the reference does: so the bounds are the same doubles, and the same texts. */
+/** From 10 ns to 1000 s, multiplied in the same way as in Go, so that the bounds are the same doubles and the same texts. */
 const queueBounds = [1e-8]
 while (queueBounds.length < 12) queueBounds.push((queueBounds.at(-1) ?? 0) * 10)
 
@@ -61,45 +60,45 @@ const oldestReady = gauge("workqueue_oldest_ready_seconds", "How long the next k
 type Convention = "controller-runtime" | "client-go"
 
 /**
- * The labels of the series of queues. `controller-runtime`: `name`, `controller` and, of the depth, `priority`. `client-go`: the queue's `name` alone,
- * and two buckets less, as kube-controller-manager has them.
+ * The labels of the series of queues. `controller-runtime`: `name`, `controller` and, for the depth, `priority`. `client-go`: only the queue's
+ * `name`, and two buckets fewer, as in kube-controller-manager.
  */
 export const Labelling = Context.Reference<Convention>("effect-controller-manager/QueueLabelling", {
   defaultValue: () => "controller-runtime"
 })
 
-/** client-go's histograms of queues end here: at 10 s. */
+/** The last bucket of client-go's queue histograms is 10 s. */
 const clientGoBounds = 10
 
-/** Priorities that get a series of their own; the rest share one. Source: controller-runtime's priority queue. */
+/** The most priorities with their own series; the others share one. Source: controller-runtime's priority queue. */
 const mostPriorities = 25
 const shared = "exceeded_cardinality_limit"
 
-/** A queue, as the series and whoever looks at it see it. */
+/** A queue, as metrics and snapshots read it. */
 export interface QueueView {
-  /** The queue in numbers. */
+  /** The sizes of the queue. */
   readonly stats: () => LoopSnapshot.QueueStats
-  /** The keys that come next, at most so many of each sort. */
+  /** The keys that come next and those that are due next, at most `limit` of each. */
   readonly head: (limit: number) => LoopSnapshot.QueueHead
   /** Ready keys by priority. */
   readonly levels: () => ReadonlyMap<number, number>
   /** Milliseconds for which the key that comes next has been ready; 0 when there is none. */
   readonly waited: () => number
-  /** Milliseconds since a key was last handed out, or since there are any to hand out if that was later; 0 when there are none. */
+  /** Milliseconds since a key was last handed out, or since keys are ready if that was later; 0 when none is ready. */
   readonly stalled: () => number
 }
 
-/** A running loop, as the series see it. */
+/** A running loop, as metrics read it. */
 export interface LoopView {
   /** How many runs there may be at once. */
   readonly concurrency: number
   /** How many there are. */
   readonly active: () => number
-  /** The runs that have not ended, and how long each has been going on, in milliseconds. */
+  /** The runs in flight, each with its duration until now in milliseconds. */
   readonly running: () => Iterable<LoopSnapshot.Running>
 }
 
-/** Every bound of both histograms that show how long runs took: counted once, shown twice. */
+/** The bounds of both histograms of run durations: durations are counted once, and exported in both. */
 const elapsedBounds = [...new Set([...queueBounds, ...runBounds])].sort((a, b) => a - b)
 
 /** The counters of one queue and of the workers that take its keys. */
@@ -110,7 +109,7 @@ export class QueueMetrics {
   private readonly elapsed = new Durations(elapsedBounds)
   private readonly views = new Set<QueueView>()
   private readonly loops = new Set<LoopView>()
-  /** What views that are gone have counted. */
+  /** The counts of views that are gone. */
   private readonly past = { adds: 0, retries: 0 }
   /** Priorities with a series of their own, at most as many as allowed. */
   private readonly priorities = new Set<number>()
@@ -129,7 +128,7 @@ export class QueueMetrics {
     this.registerAll()
   }
 
-  /** A run of one of its keys has ended, after so many milliseconds. */
+  /** Counts a run of one of its keys, with its duration in milliseconds. */
   ended(elapsed: number): void {
     this.elapsed.observe(elapsed)
   }
@@ -144,7 +143,7 @@ export class QueueMetrics {
     this.owner.fails(why, key, cause)
   }
 
-  /** Until the function it answers with is called. */
+  /** Attaches it until the returned function is called. */
   attachQueue(view: QueueView): () => void {
     this.views.add(view)
     return () => {
@@ -165,7 +164,7 @@ export class QueueMetrics {
     }
   }
 
-  /** A key has become ready with a priority that may be new. */
+  /** Called when a key becomes ready with a priority that may have no series yet. */
   readonly sawPriority = (priority: number): void => {
     if (this.convention === "client-go") return
     if (this.priorities.has(priority) || this.priorities.size > mostPriorities) return
@@ -174,7 +173,7 @@ export class QueueMetrics {
     this.registerDepth({ priority: String(priority) }, (of) => of === priority)
   }
 
-  /** What is in it, at most so many keys of each sort. */
+  /** Its contents, at most `limit` keys of each sort. */
   look(limit: number): LoopSnapshot.LoopSnapshot["queues"] {
     return Array.from(this.views, (view) => ({ name: this.name, ...view.stats(), ...view.head(limit) }))
   }
@@ -196,7 +195,7 @@ export class QueueMetrics {
 
   private shareTheRest(): void {
     const own = new Set(this.priorities)
-    // One more than is allowed: full for ever.
+    // One more than allowed: from now on the others share a series.
     this.priorities.add(Number.NaN)
     this.registerDepth({ priority: shared }, (priority) => !own.has(priority))
   }
@@ -231,11 +230,11 @@ const total = <A>(all: Iterable<A>, of: (one: A) => number): number => {
   return sum
 }
 
-/** The counters of one controller, which its queues and loops write and the metrics page reads. */
+/** The counters of one controller, which its queues and loops write and a scrape reads. */
 export class LoopMetrics {
   /** The controller's. */
   readonly name: string
-  /** Of runs that are for no key of a queue. */
+  /** The runs that are not for a key of a queue. */
   private readonly elapsed = new Durations(runBounds)
   private readonly requeued = { now: 0, later: 0 }
   private readonly failed = { error: 0, terminal: 0, panics: 0, timeouts: 0 }
@@ -254,30 +253,30 @@ export class LoopMetrics {
     this.registerRuns()
   }
 
-  /** The series of one of its queues, all at zero when they are new. */
+  /** The series of one of its queues; new series are zero. */
   queue(name: string): QueueMetrics {
     const found = this.queues.get(name) ?? new QueueMetrics(name, this, this.register, this.convention)
     this.queues.set(name, found)
     return found
   }
 
-  /** A run that is for no key of a queue has ended, after so many milliseconds. */
+  /** Counts a run that was not for a key of a queue, with its duration in milliseconds. */
   ended(elapsed: number): void {
     this.elapsed.observe(elapsed)
   }
 
-  /** The run that has just ended asked to run again. */
+  /** Counts that the run that has just ended asked for another run. */
   requeues(when: "now" | "later"): void {
     this.requeued[when]++
   }
 
-  /** The run that has just ended did not end well. Only the last failure is kept. */
+  /** Counts that the run that has just ended failed. Only the last failure is kept. */
   fails(why: LoopSnapshot.Failure["why"], key: string | undefined, cause: Cause.Cause<unknown>): void {
     this.failed[why]++
     this.failure = { why, key, cause, at: this.clock.currentTimeMillisUnsafe() }
   }
 
-  /** What its queues and workers are busy with at this moment, at most so many keys of each sort. */
+  /** The keys in its queues and workers at this moment, at most `limit` of each sort. */
   look(limit: number): LoopSnapshot.LoopSnapshot {
     const runs = Array.from(this.loops, (loop) => [...loop.running()]).flat()
     return {
@@ -290,7 +289,7 @@ export class LoopMetrics {
     }
   }
 
-  /** Until the function it answers with is called. */
+  /** Attaches it until the returned function is called. */
   attachLoop(view: LoopView): () => void {
     this.loops.add(view)
     return () => void this.loops.delete(view)
@@ -301,12 +300,12 @@ export class LoopMetrics {
     return Math.max(0, ...Array.from(this.queues.values(), (queue) => queue.stalled()))
   }
 
-  /** How many runs have ended. */
+  /** The number of runs that have ended. */
   runs(): number {
     return this.state().count
   }
 
-  /** Whether nothing is under way and no key is ready; undefined while there are no workers. */
+  /** Whether no run is in flight and no key is ready; undefined while there are no workers. */
   isIdle(): boolean | undefined {
     if (this.loops.size === 0) return undefined
     return total(this.loops, (loop) => loop.active()) + total(this.queues.values(), (queue) => queue.ready()) === 0
@@ -345,10 +344,10 @@ const added = (a: Metric.HistogramState, b: Metric.HistogramState): Metric.Histo
   sum: a.sum + b.sum
 })
 
-/** Those made so far. By registry, as the series are; a registry that is gone takes its own with it. */
+/** All objects made so far, by metric registry, so that they can be collected with the registry. */
 const made = new WeakMap<Metric.MetricRegistry, Map<string, LoopMetrics>>()
 
-/** The series of a controller, all at zero when they are new. */
+/** The metrics of a controller; new series are zero. */
 export const of = (name: string): Effect.Effect<LoopMetrics> =>
   Effect.contextWith((context: Context.Context<never>) =>
     Effect.map(Metric.MetricRegistry, (registry) => {

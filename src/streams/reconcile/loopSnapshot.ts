@@ -1,11 +1,11 @@
 /**
- * What a look at a controller's loop finds: what its workers do, what waits in its queues, what went wrong last. Taken on
- * request from the loop and the queues themselves and bounded by whoever asks; nothing here is kept up to date by events.
+ * The state of a controller's loop at one moment: the runs of its workers, the keys in its queues, and its last failure. It is read on
+ * request from the loop and the queues, with a limit by the caller; no event updates it.
  */
 import type * as Cause from "effect/Cause"
 
 export interface QueueStats {
-  /** Keys that could be taken now, that wait for their time, that are in hands, and that have failed and were not forgotten. */
+  /** The numbers of keys that are ready, delayed, in flight, and with failures since their last `forget`. */
   readonly ready: number
   readonly waiting: number
   readonly processing: number
@@ -22,19 +22,19 @@ export interface ReadyKey {
   readonly readyFor: number
 }
 
-/** A key that waits for its time. */
+/** A delayed key. */
 export interface DelayedKey {
   readonly key: string
-  /** Milliseconds until then; zero or less when it is due. */
+  /** Milliseconds until it is due; zero or less when it is. */
   readonly dueIn: number
   /** Failures in a row. */
   readonly failures: number
 }
 
 export interface QueueHead {
-  /** In the order of their priorities, and of their arrival within one. */
+  /** In the order of priority, and of arrival within a priority. */
   readonly next: ReadonlyArray<ReadyKey>
-  /** The one due first first. */
+  /** In the order of their due times. */
   readonly delayed: ReadonlyArray<DelayedKey>
 }
 
@@ -43,7 +43,7 @@ export interface Running {
   readonly millis: number
 }
 
-/** How the last run that did not end well ended. */
+/** The last failed run. */
 export interface Failure {
   readonly why: "error" | "terminal" | "panics" | "timeouts"
   /** Undefined for a run that is not for a key. */
@@ -54,16 +54,16 @@ export interface Failure {
 }
 
 export interface LoopSnapshot {
-  /** Workers are there to take keys. */
+  /** Whether there are workers. */
   readonly isRunning: boolean
   readonly workers: number
   readonly active: number
-  /** The longest first. */
+  /** The longest run first. */
   readonly running: ReadonlyArray<Running>
   readonly failure: Failure | undefined
   readonly queues: ReadonlyArray<{ readonly name: string } & QueueStats & QueueHead>
 }
 
-/** Those that have run longest, the longest first. */
+/** The runs with the longest duration, the longest first. */
 export const longest = (runs: ReadonlyArray<Running>, limit: number): ReadonlyArray<Running> =>
   [...runs].sort((a, b) => b.millis - a.millis).slice(0, limit)

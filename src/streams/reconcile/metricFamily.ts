@@ -1,17 +1,17 @@
 /**
- * Families of metrics as Prometheus has them: a name, a type and the names of the labels, declared once; an update takes a value for each of the labels. A
- * controller declares the families that it counts in, so that those without labels are there, at zero, before there is anything to count.
+ * Metric families as in Prometheus: a name, a type and the names of the labels, declared once; an update takes a value for each label. A
+ * controller declares its families, so that those without labels are exported with zero before the first update.
  * Source: client_golang's CounterVec, GaugeVec and HistogramVec.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 
-/** What is known of a family without looking at its values. */
+/** The declaration of a family. */
 export interface Family {
-  /** As it is scraped. */
+  /** The name of the metric. */
   readonly name: string
-  /** As Prometheus calls it. */
+  /** The type of the metric in Prometheus. */
   readonly type: "counter" | "gauge" | "histogram"
   /** What is counted or measured, in one sentence. */
   readonly description: string
@@ -19,32 +19,32 @@ export interface Family {
   readonly labels: ReadonlyArray<string>
   /** Of a histogram: the finite upper bounds of its buckets. */
   readonly bounds: ReadonlyArray<number>
-  /** Makes the series of a family without labels, at zero; of one with labels the series are not known in advance. */
+  /** Makes the series of a family without labels, with zero. Series with labels are not known in advance. */
   readonly preset: Effect.Effect<void>
 }
 
-/** The values of the labels, where there are labels. */
+/** The values of the labels, if there are labels. */
 type Values<L extends string> = [L] extends [never] ? [] : [values: Readonly<Record<L, string>>]
 
-/** Counts what happens. */
+/** A counter. */
 export interface Counter<L extends string> extends Family {
-  /** So many more; zero makes the series if there is none. */
+  /** Adds to the counter; zero only makes the series. */
   readonly add: (count: number, ...values: Values<L>) => Effect.Effect<void>
-  /** `add` for synchronous callers, in the registry of that context. */
+  /** `add` for synchronous callers, in the metric registry of the context. */
   readonly addUnsafe: (context: Context.Context<never>, count: number, ...values: Values<L>) => void
 }
 
-/** Shows what is now. */
+/** A gauge. */
 export interface Gauge<L extends string> extends Family {
-  /** In place of what it was. */
+  /** Sets the value. */
   readonly set: (value: number, ...values: Values<L>) => Effect.Effect<void>
-  /** What the series is of is gone. */
+  /** Removes the series. */
   readonly remove: (...values: Values<L>) => Effect.Effect<void>
 }
 
-/** Sorts what is measured into buckets. */
+/** A histogram. */
 export interface Histogram<L extends string> extends Family {
-  /** One measurement. */
+  /** Adds a measurement. */
   readonly observe: (value: number, ...values: Values<L>) => Effect.Effect<void>
 }
 
@@ -90,14 +90,14 @@ export const histogram = <const L extends string = never>(
   }
 }
 
-/** So many bounds, each `factor` times the one before, multiplied up as client_golang does: the same doubles, and so the same texts. */
+/** `count` bounds, each `factor` times the one before, multiplied in the same way as in client_golang, so that the texts are the same. */
 export const exponential = (start: number, factor: number, count: number): ReadonlyArray<number> => {
   const bounds = [start]
   while (bounds.length < count) bounds.push((bounds.at(-1) ?? start) * factor)
   return bounds
 }
 
-/** The buckets of whoever names none. Source: client_golang DefBuckets. */
+/** The default buckets. Source: client_golang DefBuckets. */
 export const defaultBounds: ReadonlyArray<number> = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 type Labels = Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 /**
- * What a run can end with, and what the queue does next for each: done (backoff forgotten), after(d) (forgotten, asked for again in d),
- * failure (asked for again after the key's backoff), terminal failure (recorded, not retried). Source: controller-runtime
+ * The outcomes of a run, and what the queue does for each: done (the backoff is reset), after(d) (the backoff is reset, and the key is added
+ * with delay d), failure (the key is added after its backoff), terminal failure (recorded, not retried). Source: controller-runtime
  * pkg/internal/controller: reconcileHandler.
  */
 import * as Cause from "effect/Cause"
@@ -11,36 +11,36 @@ import * as Result from "effect/Result"
 import type { KeyedQueue } from "../queue/KeyedQueue.ts"
 import type { QueueMetrics } from "./loopMetrics.ts"
 
-/** What a run that did not fail asks for. */
+/** The result of a run that did not fail. */
 export type Outcome = Done | After
 
-/** Nothing to do until the key is asked for again. */
+/** No further run until the key is added again. */
 export interface Done {
   readonly _tag: "Done"
 }
 
-/** Wants to run again when the time has passed, or earlier if the key is asked for. */
+/** A further run after the delay, or earlier if the key is added. */
 export interface After {
   readonly _tag: "After"
-  /** From the end of the run. */
+  /** The delay, from the end of the run. */
   readonly delay: Duration.Duration
-  /** The priority to run with then; by default the one it ran with. */
+  /** The priority of the further run. Default: that of this run. */
   readonly priority: number | undefined
 }
 
-/** Nothing more to do until something changes. */
+/** No further run until something changes. */
 export const done: Outcome = { _tag: "Done" }
 
-/** Run again in `delay`; zero or less means as soon as the key's turn comes. */
+/** A further run after `delay`; with zero or less the key is ready at once. */
 export const after = (delay: Duration.Input, options?: { readonly priority?: number | undefined }): Outcome => ({
   _tag: "After",
   delay: Duration.fromInputUnsafe(delay),
   priority: options?.priority
 })
 
-/** A failure that trying again cannot mend: recorded, not retried, and the key's backoff is reset. */
+/** A failure that a retry cannot repair: it is recorded and not retried, and the key's backoff is reset. */
 export class TerminalError extends Data.TaggedError("TerminalError")<{
-  /** Why: shown in logs and metrics. */
+  /** The cause, for logs and metrics. */
   readonly cause: unknown
 }> {
   override get message(): string {
@@ -48,7 +48,7 @@ export class TerminalError extends Data.TaggedError("TerminalError")<{
   }
 }
 
-/** Fails a run so that its key is left alone until something asks for it again. */
+/** Fails a run so that its key is not retried until it is added again. */
 export const terminal = (cause: unknown): TerminalError => new TerminalError({ cause })
 
 /**
@@ -64,7 +64,7 @@ export type RunEvent<K, E> =
   | RetryEvent<K, "Defect", { readonly defect: unknown; readonly cause: Cause.Cause<E> }>
   | RetryEvent<K, "Timeout", { readonly limit: number }>
   | RetryEvent<K, "Interrupted", {}>
-  /** It failed more often in a row than `retries` allows: left alone until it is asked for again, its backoff reset. */
+  /** It failed more often in a row than `retries` allows: it is not retried until it is added again, and its backoff is reset. */
   | {
       readonly _tag: "GaveUp"
       readonly key: K
@@ -72,7 +72,7 @@ export type RunEvent<K, E> =
       readonly attempt: number
       readonly cause: Cause.Cause<E>
     }
-  /** The whole loop was interrupted and the run with it; the key is queued again, no failure is counted. */
+  /** The loop was interrupted, and the run with it; the key is queued again, and no failure is counted. */
   | { readonly _tag: "Stopped"; readonly key: K; readonly elapsed: number }
 
 type RetryEvent<K, Tag extends string, Facts> = Facts & {
@@ -83,14 +83,14 @@ type RetryEvent<K, Tag extends string, Facts> = Facts & {
   readonly delay: number | undefined
 }
 
-/** What the settler needs of the loop. */
+/** What `conclude` needs of the loop. */
 interface Settling<K extends string, E> {
   readonly queue: KeyedQueue<K>
   readonly limit: number
   readonly retries: number
-  readonly tell: (event: RunEvent<K, E>) => void
+  readonly notify: (event: RunEvent<K, E>) => void
   readonly metrics: QueueMetrics | undefined
-  /** The whole loop was interrupted: a run that ends by it did not fail. */
+  /** Whether the loop was interrupted: a run that this interrupts did not fail. */
   readonly isStopping: () => boolean
   readonly onDefect: (cause: Cause.Cause<E>) => void
 }
@@ -98,7 +98,7 @@ interface Settling<K extends string, E> {
 /** A run that has ended. */
 interface Settled<K> {
   readonly key: K
-  /** What the key was handed out with. */
+  /** The priority with which the key was handed out. */
   readonly priority: number
 }
 
@@ -110,8 +110,7 @@ interface Failure<K, E> extends Settled<K> {
 }
 
 /**
- * The one switch from outcome to queue action. The queue is updated before the observer is called, and knows of no worker. True: the run has asked
- * for the next one of its key.
+ * Updates the queue according to the outcome of a run, then calls the observer. True: the run has asked for another run of its key.
  */
 export const settler = <K extends string, E>({
   isStopping,
@@ -120,29 +119,29 @@ export const settler = <K extends string, E>({
   onDefect,
   queue,
   retries,
-  tell
+  notify
 }: Settling<K, E>) => ({
   success: (run: Settled<K>, outcome: Outcome | void, elapsed: number): boolean => {
     const { key } = run
     queue.forgetUnsafe(key)
     if (outcome?._tag === "After") {
-      const asked = queue.addWithUnsafe(key, { priority: outcome.priority ?? run.priority, after: outcome.delay })
+      const accepted = queue.addWithUnsafe(key, { priority: outcome.priority ?? run.priority, after: outcome.delay })
       queue.doneUnsafe(key)
       const delay = Duration.toMillis(outcome.delay)
       metrics?.ended(elapsed)
       metrics?.requeues(delay > 0 ? "later" : "now")
-      tell({ _tag: "After", key, elapsed, delay })
-      return asked !== undefined
+      notify({ _tag: "After", key, elapsed, delay })
+      return accepted !== undefined
     }
     queue.doneUnsafe(key)
     metrics?.ended(elapsed)
-    tell({ _tag: "Done", key, elapsed })
+    notify({ _tag: "Done", key, elapsed })
     return false
   },
   failure: ({ cause, elapsed, expired, key, priority }: Failure<K, E>): boolean => {
     if (isStopping() && Cause.hasInterrupts(cause)) {
       queue.releaseUnsafe(key)
-      tell({ _tag: "Stopped", key, elapsed })
+      notify({ _tag: "Stopped", key, elapsed })
       return true
     }
     const error = Cause.findError(cause)
@@ -153,25 +152,25 @@ export const settler = <K extends string, E>({
     if (isTerminal) {
       queue.forgetUnsafe(key)
       queue.doneUnsafe(key)
-      tell({ _tag: "Terminal", key, elapsed, error: error.success })
+      notify({ _tag: "Terminal", key, elapsed, error: error.success })
       return false
     }
     const attempt = queue.failures(key) + 1
     if (attempt > retries) {
       queue.forgetUnsafe(key)
       queue.doneUnsafe(key)
-      tell({ _tag: "GaveUp", key, elapsed, attempt, cause })
+      notify({ _tag: "GaveUp", key, elapsed, attempt, cause })
       if (Cause.hasDies(cause)) onDefect(cause)
       return false
     }
     const delay = queue.addWithUnsafe(key, { priority, rateLimited: true })
     queue.doneUnsafe(key)
     const facts = { key, elapsed, attempt, delay }
-    if (expired) tell({ _tag: "Timeout", ...facts, limit })
-    else if (Result.isSuccess(error)) tell({ _tag: "Failed", ...facts, error: error.success })
-    else if (!Cause.hasDies(cause)) tell({ _tag: "Interrupted", ...facts })
+    if (expired) notify({ _tag: "Timeout", ...facts, limit })
+    else if (Result.isSuccess(error)) notify({ _tag: "Failed", ...facts, error: error.success })
+    else if (!Cause.hasDies(cause)) notify({ _tag: "Interrupted", ...facts })
     else {
-      tell({ _tag: "Defect", ...facts, defect: Cause.squash(cause), cause })
+      notify({ _tag: "Defect", ...facts, defect: Cause.squash(cause), cause })
       onDefect(cause)
     }
     return delay !== undefined

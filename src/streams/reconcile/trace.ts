@@ -1,8 +1,7 @@
 /**
- * The spans of one controller's loop: watch event → wait in the queue → reconcile; the calls that a reconcile makes are spans below it.
- * A run belongs to the trace of what asked for it first and is linked to everything that was merged into it, the run before
- * included where that asked for another one. There is a `Trace` only where a tracer is provided: without one, nothing
- * here is called and nothing is kept.
+ * The spans of one controller's loop: watch event → wait in the queue → reconcile; the API calls of a reconcile are child spans. A run belongs
+ * to the trace of the first event that added its key and is linked to all others, and to the previous run if that asked for another one.
+ * There is a `Trace` only if a tracer is provided: otherwise nothing here is called and nothing is kept.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -15,20 +14,20 @@ import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import type { Delta } from "../store/Store.ts"
 
-/** Links that one run may have; of what comes beyond, only the number is kept. */
+/** The most links of one run; of further ones only the number is kept. */
 export const mostLinks = 16
 
-/** What has asked for a key since it was last worked on. Kept by the queue with the key, so it can be neither lost nor left behind. */
+/** The spans that have added a key since its last run. The queue keeps them with the key. */
 export interface Triggers {
-  /** When the first of them did, in nanoseconds since 1970. */
+  /** When the first of them added it, in nanoseconds since 1970. */
   readonly since: bigint
-  /** In their order, the first {@link mostLinks}. */
+  /** The first {@link mostLinks}, in order. */
   readonly spans: Array<Tracer.Span>
-  /** Those that came after. */
+  /** The number of further ones. */
   more: number
 }
 
-/** Adds one to those that there are. */
+/** Adds a span. */
 export const merge = (triggers: Triggers | undefined, span: Tracer.Span): Triggers => {
   if (triggers === undefined) return { since: span.status.startTime, spans: [span], more: 0 }
   if (triggers.spans.length < mostLinks) triggers.spans.push(span)
@@ -47,7 +46,7 @@ export class Trace {
     this.clock = clock
   }
 
-  /** Something has happened to an object of that kind; whoever is asked for because of it is linked to this. */
+  /** Begins the span of an event about an object of that kind; the runs of keys that it adds are linked to it. */
   event(kind: string, { _tag, object }: Delta<KubeObject>): Tracer.Span {
     const now = this.clock.currentTimeNanosUnsafe()
     const span = this.span("watch event", "producer", { startTime: now })
@@ -59,7 +58,7 @@ export class Trace {
     return span
   }
 
-  /** A run begins; what it does belongs below the span. */
+  /** Begins the span of a run; the run makes child spans. */
   begin(key: string, triggers: Triggers | undefined): Tracer.Span {
     const now = this.clock.currentTimeNanosUnsafe()
     const links = (triggers?.spans ?? []).map((span) => ({ span, attributes: {} }))
@@ -77,7 +76,7 @@ export class Trace {
     return span
   }
 
-  /** The run is over. `isAgain`: and has asked for the next one of its key. */
+  /** Ends the span of a run. `isAgain`: the run has asked for another run of its key. */
   end(span: Tracer.Span, exit: Exit.Exit<unknown, unknown>, isAgain: boolean): void {
     span.attribute("again", isAgain)
     span.end(this.clock.currentTimeNanosUnsafe(), exit)
@@ -112,14 +111,14 @@ const describe = (span: Tracer.Span, key: string): void => {
   span.attribute("name", name)
 }
 
-/** Whether anybody wants spans: Effect's own tracer keeps them to itself. */
+/** Whether a tracer is provided: Effect's default tracer does not export spans. */
 export const isOn: Effect.Effect<boolean> = Effect.contextWith((context: Context.Context<never>) =>
   Effect.succeed(
     Context.get(context, Tracer.Tracer) !== Tracer.nativeTracer && Context.get(context, References.TracerEnabled)
   )
 )
 
-/** The trace of a controller, where spans are wanted. */
+/** The trace of a controller; undefined without a tracer. */
 export const of = (controller: string): Effect.Effect<Trace | undefined> =>
   Effect.contextWith((context: Context.Context<never>) =>
     Effect.map(isOn, (on) =>

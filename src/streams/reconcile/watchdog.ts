@@ -1,7 +1,6 @@
 /**
- * One timer for the deadlines of many runs that all have the same limit. The oldest run is always the first to expire, so a
- * set in order of start is enough and nothing is done when a run ends in time. A timer of its own per run costs more than a
- * short reconcile.
+ * One timer for the deadlines of many runs with the same limit. The oldest run is always the first to expire, so a set in the order of the
+ * starts is enough, and a run that ends in time costs nothing. A timer for each run would cost more than a short reconcile.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -29,11 +28,11 @@ export const make = <W extends Watched>(
   context: Context.Context<never>,
   expire: (run: W) => void
 ): Watchdog<W> => {
-  /** In order of start; those that expired have left. */
+  /** The runs in the order of their starts, without those that expired. */
   const watched = new Set<W>()
-  /** Sleeps until the run that was the oldest when it fell asleep expires. */
+  /** Sleeps until the deadline of the run that was the oldest when the sleep began. */
   let timer: Fiber.Fiber<void> | undefined
-  /** True from the first run watched until the set is found empty; the timer is alive exactly then. */
+  /** True while the timer fiber runs: from the first run until it finds the set empty. */
   let awake = false
   const clock = Context.get(context, Clock.Clock)
   const fork = Effect.runForkWith(context)

@@ -1,12 +1,12 @@
 /**
- * One named index of a store: which keys are under which value. Maintained key by key, never by a scan. It remembers the
- * values of each key, so that removal is exact even when the index function is not a pure one. It holds keys, not objects:
- * an update that keeps its values costs no bookkeeping.
+ * One named index of a store: the keys for each value. Each change updates the entry of one key, without a scan. It stores the values of each
+ * key, so that a removal is exact even if the index function is not pure. It has keys instead of objects, so an update with the same
+ * values changes nothing.
  */
 import * as Key from "../../kube/Key.ts"
 
 export interface Index<in A> {
-  /** Puts the key under the values of this object, and no longer under others. */
+  /** Sets the values of the key to those of this object. */
   readonly set: (key: Key.Key, object: A) => void
   readonly delete: (key: Key.Key) => void
   readonly keys: (value: string) => ReadonlySet<Key.Key> | undefined
@@ -29,7 +29,7 @@ const makeBuckets = () => {
   }
 }
 
-/** By namespace, which is a part of the key: nothing to remember, nothing to do for an update. */
+/** The index by namespace, which is a part of the key: it stores no values, and an update changes nothing. */
 export const byNamespace = (): Index<unknown> => {
   const buckets = makeBuckets()
   const namespaceOf = (key: Key.Key): string => Key.parse(key).namespace ?? ""
@@ -68,7 +68,7 @@ export const make = <A>(of: (object: A) => ReadonlyArray<string>): Index<A> => {
   }
 }
 
-/** A user's function must not corrupt the store: if it throws, the object has no values here. */
+/** An index function must not corrupt the store: if it throws, the object has no values. */
 const valuesFor = <A>(of: (object: A) => ReadonlyArray<string>, object: A): ReadonlyArray<string> => {
   try {
     return of(object)

@@ -1,6 +1,6 @@
 /**
- * A store of some namespaces, each filled by a watch of its own, with the reads of `Store`. A namespace is added and removed as a whole, when
- * `cache/informer/Namespaces.ts` decides. The full state of one namespace does not visit the objects of another.
+ * A store of several namespaces, each filled by its own watch, with the reads of `Store`. `cache/informer/Namespaces.ts` decides when a
+ * namespace is added or removed as a whole. A full state of one namespace does not visit the objects of another.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as ResourceVersion from "../../kube/ResourceVersion.ts"

@@ -1,7 +1,7 @@
 /**
- * The state of one informer: objects by key and by index, updated by the changes of a watch. Plain and synchronous: a reader sees the
- * state before a change or after it. A full state is collected aside and swapped in at `Synced`. Each change yields deltas, missed deletions
- * included. Objects are kept as they came and must not be mutated; `freeze` enforces that.
+ * The state of one informer: objects by key and by index, updated by the changes of a watch. Plain and synchronous: a reader sees the state
+ * before a change or after it. A full state is collected separately and replaces the present one at `Synced`. Each change yields deltas,
+ * including those of missed deletions. Objects are stored without a copy and must not be mutated; `freeze` enforces that.
  * Source: client-go's tools/cache: threadSafeMap, DeltaFIFO.
  */
 import * as Key from "../../kube/Key.ts"
@@ -19,7 +19,7 @@ export type Delta<A> = Created<A> | Updated<A> | Deleted<A>
 /** An object that was not in the store before. */
 export interface Created<out A> {
   readonly _tag: "Created"
-  /** As it is now. */
+  /** The object as it is now. */
   readonly object: A
   /** True for the objects of the first list: they existed before the watch. */
   readonly initial: boolean
@@ -28,7 +28,7 @@ export interface Created<out A> {
 /** An object that has changed, or that a resync distributes again. */
 export interface Updated<out A> {
   readonly _tag: "Updated"
-  /** As it is now. */
+  /** The object as it is now. */
   readonly object: A
   /** The object as it was in the store; `===` the object for a resync. */
   readonly previous: A
@@ -37,7 +37,7 @@ export interface Updated<out A> {
 /** An object that is no longer in the store. */
 export interface Deleted<out A> {
   readonly _tag: "Deleted"
-  /** The last state known; the final one only if `stateUnknown` is false. */
+  /** The last known state, which is the final one only if `stateUnknown` is false. */
   readonly object: A
   /** True when the deletion was inferred from a list instead of being watched. */
   readonly stateUnknown: boolean
@@ -45,23 +45,23 @@ export interface Deleted<out A> {
 
 /** The read operations of a store. */
 export interface Readable<out A extends KubeObject> {
-  /** Objects in the store. */
+  /** The number of objects. */
   readonly size: number
-  /** The version the store stands at; undefined before the first sync. */
+  /** The version that the store has reached; undefined before the first sync. */
   readonly resourceVersion: string | undefined
-  /** True once a first full state was swapped in; it never becomes false again. */
+  /** True once the store has a full state; it never becomes false again. */
   readonly synced: boolean
-  /** The object with that key. */
+  /** The object with that key; undefined when there is none. */
   readonly get: (key: Key.Key) => A | undefined
   /** All objects, in a new array. */
   readonly list: () => ReadonlyArray<A>
   /** The keys of all objects, in a new array. */
   readonly keys: () => ReadonlyArray<Key.Key>
-  /** Objects for which the index function yields the value; none for an index that does not exist. */
+  /** The objects for which the index function returns the value; none for an index that does not exist. */
   readonly byIndex: (name: string, value: string) => ReadonlyArray<A>
-  /** Keys of what `byIndex` would yield. */
+  /** The keys of the objects that `byIndex` returns. */
   readonly keysByIndex: (name: string, value: string) => ReadonlyArray<Key.Key>
-  /** How many objects `byIndex` would yield. */
+  /** How many objects `byIndex` returns. */
   readonly countByIndex: (name: string, value: string) => number
   /** Whether there is an index of that name. */
   readonly hasIndex: (name: string) => boolean
@@ -74,8 +74,8 @@ export interface Store<A extends KubeObject> extends Readable<A> {
   /** Applies one change and yields its deltas; none for one that changes nothing. */
   readonly apply: (change: Change<A>) => ReadonlyArray<Delta<A>>
   /**
-   * Adds an index, reading the present objects once; afterwards it is maintained change by change. A name that exists
-   * keeps its first function. A function that throws puts the object under no value.
+   * Adds an index of the present objects; each change then updates it. A name that exists keeps its first function. If the function throws
+   * for an object, the object has no values.
    */
   readonly addIndex: (name: string, of: (object: A) => ReadonlyArray<string>) => void
 }
@@ -86,8 +86,8 @@ export const namespaceIndex = "namespace"
 /** Settings of a store. */
 export interface Options {
   /**
-   * `true` freezes objects as they come; it costs about a quarter of the speed of a busy watch. `"onRead"` freezes what
-   * `get`, `list`, `byIndex` and `replay` return, not the objects of deltas.
+   * `true` freezes objects before they are stored, which makes a busy watch about a quarter slower. `"onRead"` freezes the objects that `get`,
+   * `list`, `byIndex` and `replay` return, not those of deltas.
    */
   readonly freeze?: boolean | "onRead" | undefined
 }
@@ -115,7 +115,7 @@ export const make = <A extends KubeObject>(options: Options = {}): Store<A> => {
   }
 }
 
-/** The reads that a store and a `PartedStore` share. */
+/** The reads of a `Store` and a `PartedStore`. */
 export const reading = <A extends KubeObject>(table: Table<A>) => ({
   get: table.get,
   list: table.list,
@@ -164,7 +164,7 @@ export const makeTable = <A extends KubeObject>(options: Options = {}) => {
     }
   }
 
-  /** Deltas of going from the present state to `listed`, which then is the present state. One synchronous section. */
+  /** Replaces the present state with `listed` and returns the deltas. One synchronous section. */
   const swap = (listed: Map<Key.Key, A>, initial: boolean): Array<Delta<A>> => {
     const deltas: Array<Delta<A>> = []
     const before = objects
@@ -232,9 +232,9 @@ export const makeTable = <A extends KubeObject>(options: Options = {}) => {
   }
 }
 
-/** The objects of one watch. Until `show` they are kept aside and yield no deltas. */
+/** The objects of one watch. Until `show` they are kept separately and yield no deltas. */
 export interface Part<A extends KubeObject> {
-  /** The version its watch stands at; undefined before its first full state. */
+  /** The version that its watch has reached; undefined before its first full state. */
   readonly resourceVersion: string | undefined
   /** True once it has had a full state; it never becomes false again. */
   readonly complete: boolean
@@ -242,13 +242,13 @@ export interface Part<A extends KubeObject> {
   readonly shown: boolean
   /** Applies one change and yields its deltas; none before `show`. */
   readonly apply: (change: Change<A>) => ReadonlyArray<Delta<A>>
-  /** Once, when complete: adds its objects, as `initial`. */
+  /** Adds its objects to the store, as `initial`. Call it once, when the part is complete. */
   readonly show: () => ReadonlyArray<Delta<A>>
   /** Removes its objects and ignores later changes. */
   readonly close: () => ReadonlyArray<Delta<A>>
 }
 
-/** Of all objects, or of one namespace; a table has either one part for all, or one for each of several namespaces. */
+/** A part of a table, with all objects or those of one namespace. A table has either one part, or one for each of several namespaces. */
 export const follow = <A extends KubeObject>(table: Table<A>, namespace?: string): Part<A> => {
   /** The full state under construction; undefined unless between `Restarted` and `Synced`. */
   let next: Map<Key.Key, A> | undefined
@@ -325,7 +325,7 @@ export const follow = <A extends KubeObject>(table: Table<A>, namespace?: string
 
 const none: ReadonlyArray<never> = []
 
-/** A new state under an existing key. Another uid is another object: the deletion of the old one was missed. */
+/** The deltas of a new state under an existing key. With another uid it is another object, and the deletion of the old one was missed. */
 const replaced = <A extends KubeObject>(previous: A, object: A, deltas: Array<Delta<A>>): void => {
   if (previous.metadata.uid === object.metadata.uid) {
     deltas.push({ _tag: "Updated", object, previous })
@@ -351,7 +351,7 @@ const isSame = (a: KubeObject, b: KubeObject): boolean =>
   a.metadata.resourceVersion === b.metadata.resourceVersion &&
   a.metadata.uid === b.metadata.uid
 
-/** False for a duplicate and for a state older than the stored one; versions that are no numbers have no order. */
+/** False for a duplicate and for a state older than the stored one. Versions that are not numbers have no order. */
 const isNewer = (object: KubeObject, stored: KubeObject): boolean =>
   object.metadata.resourceVersion === undefined ||
   (object.metadata.resourceVersion !== stored.metadata.resourceVersion && !isOlder(object, stored))
@@ -362,7 +362,7 @@ const isOlder = (object: KubeObject, stored: KubeObject): boolean => {
   return a !== undefined && b !== undefined && ResourceVersion.compare(a, b) < 0
 }
 
-/** Freezes the object and everything in it, in place. Stops at what is frozen already: a frozen object was frozen whole. */
+/** Freezes the object and everything in it, in place. It skips frozen values, because their contents are frozen too. */
 export const deepFreeze = <T>(value: T): T => {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) freezeAll(value)
   return value

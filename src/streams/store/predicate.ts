@@ -1,13 +1,13 @@
 /**
- * Which deltas are worth a reconcile. A predicate only filters what reaches a trigger; it never shrinks the cache (that is
- * what selectors are for). The "changed" family looks at updates only: creations and deletions always pass.
+ * Which deltas start a reconcile. A predicate filters the deltas that reach a trigger; it does not make the cache smaller, which selectors do.
+ * The predicates for changes filter updates only: creations and deletions always pass.
  * Source: controller-runtime's pkg/predicate.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Selector from "../../kube/Selector.ts"
 import type { Delta } from "./Store.ts"
 
-/** Whether a delta counts. */
+/** True for a delta that passes. */
 export type Predicate<in A> = (delta: Delta<A>) => boolean
 
 /** Keeps deltas whose object passes: the new one for an update, the last one known for a deletion. */
@@ -22,15 +22,15 @@ const changed =
   (delta) =>
     delta._tag !== "Updated" || differs(delta.object, delta.previous)
 
-/** Drops updates that changed nothing, that is resyncs. */
+/** Drops updates that change nothing, which are those of resyncs. */
 export const resourceVersionChanged: Predicate<KubeObject> = changed(
   (object, previous) => object.metadata.resourceVersion !== previous.metadata.resourceVersion
 )
 
 /**
- * Keeps updates of the desired state: servers raise `generation` for those, not for writes to status, labels or
- * annotations (built-in kinds without a status, such as ConfigMap, have no generation at all: do not use it there).
- * It drops resyncs too, because they change nothing: a controller that relies on periodic resyncs must not use it alone.
+ * Keeps updates of the desired state: servers increment `generation` for those, not for writes to status, labels or annotations. Do not use it
+ * for built-in kinds without a status, such as ConfigMap, which have no generation. It also drops resyncs, because they change nothing: a
+ * controller that relies on periodic resyncs must not use it alone.
  */
 export const generationChanged: Predicate<KubeObject> = changed(
   (object, previous) => object.metadata.generation !== previous.metadata.generation
@@ -46,23 +46,23 @@ export const annotationsChanged: Predicate<KubeObject> = changed(
   (object, previous) => !isSame(object.metadata.annotations, previous.metadata.annotations)
 )
 
-/** Keeps objects that the selector matches: the new object of an update. */
+/** Keeps deltas whose object matches the selector; for an update, the new object. */
 export const labelSelector = (selector: Selector.LabelSelector): Predicate<KubeObject> =>
   filter((object) => Selector.matchesLabels(selector, object.metadata.labels))
 
-/** True if all are; of none, true. */
+/** True if all predicates are; true without any. */
 export const and =
   <A>(...predicates: ReadonlyArray<Predicate<A>>): Predicate<A> =>
   (delta) =>
     predicates.every((predicate) => predicate(delta))
 
-/** True if one is; of none, false. */
+/** True if one predicate is; false without any. */
 export const or =
   <A>(...predicates: ReadonlyArray<Predicate<A>>): Predicate<A> =>
   (delta) =>
     predicates.some((predicate) => predicate(delta))
 
-/** True if the other is not. */
+/** True if the predicate is not. */
 export const not =
   <A>(predicate: Predicate<A>): Predicate<A> =>
   (delta) =>
@@ -70,7 +70,7 @@ export const not =
 
 type Texts = Readonly<Record<string, string>> | undefined
 
-/** Absent and empty are the same. */
+/** Absent and empty are equal. */
 const isSame = (a: Texts, b: Texts): boolean => {
   if (a === b) return true
   const keys = Object.keys(a ?? {})

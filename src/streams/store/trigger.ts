@@ -1,19 +1,18 @@
 /**
- * Maps the change of one object to the keys to reconcile. For an update both the
- * new and the previous object are mapped, so that the old owner of an object is reconciled too. Keys are
- * deduplicated within a delta; across deltas the queue deduplicates. Source: controller-runtime's pkg/handler.
+ * Maps the change of one object to the keys to reconcile. For an update it maps both the new and the previous object, so that the previous
+ * owner of an object is reconciled too. Keys are deduplicated within a delta; the queue deduplicates across deltas. Source: controller-runtime's pkg/handler.
  */
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"
 import type { Delta } from "./Store.ts"
 
-/** The keys that a delta asks for. */
+/** The keys to reconcile for a delta. */
 export type Trigger<in A> = (delta: Delta<A>) => ReadonlyArray<Key.Key>
 
-/** The object itself. */
+/** The key of the object itself. */
 export const self: Trigger<KubeObject> = (delta) => [Key.of(delta.object)]
 
-/** Keys that a function yields for an object; for an update, for the new and the previous one. */
+/** The keys that a function returns for an object; for an update, for the new and the previous one. */
 export const map =
   <A>(keysOf: (object: A, delta: Delta<A>) => ReadonlyArray<Key.Key>): Trigger<A> =>
   (delta) =>
@@ -21,13 +20,13 @@ export const map =
       ? unique(keysOf(delta.object, delta))
       : unique([...keysOf(delta.object, delta), ...keysOf(delta.previous, delta)])
 
-/** The kind of owner that is meant; a `Resource` is one. Owners are namespaced unless said otherwise. */
+/** The kind of the owner; a `Resource` is one. */
 export interface OwnerKind {
-  /** Empty for the core group. Versions do not matter: an owner may have been named by another one. */
+  /** Empty for the core group. Versions do not matter, because a reference may name another version. */
   readonly group: string
   /** `ReplicaSet`. */
   readonly kind: string
-  /** Where owners live. Default: Namespaced. */
+  /** The scope of the owner. Default: Namespaced. */
   readonly scope?: "Namespaced" | "Cluster" | undefined
 }
 
@@ -53,9 +52,9 @@ export const owner = (
 }
 
 /**
- * The owner that an annotation of the object names by its key: `namespace/name`, or the name alone for a cluster-scoped owner. For
- * dependents in other namespaces than their owner's, where owner references may not lead; nothing collects those when the owner goes, so
- * its controller has to, in a finalizer. A value that is no such key asks for nothing. Write it with `Key.of(owner)`.
+ * The owner whose key is the value of an annotation: `namespace/name`, or the name alone for a cluster-scoped owner. For dependents in another
+ * namespace than their owner, where owner references are not allowed. The garbage collector does not delete these dependents, so the
+ * controller of the owner has to, in a finalizer. A value that is not a key is ignored. Write the annotation with `Key.of(owner)`.
  */
 export const annotation = (name: string, kind: Pick<OwnerKind, "scope"> = {}): Trigger<KubeObject> => {
   const isKey = kind.scope === "Cluster" ? clusterKey : namespacedKey
@@ -70,15 +69,15 @@ const namespacedKey = /^[^/]+\/[^/]+$/
 
 const clusterKey = /^[^/]+$/
 
-/** What `index` needs of a store: `Store` and the informers of the cache have it. */
+/** The part of a store that `index` needs; `Store` and the stores of informers have it. */
 export interface Indexed {
-  /** The keys of the objects that an index puts under a value. */
+  /** The keys of the objects for which the index function returns the value. */
   readonly keysByIndex: (name: string, value: string) => ReadonlyArray<Key.Key>
 }
 
 /**
- * The objects of another store that refer to the object: those whose index has one of the object's values there, its key
- * unless said otherwise. For instance the pods that mount a changed secret.
+ * The objects of another store that refer to the object: those that the index has for one of the object's values, by default its key. For
+ * instance the pods that mount a changed secret.
  */
 export const index = <A extends KubeObject>(
   store: Indexed,
@@ -86,7 +85,7 @@ export const index = <A extends KubeObject>(
   valuesOf: (object: A) => ReadonlyArray<string> = (object) => [Key.of(object)]
 ): Trigger<A> => map((object) => valuesOf(object).flatMap((value) => store.keysByIndex(name, value)))
 
-/** Every key that one of the triggers yields. */
+/** The keys of all triggers. */
 export const all =
   <A>(...triggers: ReadonlyArray<Trigger<A>>): Trigger<A> =>
   (delta) =>

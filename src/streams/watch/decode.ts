@@ -1,8 +1,8 @@
 /**
- * From the bytes of a watch response to checked events: `events` cuts them into lines, one JSON document and one event each; `trim` leaves out
- * what a cache does not need; `readEvents` and `readList` check that each object has a name and a version. Strict: a malformed,
- * overlong or truncated line ends the stream with a `Decode` failure, an ERROR event with the failure it carries, each after the good
- * events before it. Chunks are cut at newline bytes before they are decoded: no UTF-8 sequence contains one, so none is split.
+ * From the bytes of a watch response to checked events: `events` cuts them into lines, one JSON document and one event each; `identify` sets
+ * the kind of an object and `trim` leaves out what a cache does not need; `readEvents` and `readList` check that each object has a name and
+ * a version. Strict: a malformed, overlong or truncated line ends the stream with a `Decode` failure, an ERROR event with the failure that it
+ * contains, each after the good events before it. Chunks are cut at newline bytes before they are decoded: no UTF-8 sequence contains one.
  */
 import type * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -12,16 +12,17 @@ import * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { KubeList, KubeObject } from "../../kube/Meta.ts"
+import * as Resource from "../../kube/Resource.ts"
 import type { ObjectEvent, WatchEvent } from "./protocol.ts"
 
 export interface Options {
-  /** A longer line is a failure. Default 32 MiB; servers refuse objects above a few MiB. */
+  /** A longer line is a failure. Default 32 MiB; servers reject objects of more than a few MiB. */
   readonly maxLineBytes?: number | undefined
   /** Leaves out `metadata.managedFields`, which saves a third of the parsing. Default false. */
   readonly omitManagedFields?: boolean | undefined
 }
 
-/** The events of a watch response. Fails with the response's own failure, `Decode`, or what an ERROR event says. */
+/** The events of a watch response. Fails with the failure of the response, with `Decode`, or with that of an ERROR event. */
 export const events = <E, R>(
   bytes: Stream.Stream<Uint8Array, E, R>,
   context: ApiError.Context,
@@ -36,23 +37,22 @@ const reading = <E>(
   upstream: Pull.Pull<Arr.NonEmptyReadonlyArray<Uint8Array>, E>,
   framer: Framer
 ): Pull.Pull<Events, E | ApiError.ApiError> => {
-  const emit = (found: Array<WatchEvent>): Pull.Pull<Events, E | ApiError.ApiError> =>
-    isNonEmpty(found) ? Exit.succeed(found) : framer.failure === undefined ? pull : Exit.fail(framer.failure)
+  const emit = (
+    found: Array<WatchEvent>,
+    otherwise: Pull.Pull<Events, E | ApiError.ApiError>
+  ): Pull.Pull<Events, E | ApiError.ApiError> =>
+    isNonEmpty(found) ? Exit.succeed(found) : framer.failure === undefined ? otherwise : Exit.fail(framer.failure)
   const read = Pull.matchEffect(upstream, {
     onSuccess: (chunks): Pull.Pull<Events, E | ApiError.ApiError> => {
       const found: Array<WatchEvent> = []
       for (const chunk of chunks) framer.push(chunk, found)
-      return emit(found)
+      return emit(found, pull)
     },
     onFailure: (cause): Pull.Pull<Events, E> => Effect.failCause(cause),
     onDone: (): Pull.Pull<Events, E | ApiError.ApiError> => {
       const found: Array<WatchEvent> = []
       framer.end(found)
-      return isNonEmpty(found)
-        ? Exit.succeed(found)
-        : framer.failure === undefined
-          ? Cause.done()
-          : Exit.fail(framer.failure)
+      return emit(found, Cause.done())
     }
   })
   const pull: Pull.Pull<Events, E | ApiError.ApiError> = Effect.suspend(() =>
@@ -62,10 +62,11 @@ const reading = <E>(
 }
 
 const isNonEmpty = (found: Array<WatchEvent>): found is [WatchEvent, ...Array<WatchEvent>] => found.length > 0
+
 /** The synchronous core: bytes in, events out, and at most one failure, after which nothing is read. */
 export interface Framer {
   readonly push: (chunk: Uint8Array, into: Array<WatchEvent>) => void
-  /** The response is over: what is left must be a whole line. */
+  /** The response has ended: the rest must be a whole line. */
   readonly end: (into: Array<WatchEvent>) => void
   readonly failure: ApiError.ApiError | undefined
 }
@@ -79,7 +80,7 @@ export const makeFramer = (context: ApiError.Context, options: Options = {}): Fr
   let pending = 0
   let failure: ApiError.ApiError | undefined
 
-  /** One or more whole lines; stops at the first that is no event. */
+  /** Parses one or more whole lines, up to the first that is not an event. */
   const parse = (text: string, into: Array<WatchEvent>): void => {
     let start = 0
     while (start < text.length) {
@@ -103,7 +104,7 @@ export const makeFramer = (context: ApiError.Context, options: Options = {}): Fr
     else parse(text, into)
   }
 
-  /** The slow path, when a line is overlong or not UTF-8: to keep the lines before it. */
+  /** The slow path when a line is too long or not UTF-8, which keeps the lines before it. */
   const lineByLine = (bytes: Uint8Array, into: Array<WatchEvent>): void => {
     for (let start = 0; start < bytes.length && failure === undefined;) {
       const found = bytes.indexOf(0x0a, start)
@@ -207,29 +208,44 @@ const parseLine = (
   }
 }
 
-export interface TrimOptions {
-  readonly apiVersion?: string | undefined
-  readonly kind?: string | undefined
-  readonly keepManagedFields?: boolean | undefined
+/**
+ * Sets the kind and apiVersion of the resource, in place: servers leave them out of list items, and call an object of which they send only
+ * the metadata a `PartialObjectMetadata`, although it is an object of the real kind.
+ */
+export const identify = (resource: Resource.Any, object: { kind?: unknown; apiVersion?: unknown }): void => {
+  const { kind } = object
+  if (kind !== undefined && kind !== (resource.projection === "metadata" ? "PartialObjectMetadata" : "")) return
+  object.kind = resource.kind
+  object.apiVersion = Resource.apiVersion(resource)
 }
 
+/** The events of a watch, with the real kind on projected objects. It writes to them, because each was parsed for this watch alone. */
+export const identifyEvents = <E>(resource: Resource.Any, watched: Stream.Stream<WatchEvent, E>): typeof watched =>
+  resource.projection === "object"
+    ? watched
+    : Stream.mapArray(watched, (chunk) => {
+        for (const { object } of chunk) if (isRecord(object)) identify(resource, object)
+        return chunk
+      })
+
+const isRecord = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
 /**
- * Makes a freshly parsed object what a cache holds, in place: without `metadata.managedFields`, with `apiVersion` and `kind`, which servers
- * leave out of list items. It keeps objects out of V8's dictionary mode, on which the memory of a large cache depends.
+ * Makes a freshly parsed object what a cache holds, in place: with its kind and without `metadata.managedFields`. It keeps objects out of
+ * V8's dictionary mode, on which the memory of a large cache depends.
  */
 export const trim =
-  <A extends KubeObject>(options: TrimOptions = {}) =>
-  (object: A): A => {
+  (resource: Resource.Any, keepManagedFields = false) =>
+  <A extends KubeObject>(object: A): A => {
     const own = object as { -readonly [K in keyof KubeObject]: KubeObject[K] }
-    if (own.apiVersion === undefined && options.apiVersion !== undefined) own.apiVersion = options.apiVersion
-    if (own.kind === undefined && options.kind !== undefined) own.kind = options.kind
-    if (options.keepManagedFields !== true && own.metadata.managedFields !== undefined) {
+    identify(resource, own)
+    if (!keepManagedFields && own.metadata.managedFields !== undefined)
       own.metadata = withoutManagedFields(own.metadata)
-    }
     return object
   }
 
-/** A copy: deleting a property costs an object its shape, on newer V8 even when it is the last one. */
+/** A copy, because deleting a property would put the object into dictionary mode, on newer V8 even for the last property. */
 export const withoutManagedFields = <M extends object>(metadata: M): M => {
   const { managedFields: _, ...rest } = metadata as { readonly managedFields?: unknown }
   return rest as M
@@ -241,7 +257,7 @@ const managedFieldsKey = '"managedFields":['
  * `JSON.parse` of a watch event without its managedFields, a third of a typical object. The array is cut out of the text up to the first
  * closing bracket, and a number put in its place. If the rest is not JSON with that number at `object.metadata.managedFields`, the
  * whole text is parsed, so the result is the same as parsing everything and removing the field: a bracket inside a string or an inner
- * array leaves no JSON, and the key of another object leaves the number elsewhere. Throws like `JSON.parse`.
+ * array leaves invalid JSON, and the key in another object leaves the number elsewhere. Throws like `JSON.parse`.
  */
 export const parseTrimmed = (text: string): unknown => {
   const start = text.indexOf(managedFieldsKey)
@@ -281,7 +297,7 @@ export interface ReadEvents<A> {
   readonly events: ReadonlyArray<ObjectEvent<A>>
   /** Version of the last event or bookmark read. */
   readonly version: string | undefined
-  /** The first bookmark, when reading was to stop there. */
+  /** The first bookmark, if `stopAtBookmark`. */
   readonly stop: { readonly index: number; readonly initialEventsEnd: boolean } | undefined
   /** Why the rest was not read. */
   readonly error: ApiError.ApiError | undefined
@@ -295,33 +311,31 @@ export const readEvents = <A extends KubeObject>(
 ): ReadEvents<A> => {
   const out: Array<ObjectEvent<A>> = []
   let version: string | undefined
+  const upToHere = (error: ApiError.ApiError | undefined, stop?: ReadEvents<A>["stop"]): ReadEvents<A> => ({
+    events: out,
+    version,
+    stop,
+    error
+  })
   for (let index = 0; index < events.length; index++) {
     const event = events[index]
     const found = event === undefined ? undefined : versionOf(event.object)
-    if (event === undefined || found === undefined) {
-      return { events: out, version, stop: undefined, error: malformed(reading.context, event) }
-    }
+    if (event === undefined || found === undefined) return upToHere(malformed(reading.context, event))
     if (event.type === "BOOKMARK") {
       version = found
       if (!stopAtBookmark) continue
-      return {
-        events: out,
-        version,
-        stop: { index, initialEventsEnd: isInitialEventsEnd(event.object) },
-        error: undefined
-      }
+      return upToHere(undefined, { index, initialEventsEnd: isInitialEventsEnd(event.object) })
     }
-    if (!isNamed(event.object))
-      return { events: out, version, stop: undefined, error: malformed(reading.context, event) }
+    if (!isNamed(event.object)) return upToHere(malformed(reading.context, event))
     try {
       const object = reading.transform(event.object as A)
       out.push(object === event.object ? (event as ObjectEvent<A>) : { type: event.type, object })
     } catch (cause) {
-      return { events: out, version, stop: undefined, error: untransformed(reading.context, cause) }
+      return upToHere(untransformed(reading.context, cause))
     }
     version = found
   }
-  return { events: out, version, stop: undefined, error: undefined }
+  return upToHere(undefined)
 }
 
 export interface ReadList<A> {

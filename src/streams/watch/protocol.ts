@@ -16,13 +16,13 @@ export interface ListRequest {
   readonly continue?: string
   /** `0`: any version that the server has cached. */
   readonly resourceVersion?: string
-  /** How the version is to be matched. */
+  /** How the server matches the version. */
   readonly resourceVersionMatch?: "NotOlderThan"
 }
 
 /** One watch. */
 export interface WatchRequest {
-  /** From which version on; empty for a streaming list. */
+  /** The version after which the watch begins; may be empty for a streaming list. */
   readonly resourceVersion: string
   /** Asks for bookmarks. */
   readonly allowWatchBookmarks: true
@@ -30,11 +30,11 @@ export interface WatchRequest {
   readonly timeoutSeconds: number
   /** Requests a streaming list: all present objects first. */
   readonly sendInitialEvents?: true
-  /** Goes with `sendInitialEvents`. */
+  /** Required with `sendInitialEvents`. */
   readonly resourceVersionMatch?: "NotOlderThan"
 }
 
-/** `at`: `"0"` any version, a version for "not older than", empty for the most recent; a page after the first begins at its token. */
+/** `at`: `"0"` for any version, a version for "not older than", empty for the most recent. A page after the first has a continue token. */
 export const page = (limit: number, at: string, token: string | undefined): Request => ({
   _tag: "List",
   options: {
@@ -55,7 +55,7 @@ export const watch = (resourceVersion: string, random: number): Request => ({
   options: watchOptions(resourceVersion, random)
 })
 
-/** `at` as for a page, except that any version is the most recent one. */
+/** `at` as for a page, except that `"0"` requests the most recent version. */
 export const streamingList = (at: string, random: number): Request => ({
   _tag: "Watch",
   options: {
@@ -71,17 +71,17 @@ const watchOptions = (resourceVersion: string, random: number): WatchRequest => 
   timeoutSeconds: 300 + Math.floor(random * 300)
 })
 
-/** One line of a watch, parsed, its object not checked. */
+/** One parsed event of a watch, its object not checked. */
 export interface WatchEvent {
-  /** A bookmark carries nothing but the version that the server has reached. */
+  /** A bookmark only has the version that the watch has reached. */
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK"
-  /** Of any content. */
+  /** The object, not checked. */
   readonly object: unknown
 }
 
 /** One object has changed. */
 export interface ObjectEvent<out A> {
-  /** How: created, changed, or deleted. */
+  /** Created, changed, or deleted. */
   readonly type: "ADDED" | "MODIFIED" | "DELETED"
   /** The object after the change; for DELETED its last state. */
   readonly object: A
@@ -93,7 +93,7 @@ export interface ObjectEvent<out A> {
  */
 export type Change<A> = Restarted | Listed<A> | Synced | Changed<A> | Failed
 
-/** A full state is about to be read; the parts of an unfinished one are void. */
+/** A full state follows; drop the parts of an unfinished one. */
 export interface Restarted {
   readonly _tag: "Restarted"
 }
@@ -101,18 +101,18 @@ export interface Restarted {
 /** A part of the full state. */
 export interface Listed<out A> {
   readonly _tag: "Listed"
-  /** One page of them. */
+  /** The objects of one page. */
   readonly objects: ReadonlyArray<A>
 }
 
-/** The full state is complete, as of this version: objects that were not in it are gone. */
+/** The full state is complete: objects that were not in it are gone. */
 export interface Synced {
   readonly _tag: "Synced"
-  /** Of the list; the watch resumes from it. */
+  /** The version of the list, from which the watch resumes. */
   readonly resourceVersion: string
 }
 
-/** The events of one chunk; none if it held only a bookmark. */
+/** The events of one chunk; none if it had only a bookmark. */
 export interface Changed<out A> {
   readonly _tag: "Changed"
   /** In the server's order. */
@@ -121,12 +121,12 @@ export interface Changed<out A> {
   readonly resourceVersion: string
 }
 
-/** A failure that is being retried. A later `Synced` or `Changed` means that the watch works again. */
+/** A failure that is retried. A later `Synced` or `Changed` means that the watch works again. */
 export interface Failed {
   readonly _tag: "Failed"
-  /** Why. */
+  /** The error. */
   readonly error: ApiError
-  /** Failures in a row, counted from 1; 0 for one that costs no wait. */
+  /** The number of failures in a row, from 1; 0 for a failure without a wait. */
   readonly attempt: number
   /** The wait that follows. */
   readonly delay: Duration.Duration

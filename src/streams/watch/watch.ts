@@ -35,31 +35,31 @@ export type {
   WatchRequest
 } from "./protocol.ts"
 
-/** How to list and watch one selection; `KubeClient` bound to a resource, namespace and selector. */
+/** How to list and watch one selection: `KubeClient` with a resource, namespace and selector. Source: client-go's cache.ListerWatcher. */
 export interface ListWatch<A extends KubeObject> {
-  /** One page. No `resourceVersion` asks for the most recent state; `"0"` for any. */
+  /** One page. Without `resourceVersion` it requests the most recent state, with `"0"` any. */
   readonly list: (request: ListRequest) => Effect.Effect<KubeList<A>, ApiError.ApiError>
-  /** Raw events in chunks. An empty `resourceVersion` (only with `sendInitialEvents`) asks for the most recent state. */
+  /** Unchecked events in chunks. An empty `resourceVersion` (only with `sendInitialEvents`) requests the most recent state. */
   readonly watch: (request: WatchRequest) => Stream.Stream<WatchEvent, ApiError.ApiError>
 }
 
 /** Settings of a watch. */
 export interface Options<A extends KubeObject> {
-  /** `auto` (default) asks for a streaming list first and falls back to pages where that fails. */
+  /** `auto` (default) requests a streaming list first and falls back to pages where that fails. */
   readonly streamingList?: "auto" | "never" | undefined
   /** Shared by the watches of one server. Default: each watch keeps its own. */
   readonly streamingSupport?: StreamingSupport | undefined
-  /** A connection on which nothing arrives for so long is dead. Default 70 s: servers send a bookmark about every minute. */
+  /** A connection on which nothing arrives for so long is closed. Default 70 s: servers send a bookmark about every minute. */
   readonly idleTimeout?: Duration.Input | undefined
-  /** Objects of a page. Default 500. */
+  /** The most objects in a page. Default 500. */
   readonly pageSize?: number | undefined
-  /** Applied to every object as it arrives, listed or watched; may mutate it. `trim` goes here. */
+  /** Applied once to every object, listed or watched; may write to it. An informer passes its `prepare`. */
   readonly transform?: ((object: A) => A) | undefined
-  /** For the errors found here (a malformed event, a silent connection). */
+  /** The context of errors that the watch itself finds: a malformed event, an idle connection. */
   readonly context?: ApiError.Context | undefined
 }
 
-/** Whether one server supports streaming lists: a server without them for one kind has them for none. */
+/** Whether a server supports streaming lists. A server that does not for one kind does not for any. */
 export interface StreamingSupport {
   /** No streaming list is requested before this time, in monotonic milliseconds. */
   readonly fromUnsafe: () => number
@@ -81,7 +81,7 @@ export const streamingSupport = (onFirst: Effect.Effect<void>): StreamingSupport
   }
 }
 
-/** Changes in the server's order. Each run of the stream starts anew; what it consumes slowly, the server waits with. */
+/** Changes in the server's order. Each run of the stream starts with a full state. A slow consumer slows down the connection. */
 export const watch = <A extends KubeObject>(source: ListWatch<A>, options: Options<A> = {}): Stream.Stream<Change<A>> =>
   Stream.fromChannel(
     Channel.fromTransform((_, scope) =>
@@ -100,7 +100,7 @@ export const watch = <A extends KubeObject>(source: ListWatch<A>, options: Optio
 type Changes<A> = Arr.NonEmptyReadonlyArray<Change<A>>
 type Connection = Pull.Pull<Arr.NonEmptyReadonlyArray<WatchEvent>, ApiError.ApiError>
 
-/** One pull runs the machine until it emits changes. At most one connection is open, in a scope of its own. */
+/** One pull runs the machine until it emits changes. At most one connection is open, in its own scope. */
 const interpret = <A extends KubeObject>(
   source: ListWatch<A>,
   options: Options<A>,

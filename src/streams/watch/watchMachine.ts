@@ -1,6 +1,6 @@
 /**
  * The decisions of a watch as one pure, total function: `step(settings)(state, input, moment)` returns the next state, the changes to emit
- * and the next request. Time and randomness come in with the moment. Invariants: the version to resume from is that of the last event
+ * and the next request. Time and randomness are arguments (`moment`). Invariants: the version to resume from is that of the last event
  * or bookmark emitted, never of one that could not be read; every failure leads to a wait or to exactly one relist, so the rate of
  * requests is bounded whatever a server does. States: docs/design/pipeline.md. Source: client-go's tools/cache: Reflector.
  */
@@ -23,21 +23,21 @@ export interface Settings<A extends KubeObject> {
 
 export interface State {
   readonly phase: Phase
-  /** Version of the last event, bookmark or complete list emitted; where a watch resumes. */
+  /** Version of the last event, bookmark or complete list emitted, from which a watch resumes. */
   readonly version: string | undefined
   /** No streaming list is requested before this time, in monotonic milliseconds. */
   readonly streamingFrom: number
-  /** Failures in a row: reset by two minutes without one. */
+  /** The number of failures in a row; two minutes without one reset it. */
   readonly attempt: number
-  /** End of the wait after the last failure, in monotonic milliseconds: quiet is counted from here. */
+  /** End of the wait after the last failure, in monotonic milliseconds. The time without a failure is counted from here. */
   readonly quietFrom: number
-  /** When the server last answered 410: the first time relists at once, the next within two minutes waits. */
+  /** When the server last responded with 410: after the first one it relists at once, after another within two minutes it waits. */
   readonly expiredAt: number
-  /** Watches in a row refused with "Too large resource version". */
+  /** The number of watches in a row that failed with "Too large resource version". */
   readonly tooLarge: number
 }
 
-/** `at` of a list: `"0"` any version, a version for "not older than", empty for the most recent. */
+/** `at` of a list: `"0"` for any version, a version for "not older than", empty for the most recent. */
 export type Phase =
   | { readonly _tag: "Empty" }
   | Listing
@@ -89,15 +89,15 @@ export interface Step<A> {
 export const timing = {
   backoffBase: 800,
   backoffMax: 30_000,
-  /** After so long without a failure the count of failures starts again. */
+  /** After so long without a failure the number of failures is reset. */
   quiet: 120_000,
   /** A watch that ended sooner counts as a failure, even without an error. */
   shortLived: 10_000,
-  /** How long pages are read after the server refused a streaming list. */
+  /** How long the watch lists in pages after the server rejected a streaming list. */
   withoutStreaming: 3_600_000
 }
 
-/** After so many refusals in a row the server's versions have gone backwards (etcd restored from a backup). */
+/** After so many of these failures in a row the server's versions must have gone backwards (etcd was restored from a backup). */
 const tooLargeLimit = 8
 
 export const initial = (streamingList: "auto" | "never"): State => ({
@@ -110,12 +110,12 @@ export const initial = (streamingList: "auto" | "never"): State => ({
   tooLarge: 0
 })
 
-/** The wait after the n-th failure in a row: 0.8 s, doubled up to 30 s, plus up to as much again at random. */
+/** The wait after the n-th failure in a row: 0.8 s, doubled up to 30 s, plus a random part of up to the same length. */
 const backoff = (attempt: number, random: number): number => exponential(attempt - 1) * (1 + random)
 
 const exponential = Backoff.exponential({ base: timing.backoffBase, max: timing.backoffMax })
 
-/** An input that does not belong to the phase changes nothing. */
+/** An input that is not possible in the phase changes nothing. */
 export const step =
   <A extends KubeObject>(settings: Settings<A>) =>
   (state: State, input: Input<A>, moment: Moment): Step<A> => {
@@ -215,7 +215,7 @@ const watched = <A extends KubeObject>(
   return after(output, failed(settings, next, read.error, moment))
 }
 
-/** The initial events of a streaming list, up to the bookmark that ends them; the rest of the chunk is watched. */
+/** The initial events of a streaming list, up to the bookmark that ends them; the rest of the chunk are events of the watch. */
 const streamed = <A extends KubeObject>(
   settings: Settings<A>,
   state: State,
@@ -241,8 +241,8 @@ const streamed = <A extends KubeObject>(
 }
 
 /**
- * A streaming list failed: pages at once, whatever the error. Servers refuse streaming lists in many ways, and an overloaded server also
- * fails the list, with an error that is waited for. Source: client-go's tools/cache: Reflector.ListAndWatchWithContext.
+ * A streaming list failed: list in pages at once, whatever the error. Servers reject streaming lists in many ways, and an overloaded server
+ * also fails the list in pages, with an error after which the watch waits. Source: client-go's tools/cache: Reflector.ListAndWatchWithContext.
  */
 const fallBack = <A extends KubeObject>(
   settings: Settings<A>,
@@ -259,7 +259,7 @@ const withoutStreaming = (state: State, moment: Moment): State => ({
 const unpunished = (error: ApiError.ApiError | undefined): ReadonlyArray<Change<never>> =>
   error === undefined ? [] : [{ _tag: "Failed", error, attempt: 0, delay: Duration.zero }]
 
-/** A watch ended: resumed at once, or after a wait if it was short. */
+/** A watch ended: it resumes at once, or after a wait if the watch was short. */
 const interrupted = <A extends KubeObject>(
   settings: Settings<A>,
   state: State,
@@ -289,7 +289,7 @@ const failed = <A extends KubeObject>(
         ? expired(settings, state, "", error, moment)
         : streamingFailed(settings, state, phase.at, error, moment)
     case "Listing":
-      // A first list whose continue token expired begins again at the version it has seen, a relist at the newest.
+      // A first list whose continue token expired begins again at the version of its first page, a relist at the most recent one.
       if (ApiError.hasReason(error, "Gone")) {
         return expired(settings, state, phase.at === "0" ? (phase.version ?? "") : "", error, moment)
       }
@@ -300,7 +300,7 @@ const failed = <A extends KubeObject>(
   }
 }
 
-/** Waits only after errors that pass by themselves. */
+/** It waits after a 429, a refused connection or a version that is too large, and lists in pages after other errors. */
 const streamingFailed = <A extends KubeObject>(
   settings: Settings<A>,
   state: State,
@@ -326,13 +326,13 @@ const streamingFailed = <A extends KubeObject>(
 const isAhead = (at: string, error: ApiError.ApiError): boolean =>
   at !== "" && at !== "0" && ApiError.isTooLargeResourceVersion(error)
 
-/** Usually another replica of the server is behind; one that never catches up has lost its history. */
+/** Usually another replica of the server is behind. One that does not catch up has lost its history. */
 const tooLarge = (state: State, error: ApiError.ApiError, moment: Moment): Step<never> =>
   state.tooLarge + 1 >= tooLargeLimit
     ? wait({ ...state, tooLarge: 0 }, { _tag: "Begin", at: "" }, error, moment)
     : wait({ ...state, tooLarge: state.tooLarge + 1 }, { _tag: "Resume" }, error, moment)
 
-/** 410: one relist at once; backoff if it repeats. */
+/** 410: relist at once; with backoff if it repeats. */
 const expired = <A extends KubeObject>(
   settings: Settings<A>,
   state: State,
@@ -348,8 +348,8 @@ const expired = <A extends KubeObject>(
 /** Counts a failure and waits: the backoff, or the server's Retry-After if that is longer. */
 const wait = (state: State, next: Next, error: ApiError.ApiError | undefined, moment: Moment): Step<never> => {
   const attempt = moment.now - state.quietFrom >= timing.quiet ? 1 : state.attempt + 1
-  const asked = error === undefined ? undefined : ApiError.retryAfter(error)
-  const millis = Math.max(backoff(attempt, moment.random), asked === undefined ? 0 : Duration.toMillis(asked))
+  const retryAfter = error === undefined ? undefined : ApiError.retryAfter(error)
+  const millis = Math.max(backoff(attempt, moment.random), retryAfter === undefined ? 0 : Duration.toMillis(retryAfter))
   return {
     state: { ...state, phase: { _tag: "Waiting", next }, attempt, quietFrom: moment.now + millis },
     output: error === undefined ? [] : [{ _tag: "Failed", error, attempt, delay: Duration.millis(millis) }],

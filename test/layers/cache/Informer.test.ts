@@ -19,7 +19,7 @@ import * as Watch from "../../../src/streams/watch/watch.ts"
 import { runs } from "../../support/runs.ts"
 import * as Fake from "./fakeServer.ts"
 
-/** What a subscriber knows; each delta must fit the deltas before it, and the store must know at least as much. */
+/** The objects that a subscriber knows; each delta must be consistent with the deltas before it, and the store must not be older. */
 const subscriber = (store: Readable<KubeObject>) => {
   const known = new Map<string, KubeObject>()
   const apply = (deltas: ReadonlyArray<Delta<KubeObject>>): void => {
@@ -52,8 +52,8 @@ const scripts = Arbitrary.schema(
 type Script = typeof scripts extends Arbitrary.Arbitrary<infer A> ? A : never
 
 /**
- * Whatever happens to the server and the connection, and whenever they subscribe, listeners and followers end with the
- * server's state, and receive each change once and in order.
+ * After any failures of the server and the connection, and for any time of subscription, listeners and subscribers end with the server's
+ * state, and receive each change once and in order.
  */
 const holds = Effect.fnUntraced(function* (script: Script) {
   const kind = new Fake.FakeServer().kind(Pod)
@@ -85,11 +85,11 @@ const holds = Effect.fnUntraced(function* (script: Script) {
     }
   }
   const follow = (wait: Effect.Effect<void>) => {
-    const told = probe()
+    const listener = probe()
     return Effect.forkScoped(
       Stream.runForEachArray(informer.changes, (deltas) =>
         Effect.andThen(
-          Effect.sync(() => told(deltas)),
+          Effect.sync(() => listener(deltas)),
           wait
         )
       )
@@ -156,7 +156,7 @@ const holds = Effect.fnUntraced(function* (script: Script) {
 
 describe("Informer", () => {
   it.effect.prop(
-    "every listener and follower ends with the server's state, without gaps or repetitions",
+    "every listener and subscriber ends with the server's state, without gaps or repetitions",
     { script: scripts },
     ({ script }) => holds(script),
     { arbitrary: { runs: runs(200) } }

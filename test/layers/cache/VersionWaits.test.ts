@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as VersionWaits from "../../../src/layers/cache/VersionWaits.ts"
 
-/** A gate whose version the test moves. */
+/** A gate whose version the test sets. */
 const gateAt = (start: string) => {
   let at = start
   const thrown: Array<unknown> = []
@@ -23,7 +23,7 @@ const gateAt = (start: string) => {
 }
 
 describe("VersionWaits", () => {
-  it.effect("answers at once when the version was passed already", () =>
+  it.effect("calls back at once when the version was passed already", () =>
     Effect.gen(function* () {
       const waits = yield* VersionWaits.make
       const seen: Array<boolean> = []
@@ -32,7 +32,7 @@ describe("VersionWaits", () => {
     })
   )
 
-  it.effect("answers once, when the last of the informers has passed", () =>
+  it.effect("calls back once, when the last of the informers has passed the version", () =>
     Effect.gen(function* () {
       const waits = yield* VersionWaits.make
       const [one, two] = [gateAt("5"), gateAt("5")]
@@ -48,7 +48,7 @@ describe("VersionWaits", () => {
     })
   )
 
-  it.effect("gives up at each wait's own limit, in any order of limits", () =>
+  it.effect("ends each wait at its own limit, in any order of limits", () =>
     Effect.gen(function* () {
       const waits = yield* VersionWaits.make
       const { gate } = gateAt("5")
@@ -70,7 +70,7 @@ describe("VersionWaits", () => {
     })
   )
 
-  it.effect("answers false when the informer stops, and when its own scope closes", () =>
+  it.effect("calls back with false when the informer stops, and when its own scope closes", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []
       const { gate } = gateAt("5")
@@ -86,7 +86,7 @@ describe("VersionWaits", () => {
     })
   )
 
-  it.effect("a callback that throws is reported and harms no other", () =>
+  it.effect("a callback that throws is reported and affects no other", () =>
     Effect.gen(function* () {
       const waits = yield* VersionWaits.make
       const { gate, moveTo, thrown } = gateAt("5")

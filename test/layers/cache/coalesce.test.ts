@@ -25,7 +25,7 @@ const steps = Arbitrary.schema(
   )
 )
 
-/** What a subscriber knows; each delta must fit the deltas before it. */
+/** The objects that a subscriber knows; each delta must be consistent with the deltas before it. */
 const subscriber = () => {
   const known = new Map<string, Thing>()
   return {
@@ -90,7 +90,7 @@ const agrees = (script: ReadonlyArray<Step>): void => {
 
 describe("coalescing", () => {
   it.prop(
-    "merged deltas lead to the same state, each fitting the deltas before it",
+    "merged deltas lead to the same state, and each is consistent with the deltas before it",
     { script: steps },
     ({ script }) => agrees(script),
     { arbitrary: { runs: runs(1000) } }
@@ -105,7 +105,7 @@ describe("Buffer", () => {
   })
   const deleted = (name: string): Delta<Thing> => ({ _tag: "Deleted", object: thing(name, 1, 9), stateUnknown: false })
 
-  it("holds at most one object a key, and returns to empty after ten thousand creations and deletions", () => {
+  it("holds at most one object for each key, and is empty after ten thousand creations and deletions", () => {
     const outstanding = Outstanding.makeOutstanding()
     const buffer = Buffer.make<Thing>(outstanding)
     for (let i = 0; i < 10_000; i++) {
@@ -117,7 +117,7 @@ describe("Buffer", () => {
     assert.deepStrictEqual(buffer.takeAllUnsafe(), [])
   })
 
-  it.effect("counts what was taken until the subscriber comes back", () =>
+  it.effect("counts the deltas that were taken until the subscriber takes the next", () =>
     Effect.gen(function* () {
       const outstanding = Outstanding.makeOutstanding()
       const buffer = Buffer.make<Thing>(outstanding)
@@ -134,7 +134,7 @@ describe("Buffer", () => {
     })
   )
 
-  it("leaves nothing outstanding when its subscriber goes", () => {
+  it("has nothing outstanding after its subscription has ended", () => {
     const outstanding = Outstanding.makeOutstanding()
     const buffer = Buffer.make<Thing>(outstanding)
     buffer.offerUnsafe([created("a"), created("b")])

@@ -1,9 +1,11 @@
 /**
- * The smallest thing an informer can watch: objects with versions, a log that watches replay and follow, and switches for bad
- * luck. It knows namespaces but no selectors, and answers reads only. Every answer is freshly parsed JSON, as from a
- * wire. The embedded API server is the real one; this one is for saying exactly what happens when.
+ * A minimal server for informers: objects with versions, a log of events that watches replay and follow, and switches for failures. It
+ * supports namespaces but no selectors, and only reads. Every response is newly parsed JSON, as from a connection. It differs from the
+ * embedded API server in that a test controls exactly what happens and when.
  */
 import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
@@ -12,9 +14,12 @@ import * as ApiError from "../../../src/kube/ApiError.ts"
 import * as Key from "../../../src/kube/Key.ts"
 import type { KubeList, KubeObject } from "../../../src/kube/Meta.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
+import { Pod } from "../../../src/kube/resources.ts"
 import * as Status from "../../../src/kube/Status.ts"
+import { Cache } from "../../../src/layers/Cache.ts"
 import { KubeClient, type ListOptions, type WatchOptions } from "../../../src/layers/KubeClient.ts"
 import type { WatchEvent } from "../../../src/layers/Transport.ts"
+import type { Delta } from "../../../src/streams/store/Store.ts"
 
 interface Logged {
   readonly version: number
@@ -28,7 +33,7 @@ interface Connection {
   readonly queue: Queue.Queue<WatchEvent, ApiError.ApiError | Cause.Done>
 }
 
-/** One kind's part of the server. */
+/** The objects of one kind on the server. */
 export class FakeKind {
   readonly objects = new Map<Key.Key, string>()
   readonly log: Array<Logged> = []
@@ -37,15 +42,15 @@ export class FakeKind {
   /** Requests since the start. */
   lists = 0
   watches = 0
-  /** Every namespace that was ever asked for; undefined when all of them were. */
-  readonly asked = new Set<string | undefined>()
+  /** Every namespace that was requested; undefined for requests of all namespaces. */
+  readonly requestedNamespaces = new Set<string | undefined>()
   /** While set, every request fails with it. */
   failure: ApiError.ApiError | undefined
   /** While set, every streaming list fails with it. */
   streamingFailure: ApiError.ApiError | undefined
-  /** Streaming lists that were asked for. */
+  /** Requests of streaming lists. */
   streams = 0
-  /** Awaited before a list is answered. */
+  /** Awaited before the response of a list. */
   beforeList: Effect.Effect<void> = Effect.void
 
   readonly server: FakeServer
@@ -56,7 +61,7 @@ export class FakeKind {
     this.resource = resource
   }
 
-  /** Creates or updates; answers with the new version. */
+  /** Creates or updates an object; returns the new version. */
   put(object: KubeObject): string {
     const key = Key.of(object)
     const version = ++this.server.version
@@ -81,13 +86,13 @@ export class FakeKind {
     return String(version)
   }
 
-  /** The connections are lost with the latest events undelivered, and the past is forgotten: who resumes gets a 410. */
+  /** Closes the connections before the latest events are delivered, and compacts the log: a watch that resumes gets a 410. */
   expire(): void {
     this.compacted = this.server.version
     this.cut(unreachable(this.resource))
   }
 
-  /** Ends all watches, in an orderly way unless an error is given; what was not fetched yet is lost. */
+  /** Ends all watches, with an error if given; events that were not delivered yet are lost. */
   cut(error?: ApiError.ApiError): void {
     for (const { queue } of this.connections) {
       for (let left = Queue.takeUnsafe(queue); left !== undefined; left = Queue.takeUnsafe(queue)) continue
@@ -107,7 +112,7 @@ export class FakeKind {
   list<A extends KubeObject>(options: ListOptions): Effect.Effect<KubeList<A>, ApiError.ApiError> {
     return Effect.suspend(() => {
       this.lists++
-      this.asked.add(options.namespace)
+      this.requestedNamespaces.add(options.namespace)
       if (this.failure !== undefined) return Effect.fail(this.failure)
       return Effect.map(this.beforeList, () => {
         const items = Array.from(this.objects.values(), (text) => JSON.parse(text) as A).filter((item) =>
@@ -128,7 +133,7 @@ export class FakeKind {
     return Stream.unwrap(
       Effect.gen({ self: this }, function* () {
         this.watches++
-        this.asked.add(options.namespace)
+        this.requestedNamespaces.add(options.namespace)
         if (options.sendInitialEvents === true) this.streams++
         if (this.failure !== undefined) return Stream.fail(this.failure)
         if (options.sendInitialEvents === true && this.streamingFailure !== undefined)
@@ -210,7 +215,7 @@ export const forbidden = (resource: Resource.Any): ApiError.ApiError =>
     })
   })
 
-/** As an API server 1.36 on etcd 3.4 answers a streaming list. */
+/** The response of an API server 1.36 on etcd 3.4 to a streaming list. */
 export const progressUnsupported = (resource: Resource.Any): ApiError.ApiError =>
   ApiError.fromWatchError(
     context(resource),
@@ -224,3 +229,34 @@ export const progressUnsupported = (resource: Resource.Any): ApiError.ApiError =
 
 export const unreachable = (resource: Resource.Any): ApiError.ApiError =>
   ApiError.network(context(resource), new Error("connection reset"))
+
+export const pod = (name: string, extra: Partial<Pod["metadata"]> = {}): Pod => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { namespace: "default", name, uid: `uid-${name}`, ...extra }
+})
+
+/** `Created*` for an object of the first list, `Deleted?` for a missed deletion. */
+export const tagOf = (delta: Delta<KubeObject>): string =>
+  delta._tag === "Created" && delta.initial
+    ? "Created*"
+    : delta._tag === "Deleted" && delta.stateUnknown
+      ? "Deleted?"
+      : delta._tag
+
+/** A server with one pod, `a`. */
+export const serverWithPod = (): { readonly server: FakeServer; readonly pods: FakeKind } => {
+  const server = new FakeServer()
+  const pods = server.kind(Pod)
+  pods.put(pod("a"))
+  return { server, pods }
+}
+
+/** Waits until the informers of the kind have passed the version; false when the limit is over first. */
+export const passed = (resource: Resource.Any, version: string, limit: Duration.Input = "1 hour") =>
+  Effect.gen(function* () {
+    const answer = Deferred.makeUnsafe<boolean>()
+    const done = (reached: boolean) => Deferred.doneUnsafe(answer, Effect.succeed(reached))
+    yield* (yield* Cache).onVersion(resource, "default/none", version, done, limit)
+    return yield* Deferred.await(answer)
+  })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
-import * as Intern from "../../../src/layers/cache/Registry.ts"
+import * as Informer from "../../../src/layers/cache/Informer.ts"
 import { runs } from "../../support/runs.ts"
 
 const text = Schema.Union([
@@ -32,7 +32,7 @@ describe("intern", () => {
     "changes no value and no order",
     { objects },
     ({ objects }) => {
-      const intern = Intern.interning()
+      const intern = Informer.interning()
       for (const object of objects) {
         const before = JSON.stringify(object)
         const copy: KubeObject = JSON.parse(before)
@@ -43,13 +43,13 @@ describe("intern", () => {
     { arbitrary: { runs: runs(300) } }
   )
 
-  it("takes odd shapes as they are", () => {
+  it("leaves objects with unexpected types unchanged", () => {
     const odd: unknown = JSON.parse(
       '{"metadata":{"name":"a","namespace":7,"labels":null,"ownerReferences":{"name":"x"},"generateName":null},"spec":"a text that is long","status":[["x"]]}'
     )
     const before = JSON.stringify(odd)
-    assert.strictEqual(JSON.stringify(Intern.interning()(odd as KubeObject)), before)
+    assert.strictEqual(JSON.stringify(Informer.interning()(odd as KubeObject)), before)
     const nulls: unknown = JSON.parse('{"metadata":{"name":"a","ownerReferences":[null,"x"]},"spec":null}')
-    assert.strictEqual(JSON.stringify(Intern.interning()(nulls as KubeObject)), JSON.stringify(nulls))
+    assert.strictEqual(JSON.stringify(Informer.interning()(nulls as KubeObject)), JSON.stringify(nulls))
   })
 })

@@ -1,4 +1,4 @@
-/** What is said of a kind, of all, and by a subscription itself: which goes before which, and what comes of it. */
+/** The precedence of the settings of a kind, of all kinds, and of a subscription. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -13,26 +13,39 @@ import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { checkProperty } from "../../support/property.ts"
 
 const selector = Schema.UndefinedOr(Schema.Literals(["", "a=1", "b=2"]))
-const who = Schema.Struct({ own: selector, kind: selector, all: selector, of: Schema.Literals(["labels", "fields"]) })
+const givenSelectors = Schema.Struct({
+  own: selector,
+  kind: selector,
+  all: selector,
+  of: Schema.Literals(["labels", "fields"])
+})
 
 describe("Kinds", () => {
-  checkProperty("the more particular saying counts, and an empty one is all", Arbitrary.schema(who), (given) => {
-    const said = (value: string | undefined) =>
-      given.of === "labels" ? { labelSelector: value } : { fieldSelector: value }
-    const options = {
-      ...said(given.all),
-      kinds: [Kinds.kind(Secret, said("c=3")), Kinds.kind(ConfigMap, said(given.kind))]
+  checkProperty(
+    "the more specific selector is used, and an empty one selects all",
+    Arbitrary.schema(givenSelectors),
+    (given) => {
+      const settings = (value: string | undefined) =>
+        given.of === "labels" ? { labelSelector: value } : { fieldSelector: value }
+      const options = {
+        ...settings(given.all),
+        kinds: [Kinds.kind(Secret, settings("c=3")), Kinds.kind(ConfigMap, settings(given.kind))]
+      }
+      const found = Kinds.selection(options, ConfigMap, settings(given.own))
+      const first = [given.own, given.kind, given.all].find((one) => one !== undefined)
+      const expected = first === undefined || first === "" ? [] : [first]
+      return JSON.stringify(Object.values(found)) === JSON.stringify(expected)
     }
-    const found = Kinds.selection(options, ConfigMap, said(given.own))
-    const first = [given.own, given.kind, given.all].find((one) => one !== undefined)
-    const expected = first === undefined || first === "" ? [] : [first]
-    return JSON.stringify(Object.values(found)) === JSON.stringify(expected)
-  })
+  )
 
-  checkProperty("what is said of a kind holds for its metadata too", Arbitrary.schema(selector), (labelSelector) => {
-    const options = { kinds: [Kinds.kind(ConfigMap, { labelSelector })] }
-    return Kinds.of(options, Resource.metadataOnly(ConfigMap)).labelSelector === labelSelector
-  })
+  checkProperty(
+    "the settings of a kind apply to its metadata projection too",
+    Arbitrary.schema(selector),
+    (labelSelector) => {
+      const options = { kinds: [Kinds.kind(ConfigMap, { labelSelector })] }
+      return Kinds.of(options, Resource.metadataOnly(ConfigMap)).labelSelector === labelSelector
+    }
+  )
 })
 
 const objects = [
@@ -62,14 +75,14 @@ const cache = {
 } as const
 
 describe("a cache with settings by kind", () => {
-  it.effect("asks the server for what is meant, keeps what is to be kept, and is read by the same words", () =>
+  it.effect("sends the selectors of a kind, stores transformed objects, and finds the informer for a read", () =>
     Effect.gen(function* () {
       const reads = yield* Cache
-      const asked: Array<string> = []
+      const requests: Array<string> = []
       yield* (yield* ApiServer).setFaults([
         {
           match: ({ context, query }) => {
-            asked.push(`${context.resource} ${String(query?.["labelSelector"] ?? "all")}`)
+            requests.push(`${context.resource} ${String(query?.["labelSelector"] ?? "all")}`)
             return false
           },
           fault: { _tag: "Drop" }
@@ -87,7 +100,7 @@ describe("a cache with settings by kind", () => {
       assert.deepStrictEqual((yield* reads.get(ConfigMap, "default/blue"))?.data, { key: "value" })
       assert.deepStrictEqual(names(yield* reads.list(Node)), ["red"])
       assert.sameMembers(
-        [...new Set(asked)],
+        [...new Set(requests)],
         ["configmaps team=blue", "configmaps all", "secrets all", "nodes team=red"]
       )
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects, cache })))
@@ -96,16 +109,16 @@ describe("a cache with settings by kind", () => {
   it.effect("resyncs the kinds with a resync period, and no others", () =>
     Effect.gen(function* () {
       const reads = yield* Cache
-      const told = { configmaps: 0, secrets: 0 }
-      yield* reads.onDeltas(ConfigMap, undefined, (deltas) => void (told.configmaps += deltas.length))
-      yield* reads.onDeltas(Secret, undefined, (deltas) => void (told.secrets += deltas.length))
+      const counts = { configmaps: 0, secrets: 0 }
+      yield* reads.onDeltas(ConfigMap, undefined, (deltas) => void (counts.configmaps += deltas.length))
+      yield* reads.onDeltas(Secret, undefined, (deltas) => void (counts.secrets += deltas.length))
       yield* reads.synced(ConfigMap)
       yield* reads.synced(Secret)
       yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(told, { configmaps: 1, secrets: 2 })
+      assert.deepStrictEqual(counts, { configmaps: 1, secrets: 2 })
       yield* TestClock.adjust("11 minutes")
       yield* (yield* ClusterTest).settle
-      assert.deepStrictEqual(told, { configmaps: 2, secrets: 2 })
+      assert.deepStrictEqual(counts, { configmaps: 2, secrets: 2 })
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects, cache })))
   )
 })

@@ -6,6 +6,7 @@ import { TestClock } from "effect/testing"
 import { Node, Pod } from "../../../src/kube/resources.ts"
 import type { InformerStatus } from "../../../src/layers/Cache.ts"
 import * as CacheMetrics from "../../../src/layers/cache/metrics.ts"
+import { informerStatus } from "../../support/informerStatus.ts"
 
 const fresh = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.provideService(effect, Metric.MetricRegistry, new Map())
@@ -22,25 +23,6 @@ const values = (name: string) =>
     )
   )
 
-const informer = (over: Partial<InformerStatus>): InformerStatus => ({
-  resource: "pods",
-  id: "v1/pods",
-  selection: {},
-  synced: true,
-  objects: 0,
-  bytesUnsafe: () => 0,
-  resourceVersion: undefined,
-  startedAt: 0,
-  attempts: 0,
-  lastError: undefined,
-  lastEventAt: undefined,
-  defects: 0,
-  listenerErrors: 0,
-  lastListenerError: undefined,
-  subscribers: 1,
-  ...over
-})
-
 describe("the metrics of a cache", () => {
   it.effect("add up the informers of a kind that have subscribers", () =>
     fresh(
@@ -51,10 +33,15 @@ describe("the metrics of a cache", () => {
         yield* TestClock.adjust("20 seconds")
         const now = yield* Clock.currentTimeMillis
         status.push(
-          informer({ objects: 3, lastEventAt: now - 4000, resourceVersion: "1234567890123456789" }),
-          informer({ objects: 2, lastEventAt: now - 9000, synced: false, resourceVersion: "1234567890123456780" }),
-          informer({ objects: 50, lastEventAt: 0, synced: false, subscribers: 0, resourceVersion: "1" }),
-          informer({ resource: "nodes", objects: 1 })
+          informerStatus({ objects: 3, lastEventAt: now - 4000, resourceVersion: "1234567890123456789" }),
+          informerStatus({
+            objects: 2,
+            lastEventAt: now - 9000,
+            synced: false,
+            resourceVersion: "1234567890123456780"
+          }),
+          informerStatus({ objects: 50, lastEventAt: 0, synced: false, subscribers: 0, resourceVersion: "1" }),
+          informerStatus({ resource: "nodes", objects: 1 })
         )
         assert.deepStrictEqual(yield* values("informer_synced"), { pods: 0, nodes: 1 })
         assert.deepStrictEqual(yield* values("informer_objects"), { pods: 5, nodes: 1 })
@@ -68,7 +55,7 @@ describe("the metrics of a cache", () => {
     )
   )
 
-  it.effect("count relists by reason and waits by length, from zero", () =>
+  it.effect("count relists by reason and waits by duration, from zero", () =>
     fresh(
       Effect.gen(function* () {
         const metrics = yield* CacheMetrics.make(() => [])

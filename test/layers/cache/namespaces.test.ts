@@ -5,7 +5,7 @@ import { holds, scripts } from "./namespacesModel.ts"
 
 describe("a cache of namespaces that come and go", () => {
   it.effect.prop(
-    "holds what a cache of everything holds of them, and shows each in all kinds at once or in none",
+    "holds the objects that a cache of all namespaces holds, and shows each namespace in all kinds at once",
     { script: scripts },
     ({ script }) => holds(script),
     { arbitrary: { runs: runs(100), seed } }

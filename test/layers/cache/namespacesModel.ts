@@ -1,7 +1,7 @@
 /**
- * Random operations on a server whose namespaces come to match a selection and cease to, observed by a cache of those namespaces and by a
- * cache of all. What the first holds must be what the second holds, filtered; the deltas that its listeners receive must lead there; and at
- * no moment may one kind show a namespace that another hides.
+ * Random operations on a server whose namespaces begin and cease to match a selector, observed by a cache of those namespaces and by a cache
+ * of all. The first must have the objects of the second, filtered; the deltas that its listeners receive must lead to that state; and at no
+ * moment may one kind show a namespace that another kind does not.
  */
 import { assert } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -21,7 +21,7 @@ import type { Delta } from "../../../src/streams/store/Store.ts"
 import * as Fake from "./fakeServer.ts"
 
 const places = ["n0", "n1", "n2"] as const
-/** The last of them is not always subscribed to. */
+/** The last of them does not always have a subscription. */
 const kinds: ReadonlyArray<Resource.Any> = [Pod, ConfigMap, Secret]
 
 const acts = [
@@ -36,7 +36,7 @@ export const scripts = Arbitrary.array(
       place: Schema.Literals(places),
       name: Schema.Literals(["a", "b"]),
       kind: Schema.Literals([0, 1, 2]),
-      /** Whether what went before has been seen. */
+      /** Whether the previous changes have arrived. */
       turn: Schema.Boolean
     })
   ),
@@ -47,13 +47,13 @@ export type Script = typeof scripts extends Arbitrary.Arbitrary<infer A> ? A : n
 
 type Cache = CacheModule.Cache["Service"]
 
-/** There for ever, of each kind in each namespace: it shows whether the namespace is shown. */
+/** An object of each kind in each namespace that is never deleted: it is visible if and only if the namespace is. */
 const marker = "marker"
 
 const isShown = (informer: CacheModule.Informer<KubeObject>, place: string): boolean =>
   informer.store.get(Key.make(place, marker)) !== undefined
 
-/** What a listener knows, checked against the deltas before. */
+/** The objects that a listener knows; each delta must be consistent with the deltas before it. */
 const listener = (faults: Array<unknown>, everywhere: () => void) => {
   const known = new Map<string, KubeObject>()
   const onDeltas = (deltas: ReadonlyArray<Delta<KubeObject>>): void => {
@@ -134,7 +134,7 @@ export const holds = Effect.fnUntraced(function* (script: Script) {
   if (script.length % 2 === 0) enter("n0")
   for (const resource of kinds.slice(0, 2)) known.push(yield* join(resource))
   yield* some.subscribe(Node)
-  // A read waits until it is known which namespaces are meant.
+  // A read waits until the selected namespaces are known.
   if (script.length % 4 === 0) {
     const first = yield* Effect.forkChild(some.list(Pod), { startImmediately: true })
     for (let i = 0; i < 5; i++) yield* TestClock.adjust("1 millis")
@@ -168,7 +168,7 @@ export const holds = Effect.fnUntraced(function* (script: Script) {
         enter(place)
         break
       case "split":
-        // It comes while one kind cannot be read.
+        // The namespace is selected while one kind cannot be read.
         leave(place)
         there.failure = Fake.unreachable(resource)
         there.cut(there.failure)

@@ -13,7 +13,7 @@ const reconcile = () => Effect.void
 const name = "web"
 const referred = Controller.watchReferred(Secret, Pod, { index: { name: "secret", of: () => [] } })
 
-/** What a declaration is refused with; undefined where it is not. */
+/** The error of a declaration; undefined if it is valid. */
 const refusal = (declare: () => unknown): string | undefined => {
   try {
     declare()
@@ -28,7 +28,7 @@ describe("a declaration that cannot work fails when it is made", () => {
   const cases: ReadonlyArray<readonly [string, () => unknown, RegExp]> = [
     [
       "owns without for",
-      // @ts-expect-error: the types say so too, where there are any
+      // @ts-expect-error: the type is wrong too
       () => Controller.make({ name, owns: [Pod], sources: [Stream.empty], reconcile }),
       /^controller "web": `owns` leads .* declare `for`$/
     ],
@@ -39,25 +39,25 @@ describe("a declaration that cannot work fails when it is made", () => {
     ],
     [
       "nothing to do",
-      // @ts-expect-error: the types say so too, where there are any
+      // @ts-expect-error: the type is wrong too
       () => Controller.make({ name, for: Pod }),
       /declare `reconcile`, .* or `reconcileObject`/
     ],
     [
       "two reconciles",
-      // @ts-expect-error: the types say so too, where there are any
+      // @ts-expect-error: the type is wrong too
       () => Controller.make({ name, for: Pod, reconcile, reconcileObject: reconcile }),
       /two forms of one thing: declare one of them$/
     ],
     [
       "objects of no kind",
-      // @ts-expect-error: the types say so too, where there are any
+      // @ts-expect-error: the type is wrong too
       () => Controller.make({ name, sources: [Stream.empty], reconcileObject: reconcile }),
       /objects of the `for` kind: declare `for`$/
     ],
     [
       "finalizers beside a reconcile of keys",
-      // @ts-expect-error: the types say so too, where there are any
+      // @ts-expect-error: the type is wrong too
       () => Controller.make({ name, for: Pod, finalizers: { "example.com/a": reconcile }, reconcile }),
       /call `finalize`$/
     ],
@@ -128,7 +128,7 @@ describe("a declaration that cannot work fails when it is made", () => {
     it(`refuses ${title}`, () => assert.match(refusal(declare) ?? "it was accepted", message))
   }
 
-  it("everything that can work is accepted", () => {
+  it("every valid declaration is accepted", () => {
     const declarations = [
       () => Controller.make({ name, for: Pod, reconcile }),
       () => Controller.make({ name, for: Pod, watches: [referred], reconcile }),
@@ -146,7 +146,7 @@ describe("a declaration that cannot work fails when it is made", () => {
     )
   })
 
-  it("reads follow from every kind that is named, and a controller without `for` has none", () => {
+  it("a controller may read every kind that it names, and none without `for`", () => {
     const without = Controller.make({ name, watches: [referred], access: [Access.read(Pod)], reconcile })
     assert.deepStrictEqual(
       without.reads.map(({ id }) => id),

@@ -1,4 +1,4 @@
-/** What is set for all loops stands for each that does not say otherwise. */
+/** The settings for all loops apply to each loop without its own setting. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -56,7 +56,7 @@ describe("the defaults of loops", () => {
     ["as long as they say", { timeout: "20 seconds" }, {}, 20],
     ["as long as the controller says", { timeout: "20 seconds" }, { timeout: "30 seconds" }, 30]
   ] as const) {
-    it.effect(`time for a run: ${title}`, () =>
+    it.effect(`run timeout: ${title}`, () =>
       Effect.gen(function* () {
         yield* create("a")
         let interrupted = 0
@@ -73,7 +73,7 @@ describe("the defaults of loops", () => {
     )
   }
 
-  it.effect("no time limit, if they say none", () =>
+  it.effect("a run without a timeout has no time limit", () =>
     Effect.gen(function* () {
       yield* create("a")
       let interrupted = 0
@@ -86,7 +86,7 @@ describe("the defaults of loops", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("delays: each half by itself, and an end of retries", () =>
+  it.effect("the bounds of the backoff can be set separately, and retries can be limited", () =>
     Effect.gen(function* () {
       yield* create("a")
       let runs = 0
@@ -111,14 +111,14 @@ describe("the defaults of loops", () => {
     [true, ["new", "old-0", "old-1", "old-2"]],
     [false, ["old-0", "old-1", "old-2", "new"]]
   ] as const) {
-    it.effect(`what was listed first waits for what is new: ${prioritizes}`, () =>
+    it.effect(`keys of the first list wait for keys of changes: ${prioritizes}`, () =>
       Effect.gen(function* () {
         for (const index of [0, 1, 2]) yield* create(`old-${index}`)
         const order: Array<string> = []
         const controller = Controller.make({
           name: "looping",
           for: ConfigMap,
-          // Long enough for the new one to arrive while the first of the old ones is worked on.
+          // Long enough for the new key to arrive while the first of the old keys is in flight.
           reconcile: ({ name }) =>
             Effect.andThen(Effect.sleep("1 second"), () => Effect.sync(() => void order.push(name)))
         })
@@ -153,7 +153,7 @@ describe("the defaults of loops", () => {
     )
   }
 
-  it.effect("a defect of a scheduled run ends whoever supervises, if they say so", () =>
+  it.effect("a defect of a scheduled run ends the manager, if so configured", () =>
     Effect.gen(function* () {
       const watched = yield* Effect.forkChild(Effect.flip((yield* Supervisor).failure))
       const controller = Controller.scheduled({

@@ -1,4 +1,4 @@
-/** What a controller's loop says, through a real loop on the embedded server: which lines, at which level, with which values. */
+/** The log lines of a loop on the embedded server: messages, levels and annotations. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -15,8 +15,8 @@ import * as Cluster from "../../support/cluster.ts"
 /** Every line of every level, as JSON. */
 const recording = () => {
   const lines: Array<Record<string, unknown>> = []
-  const logger = Logger.make((said) => {
-    lines.push(JSON.parse(Line.json({ stacktraceLevel: "None", time: undefined }, said)))
+  const logger = Logger.make((entry) => {
+    lines.push(JSON.parse(Line.json({ stacktraceLevel: "None", time: undefined }, entry)))
   })
   return { lines, layer: Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, "All")) }
 }
@@ -27,8 +27,8 @@ const made = Effect.flatMap(KubeClient, (client) =>
   client.create(ConfigMap, { metadata: { name: "a", namespace: "default" } })
 )
 
-/** The lines of a controller that was started, left alone for a while and stopped. */
-const said = <E>(reconcile: Effect.Effect<void, E>) => {
+/** The lines of a controller that was started, ran for a while, and was stopped. */
+const linesOf = <E>(reconcile: Effect.Effect<void, E>) => {
   const { layer, lines } = recording()
   return Effect.gen(function* () {
     yield* made
@@ -40,8 +40,8 @@ const said = <E>(reconcile: Effect.Effect<void, E>) => {
 }
 
 describe("the lines of a controller", () => {
-  it.effect("begin and end with what operators know", () =>
-    Effect.map(said(Effect.void), (lines) => {
+  it.effect("have the start and stop lines of controller-runtime", () =>
+    Effect.map(linesOf(Effect.void), (lines) => {
       const known = { level: "debug", controller: "test", controllerGroup: "", controllerKind: "ConfigMap" }
       const framing = lines.filter(({ msg }) => /EventSource|workers/.test(String(msg)))
       assert.deepStrictEqual(
@@ -53,8 +53,8 @@ describe("the lines of a controller", () => {
     })
   )
 
-  it.effect("whisper of the first three conflicts in a row", () =>
-    Effect.map(said(Effect.fail(conflict)), (lines) => {
+  it.effect("have debug level for the first three conflicts in a row", () =>
+    Effect.map(linesOf(Effect.fail(conflict)), (lines) => {
       const errors = lines.filter(({ msg }) => msg === "Reconciler error")
       assert.deepStrictEqual(
         errors.slice(0, 4).map(({ attempt, level }) => [attempt, level]),
@@ -69,8 +69,8 @@ describe("the lines of a controller", () => {
     })
   )
 
-  it.effect("name the object and the run, the same for what the run says and for how it ended", () =>
-    Effect.map(said(Effect.andThen(Effect.logInfo("at work"), Effect.fail("no"))), (lines) => {
+  it.effect("have the object and the id of the run, both for lines of the run and for the line about its end", () =>
+    Effect.map(linesOf(Effect.andThen(Effect.logInfo("at work"), Effect.fail("no"))), (lines) => {
       const ids = (message: string) => lines.filter(({ msg }) => msg === message).map(({ reconcileID }) => reconcileID)
       assert.isAbove(ids("at work").length, 2)
       assert.deepStrictEqual(ids("at work"), ids("Reconciler error"))

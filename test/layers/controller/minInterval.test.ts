@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** The spacing of runs, asked of random changes: what it holds back, what it lets through, and what it remembers. */
+/** The least interval between runs, for random changes: which runs it delays, and which keys it remembers. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Loop from "../../../src/layers/controller/loop.ts"
@@ -8,7 +8,7 @@ import { checkProperty } from "../../support/property.ts"
 
 const spacing = 100
 
-/** Changes: so long after the one before, of this key. */
+/** Changes of a key, each with the time since the previous one. */
 const changes = Arbitrary.schema(
   Schema.Array(
     Schema.Struct({ after: Schema.Literals([0, 1, 30, 99, 100, 101, 250]), key: Schema.Literals(["a", "b", "c"]) })
@@ -25,7 +25,7 @@ interface Run {
   readonly at: number
 }
 
-/** Plays changes to a queue that hands every key out when it is due, to workers that take no time. */
+/** Plays changes to a queue whose keys are reconciled as soon as they are due, in no time. */
 const play = (script: ReadonlyArray<Change>) => {
   let now = 0
   const due = new Map<string, number>()
@@ -61,19 +61,19 @@ const play = (script: ReadonlyArray<Change>) => {
 }
 
 describe("Spacing", () => {
-  checkProperty("two runs of a key begin at least the spacing apart", changes, (script) => {
+  checkProperty("two runs of a key start at least the interval apart", changes, (script) => {
     const { runs } = play(script)
     return runs.every(({ at, key }, index) =>
       runs.slice(index + 1).every((later) => later.key !== key || later.at - at >= spacing)
     )
   })
 
-  checkProperty("a change of a key that has not run lately is answered at once", changes, (script) => {
+  checkProperty("a change of a key that has not run within the interval starts a run at once", changes, (script) => {
     const { asked, runs } = play(script)
     return asked.every(({ at, isIdle, key }) => !isIdle || runs.some((run) => run.key === key && run.at === at))
   })
 
-  checkProperty("every change is answered by a run that begins within the spacing", changes, (script) => {
+  checkProperty("every change is followed by a run that starts within the interval", changes, (script) => {
     const { asked, runs } = play(script)
     return asked.every(({ at, key }) => runs.some((run) => run.key === key && run.at >= at && run.at - at <= spacing))
   })

@@ -1,4 +1,4 @@
-/** Controllers that are handed objects: what they are given, what they are not, and what is said of objects that cannot be read. */
+/** Controllers of objects: which objects they receive, and what is reported about objects that cannot be decoded. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -15,6 +15,7 @@ import { applier } from "../../../src/layers/controller/writes/apply.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 import * as Predicate from "../../../src/streams/store/predicate.ts"
+import { withoutValidation } from "../../support/definitions.ts"
 
 const Gadget = Resource.make({
   group: "example.com",
@@ -34,17 +35,8 @@ const Gadget = Resource.make({
 
 const definition = Result.getOrThrow(Crd.make(Gadget))
 
-/** The same kind before anybody thought of validation. */
-const loose = {
-  ...definition,
-  spec: {
-    ...definition.spec,
-    versions: definition.spec.versions.map((version) => ({
-      ...version,
-      schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } }
-    }))
-  }
-}
+/** The definition without validation, so that objects can be stored that the schema does not accept. */
+const withoutSchema = withoutValidation(definition)
 
 const namespace = "default"
 const gadget = (name: string, size: number, metadata: object = {}) => ({
@@ -54,13 +46,13 @@ const gadget = (name: string, size: number, metadata: object = {}) => ({
   spec: { size }
 })
 
-const spoilt = {
-  crds: [loose],
+const withInvalidObject = {
+  crds: [withoutSchema],
   objects: [gadget("odd", 7), gadget("even", 2)],
   cache: { resync: { period: "10 hours", spread: "around" } }
 } as const
 
-const noting = (seen: Array<string>) =>
+const recording = (seen: Array<string>) =>
   Controller.make({
     name: "noting",
     for: Gadget,
@@ -68,7 +60,7 @@ const noting = (seen: Array<string>) =>
       Effect.sync(() => void seen.push(`${metadata.name} ${spec.size} ${spec.colour}`))
   })
 
-/** Warnings about gadgets, with how often each was given. */
+/** Warning events about gadgets, with their counts. */
 const warnings = Effect.gen(function* () {
   yield* (yield* Recorder).flush
   const events = yield* (yield* ClusterTest).snapshot(Event)
@@ -91,12 +83,12 @@ const put = (name: string, body: object) =>
 const refused = "Gadget default/odd does not fit its schema: spec.size: Expected a value between 1 and 3"
 
 describe("a controller of objects", () => {
-  it.effect("is handed objects as their Schemas read them, and nothing when they are gone", () =>
+  it.effect("receives decoded objects, and is not called for objects that are gone", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
       const seen: Array<string> = []
-      yield* cluster.run(noting(seen))
+      yield* cluster.run(recording(seen))
       yield* cluster.apply([gadget("a", 1)])
       yield* cluster.settle
       yield* put("a", { spec: { size: 2 } })
@@ -112,7 +104,7 @@ describe("a controller of objects", () => {
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const seen: Array<string> = []
-      yield* cluster.run(noting(seen))
+      yield* cluster.run(recording(seen))
       yield* cluster.settle
       assert.deepStrictEqual(seen, ["even 2 grey"])
       assert.deepStrictEqual(yield* warnings, [`Warning | noting | odd | 1 | ${refused}`])
@@ -120,7 +112,7 @@ describe("a controller of objects", () => {
       assert.deepInclude(condition, { type: "Valid", status: "False", reason: "InvalidObject", message: refused })
       assert.strictEqual(condition?.observedGeneration, 1)
 
-      // Neither looking again nor a change that mends nothing says it again.
+      // Neither another run nor a change that repairs nothing reports it again.
       yield* put("odd", { metadata: { labels: { a: "b" } } })
       yield* cluster.advance("10 minutes")
       assert.deepStrictEqual(yield* warnings, [`Warning | noting | odd | 1 | ${refused}`])
@@ -128,7 +120,7 @@ describe("a controller of objects", () => {
       yield* cluster.settle
       assert.deepStrictEqual(yield* warnings, [`Warning | noting | odd | 2 | ${refused}`])
       assert.strictEqual((yield* get("odd"))?.status?.conditions?.[0]?.observedGeneration, 2)
-      // Nor does a resync, which has the others looked at again.
+      // Nor does a resync, after which the other objects are reconciled again.
       yield* cluster.advance("1 day")
       assert.isAbove(seen.length, 1)
       assert.deepStrictEqual(yield* warnings, [`Warning | noting | odd | 2 | ${refused}`])
@@ -137,23 +129,23 @@ describe("a controller of objects", () => {
       yield* cluster.settle
       assert.include(seen, "odd 3 grey")
       assert.deepStrictEqual((yield* get("odd"))?.status?.conditions, [])
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer(spoilt)))
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer(withInvalidObject)))
   )
 
-  it.effect("a server that refuses every write to such an object is not asked again and again", () =>
+  it.effect("a write that the server rejects for such an object is not repeated", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.apply([definition])
       const seen: Array<string> = []
-      yield* cluster.run(noting(seen))
+      yield* cluster.run(recording(seen))
       yield* cluster.advance("1 day")
       assert.isAbove(seen.length, 1)
       assert.notInclude(seen.join(), "odd")
       assert.deepStrictEqual(yield* warnings, [`Warning | noting | odd | 1 | ${refused}`])
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer(spoilt)))
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer(withInvalidObject)))
   )
 
-  it.effect("finalizers: on the object before it is handed out, off after the work", () =>
+  it.effect("an object has its finalizers before it is reconciled, and they are removed after their cleanup", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -185,7 +177,7 @@ describe("a controller of objects", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ crds: [definition], authorization: "RBAC" })))
   )
 
-  it.effect("an object that cannot be read and is being deleted waits until it is mended", () =>
+  it.effect("the cleanup of an object that cannot be decoded waits until the object is repaired", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -212,7 +204,7 @@ describe("a controller of objects", () => {
       Effect.scoped,
       Effect.provide(
         ClusterTest.layer({
-          crds: [loose],
+          crds: [withoutSchema],
           objects: [gadget("odd", 7, { finalizers: ["example.com/door"] })],
           authorization: "RBAC"
         })
@@ -220,7 +212,7 @@ describe("a controller of objects", () => {
     )
   )
 
-  it.effect("a failure of the reconcile to read something else is its own", () =>
+  it.effect("a decoding error of the reconcile itself is a failure of its run", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       let tries = 0
@@ -238,7 +230,7 @@ describe("a controller of objects", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ crds: [definition] })))
   )
 
-  it.effect("an object is decoded once in a run, and once more where a write came between", () =>
+  it.effect("an object is decoded once in a run, and again after a write", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       let decoded = 0
@@ -254,7 +246,7 @@ describe("a controller of objects", () => {
       )
       yield* cluster.apply([gadget("a", 1)])
       yield* cluster.settle
-      // The finalizer was put on in the first run, and its own write asked for the second.
+      // The first run added the finalizer, and that write caused the second run.
       assert.deepStrictEqual([runs, decoded], [2, 3])
       yield* put("a", { spec: { size: 2 } })
       yield* cluster.settle
@@ -262,7 +254,7 @@ describe("a controller of objects", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ crds: [definition] })))
   )
 
-  it.effect("built-in kinds are handed out as they are", () =>
+  it.effect("objects of built-in kinds are passed unchanged", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const seen: Array<unknown> = []
@@ -279,7 +271,7 @@ describe("a controller of objects", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("applies under its own name", () =>
+  it.effect("applies with its own name as the field manager", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(

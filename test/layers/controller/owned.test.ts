@@ -1,4 +1,4 @@
-/** What `owns` may say of a kind besides its name: which references lead to an owner, which changes count, how much of it is read. */
+/** The settings of an owned kind: which references queue an owner, which changes do, and how much of the objects is read. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { OwnerReference } from "../../../src/kube/Meta.ts"
@@ -23,15 +23,15 @@ const reference = ({ metadata }: ConfigMap, more: Partial<OwnerReference> = {}):
   ...more
 })
 
-/** Of `a`, which controls it, and of `b`, which does not. */
+/** A secret with two owners: `a`, its controller, and `b`. */
 const shared = Effect.gen(function* () {
   const client = yield* KubeClient
   const ownerReferences = [reference(yield* owner("a"), { controller: true }), reference(yield* owner("b"))]
   return yield* client.create(Secret, { metadata: { name: "shared", namespace, ownerReferences } })
 })
 
-/** What a change of the shared secret asks for. */
-const asked = <R extends Resource.Any>(
+/** The keys that a change of the shared secret queues. */
+const queuedKeys = <R extends Resource.Any>(
   owned: Controller.Owned<R>,
   change: object = { metadata: { labels: { a: "b" } } }
 ) =>
@@ -56,24 +56,24 @@ const asked = <R extends Resource.Any>(
   }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ authorization: "RBAC" })))
 
 describe("owned", () => {
-  it.effect("the controlling owner is asked for, unless every owner is meant", () =>
+  it.effect("the controlling owner is queued, and with matchEveryOwner every owner", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* asked(Controller.owned(Secret)), ["a"])
-      assert.deepStrictEqual(yield* asked(Controller.owned(Secret, { matchEveryOwner: false })), ["a"])
-      assert.deepStrictEqual(yield* asked(Controller.owned(Secret, { matchEveryOwner: true })), ["a", "b"])
+      assert.deepStrictEqual(yield* queuedKeys(Controller.owned(Secret)), ["a"])
+      assert.deepStrictEqual(yield* queuedKeys(Controller.owned(Secret, { matchEveryOwner: false })), ["a"])
+      assert.deepStrictEqual(yield* queuedKeys(Controller.owned(Secret, { matchEveryOwner: true })), ["a", "b"])
     })
   )
 
-  it.effect("a predicate says which changes count", () =>
+  it.effect("a predicate selects the changes that queue the owner", () =>
     Effect.gen(function* () {
       const predicate = Predicate.annotationsChanged
       const owned = Controller.owned(Secret, { matchEveryOwner: true, predicate })
-      assert.deepStrictEqual(yield* asked(owned), [])
-      assert.deepStrictEqual(yield* asked(owned, { metadata: { annotations: { a: "b" } } }), ["a", "b"])
+      assert.deepStrictEqual(yield* queuedKeys(owned), [])
+      assert.deepStrictEqual(yield* queuedKeys(owned, { metadata: { annotations: { a: "b" } } }), ["a", "b"])
     })
   )
 
-  it.effect("its metadata is enough, and then no more is read of it", () =>
+  it.effect("an owned kind may be a metadata projection, and then only its metadata is read", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const Secrets = Resource.metadataOnly(Secret)

@@ -1,4 +1,4 @@
-/** A controller of a part of a kind: it is asked for those objects alone, reads them alone, and sees its own writes to them as every other does. */
+/** A controller of a part of a kind: it reconciles and reads only those objects, and waits for its own writes like every other controller. */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { TestClock } from "effect/testing"
@@ -18,7 +18,7 @@ const create = (name: string, type: string) =>
     client.create(Secret, { metadata: { name, namespace: "default", annotations: { n: "0" } }, type })
   )
 
-it.effect("a controller of a part of a kind works on that part, and waits for its own writes to show there", () =>
+it.effect("a controller of a part of a kind reconciles that part, and waits until its cache has its writes", () =>
   Effect.gen(function* () {
     yield* create("a", "example.com/key")
     yield* create("other", "Opaque")
@@ -38,7 +38,7 @@ it.effect("a controller of a part of a kind works on that part, and waits for it
               { name, namespace },
               Patch.merge({ metadata: { annotations: { n: `${n + 1}` } } })
             )
-            // Asks for itself at once: without the wait it would read the state before its write.
+            // The next run is due at once: without the wait it would read the state before the write.
             return Reconcile.after(0)
           })
       })
@@ -54,7 +54,7 @@ it.effect("a controller of a part of a kind works on that part, and waits for it
   }).pipe(Effect.provide(Cluster.layer))
 )
 
-it.effect("the metadata of a part is a part too", () =>
+it.effect("the metadata projection of a part has the same selection", () =>
   Effect.sync(() => {
     const metadata = Resource.metadataOnly(Keys)
     assert.strictEqual(metadata.id, "metadata:v1/secrets?type=example.com/key")

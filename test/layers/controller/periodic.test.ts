@@ -1,4 +1,4 @@
-/** What becomes of a scheduled controller whose runs go wrong: the schedule goes on, and runs never overlap. */
+/** A scheduled controller whose runs fail: the schedule goes on, and runs never overlap. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import * as Schedules from "../../../src/layers/Schedules.ts"
 import * as Cluster from "../../support/cluster.ts"
 import { logged } from "../../support/logged.ts"
 
-/** Seconds at which runs began; each takes 2 s and ends as its number says. */
+/** The seconds at which runs began; each takes 2 s, and its number determines how it ends. */
 const begun = (
   schedule: Schedule.Schedule<unknown, Schedules.Run>,
   end: (number: number) => Effect.Effect<void, string>
@@ -44,7 +44,7 @@ const begun = (
 const badly = (number: number) => (number % 2 === 1 ? Effect.fail("no") : Effect.die(new Error("bug")))
 
 describe("a scheduled controller", () => {
-  it.effect("runs at once, and goes on in its time when runs fail or die; each is logged", () =>
+  it.effect("runs at once, keeps its schedule when runs fail or die, and logs each", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* begun(Schedule.spaced("10 seconds"), badly), { seconds: [0, 12, 24], failures: 3 })
       const nonSliding = yield* begun(Schedules.nonSliding("10 seconds"), badly)
@@ -52,7 +52,7 @@ describe("a scheduled controller", () => {
     })
   )
 
-  it.effect("keeps the same times when nothing goes wrong, and logs nothing", () =>
+  it.effect("keeps its schedule when runs succeed, and logs nothing", () =>
     Effect.gen(function* () {
       const well = yield* begun(Schedule.spaced("10 seconds"), () => Effect.void)
       assert.deepStrictEqual(well, { seconds: [0, 12, 24], failures: 0 })

@@ -1,4 +1,4 @@
-/** What a resync is to a controller: everything again, after whatever has really changed, and nothing for those that ask for changes. */
+/** A controller at a resync: it reconciles all objects, after those that have changed, and none if its predicate accepts changes only. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Patch from "../../../src/kube/Patch.ts"
@@ -30,7 +30,7 @@ const recording = (runs: Array<string>, predicate?: Predicate.Predicate<ConfigMa
   })
 
 describe("a controller at a resync", () => {
-  it.effect("works on everything again, and first on what has changed meanwhile", () =>
+  it.effect("reconciles all objects again, and first those that have changed meanwhile", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const runs: Array<string> = []
@@ -52,7 +52,7 @@ describe("a controller at a resync", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("does nothing when it asks for changes only", () =>
+  it.effect("reconciles nothing when its predicate accepts changes only", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const runs: Array<string> = []

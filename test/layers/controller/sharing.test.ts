@@ -1,4 +1,4 @@
-/** Controllers share what is read: the server is asked once for a kind, however many want it, and live reads are live. */
+/** Controllers share informers: a kind has one watch for all of them, and reads with the client are requests. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -16,8 +16,8 @@ import * as Cluster from "../../support/cluster.ts"
 
 const alone = Layer.merge(Cluster.layer, Leadership.layerAlways)
 
-/** What the server is asked from now on, `watch pods`. */
-const asked = Effect.gen(function* () {
+/** The requests from now on, `watch pods`. */
+const requestsFromNow = Effect.gen(function* () {
   const lines: Array<string> = []
   yield* (yield* ApiServer).setFaults([
     {
@@ -39,10 +39,10 @@ const createPod = Effect.flatMap(KubeClient, (client) =>
 )
 
 describe("controllers of one manager", () => {
-  it.effect("three that read pods are one watch of pods, and each receives every pod once", () =>
+  it.effect("three controllers of pods share one watch, and each receives every pod once", () =>
     Effect.gen(function* () {
       yield* createPod
-      const lines = yield* asked
+      const lines = yield* requestsFromNow
       const seen: Array<string> = []
       const controllers = ["one", "two", "three"].map((name) =>
         Controller.make({ name, for: Pod, reconcile: ({ key }) => Effect.sync(() => void seen.push(`${name} ${key}`)) })
@@ -54,7 +54,7 @@ describe("controllers of one manager", () => {
         ofPods.filter((line) => line === "watch pods"),
         1
       )
-      // With a streaming list the watch is the list too.
+      // With a streaming list the watch is also the list.
       assert.isAtMost(ofPods.length, 2)
       assert.deepStrictEqual(
         (yield* (yield* Cache).status).map(({ resource }) => resource),
@@ -65,12 +65,12 @@ describe("controllers of one manager", () => {
     }).pipe(Effect.provide(alone))
   )
 
-  it.effect("a kind that is read live is read by a request each time, and not watched", () =>
+  it.effect("a kind that is read with the client costs a request for each read, and is not watched", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       yield* client.create(Secret, { metadata: { name: "s", namespace: "default" } })
       yield* client.create(ConfigMap, { metadata: { name: "a", namespace: "default" } })
-      const lines = yield* asked
+      const lines = yield* requestsFromNow
       let found = 0
       const controller = Controller.make({
         name: "live",

@@ -8,12 +8,12 @@ import * as Controller from "../../../src/layers/Controller.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Cluster from "../../support/cluster.ts"
 
-/** A controller of nothing but streams. */
+/** A controller whose only sources are streams. */
 const poured = (seen: Array<string>, ...sources: ReadonlyArray<Stream.Stream<string, unknown>>) =>
   Controller.make({ name: "poured", sources, reconcile: ({ key }) => Effect.sync(() => void seen.push(key)) })
 
 describe("raw sources", () => {
-  it.effect("a stream of keys asks for reconciles for as long as the controller runs", () =>
+  it.effect("the keys of a stream are reconciled for as long as the controller runs", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []
       const keys = yield* Queue.unbounded<string>()
@@ -29,7 +29,7 @@ describe("raw sources", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("one that fails is started again, later each time, and holds up no other", () =>
+  it.effect("a stream that fails is started again with a growing delay, and does not delay others", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []
       let starts = 0
@@ -51,7 +51,7 @@ describe("raw sources", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("watchReferred: a change asks for the objects that refer to it, by their index", () =>
+  it.effect("watchReferred queues the objects that refer to a changed one, by their index", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       const create = (name: string, secret: string) =>

@@ -1,7 +1,7 @@
 /**
- * One object whose spec clients edit to valid and invalid values, reconciled again and again, with an API server that may refuse or lose status
- * writes. In every case: an object that cannot be decoded never reaches the reconciler, one event is recorded for each of its states, and when
- * the faults are over the condition is right and nothing more is written.
+ * One object whose spec clients set to valid and invalid values, reconciled repeatedly, with an API server that may reject or lose status
+ * writes. In every case an object that cannot be decoded is not passed to reconcile, one event is recorded for each generation, and when
+ * the faults are over the condition is correct and nothing more is written.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -36,9 +36,9 @@ const step = Schema.Literals(["good", "bad", "worse", "spoil", "label", "look", 
 const cases = Arbitrary.schema(
   Schema.Struct({
     steps: Schema.Array(step).check(Schema.isMaxLength(10)),
-    /** What happens to writes of the status, in order; then all is well. */
+    /** What happens to writes of the status, in order; later ones succeed. */
     script: Schema.Array(Schema.Literals(["fine", "drop", "race"])).check(Schema.isMaxLength(4)),
-    /** Whether the server refuses every write to an object that does not fit. */
+    /** Whether the server rejects every write to an invalid object. */
     strict: Schema.Boolean,
     /** A condition of another writer. */
     theirs: Schema.Boolean,
@@ -65,7 +65,7 @@ const ours = (object: Gadget | undefined): Conditions.Conditions => {
   return Array.isArray(conditions) ? conditions.filter(({ type }) => type === "Valid") : []
 }
 
-/** Everything the controller stands on, and what it did there. */
+/** The services of the controller, and a record of its calls. */
 const world = (value: Case) => {
   const script = [...value.script]
   let version = 1
@@ -140,13 +140,13 @@ const world = (value: Case) => {
 const isReadable = (object: KubeObject | undefined): boolean =>
   object !== undefined && Gadget.decode(object)._tag === "Success"
 
-/** What the events are about: a state that cannot be decoded. */
+/** The state of the object that the events are about. */
 const stateOf = (object: Gadget | undefined): string | undefined =>
   object === undefined || isReadable(object)
     ? undefined
     : `${object.metadata.generation} ${object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length > 0}`
 
-/** The first sentence that does not hold. */
+/** The first statement that does not hold. */
 const play = Effect.fnUntraced(function* (value: Case) {
   const { change, read, seen, tools } = world(value)
   const options: Objects.Objects<never, never> = {
@@ -160,25 +160,26 @@ const play = Effect.fnUntraced(function* (value: Case) {
   }
   const reconcile = Objects.reconciler(options, tools)
   const look = Effect.exit(reconcile({ key: "n/x", namespace: "n", name: "x" }))
-  const told: Array<string> = []
+  const expectedEvents: Array<string> = []
   let last: string | undefined
   for (const to of ["look", ...value.steps] as const) {
     change(to)
     const now = stateOf(read())
-    if (now !== undefined && now !== last) told.push(now)
+    if (now !== undefined && now !== last) expectedEvents.push(now)
     last = now
     const { faults, handed } = seen
     const failed = Exit.isFailure(yield* look)
-    if (now !== undefined && seen.handed > handed) return "it was handed out although it cannot be read"
-    if (seen.raw > 0) return "it was handed out as it is on the wire"
-    if (failed && seen.faults === faults) return "it failed for nothing"
-    if (seen.events.length !== told.length) return `told ${seen.events.length} times of ${told.length} states`
+    if (now !== undefined && seen.handed > handed) return "an object that cannot be decoded was passed on"
+    if (seen.raw > 0) return "an object was passed on in wire form"
+    if (failed && seen.faults === faults) return "a run failed without a fault"
+    if (seen.events.length !== expectedEvents.length)
+      return `recorded ${seen.events.length} events for ${expectedEvents.length} states`
   }
   for (let round = 0; round < 6; round++) yield* look
   const quiet = { ...seen, events: seen.events.length }
   yield* look
-  if (seen.writes !== quiet.writes) return "it goes on writing"
-  if (seen.events.length !== quiet.events) return "it goes on telling"
+  if (seen.writes !== quiet.writes) return "it writes again without a change"
+  if (seen.events.length !== quiet.events) return "it records an event again without a change"
   const object = read()
   if (object === undefined) return undefined
   const said: unknown = object.status?.conditions
@@ -204,7 +205,7 @@ const check = Arbitrary.checkEffect(
 )
 
 describe("objects that cannot be decoded", () => {
-  it.effect("get one event for each of their states, and never reach the reconciler", () =>
+  it.effect("get one event for each generation, and are never passed to reconcile", () =>
     Effect.map(check, (result) => assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result)))
   )
 })

@@ -10,7 +10,7 @@ describe("an address to listen on", () => {
     ["localhost:80", "localhost", 80],
     ["[::1]:65535", "::1", 65_535]
   ] as const) {
-    it(`${text} is read, and written as it was`, () => {
+    it(`${text} is parsed, and formatted as before`, () => {
       assert.deepStrictEqual(parse(text), Option.some({ host, port }))
       assert.strictEqual(format({ host, port }), text)
     })

@@ -31,8 +31,8 @@ const Step = Schema.Struct({
 const Steps = Arbitrary.schema(Schema.Array(Step).check(Schema.isMaxLength(120)))
 
 /**
- * A reference model, slow and simple: lists instead of caches, a scan instead of a counter. What was stored is the sum
- * of everything, so a lost count, a stale name or a wrong prefix shows.
+ * A slow and simple reference model: lists instead of caches, a scan instead of a counter. It computes stored events from all occurrences,
+ * so a lost count, an old name or a wrong prefix is found.
  */
 const reference = () => {
   const recent = new Map<string, { messages: Array<string>; last: number }>()
@@ -91,7 +91,7 @@ describe("correlator", () => {
     size: 120
   })
 
-  it("repeats raise the count of one event", () => {
+  it("repeated events increment the count of one event", () => {
     const state = Correlator.make()
     const first = Correlator.correlate(state, occurrence("m", 0), 0)
     const second = Correlator.correlate(state, occurrence("m", 10_000), 10_000)
@@ -99,7 +99,7 @@ describe("correlator", () => {
     assert.deepInclude(second._tag === "Patch" ? second.event : {}, { name: "a.0", count: 2, first: 0, last: 10_000 })
   })
 
-  it("lets 25 through at once, then one in 300 s, per source and object", () => {
+  it("lets 25 events pass at once, then one in 300 s, for each source and object", () => {
     const state = Correlator.make()
     const passed = (object: string, now: number) =>
       Correlator.correlate(state, occurrence("same", now, object), now)._tag !== "Drop"
@@ -110,7 +110,7 @@ describe("correlator", () => {
     assert.isFalse(passed("a", 300_001))
   })
 
-  it("combines from the tenth different message on", () => {
+  it("combines similar events from the tenth different message on", () => {
     const state = Correlator.make()
     const actions = Array.from({ length: 12 }, (_, i) => Correlator.correlate(state, occurrence(`m${i}`, i), i))
     const combined = actions.filter((action) => action._tag !== "Drop" && action.event.message.startsWith("(combined"))
@@ -124,14 +124,14 @@ describe("correlator", () => {
     )
   })
 
-  it("case 16: remembers a bounded number of events: ten thousand objects leave 4096 entries, and none after hours of silence", () => {
+  it("case 16: keeps a bounded number of entries: ten thousand objects leave 4096, and none after hours without events", () => {
     const state = Correlator.make()
     for (let i = 0; i < 10_000; i++) Correlator.correlate(state, occurrence("m", i, `object-${i}`), i)
     const sizes = () => [state.similar.size(), state.stored.size(), state.buckets.size()]
     assert.deepStrictEqual(sizes(), [4096, 4096, 4096])
     assert.strictEqual(Correlator.correlate(state, occurrence("m", 0, "object-9999"), 10_000)._tag, "Patch")
     assert.strictEqual(Correlator.correlate(state, occurrence("m", 0, "object-0"), 10_000)._tag, "Create")
-    // Regression case 16: after some hours of silence nothing is left.
+    // Regression case 16: after some hours without events no entry is left.
     Correlator.sweep(state, 10_000 + 7_500_001)
     assert.deepStrictEqual(sizes(), [0, 0, 0])
   })

@@ -27,7 +27,7 @@ const Step = Schema.Union([
 ])
 const Steps = Arbitrary.schema(Schema.Array(Step).check(Schema.isMaxLength(100)))
 
-/** What the server ends up with, per event name; a patch of something that was never created is an error. */
+/** The events on the server, by name; a patch of an event that was never created is an error. */
 const store = () => {
   const stored = new Map<string, number>()
   let valid = true
@@ -48,7 +48,7 @@ const store = () => {
   }
 }
 
-/** Nothing is lost: in the end the stored counts add up to all events, and events more than six minutes apart are not one. */
+/** The stored counts add up to the number of all events, and events more than six minutes apart are not in one series. */
 const addsUp = (steps: ReadonlyArray<typeof Step.Type>) => {
   const state = Series.make()
   const server = store()
@@ -74,13 +74,13 @@ const addsUp = (steps: ReadonlyArray<typeof Step.Type>) => {
 }
 
 describe("series", () => {
-  checkProperty("every event is counted once, in the series it belongs to", Steps, addsUp, {
+  checkProperty("every event is counted once, in its series", Steps, addsUp, {
     runs: runs(500),
     seed: 5,
     size: 100
   })
 
-  it("writes the first two at once, then every half hour, then the end", () => {
+  it("writes the first two events at once, then the series every half hour, and at its end", () => {
     const state = Series.make()
     const writes: Array<string> = []
     const note = (now: number, actions: ReadonlyArray<Series.Action>) => {

@@ -1,11 +1,11 @@
-/** How the time of a stop is divided. */
+/** How the time of a shutdown is divided. */
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Shutdown from "../../../src/layers/Shutdown.ts"
 import { checkProperty } from "../../support/property.ts"
 
-/** A timeout of -1 stands for none. */
+/** A timeout of -1 is no limit. */
 const Situation = Schema.Struct({
   mode: Schema.Literals(["drain", "interrupt"]),
   timeout: Schema.Union([
@@ -15,7 +15,7 @@ const Situation = Schema.Struct({
   ])
 })
 
-/** Milliseconds that are kept for what comes after the work. */
+/** Milliseconds that are reserved for the stages after `drain`. */
 const reserve = 2000
 
 const stages = ["drain", "release", "flush", "end"] as const
@@ -26,7 +26,7 @@ const checkLimits = (title: string, holds: (options: typeof Situation.Type) => b
   )
 
 describe("Shutdown.limitsOf", () => {
-  checkLimits("no stage is over before the one before it, or later than the end", (situation) => {
+  checkLimits("no stage ends before the previous one, or after the end", (situation) => {
     const all = stages.map((stage) => Shutdown.limitsOf(situation)[stage])
     return all.every((limit, index) => limit >= 0 && limit >= (all[index - 1] ?? 0))
   })

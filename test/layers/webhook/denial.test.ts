@@ -1,4 +1,4 @@
-/** What a user receives where a handler fails. */
+/** The Status that a user receives when a handler fails. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Data from "effect/Data"
 import * as ApiError from "../../../src/kube/ApiError.ts"
@@ -15,7 +15,7 @@ const notFound = ApiError.fromStatus({
   body: Status.failure({ code: 404, reason: "NotFound", message: 'nodes "n" not found', details: { name: "n" } })
 })
 
-const told: ReadonlyArray<readonly [string, Failure, Partial<Status.Status>]> = [
+const failures: ReadonlyArray<readonly [string, Failure, Partial<Status.Status>]> = [
   ["a refusal forbids", deny("no"), { code: 403, reason: "Forbidden", message: "no" }],
   [
     "a refusal with a path is of an invalid object",
@@ -55,12 +55,12 @@ const told: ReadonlyArray<readonly [string, Failure, Partial<Status.Status>]> = 
 ]
 
 describe("a failure of a handler", () => {
-  for (const [title, failure, status] of told) {
+  for (const [title, failure, status] of failures) {
     it(`receives: ${title}`, () =>
       assert.deepInclude(statusOf(failure, "Gadget", "one"), { status: "Failure", kind: "Status", ...status }))
   }
 
-  it("of an object without a name yet has none", () => {
+  it("of an object without a name has no name", () => {
     assert.deepStrictEqual(statusOf(deny("x", { path: "a" }), "Gadget", "").details, {
       kind: "Gadget",
       causes: [{ reason: "FieldValueInvalid", message: "x", field: "a" }]

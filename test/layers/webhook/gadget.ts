@@ -1,4 +1,4 @@
-/** A kind to try webhooks on: a size with a default and bounds, and a field that only some of its versions have. */
+/** A kind for tests of webhooks: a size with a default and bounds, and a field that only some of its versions have. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Crd from "../../../src/kube/crd/Crd.ts"

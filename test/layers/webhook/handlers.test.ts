@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** Laws of handlers: what a webhook says of any object, whatever the Schema knows of it. */
+/** Properties of handlers for any object, with and without fields that the Schema knows. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -36,7 +36,7 @@ interface Asked {
 
 const own = { group: "demo.example.com", version: "v2", kind: "Gadget" }
 
-/** What is connected to is said by these. */
+/** The options of a CONNECT request. */
 const options = { group: "", version: "v1", kind: "PodExecOptions" }
 
 const cases = Arbitrary.map(Arbitrary.schema(Case), (value): Asked => {
@@ -50,7 +50,7 @@ const cases = Arbitrary.map(Arbitrary.schema(Case), (value): Asked => {
   })
   const before = gadget(oldObject)
   const after = isSame ? { ...gadget(object), spec: before.spec } : gadget(object)
-  const told = { object: after as KubeObject, oldObject: before as KubeObject }
+  const writtenObjects = { object: after as KubeObject, oldObject: before as KubeObject }
   return {
     request: {
       uid: "u",
@@ -62,8 +62,8 @@ const cases = Arbitrary.map(Arbitrary.schema(Case), (value): Asked => {
       user: { username: "jane", uid: undefined, groups: [], extra: {} },
       dryRun: false,
       options: null,
-      object: ["CREATE", "UPDATE"].includes(operation) ? told.object : undefined,
-      oldObject: ["UPDATE", "DELETE"].includes(operation) ? told.oldObject : undefined
+      object: ["CREATE", "UPDATE"].includes(operation) ? writtenObjects.object : undefined,
+      oldObject: ["UPDATE", "DELETE"].includes(operation) ? writtenObjects.oldObject : undefined
     },
     isGood: isGood(after),
     isOldGood: isGood(before)
@@ -81,7 +81,7 @@ const refusing = () => Effect.fail(Denial.deny("no"))
 const isAsked = ({ isGood, isOldGood, request: { operation } }: Asked): boolean =>
   operation === "DELETE" ? isOldGood : operation !== "CONNECT" && isGood
 
-/** What was wrong before this write, and is no more wrong by it. */
+/** The object was invalid before this write, and the write did not change its spec. */
 const isOld = ({ isOldGood, request: { object, oldObject } }: Asked): boolean =>
   oldObject !== undefined &&
   !isOldGood &&
@@ -90,19 +90,19 @@ const isOld = ({ isOldGood, request: { object, oldObject } }: Asked): boolean =>
 const specOf = (object: any): unknown => object?.spec
 
 describe("Handlers", () => {
-  checkProperty("a default is written, and all else is as it was", cases, (asked) => {
+  checkProperty("a default is set, and all other fields stay as they are", cases, (asked) => {
     const { object, refusal } = run(Handlers.defaulting(Gadget, grey)(asked.request))
     if (!isAsked(asked) || asked.request.operation === "DELETE") return object === undefined
     const raw = asked.request.object as any
     return refusal === undefined && isDeepStrictEqual(object, { ...raw, spec: { ...raw.spec, colour: "grey" } })
   })
 
-  checkProperty("what a body leaves alone stays as it was", cases, (asked) => {
+  checkProperty("a field that a handler does not change stays as it is", cases, (asked) => {
     const { object } = run(Handlers.defaulting(Gadget, (one) => Effect.succeed(one))(asked.request))
     return object === undefined || isDeepStrictEqual(object, asked.request.object)
   })
 
-  checkProperty("the Schema refuses what it cannot read, unless it was stored before", cases, (asked) => {
+  checkProperty("an object that the Schema cannot decode is denied, unless it was stored before", cases, (asked) => {
     const { operation } = asked.request
     const { refusal, warnings } = run(Handlers.validating(Gadget, () => Effect.void)(asked.request))
     const isJudged = operation === "CREATE" || operation === "UPDATE"
@@ -114,12 +114,12 @@ describe("Handlers", () => {
     )
   })
 
-  checkProperty("a rule is asked about all that can be read, and its refusal is one", cases, (asked) => {
+  checkProperty("a rule is called for all objects that can be decoded, and its failure is a denial", cases, (asked) => {
     const { refusal } = run(Handlers.validating(Gadget, refusing)(asked.request))
     return (refusal?.message === "no") === isAsked(asked)
   })
 
-  checkProperty("a rule sees what is stored where it can be read", cases, (asked) => {
+  checkProperty("a rule receives the stored object if it can be decoded", cases, (asked) => {
     let seen: unknown = "nothing"
     const check = ({ oldObject }: { readonly oldObject?: unknown }) => Effect.sync(() => void (seen = oldObject))
     run(Handlers.validating(Gadget, check)(asked.request))

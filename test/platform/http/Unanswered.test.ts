@@ -5,7 +5,7 @@ import * as Unanswered from "../../../src/platform/http/Unanswered.ts"
 
 const unreachable = Object.assign(new Error("unreachable"), { code: "ETIMEDOUT" })
 
-/** Requests, and a server that is looked for. */
+/** Requests, and a server whose reachability the test sets. */
 const made = Effect.gen(function* () {
   const server = { looks: 0, isThere: true, millis: 0 }
   const unanswered = yield* Unanswered.make(
@@ -30,7 +30,7 @@ const made = Effect.gen(function* () {
 })
 
 describe("requests without an answer", () => {
-  it.effect("fail after 30 s when the server cannot be reached, and those that are younger do not", () =>
+  it.effect("fail after 30 s if the server is unreachable, and younger requests do not", () =>
     Effect.gen(function* () {
       const { ask, server } = yield* made
       server.isThere = false
@@ -50,7 +50,7 @@ describe("requests without an answer", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fail within 40 s although the attempt to reach the server takes 10 s, whenever they were sent", () =>
+  it.effect("fail within 40 s whenever they were sent, although the check takes 10 s", () =>
     Effect.gen(function* () {
       const { ask, server } = yield* made
       server.isThere = false
@@ -63,7 +63,7 @@ describe("requests without an answer", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are waited for while the server can be reached, which is looked at once in 30 s", () =>
+  it.effect("continue while the server is reachable, which is checked every 30 s", () =>
     Effect.gen(function* () {
       const { ask, server } = yield* made
       const slow = ask()
@@ -75,7 +75,7 @@ describe("requests without an answer", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("cost no connection when they are answered, or given up, in time", () =>
+  it.effect("open no connection if they end within 30 s", () =>
     Effect.gen(function* () {
       const { ask, server, unanswered } = yield* made
       for (let second = 0; second < 120; second++) {

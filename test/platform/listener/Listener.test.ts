@@ -11,6 +11,7 @@ import { request } from "node:http"
 import { connect } from "node:net"
 import { type HttpRequest, type Handler, text } from "../../../src/layers/http/handler.ts"
 import * as Listener from "../../../src/platform/listener/Listener.ts"
+import { echo, held } from "./handlers.ts"
 
 const loopback = { host: "127.0.0.1", port: 0 }
 const options = (handle: Handler, address = loopback) => ({ name: "probes", setting: "probe-address", address, handle })
@@ -22,7 +23,7 @@ const get = (port: number, path = "/", init: RequestInit = {}) =>
   })
 
 describe("the listener", () => {
-  it.live("hands over path, query and bearer, and answers with a text", () =>
+  it.live("passes path, query and bearer token to the handler, and responds with its text", () =>
     Effect.gen(function* () {
       const seen: Array<HttpRequest> = []
       const { port } = yield* Listener.listen(
@@ -47,7 +48,7 @@ describe("the listener", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses other methods and malformed paths; a handler that dies is a 500", () =>
+  it.live("rejects other methods and malformed paths; a handler that dies causes a 500", () =>
     Effect.gen(function* () {
       const { port } = yield* Listener.listen(options(() => Effect.die(new Error("oops"))))
       const post = yield* get(port, "/", { method: "POST", body: "x" })
@@ -58,7 +59,7 @@ describe("the listener", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a request over loopback whose Host header is another name", () =>
+  it.live("rejects a request over loopback with a foreign Host header", () =>
     Effect.gen(function* () {
       const handled: Array<string> = []
       const handle: Handler = ({ path }) => Effect.sync(() => (handled.push(path), text(200, "")))
@@ -75,7 +76,7 @@ describe("the listener", () => {
       assert.strictEqual(yield* status({ host, "sec-fetch-site": "none" }), 200)
       assert.strictEqual(yield* status({ host, "sec-fetch-site": "same-origin" }), 200)
       assert.strictEqual(handled.length, 3)
-      // A page whose name was made to mean 127.0.0.1, and a page that asks without reading the answer.
+      // A page whose host name resolves to 127.0.0.1, and a page that sends a request without reading the response.
       assert.strictEqual(yield* status({ host: `evil.example:${port}` }), 403)
       assert.strictEqual(yield* status({ host, "sec-fetch-site": "cross-site" }), 403)
       assert.strictEqual(handled.length, 3)
@@ -97,14 +98,9 @@ describe("the listener", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("gives up on a body that does not arrive, and on the connection", () =>
+  it.effect("responds with a 408 to a body that does not arrive, and closes the connection", () =>
     Effect.gen(function* () {
-      const reading = yield* Deferred.make<void>()
-      const handle: Handler = ({ body }) =>
-        Effect.andThen(
-          Deferred.succeed(reading, undefined),
-          Effect.map(body, (said) => (typeof said === "string" ? text(200, said) : said))
-        )
+      const { handle, reading } = yield* echo
       const { port } = yield* Listener.listen({ ...options(handle), methods: ["PUT"] })
       const said = yield* Effect.forkChild(
         Effect.callback<string>((resume) => {
@@ -113,12 +109,12 @@ describe("the listener", () => {
           )
           let all = ""
           socket.setEncoding("utf8").on("data", (part) => (all += part))
-          // The server closes it; a client that goes on sending would otherwise be read for as long as it likes.
+          // The server closes it, because a client could go on sending otherwise.
           socket.once("close", () => resume(Effect.succeed(all)))
         }),
         { startImmediately: true }
       )
-      yield* Deferred.await(reading)
+      yield* reading
       yield* TestClock.adjust("5 seconds")
       assert.match(yield* Fiber.join(said), /^HTTP\/1\.1 408 [^]*\r\nconnection: close\r\n[^]*not arrived in time\n$/i)
     }).pipe(Effect.scoped)
@@ -132,7 +128,7 @@ describe("the listener", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends a stream as fast as the client reads, and interrupts it when the client is gone", () =>
+  it.live("sends a stream as fast as the client reads, and interrupts it when the client disconnects", () =>
     Effect.gen(function* () {
       let made = 0
       const gone = yield* Deferred.make<void>()
@@ -150,7 +146,7 @@ describe("the listener", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("an address in use is one sentence that names the setting", () =>
+  it.live("an address in use is an error of one sentence that names the setting", () =>
     Effect.gen(function* () {
       const { port } = yield* Listener.listen(options(() => Effect.succeed(text(200, ""))))
       const error = yield* Effect.flip(
@@ -167,19 +163,16 @@ describe("the listener", () => {
   it.live("closing lets a response in flight finish, and refuses new requests", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const received = yield* Deferred.make<void>()
-      const go = yield* Deferred.make<void>()
-      const handle: Handler = () =>
-        Deferred.succeed(received, undefined).pipe(Effect.andThen(Deferred.await(go)), Effect.as(text(200, "late")))
+      const { handle, received, release } = yield* held
       const { port } = yield* Scope.provide(Listener.listen(options(handle)), scope)
       const call = yield* Effect.forkChild(get(port), { startImmediately: true })
-      yield* Deferred.await(received)
+      yield* received
       const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
       const refused = yield* Effect.exit(
         Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}/`, { headers: { connection: "close" } }))
       )
       assert.isTrue(Exit.isFailure(refused))
-      yield* Deferred.succeed(go, undefined)
+      yield* release
       assert.strictEqual((yield* Fiber.join(call)).body, "late")
       yield* Fiber.join(closing)
     })

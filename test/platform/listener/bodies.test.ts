@@ -1,4 +1,4 @@
-/** What bodies of requests cost at most, while clients send fast, slowly, or nothing. */
+/** The memory that request bodies use at most, with fast, slow and silent clients. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -11,7 +11,7 @@ const mebibyte = 1024 * 1024
 const limit = 7 * mebibyte
 const part = new Uint8Array(mebibyte)
 
-/** A client that has sent so many parts, and sends more when the test says so; undefined: the end. */
+/** A client that has sent so many parts and sends more when the test says so; undefined is the end of the body. */
 const client = Effect.fnUntraced(function* (bodies: Bodies, parts: number) {
   const sent = yield* Queue.unbounded<Uint8Array | undefined>()
   for (let index = 0; index < parts; index++) yield* Queue.offer(sent, part)
@@ -21,7 +21,7 @@ const client = Effect.fnUntraced(function* (bodies: Bodies, parts: number) {
   return {
     send: (...more: ReadonlyArray<Uint8Array | undefined>) => Effect.andThen(Queue.offerAll(sent, more), settle),
     releaseUnsafe,
-    /** The megabytes of it, the status of the refusal, or undefined while it arrives. */
+    /** The size in megabytes, or the status of the rejection, or undefined while the body arrives. */
     outcome: () => {
       const exit = fiber.pollUnsafe()
       if (exit === undefined) return undefined
@@ -37,7 +37,7 @@ const client = Effect.fnUntraced(function* (bodies: Bodies, parts: number) {
 const settle = Effect.repeat(Effect.yieldNow, { times: 50 })
 
 describe("a body", () => {
-  it.effect("is all of its parts, once it has ended", () =>
+  it.effect("consists of all its parts", () =>
     Effect.gen(function* () {
       const one = yield* client(new Bodies(), 2)
       assert.isUndefined(one.outcome())
@@ -46,7 +46,7 @@ describe("a body", () => {
     })
   )
 
-  it.effect("has five seconds to arrive, however often a part of it comes", () =>
+  it.effect("must arrive within five seconds, however often a part arrives", () =>
     Effect.gen(function* () {
       const one = yield* client(new Bodies(), 0)
       for (let second = 0; second < 5; second++) {
@@ -58,7 +58,7 @@ describe("a body", () => {
     })
   )
 
-  it.effect("that is too long is refused at its end, and holds nothing meanwhile", () =>
+  it.effect("that is too long is rejected at its end, and takes none of the budget", () =>
     Effect.gen(function* () {
       const bodies = new Bodies()
       const long = yield* Effect.forEach(Array.from({ length: 10 }), () => client(bodies, 8))
@@ -75,7 +75,7 @@ describe("a body", () => {
 })
 
 describe("bodies together", () => {
-  it.effect("of clients that do not go on make room for others, the oldest first", () =>
+  it.effect("of slow clients are dropped for others, the oldest first", () =>
     Effect.gen(function* () {
       const bodies = new Bodies()
       const slow = yield* Effect.forEach(Array.from({ length: 5 }), () =>
@@ -92,7 +92,7 @@ describe("bodies together", () => {
     })
   )
 
-  it.effect("wait for room where all of them are young, and go on when one is done with", () =>
+  it.effect("wait for the budget while all of them are young, and continue when one is released", () =>
     Effect.gen(function* () {
       const bodies = new Bodies()
       const all = yield* Effect.forEach(Array.from({ length: 9 }), () => client(bodies, 4))
@@ -124,7 +124,7 @@ describe("bodies together", () => {
     })
   )
 
-  it.effect("give back all that they held, however they ended", () =>
+  it.effect("release their share of the budget, however they end", () =>
     Effect.gen(function* () {
       const bodies = new Bodies()
       for (let round = 0; round < 20; round++) {

@@ -9,6 +9,7 @@ import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises"
 import { request } from "node:https"
 import { join } from "node:path"
 import type { TLSSocket } from "node:tls"
+import type { Certificate } from "../../../src/layers/http/Certificates.ts"
 import * as CertificateFiles from "../../../src/platform/listener/certificateFiles.ts"
 import { text } from "../../../src/layers/http/handler.ts"
 import * as Listener from "../../../src/platform/listener/Listener.ts"
@@ -29,7 +30,7 @@ const mount = (root: string, name: string, { cert, key }: Pair) =>
     await rename(join(root, `${name}-link`), join(root, "current"))
   })
 
-/** The common name that a server shows. */
+/** The common name of the server's certificate. */
 const nameOf = (port: number, trusted?: string) =>
   Effect.promise(
     () =>
@@ -56,7 +57,7 @@ const fresh = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 const ok = () => Effect.succeed(text(200, "ok"))
 
-const options = (certificate: Listener.Certificate) => ({
+const options = (certificate: Certificate) => ({
   name: "metrics",
   setting: "x",
   address: { host: "127.0.0.1", port: 0 },
@@ -65,7 +66,7 @@ const options = (certificate: Listener.Certificate) => ({
 })
 
 describe("a certificate from files", () => {
-  it.effect("is exchanged when it has changed; half of a pair changes nothing", () =>
+  it.effect("is replaced after a change; half of a pair changes nothing", () =>
     fresh(
       Effect.gen(function* () {
         const root = yield* Process.folder
@@ -106,26 +107,24 @@ describe("a certificate from files", () => {
     )
   )
 
-  it.effect(
-    "is looked at when something happens in its directory, as the mount of a secret does it, before any time has passed",
-    () =>
-      fresh(
-        Effect.gen(function* () {
-          const root = yield* Process.folder
-          const [first, second] = yield* Effect.promise(() => Promise.all([ca.issue("first"), ca.issue("second")]))
-          yield* mount(root, "a", first)
-          yield* Effect.promise(() => symlink("current/tls.crt", join(root, "tls.crt")))
-          yield* Effect.promise(() => symlink("current/tls.key", join(root, "tls.key")))
-          const files = { directory: root, cert: "tls.crt", key: "tls.key" }
-          const replaced = yield* Deferred.make<Listener.Certificate>()
-          yield* CertificateFiles.follow(files, yield* CertificateFiles.read(files), (found) =>
-            Deferred.doneUnsafe(replaced, Effect.succeed(found))
-          )
-          yield* Effect.yieldNow
-          yield* mount(root, "b", second)
-          assert.strictEqual((yield* Deferred.await(replaced)).cert, second.cert)
-        }).pipe(Effect.scoped)
-      )
+  it.effect("is read at once after a change in its directory, as in a mounted Secret", () =>
+    fresh(
+      Effect.gen(function* () {
+        const root = yield* Process.folder
+        const [first, second] = yield* Effect.promise(() => Promise.all([ca.issue("first"), ca.issue("second")]))
+        yield* mount(root, "a", first)
+        yield* Effect.promise(() => symlink("current/tls.crt", join(root, "tls.crt")))
+        yield* Effect.promise(() => symlink("current/tls.key", join(root, "tls.key")))
+        const files = { directory: root, cert: "tls.crt", key: "tls.key" }
+        const replaced = yield* Deferred.make<Certificate>()
+        yield* CertificateFiles.follow(files, yield* CertificateFiles.read(files), (found) =>
+          Deferred.doneUnsafe(replaced, Effect.succeed(found))
+        )
+        yield* Effect.yieldNow
+        yield* mount(root, "b", second)
+        assert.strictEqual((yield* Deferred.await(replaced)).cert, second.cert)
+      }).pipe(Effect.scoped)
+    )
   )
 
   it.effect("may have its key in another directory, by an absolute path", () =>
@@ -141,7 +140,7 @@ describe("a certificate from files", () => {
     )
   )
 
-  it.effect("that cannot be read is one sentence with the names of the files", () =>
+  it.effect("that cannot be read is an error of one sentence with the names of the files", () =>
     fresh(
       Effect.gen(function* () {
         const root = yield* Process.folder
@@ -159,7 +158,7 @@ describe("a certificate from files", () => {
 })
 
 describe("a certificate of one's own", () => {
-  it.live("serves, for this host and loopback", () =>
+  it.live("is valid for this host and loopback", () =>
     Effect.gen(function* () {
       const certificate = yield* Effect.promise(() => Signing.temporary("replica-0", Date.now()))
       const { port } = yield* Listener.listen(options(certificate))

@@ -1,6 +1,5 @@
-/** One address, two protocols: HTTP/2 for those who ask for it and only when it is on, HTTP/1.1 for everybody else. */
+/** One address, two protocols: HTTP/2 for clients that negotiate it if it is enabled, HTTP/1.1 for all others. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -14,6 +13,7 @@ import { connect, type TLSSocket } from "node:tls"
 import { type Handler, text } from "../../../src/layers/http/handler.ts"
 import * as Listener from "../../../src/platform/listener/Listener.ts"
 import { authority, type Pair } from "../../support/tls.ts"
+import { echo, held } from "./handlers.ts"
 
 const ca = await authority("the test authority")
 const pair = await ca.issue("server")
@@ -35,7 +35,7 @@ interface Answered {
   readonly body: string
 }
 
-/** Over HTTP/2 with one session for all of them, closed at the end. */
+/** Sends requests in one HTTP/2 session, which closes at the end. */
 const session = (port: number) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -76,7 +76,7 @@ const classic = (port: number, path = "/") =>
       })
   )
 
-/** What the server picks of what it is offered. */
+/** The protocol that the server selects by ALPN. */
 const picked = (port: number) =>
   Effect.promise(
     () =>
@@ -92,14 +92,9 @@ const picked = (port: number) =>
   )
 
 describe("HTTP/2", () => {
-  it.effect("gives up on a body that does not arrive, and on its stream, but not on the connection", () =>
+  it.effect("responds with a 408 to a body that does not arrive, and closes its stream but not the connection", () =>
     Effect.gen(function* () {
-      const reading = yield* Deferred.make<void>()
-      const handle: Handler = ({ body }) =>
-        Effect.andThen(
-          Deferred.succeed(reading, undefined),
-          Effect.map(body, (said) => (typeof said === "string" ? text(200, said) : said))
-        )
+      const { handle, reading } = yield* echo
       const { port } = yield* served(handle, true, ["PUT"])
       const { ask, client } = yield* session(port)
       const stream = client.request({ ":path": "/", ":method": "PUT" })
@@ -108,20 +103,20 @@ describe("HTTP/2", () => {
         Effect.callback<ReadonlyArray<unknown>>((resume) => {
           let status: unknown
           stream.on("response", (headers) => (status = headers[":status"]))
-          // The client does not end it: the server does.
+          // The client does not end the stream: the server does.
           stream.once("close", () => resume(Effect.succeed([status, stream.rstCode])))
           stream.resume()
         }),
         { startImmediately: true }
       )
-      yield* Deferred.await(reading)
+      yield* reading
       yield* TestClock.adjust("5 seconds")
       assert.deepStrictEqual(yield* Fiber.join(closed), [408, 0])
       assert.deepStrictEqual(yield* ask("/", "PUT", "whole"), { status: 200, body: "whole" })
     }).pipe(Effect.scoped)
   )
 
-  it.live("is spoken only when it is on", () =>
+  it.live("is negotiated only if it is enabled", () =>
     Effect.gen(function* () {
       const ok: Handler = () => Effect.succeed(text(200, "ok"))
       assert.strictEqual(yield* picked((yield* served(ok)).port), "h2")
@@ -129,7 +124,7 @@ describe("HTTP/2", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers as HTTP/1.1 does: path, query, bearer, body, HEAD, methods, streams, defects", () =>
+  it.live("handles path, query, bearer, body, HEAD, methods, streams and defects like HTTP/1.1", () =>
     Effect.gen(function* () {
       const handle: Handler = ({ bearer, body, method, path, query }) => {
         if (path === "/broken") return Effect.die(new Error("oops"))
@@ -154,20 +149,17 @@ describe("HTTP/2", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("closing lets an answer under way finish and ends the sessions", () =>
+  it.live("closing lets a response in flight finish and ends the sessions", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const received = yield* Deferred.make<void>()
-      const go = yield* Deferred.make<void>()
-      const handle: Handler = () =>
-        Deferred.succeed(received, undefined).pipe(Effect.andThen(Deferred.await(go)), Effect.as(text(200, "late")))
+      const { handle, received, release } = yield* held
       const { port } = yield* Scope.provide(served(handle), scope)
       const { ask, client } = yield* session(port)
       const closed = new Promise<void>((resolve) => void client.once("close", () => resolve()))
       const call = yield* Effect.forkChild(ask("/"), { startImmediately: true })
-      yield* Deferred.await(received)
+      yield* received
       const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
-      yield* Deferred.succeed(go, undefined)
+      yield* release
       assert.strictEqual((yield* Fiber.join(call)).body, "late")
       yield* Fiber.join(closing)
       yield* Effect.promise(() => closed)

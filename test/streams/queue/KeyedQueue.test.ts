@@ -11,25 +11,10 @@ import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import * as KeyedQueue from "../../../src/streams/queue/KeyedQueue.ts"
 import { runs } from "../../support/runs.ts"
-
-/** Everything that could be taken now, in order; each is done at once. */
-const drain = (queue: KeyedQueue.KeyedQueue): Array<string> => {
-  const keys: Array<string> = []
-  for (let key = queue.takeUnsafe(); key !== undefined; key = queue.takeUnsafe()) {
-    keys.push(key)
-    queue.doneUnsafe(key)
-  }
-  return keys
-}
-
-const empty = { ready: 0, waiting: 0, processing: 0, failing: 0 }
-const sizes = (queue: KeyedQueue.KeyedQueue) => {
-  const { failing, processing, ready, waiting } = queue.stats()
-  return { ready, waiting, processing, failing }
-}
+import { empty, sizes, takeAll } from "./observed.ts"
 
 describe("KeyedQueue", () => {
-  it.effect("holds a key once, equals in order of arrival, higher priorities first", () =>
+  it.effect("holds a key once, and hands out higher priorities first, equals in the order of arrival", () =>
     Effect.gen(function* () {
       const queue = yield* KeyedQueue.make()
       queue.addAllUnsafe(["a", "b", "a"])
@@ -37,21 +22,21 @@ describe("KeyedQueue", () => {
       queue.addUnsafe("c")
       queue.addUnsafe("high", 10)
       queue.addUnsafe("a", Number.NaN)
-      assert.deepStrictEqual(drain(queue), ["high", "a", "b", "c", "low"])
+      assert.deepStrictEqual(takeAll(queue), ["high", "a", "b", "c", "low"])
     })
   )
 
-  it.effect("a raised key goes to the end of its new level", () =>
+  it.effect("a key whose priority is raised goes behind the keys of that priority", () =>
     Effect.gen(function* () {
       const queue = yield* KeyedQueue.make()
       queue.addAllUnsafe(["a", "b", "c"], KeyedQueue.LOW)
       queue.addUnsafe("x")
       queue.addUnsafe("b")
-      assert.deepStrictEqual(drain(queue), ["x", "b", "a", "c"])
+      assert.deepStrictEqual(takeAll(queue), ["x", "b", "a", "c"])
     })
   )
 
-  it.effect("a key added while in flight is handed out after done, with the highest priority asked for", () =>
+  it.effect("a key added while in flight is handed out after done, with the highest priority of the adds", () =>
     Effect.gen(function* () {
       const queue = yield* KeyedQueue.make()
       yield* queue.add("a")
@@ -70,7 +55,7 @@ describe("KeyedQueue", () => {
     })
   )
 
-  it.effect("delays: the earliest time wins, equals become ready in order, one timer wakes them", () =>
+  it.effect("a delayed key becomes ready at the earliest of its times, equals in order, with one timer", () =>
     Effect.gen(function* () {
       const queue = yield* KeyedQueue.make()
       yield* queue.add("late", { after: "10 seconds" })
@@ -80,25 +65,25 @@ describe("KeyedQueue", () => {
       yield* queue.add("late", { after: "1 hour" })
       yield* queue.add("never", { after: Duration.infinity })
       yield* queue.add("now", { after: -5 })
-      assert.deepStrictEqual(drain(queue), ["now"])
+      assert.deepStrictEqual(takeAll(queue), ["now"])
       yield* TestClock.adjust("1999 millis")
-      assert.deepStrictEqual(drain(queue), [])
+      assert.deepStrictEqual(takeAll(queue), [])
       yield* TestClock.adjust("1 millis")
-      assert.deepStrictEqual(drain(queue), ["a", "b"])
+      assert.deepStrictEqual(takeAll(queue), ["a", "b"])
       yield* TestClock.adjust("1 seconds")
-      assert.deepStrictEqual(drain(queue), ["late"])
+      assert.deepStrictEqual(takeAll(queue), ["late"])
       yield* TestClock.adjust("1 hour")
-      assert.deepStrictEqual([drain(queue), queue.stats().waiting], [[], 1])
+      assert.deepStrictEqual([takeAll(queue), queue.stats().waiting], [[], 1])
     })
   )
 
-  it.effect("rate limit: 5 ms doubling to 1000 s, reset by forget, the shorter of it and `after`", () =>
+  it.effect("the backoff doubles from 5 ms to 1000 s, forget resets it, and a shorter `after` takes precedence", () =>
     Effect.gen(function* () {
       const queue = yield* KeyedQueue.make()
       const delays = Array.from({ length: 20 }, () => {
         const delay = queue.addWithUnsafe("a", { rateLimited: true })
         queue.addUnsafe("a")
-        assert.deepStrictEqual(drain(queue), ["a"])
+        assert.deepStrictEqual(takeAll(queue), ["a"])
         return delay
       })
       assert.deepStrictEqual(delays.slice(0, 4), [5, 10, 20, 40])
@@ -106,7 +91,7 @@ describe("KeyedQueue", () => {
       assert.strictEqual(queue.failures("a"), 20)
       assert.strictEqual(queue.addWithUnsafe("a", { rateLimited: true, after: "1 seconds" }), 1000)
       yield* TestClock.adjust("1 seconds")
-      assert.deepStrictEqual(drain(queue), ["a"])
+      assert.deepStrictEqual(takeAll(queue), ["a"])
       yield* queue.forget("a")
       assert.strictEqual(queue.addWithUnsafe("a", { rateLimited: true, after: "1 seconds" }), 5)
     })
@@ -123,11 +108,11 @@ describe("KeyedQueue", () => {
       yield* TestClock.adjust("1 seconds")
       for (const each of [queue, off]) each.addUnsafe("y")
       assert.strictEqual(queue.takeUnsafe(), "low")
-      assert.deepStrictEqual(drain(off), ["x", "y", "low"])
+      assert.deepStrictEqual(takeAll(off), ["x", "y", "low"])
     })
   )
 
-  it.effect("takers wait in order, and adding never runs them inside the adder", () =>
+  it.effect("consumers wait in order, and an add never runs them inside the caller", () =>
     Effect.gen(function* () {
       const queue = yield* KeyedQueue.make()
       const seen: Array<string> = []
@@ -141,7 +126,7 @@ describe("KeyedQueue", () => {
     })
   )
 
-  it.effect("shutdown refuses adds, drops what is queued, and ends every taker", () =>
+  it.effect("shutdown ignores adds, drops queued keys, and ends every consumer", () =>
     Effect.gen(function* () {
       const queue = yield* KeyedQueue.make()
       const takers = yield* Effect.forEach([1, 2, 3], () => start(Effect.exit(queue.take)))
@@ -159,7 +144,7 @@ describe("KeyedQueue", () => {
     })
   )
 
-  it.effect("draining finishes the ready, the running and the added again, and drops the delayed", () =>
+  it.effect("a drain finishes ready keys, keys in flight and keys added again, and drops delayed keys", () =>
     Effect.gen(function* () {
       const queue = yield* KeyedQueue.make()
       queue.addAllUnsafe(["a", "b"])
@@ -182,7 +167,7 @@ describe("KeyedQueue", () => {
     })
   )
 
-  it.effect("one timer for all delays, however they arrive", () =>
+  it.effect("one timer serves all delays, in any order of adds", () =>
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       let sleeping = 0
@@ -202,7 +187,7 @@ describe("KeyedQueue", () => {
       for (let i = 0; i < 2000; i++) queue.addWithUnsafe(`k${i}`, { after: i % 2 === 0 ? 5000 - i : 5000 + i })
       assert.deepStrictEqual([sleeping, most, queue.stats().waiting], [1, 1, 2000])
       yield* TestClock.adjust("10 seconds")
-      assert.deepStrictEqual([sleeping, most, drain(queue).length], [0, 1, 2000])
+      assert.deepStrictEqual([sleeping, most, takeAll(queue).length], [0, 1, 2000])
     })
   )
 
@@ -218,7 +203,7 @@ describe("KeyedQueue", () => {
     })
   )
 
-  it.effect("idle waits for the ready and the running, not for the delayed", () =>
+  it.effect("idle waits for ready keys and keys in flight, not for delayed keys", () =>
     Effect.gen(function* () {
       const queue = yield* KeyedQueue.make()
       yield* queue.idle
@@ -236,13 +221,13 @@ describe("KeyedQueue", () => {
     })
   )
 
-  it.effect("a crowd of keys due at once all become ready", () =>
+  it.effect("many keys that are due at the same time all become ready", () =>
     Effect.gen(function* () {
       const queue = yield* KeyedQueue.make()
       const keys = Array.from({ length: 10_000 }, (_, i) => `k${i}`)
       for (const key of keys) queue.addWithUnsafe(key, { after: 1000 })
       yield* TestClock.adjust(1000)
-      assert.deepStrictEqual(drain(queue), keys)
+      assert.deepStrictEqual(takeAll(queue), keys)
     })
   )
 
@@ -272,8 +257,6 @@ const causeOf = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.flip(Effect.
 const isDone = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((r) => Cause.isFailReason(r) && Cause.isDone(r.error))
 
-// --- takers that come and go -----------------------------------------------------------------------------------------
-
 const Act = Schema.Struct({
   do: Schema.Literals([
     "add",
@@ -291,7 +274,7 @@ const Act = Schema.Struct({
 })
 type Act = typeof Act.Type
 
-/** Random takers, interrupted at random: no key is lost, none has two holders, no taker waits beside a ready key. */
+/** Random consumers, interrupted at random: no key is lost, none is in flight twice, no consumer waits while a key is ready. */
 const takersProperty = (acts: ReadonlyArray<Act>) =>
   Effect.gen(function* () {
     const queue = yield* KeyedQueue.make()
@@ -365,7 +348,7 @@ const takersProperty = (acts: ReadonlyArray<Act>) =>
       if (act.do === "process") yield* fork(processor)
       if (act.do === "interrupt" || act.do === "interruptLast") {
         const all = [...alive]
-        // Not awaited: what comes next may happen in the same turn.
+        // Not awaited: the next step may run in the same synchronous section.
         const fiber = act.do === "interrupt" ? all[0] : all.at(-1)
         fiber?.interruptUnsafe()
       }
@@ -377,7 +360,7 @@ const takersProperty = (acts: ReadonlyArray<Act>) =>
       }
       if (act.do === "turn") yield* Effect.yieldNow
     }
-    // The wake-ups scheduled so far have run after one turn.
+    // After this all scheduled wake-ups have run.
     yield* TestClock.adjust(10)
     yield* Effect.yieldNow
     assert.strictEqual(queue.stats().processing, held.size, "a key in flight without a holder")
@@ -396,7 +379,7 @@ const takersProperty = (acts: ReadonlyArray<Act>) =>
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 
 describe("takers of a KeyedQueue", () => {
-  it.effect("interrupted at random, they lose no key and miss no wake-up", () =>
+  it.effect("that are interrupted at random lose no key and miss no wake-up", () =>
     Effect.gen(function* () {
       const result = yield* Arbitrary.checkEffect(
         Arbitrary.array(Arbitrary.schema(Act), { maxLength: 60 }),

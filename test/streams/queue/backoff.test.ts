@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Backoff from "../../../src/streams/queue/backoff.ts"
 
 describe("backoff", () => {
-  it("doubles up to the maximum and stays there for ever", () => {
+  it("doubles up to the maximum and stays there", () => {
     const backoff = Backoff.exponential({ base: "5 millis", max: "1000 seconds" })
     assert.deepStrictEqual(
       [0, 1, 2, 3, 17, 18, 10_000, Infinity].map(backoff),
@@ -10,13 +10,13 @@ describe("backoff", () => {
     )
   })
 
-  it("bears odd input", () => {
+  it("accepts unusual arguments", () => {
     assert.strictEqual(Backoff.exponential({ base: 0, max: 10 })(Infinity), 0)
     assert.strictEqual(Backoff.exponential({ base: 20, max: 10 })(0), 20)
     assert.strictEqual(Backoff.exponential({ base: 5, max: 10 })(-3), 5)
   })
 
-  it("spreads a delay around itself", () => {
+  it("jitter spreads a delay in both directions", () => {
     assert.deepStrictEqual(
       [0, 0.5, 1].map((random) => Backoff.jitter(100, random)),
       [80, 100, 120]

@@ -1,6 +1,6 @@
 /**
- * Level-based, not edge-based: a reconcile receives a key, so the order, the number and the content of the events that asked
- * for it change nothing about where it ends. Source: controller-runtime's pkg/reconcile.
+ * Level-based, not edge-based: a reconcile receives a key, so the final state does not depend on the order, number and content of the events
+ * that queued it. Source: controller-runtime's pkg/reconcile.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -18,7 +18,7 @@ import { runs } from "../../support/runs.ts"
 const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
 const Plan = Schema.Struct({
-  /** The object changes, an event about any state of it arrives, time goes by. */
+  /** The object changes, an event about any of its states arrives, or time passes. */
   steps: Schema.Array(Schema.Struct({ do: Schema.Literals(["change", "event", "wait"]), n: int(0, 9) })),
   /** How long each run takes, in milliseconds; one that takes 0 fails. */
   runs: Schema.NonEmptyArray(int(0, 5)),
@@ -32,7 +32,7 @@ const state = (version: number): PartialObjectMetadata => ({
   metadata: { name: "a", namespace: "default", resourceVersion: String(version) }
 })
 
-/** An event for the object at that version, whatever it is by now. */
+/** An event about the object at that version, whatever its present version is. */
 const event = (version: number, n: number): Delta<PartialObjectMetadata> => {
   const object = state(version)
   if (n % 3 === 0) return { _tag: "Created", object, initial: n % 2 === 0 }
@@ -40,7 +40,7 @@ const event = (version: number, n: number): Delta<PartialObjectMetadata> => {
   return { _tag: "Deleted", object, stateUnknown: n % 2 === 0 }
 }
 
-/** Advances time until no work is left, however busy the machine is. */
+/** Advances time until no work is left. */
 const atRest = Effect.fnUntraced(function* (queue: KeyedQueue.KeyedQueue) {
   const left = () => {
     const { processing, ready, waiting } = queue.stats()
@@ -49,7 +49,7 @@ const atRest = Effect.fnUntraced(function* (queue: KeyedQueue.KeyedQueue) {
   while (left() > 0) yield* TestClock.adjust("1 second")
 })
 
-/** The version that the object has in the end, and the one that was acted upon last. */
+/** The final version of the object, and the version that was reconciled last. */
 const outcome = (plan: Plan) =>
   Effect.gen(function* () {
     const queue = yield* KeyedQueue.make()
@@ -57,7 +57,7 @@ const outcome = (plan: Plan) =>
     const reconcile = () =>
       Effect.gen(function* () {
         const seen = desired
-        // Every run ends well at last.
+        // After ten attempts every run succeeds.
         const millis = attempts >= 10 ? 1 : (plan.runs[attempts % plan.runs.length] ?? 1)
         attempts++
         if (millis === 0) return yield* Effect.fail("no")
@@ -65,13 +65,13 @@ const outcome = (plan: Plan) =>
         actual = seen
       })
     yield* Effect.forkScoped(Reconcile.run(queue, { concurrency: 2, reconcile }), { startImmediately: true })
-    const tell = (n: number) => queue.addAllUnsafe(Trigger.self(event(Math.min(desired, n), n)))
+    const queueEvent = (n: number) => queue.addAllUnsafe(Trigger.self(event(Math.min(desired, n), n)))
     for (const { do: what, n } of plan.steps) {
       if (what === "change") desired++
-      if (what === "event") tell(n)
+      if (what === "event") queueEvent(n)
       if (what === "wait") yield* TestClock.adjust(n)
     }
-    tell(plan.last)
+    queueEvent(plan.last)
     yield* atRest(queue)
     return { desired, actual }
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
@@ -88,7 +88,7 @@ describe("level-based", () => {
     })
   )
 
-  it.effect("ten thousand events about a key that is being worked on are one more run", () =>
+  it.effect("ten thousand events about a key in flight cause one more run", () =>
     Effect.gen(function* () {
       const queue = yield* KeyedQueue.make()
       const gate = Latch.makeUnsafe(false)

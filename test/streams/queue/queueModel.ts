@@ -1,7 +1,7 @@
 /**
- * The keyed queue once more, as naively as possible: one array, searched and sorted at every step. The property drives the
- * real state machine and this model with the same random operations and compares all that can be seen after each. Written
- * from what the queue promises, not from the code.
+ * A naive model of the keyed queue: one array, searched and sorted at every step. The property runs the state machine and this model with
+ * the same random operations and compares everything observable after each. The model follows the documentation of the queue, not its
+ * code.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -130,7 +130,7 @@ type Operation = typeof Operation.Type
 
 export const operations = Arbitrary.array(Arbitrary.schema(Operation), { maxLength: 300 })
 
-/** The real machine with a clock and a timer made of numbers. */
+/** The state machine with a clock and a timer that are numbers. */
 const harness = (model: Model, aging: boolean) => {
   const seen = { ready: 0, quiet: 0 }
   let armed = Infinity
@@ -190,7 +190,7 @@ export const agrees = (program: ReadonlyArray<Operation>, aging: boolean): void 
       }
       case "doneFirst":
       case "doneLast": {
-        // Sometimes a key that is not in flight: that must change nothing.
+        // Sometimes the key is not in flight, which must change nothing.
         const key = (operation.do === "doneFirst" ? held.shift() : held.pop()) ?? operation.key
         state.done(key)
         return model.done(key)
@@ -209,7 +209,7 @@ export const agrees = (program: ReadonlyArray<Operation>, aging: boolean): void 
         model.advance(operation.millis)
         return fire()
       case "shutdown":
-        // Seldom enough that most programs run with an open queue.
+        // Rare, so that most programs run with an open queue.
         if (operation.when > 0) return
         state.shutdown(operation.drain)
         return model.shutdown(operation.drain)

@@ -29,7 +29,7 @@ describe("the queue's state machine", () => {
   )
 })
 
-/** A queue whose clock is a number, and everything that it calls. */
+/** A queue whose clock is a number, and a record of its callbacks. */
 const fixture = (isMeasured: boolean) => {
   const clock = { now: 0, readings: 0 }
   const observed: Array<number> = []
@@ -69,7 +69,7 @@ describe("QueueState", () => {
     assert.deepInclude(state.stats(), { failing: 0 })
   })
 
-  it("treats a priority that is no number as 0", () => {
+  it("treats a priority that is NaN as 0", () => {
     const { state } = fixture(false)
     state.add("a", Number.NaN, 0)
     assert.strictEqual(state.priority("a"), 0)
@@ -98,7 +98,7 @@ describe("QueueState", () => {
     assert.deepStrictEqual(unmeasured.state.head(1).next, [{ key: "a", priority: 0, readyFor: 0 }])
   })
 
-  it("measures how long keys were ready, and for how long none was taken", () => {
+  it("measures how long keys were ready, and for how long none was handed out", () => {
     const { clock, observed, state } = fixture(true)
     assert.deepStrictEqual([state.waited(), state.stalled()], [0, 0])
     clock.now = 1000
@@ -114,7 +114,7 @@ describe("QueueState", () => {
     assert.deepStrictEqual([state.waited(), state.stalled()], [0, 0])
   })
 
-  it("reads the clock once for many keys, and not at all where nothing is measured", () => {
+  it("reads the clock once for many keys, and never without metrics", () => {
     for (const isMeasured of [true, false]) {
       const { clock, state } = fixture(isMeasured)
       state.addAll(["a", "b", "c"], 0)
@@ -122,7 +122,7 @@ describe("QueueState", () => {
     }
   })
 
-  it("keeps what asked for a key until it is claimed", () => {
+  it("keeps the spans that added a key until they are claimed", () => {
     const { state } = fixture(false)
     const span = (startTime: bigint) => ({ status: { startTime } }) as unknown as Tracer.Span
     state.note("a", span(1n))
@@ -146,7 +146,7 @@ describe("QueueState", () => {
     assert.strictEqual(state.nextDue(), 1)
   })
 
-  it("releases no more due keys than asked for, the one due first first", () => {
+  it("makes at most as many due keys ready as asked for, in the order of their due times", () => {
     const { clock, state } = fixture(false)
     for (const [key, delay] of [
       ["a", 3],
@@ -162,7 +162,7 @@ describe("QueueState", () => {
     assert.deepStrictEqual([state.take(), state.take(), state.take()], ["b", "c", undefined])
   })
 
-  it("drains what is ready and in flight, calls onQuiet when nothing is left, and takes no adds", () => {
+  it("a drain hands out ready keys, calls onQuiet when nothing is left, and ignores adds", () => {
     const { calls, state } = fixture(false)
     state.add("a", 0, 0)
     state.add("b", 0, 50)
@@ -183,7 +183,7 @@ describe("QueueState", () => {
     assert.deepInclude(state.stats(), { ready: 0, waiting: 0, processing: 0 })
   })
 
-  it("drops what is ready when it stops, and calls onQuiet only if nothing is in flight", () => {
+  it("a stop drops ready keys, and calls onQuiet only if nothing is in flight", () => {
     const { calls, state } = fixture(false)
     state.add("a", 0, 0)
     calls.length = 0
@@ -200,7 +200,7 @@ describe("QueueState", () => {
     assert.deepStrictEqual(busy.calls, ["ready", "quiet"])
   })
 
-  it("measures from the time at which a key became ready, and reads no clock for one key where nothing is measured", () => {
+  it("measures from the time at which a key became ready, and reads no clock for one key without metrics", () => {
     const { clock, state } = fixture(true)
     clock.now = 100
     state.add("a", 0, 0)
@@ -249,7 +249,7 @@ describe("QueueState", () => {
     assert.deepStrictEqual([state.take(), state.take()], ["a", undefined])
   })
 
-  it("keeps the earliest due time of the adds during a flight, and makes the key ready when that has come", () => {
+  it("keeps the earliest due time of the adds while a key is in flight, and makes the key ready at that time", () => {
     const { clock, state } = fixture(false)
     state.add("a", 0, 0)
     state.take()
@@ -274,7 +274,7 @@ describe("QueueState", () => {
     assert.deepStrictEqual(calls, ["delay 10"])
   })
 
-  it("drops on a drain a delayed add of a key in flight, and keeps one that is due", () => {
+  it("a drain drops a delayed add of a key in flight, and keeps one that is due", () => {
     const { state } = fixture(false)
     for (const key of ["a", "b"]) {
       state.add(key, 0, 0)

@@ -34,7 +34,7 @@ type Step = typeof Step.Type
 
 const program = Arbitrary.array(Arbitrary.schema(Step), { maxLength: 200 })
 
-/** Against a plain array that is searched for the best each time. */
+/** Compares the list with an array that is searched for the next item each time. */
 const ordered = (steps: ReadonlyArray<Step>): boolean => {
   let now = 0
   const list = new ReadyList.ReadyList<Item>({ levels: 20, interval: 30_000 }, () => now)
@@ -101,14 +101,14 @@ const first = (moves: ReadonlyArray<typeof Move.Type>): boolean => {
 }
 
 describe("the ready list", () => {
-  it.effect("gives priorities, ageing and order of arrival their due", () =>
+  it.effect("orders items by priority, ageing and arrival", () =>
     Effect.gen(function* () {
       const result = yield* holds(program, ordered)
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
     })
   )
 
-  it("reads no clock while there is one priority only", () => {
+  it("reads no clock while all items have one priority", () => {
     let readings = 0
     const list = new ReadyList.ReadyList<Item>({ levels: 20, interval: 30_000 }, () => readings++)
     list.push(item(1, 0))
@@ -117,7 +117,7 @@ describe("the ready list", () => {
     assert.strictEqual(readings, 0)
   })
 
-  it("without ageing a low item waits as long as there is a normal one", () => {
+  it("without ageing a low item waits while there is a normal one", () => {
     let now = 0
     const order = (aging: ReadyList.Aging | undefined): number | undefined => {
       now = 0
@@ -134,7 +134,7 @@ describe("the ready list", () => {
 describe("the due heap", () => {
   const moves = Arbitrary.array(Arbitrary.schema(Move), { maxLength: 200 })
 
-  it.effect("has what is due first on top, equals in order of arrival", () =>
+  it.effect("returns the item that is due first, equals in the order of arrival", () =>
     Effect.gen(function* () {
       const result = yield* holds(moves, first)
       assert.isUndefined(Arbitrary.formatCheckFailure(result))

@@ -5,7 +5,7 @@ import * as KeyedQueue from "../../../src/streams/queue/KeyedQueue.ts"
 import * as TokenBucket from "../../../src/streams/queue/tokenBucket.ts"
 
 describe("tokenBucket", () => {
-  it("gives a burst at once, then one after another at the rate", () => {
+  it("grants a burst at once, then tokens at the rate", () => {
     let now = 0
     const wait = TokenBucket.make({ perSecond: 10, burst: 3 }, () => now)
     assert.deepStrictEqual([wait(), wait(), wait(), wait(), wait()], [0, 0, 0, 100, 200])
@@ -20,7 +20,7 @@ describe("tokenBucket", () => {
     assert.deepStrictEqual([wait(), wait(), wait()], [0, 0, 100])
   })
 
-  it.effect("of a queue: retries of many keys wait for the later of backoff and token", () =>
+  it.effect("in a queue, a retry waits for its backoff and for a token", () =>
     Effect.gen(function* () {
       const queue = yield* KeyedQueue.make({ bucket: { perSecond: 10, burst: 1 } })
       const delays = ["a", "b", "a"].map((key) => queue.addWithUnsafe(key, { rateLimited: true }))

@@ -9,14 +9,9 @@ import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import * as KeyedQueue from "../../../src/streams/queue/KeyedQueue.ts"
 import * as Reconcile from "../../../src/streams/reconcile/Reconcile.ts"
+import { empty, sizes } from "../queue/observed.ts"
 
 class Refused extends Data.TaggedError("Refused")<{ readonly key: string }> {}
-
-const empty = { ready: 0, waiting: 0, processing: 0, failing: 0 }
-const sizes = (queue: KeyedQueue.KeyedQueue) => {
-  const { failing, processing, ready, waiting } = queue.stats()
-  return { ready, waiting, processing, failing }
-}
 
 /** A queue and a loop over it; `log` has one line per event. */
 const loop = <E, R>(
@@ -39,7 +34,7 @@ const loop = <E, R>(
   })
 
 describe("Reconcile", () => {
-  it.effect("gives up a key after so many retries, forgets its backoff, and takes it again when asked", () =>
+  it.effect("gives up a key after its retries, resets its backoff, and runs it again when it is added", () =>
     Effect.gen(function* () {
       const { events, log, queue } = yield* loop((key) => Effect.fail(new Refused({ key })), { retries: 2 })
       queue.addUnsafe("hopeless")
@@ -53,7 +48,7 @@ describe("Reconcile", () => {
     })
   )
 
-  it.effect("done forgets, after comes again, failure backs off, a terminal failure is not retried", () =>
+  it.effect("done and after reset the backoff, a failure backs off, a terminal failure is not retried", () =>
     Effect.gen(function* () {
       const failures: Record<string, number> = { flaky: 3, hopeless: 1 }
       const reconcile = (key: string): Effect.Effect<Reconcile.Outcome | void, Refused | Reconcile.TerminalError> => {
@@ -88,7 +83,7 @@ describe("Reconcile", () => {
     })
   )
 
-  it.effect("retries and `after` keep the priority unless given another", () =>
+  it.effect("retries and `after` keep the priority, unless `after` has another", () =>
     Effect.gen(function* () {
       let first = true
       const { events, queue } = yield* loop((key) => {
@@ -123,46 +118,44 @@ describe("Reconcile", () => {
     })
   )
 
-  it.effect(
-    "case 10: a defect, a timeout and an interruption release the key, count a failure, and disturb no other",
-    () =>
-      Effect.gen(function* () {
-        let healthy = false
-        const cleaned: Array<string> = []
-        const { events, log, queue } = yield* loop((key): Effect.Effect<void> => {
-          if (healthy || key === "fine") return Effect.void
-          if (key === "throws") throw new Error("in the body")
-          if (key === "dies") return Effect.die(new Error("defect"))
-          if (key === "selfish") return Effect.interrupt
-          if (key === "victim") return Effect.withFiber((fiber) => Effect.sync(() => fiber.interruptUnsafe()))
-          return Effect.onInterrupt(Effect.never, () => Effect.sync(() => void cleaned.push(key)))
-        })
-        queue.addAllUnsafe(["hangs", "throws", "dies", "selfish", "victim", "fine"])
-        yield* TestClock.adjust(0)
-        assert.deepStrictEqual(log, [
-          "throws Defect +5",
-          "dies Defect +5",
-          "selfish Interrupted +5",
-          "victim Interrupted +5",
-          "fine Done"
-        ])
-        healthy = true
-        log.length = 0
-        yield* TestClock.adjust(299_999)
-        assert.deepStrictEqual([log, cleaned], [["throws Done", "dies Done", "selfish Done", "victim Done"], []])
-        yield* TestClock.adjust(1)
-        assert.deepStrictEqual([log.at(-1), cleaned], ["hangs Timeout +5", ["hangs"]])
-        yield* TestClock.adjust(5)
-        assert.strictEqual(log.at(-1), "hangs Done")
-        assert.deepStrictEqual(sizes(queue), empty)
-        const timeout = events.find((event) => event._tag === "Timeout")
-        assert.deepStrictEqual([timeout?.elapsed, timeout?.limit, timeout?.attempt], [300_000, 300_000, 1])
-        const defect = events.find((event) => event._tag === "Defect")
-        assert.strictEqual(String(defect?.defect), "Error: in the body")
+  it.effect("case 10: a defect, a timeout and an interruption release the key and count a failure", () =>
+    Effect.gen(function* () {
+      let healthy = false
+      const cleaned: Array<string> = []
+      const { events, log, queue } = yield* loop((key): Effect.Effect<void> => {
+        if (healthy || key === "fine") return Effect.void
+        if (key === "throws") throw new Error("in the body")
+        if (key === "dies") return Effect.die(new Error("defect"))
+        if (key === "selfish") return Effect.interrupt
+        if (key === "victim") return Effect.withFiber((fiber) => Effect.sync(() => fiber.interruptUnsafe()))
+        return Effect.onInterrupt(Effect.never, () => Effect.sync(() => void cleaned.push(key)))
       })
+      queue.addAllUnsafe(["hangs", "throws", "dies", "selfish", "victim", "fine"])
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(log, [
+        "throws Defect +5",
+        "dies Defect +5",
+        "selfish Interrupted +5",
+        "victim Interrupted +5",
+        "fine Done"
+      ])
+      healthy = true
+      log.length = 0
+      yield* TestClock.adjust(299_999)
+      assert.deepStrictEqual([log, cleaned], [["throws Done", "dies Done", "selfish Done", "victim Done"], []])
+      yield* TestClock.adjust(1)
+      assert.deepStrictEqual([log.at(-1), cleaned], ["hangs Timeout +5", ["hangs"]])
+      yield* TestClock.adjust(5)
+      assert.strictEqual(log.at(-1), "hangs Done")
+      assert.deepStrictEqual(sizes(queue), empty)
+      const timeout = events.find((event) => event._tag === "Timeout")
+      assert.deepStrictEqual([timeout?.elapsed, timeout?.limit, timeout?.attempt], [300_000, 300_000, 1])
+      const defect = events.find((event) => event._tag === "Defect")
+      assert.strictEqual(String(defect?.defect), "Error: in the body")
+    })
   )
 
-  it.effect("each run has its own deadline, whatever it does with the interruption", () =>
+  it.effect("each run has its own deadline, even if another run delays its interruption", () =>
     Effect.gen(function* () {
       let healthy = false
       const { log, queue } = yield* loop(
@@ -187,7 +180,7 @@ describe("Reconcile", () => {
     })
   )
 
-  it.effect("without a timeout a run may take for ever; with none left the watchdog rests", () =>
+  it.effect("without a timeout a run has no time limit, and without runs the watchdog has no timer", () =>
     Effect.gen(function* () {
       const { log, queue } = yield* loop(() => Effect.sleep("3 hours"), { timeout: "none" })
       queue.addUnsafe("a")
@@ -201,37 +194,35 @@ describe("Reconcile", () => {
     })
   )
 
-  it.effect(
-    "case 12: 10,000 keys and a hot one: never two at once, once more after, first in first out, none starves",
-    () =>
-      Effect.gen(function* () {
-        const keys = Array.from({ length: 10_000 }, (_, i) => `k${i}`)
-        const order: Array<string> = []
-        const running = new Set<string>()
-        let hot = 0
-        const queue = yield* KeyedQueue.make()
-        const body = (key: string): Effect.Effect<void> => {
-          assert.isFalse(running.has(key), `${key} runs twice at once`)
-          running.add(key)
-          order.push(key)
-          // The hot key is asked for three times in each of its first 500 runs; each time it runs exactly once more.
-          if (key === "hot" && hot++ < 500) queue.addAllUnsafe(["hot", "hot", "hot"])
-          return Effect.flatMap(key === "hot" ? Effect.sleep(1) : Effect.yieldNow, () =>
-            Effect.sync(() => void running.delete(key))
-          )
-        }
-        yield* Effect.forkChild(Reconcile.run(queue, { concurrency: 16, reconcile: body }), { startImmediately: true })
-        queue.addUnsafe("hot")
-        queue.addAllUnsafe(keys)
-        // The hot key comes again after all others, and sleeps: on a busy machine later than any step of the clock that is fixed beforehand.
-        while (queue.stats().ready + queue.stats().processing > 0) yield* TestClock.adjust(1)
-        assert.strictEqual(order.filter((key) => key === "hot").length, 501)
-        assert.deepStrictEqual(
-          order.filter((key) => key !== "hot"),
-          keys
+  it.effect("case 12: 10,000 keys and one that changes all the time run in order, never overlap, never starve", () =>
+    Effect.gen(function* () {
+      const keys = Array.from({ length: 10_000 }, (_, i) => `k${i}`)
+      const order: Array<string> = []
+      const running = new Set<string>()
+      let hot = 0
+      const queue = yield* KeyedQueue.make()
+      const body = (key: string): Effect.Effect<void> => {
+        assert.isFalse(running.has(key), `${key} runs twice at once`)
+        running.add(key)
+        order.push(key)
+        // The hot key is added three times in each of its first 500 runs; each time it runs exactly once more.
+        if (key === "hot" && hot++ < 500) queue.addAllUnsafe(["hot", "hot", "hot"])
+        return Effect.flatMap(key === "hot" ? Effect.sleep(1) : Effect.yieldNow, () =>
+          Effect.sync(() => void running.delete(key))
         )
-        assert.deepStrictEqual(sizes(queue), empty)
-      })
+      }
+      yield* Effect.forkChild(Reconcile.run(queue, { concurrency: 16, reconcile: body }), { startImmediately: true })
+      queue.addUnsafe("hot")
+      queue.addAllUnsafe(keys)
+      // The hot key is ready again after all others, and its run sleeps: on a slow machine later than any fixed step of the clock.
+      while (queue.stats().ready + queue.stats().processing > 0) yield* TestClock.adjust(1)
+      assert.strictEqual(order.filter((key) => key === "hot").length, 501)
+      assert.deepStrictEqual(
+        order.filter((key) => key !== "hot"),
+        keys
+      )
+      assert.deepStrictEqual(sizes(queue), empty)
+    })
   )
 
   it.effect("case 12: a stream of normal work does not starve a low key", () =>
@@ -258,7 +249,7 @@ describe("Reconcile", () => {
     })
   )
 
-  it.effect("case 16: ten thousand keys that fail, come again and end leave nothing behind", () =>
+  it.effect("case 16: ten thousand keys that fail, are retried and succeed leave nothing behind", () =>
     Effect.gen(function* () {
       const attempts = new Map<string, number>()
       const { queue } = yield* loop((key): Effect.Effect<Reconcile.Outcome | void, unknown> => {
@@ -273,7 +264,7 @@ describe("Reconcile", () => {
         queue.addUnsafe(`k${i}`)
         if (i % 1000 === 999) yield* TestClock.adjust(50)
       }
-      // Work that is under way is counted, not guessed: the clock moves when nothing is left to do.
+      // The clock advances only when no run can proceed.
       while (queue.stats().ready + queue.stats().waiting + queue.stats().processing > 0) {
         yield* queue.idle
         yield* TestClock.adjust(100)
@@ -283,7 +274,7 @@ describe("Reconcile", () => {
     })
   )
 
-  it.effect("an unrecovered defect interrupts the other runs and ends the loop with itself", () =>
+  it.effect("a defect that is not recovered interrupts the other runs and fails the loop", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       const { fiber, log, queue } = yield* loop(
@@ -320,7 +311,7 @@ describe("Reconcile", () => {
     })
   )
 
-  it.effect("draining lets running and ready keys finish and then ends the loop", () =>
+  it.effect("a drain lets ready keys and runs in flight finish, and then ends the loop", () =>
     Effect.gen(function* () {
       const { fiber, log, queue } = yield* loop((key) =>
         key === "fails" ? Effect.fail("no") : Effect.sleep("1 seconds")
@@ -337,7 +328,7 @@ describe("Reconcile", () => {
     })
   )
 
-  it.effect("shutdown ends the loop after the running ones", () =>
+  it.effect("a shutdown ends the loop after the runs in flight", () =>
     Effect.gen(function* () {
       const { fiber, log, queue } = yield* loop(() => Effect.sleep("1 seconds"))
       queue.addAllUnsafe(["a", "b", "c"])
@@ -350,7 +341,7 @@ describe("Reconcile", () => {
     })
   )
 
-  it.effect("a parked key waits without a worker, takes its turn when resumed, and survives the loop", () =>
+  it.effect("a parked key waits without a worker, is ready when resumed, and stays when the loop ends", () =>
     Effect.gen(function* () {
       const resumes = new Map<string, () => void>()
       const { fiber, log, queue } = yield* loop(() => Effect.void, {
@@ -380,21 +371,21 @@ describe("Reconcile", () => {
 
   it.effect("an observer that throws affects no key", () =>
     Effect.gen(function* () {
-      let told = 0
+      let calls = 0
       const { queue } = yield* loop(() => Effect.void, {
         observe: () => {
-          told++
+          calls++
           throw new Error("metrics")
         }
       })
       queue.addAllUnsafe(["a", "b"])
       yield* queue.idle
-      assert.strictEqual(told, 4)
+      assert.strictEqual(calls, 4)
       assert.deepStrictEqual(sizes(queue), empty)
     })
   )
 
-  it.effect("children of a run end with it", () =>
+  it.effect("child fibers of a run end with it", () =>
     Effect.gen(function* () {
       let ended = 0
       const child = Effect.onInterrupt(Effect.never, () => Effect.sync(() => void ended++))
@@ -405,7 +396,7 @@ describe("Reconcile", () => {
     })
   )
 
-  it.effect("runs see the services and the clock of the loop", () =>
+  it.effect("runs have the services and the clock of the loop", () =>
     Effect.gen(function* () {
       const seen: Array<number> = []
       const { queue } = yield* loop(() => Effect.map(Clock.currentTimeMillis, (now) => void seen.push(now)))

@@ -10,7 +10,7 @@ import * as LoopMetrics from "../../../src/streams/reconcile/loopMetrics.ts"
 import * as Reconcile from "../../../src/streams/reconcile/Reconcile.ts"
 import { Durations } from "../../../src/streams/reconcile/counters.ts"
 
-/** Values of all series of one metric, by those labels that are not in every one. */
+/** The values of all series of one metric, by the labels in which they differ. */
 const series = (name: string) =>
   Effect.map(Metric.snapshot, (all) =>
     Object.fromEntries(
@@ -29,10 +29,10 @@ const one = (name: string) => Effect.map(series(name), (values) => values[""])
 const fresh = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.provideService(effect, Metric.MetricRegistry, new Map())
 
-/** The series of a queue of a controller, both of one name. */
+/** The series of a queue with the name of its controller. */
 const counted = Effect.map(LoopMetrics.of("test"), (metrics) => metrics.queue("test"))
 
-/** A loop over a queue, both counted. */
+/** A loop over a queue, both with metrics. */
 const start = Effect.fnUntraced(function* (
   reconcile: (key: string) => Effect.Effect<Reconcile.Outcome | void, unknown>,
   options: { readonly concurrency?: number; readonly retries?: number } = {}
@@ -47,7 +47,7 @@ const start = Effect.fnUntraced(function* (
 })
 
 describe("the metrics of a loop", () => {
-  it.effect("are all there, at zero, before there is a loop", () =>
+  it.effect("are all zero before there is a loop", () =>
     fresh(
       Effect.gen(function* () {
         yield* counted
@@ -81,7 +81,7 @@ describe("the metrics of a loop", () => {
     )
   )
 
-  it.effect("tell results apart", () =>
+  it.effect("have a series for each result", () =>
     fresh(
       Effect.gen(function* () {
         const { queue } = yield* start(
@@ -126,7 +126,7 @@ describe("the metrics of a loop", () => {
     )
   )
 
-  it.effect("measure how long keys waited and runs took, and what goes on right now", () =>
+  it.effect("measure how long keys waited and runs took, and the runs in flight", () =>
     fresh(
       Effect.gen(function* () {
         const { metrics, queue } = yield* start(() => Effect.sleep("10 seconds"))
@@ -150,7 +150,7 @@ describe("the metrics of a loop", () => {
     )
   )
 
-  it.effect("a stall is ready keys that no worker takes, not keys that wait behind others", () =>
+  it.effect("report a stall for ready keys that no worker takes, not for keys behind others", () =>
     fresh(
       Effect.gen(function* () {
         const { metrics, queue } = yield* start(() => Effect.sleep("30 seconds"))
@@ -165,7 +165,7 @@ describe("the metrics of a loop", () => {
     )
   )
 
-  it.effect("go on where they were when the loop is built again", () =>
+  it.effect("continue when the loop is built again", () =>
     fresh(
       Effect.gen(function* () {
         for (const total of [1, 2]) {
@@ -184,7 +184,7 @@ describe("the metrics of a loop", () => {
     )
   )
 
-  it.effect("have a series for each of 25 priorities, and one for the rest", () =>
+  it.effect("have a series for each of 25 priorities, and one for all others", () =>
     fresh(
       Effect.gen(function* () {
         const queue = yield* KeyedQueue.make({ metrics: yield* counted })
@@ -197,7 +197,7 @@ describe("the metrics of a loop", () => {
     )
   )
 
-  it.effect("have the labels and the buckets of client-go where those are asked for, and one series a queue", () =>
+  it.effect("have the labels and buckets of client-go if so configured, with one series for each queue", () =>
     fresh(
       Effect.gen(function* () {
         const loop = yield* LoopMetrics.of("collector")
@@ -228,7 +228,7 @@ describe("the metrics of a loop", () => {
     )
   )
 
-  it.effect("add up the runs of all queues of a controller, and those that are for no key", () =>
+  it.effect("add up the runs of all queues of a controller, and those without a key", () =>
     fresh(
       Effect.gen(function* () {
         const loop = yield* LoopMetrics.of("collector")
@@ -254,7 +254,7 @@ describe("the metrics of a loop", () => {
     )
   )
 
-  it.effect("keys released by time, by a raise and by a drain have waited since they were ready", () =>
+  it.effect("measure from when a key became ready, after a delay, a raised priority and a drain", () =>
     fresh(
       Effect.gen(function* () {
         const metrics = yield* counted
@@ -281,7 +281,7 @@ describe("the metrics of a loop", () => {
   )
 
   it.prop(
-    "durations count as Effect's own histogram does, and know the shortest and the longest by their buckets",
+    "count durations like Effect's histogram, with the minimum and maximum of their buckets",
     { values: Arbitrary.schema(Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20_000 })))) },
     ({ values }) => {
       const bounds = [0.01, 1, 2.5, 10]

@@ -21,7 +21,7 @@ const Plan = Schema.Struct({
       millis: int(0, 40)
     })
   ),
-  /** What a run does, by key and attempt. */
+  /** What each run does, by key and attempt. */
   behaviours: Schema.NonEmptyArray(
     Schema.Literals(["done", "yield", "sleep", "fail", "die", "throw", "after", "interrupt", "hang", "terminal"])
   )
@@ -54,7 +54,7 @@ const act = (behaviour: Behaviour): Effect.Effect<Reconcile.Outcome | void, unkn
   }
 }
 
-/** What must hold of every run and every event, whatever the plan; throws otherwise. */
+/** Checks what must hold for every run and every event; throws otherwise. */
 const watcher = (plan: Plan) => {
   const running = new Map<string, Fiber.Fiber<unknown, unknown>>()
   const attempts = new Map<string, number>()
@@ -67,7 +67,7 @@ const watcher = (plan: Plan) => {
     lastStart.set(key, ++sequence)
     const attempt = (attempts.get(key) ?? 0) + 1
     attempts.set(key, attempt)
-    // Every key is well in the end, so that the queue must become empty.
+    // Every key succeeds in the end, so that the queue must become empty.
     return attempt > 8 ? "done" : plan.behaviours[(Number(key.slice(1)) * 3 + attempt) % plan.behaviours.length]!
   }
   const reconcile = (key: string): Effect.Effect<Reconcile.Outcome | void, unknown> =>
@@ -98,7 +98,7 @@ const watcher = (plan: Plan) => {
   return { running, reconcile, observe, added, missed, wrong }
 }
 
-/** Random adds, pauses and kills: no overlap, no lost wake-up, counted failures, and everything empty in the end. */
+/** Random adds, waits and interruptions: no overlap, no lost wake-up, counted failures, and an empty queue in the end. */
 const property = (plan: Plan) =>
   Effect.gen(function* () {
     const queue = yield* KeyedQueue.make()
@@ -126,7 +126,7 @@ const property = (plan: Plan) =>
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 
 describe("the reconcile loop", () => {
-  it.effect("never overlaps, never forgets, counts every failure and ends up empty", () =>
+  it.effect("never runs a key twice at once, loses no add, counts every failure, and ends with an empty queue", () =>
     Effect.gen(function* () {
       const result = yield* Arbitrary.checkEffect(
         Arbitrary.schema(Plan),

@@ -1,6 +1,6 @@
 /**
- * The spans of a loop, as a tracer of the test's own records them: every run is linked to each trigger that was merged into it, and
- * no trigger is lost or answered twice, whatever the runs do and however they are disturbed.
+ * The spans of a loop, recorded by a tracer of the test: every run is linked to each trigger that was merged into it, and no trigger is lost
+ * or linked twice, whatever the runs do and however they are interrupted.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -29,7 +29,7 @@ const Plan = Schema.Struct({
     })
   ),
   behaviours: Schema.NonEmptyArray(Schema.Literals(["done", "sleep", "fail", "after", "terminal", "die"])),
-  /** Runs that are held back once before they begin, as those are that wait for their own writes. */
+  /** Whether runs are parked once before they begin, like those that wait for their own writes. */
   parks: Schema.Boolean
 })
 type Plan = typeof Plan.Type
@@ -55,7 +55,7 @@ const settle = Effect.repeat(Effect.yieldNow, { times: 20 })
 
 const pod = (name: string) => ({ metadata: { namespace: "ns", name, resourceVersion: "1" } })
 
-/** Runs the plan until everything is quiet. */
+/** Runs the plan until no work is left. */
 const run = (plan: Plan) =>
   Effect.gen(function* () {
     const { spans, tracer } = recorder()
@@ -95,7 +95,7 @@ const run = (plan: Plan) =>
       if (step.do === "wait") yield* TestClock.adjust(step.millis)
       yield* settle
     }
-    // A key that is held back is asked about anew only after the clock has stopped.
+    // A parked key is tried again only after the clock has stopped.
     for (let round = 0; round < 30; round++) yield* Effect.andThen(TestClock.adjust("1 minute"), settle)
     yield* Fiber.interrupt(loop)
     return { spans, left: queue.stats() }
@@ -105,7 +105,7 @@ const isEvent = ({ name }: Recorded) => name === "watch event"
 const isRun = ({ name }: Recorded) => name === "reconcile test"
 const number = (span: Recorded, name: string): number => Number(span.attributes.get(name) ?? 0)
 
-/** What is wrong with the spans of a loop that is at rest. */
+/** The faults in the spans of a loop without work. */
 const faults = (spans: ReadonlyArray<Recorded>): ReadonlyArray<string> => {
   const wrong: Array<string> = []
   const answered = new Map<string, number>()
@@ -148,7 +148,7 @@ describe("the spans of a loop", () => {
     { arbitrary: { runs: runs(150) } }
   )
 
-  it.effect("are a tree: event, wait, run, and what the run does", () =>
+  it.effect("are a tree of event, wait, run, and the calls of the run", () =>
     Effect.gen(function* () {
       const { spans, tracer } = recorder()
       const queue = yield* KeyedQueue.make()

@@ -31,7 +31,7 @@ const applyAll = (store: Store.Store<KubeObject>, changes: ReadonlyArray<Change<
 
 describe("Store", () => {
   it.prop(
-    "equals a reference that recomputes everything, over random changes",
+    "equals a reference that recomputes everything, for random changes",
     { operations },
     ({ operations }) => {
       assert.isUndefined(check(operations))
@@ -39,7 +39,7 @@ describe("Store", () => {
     { arbitrary: { runs: runs(500) } }
   )
 
-  it("is empty and unsynced at first, and synced for ever after the first full state", () => {
+  it("is empty and not synced at first, and synced from the first full state on", () => {
     const store = Store.make<KubeObject>()
     assert.deepStrictEqual([store.size, store.synced, store.resourceVersion], [0, false, undefined])
     store.apply({ _tag: "Restarted" })
@@ -51,7 +51,7 @@ describe("Store", () => {
     assert.deepStrictEqual([store.size, store.synced, store.resourceVersion], [1, true, "9"])
   })
 
-  it("marks what the first list brings as initial, and nothing else", () => {
+  it("marks the objects of the first list as initial, and no others", () => {
     const store = Store.make<KubeObject>()
     const deltas = applyAll(store, [
       ...listed("2", pod("a", "1")),
@@ -77,7 +77,7 @@ describe("Store", () => {
     assert.strictEqual(store.get("ns/a"), a)
   })
 
-  it("ignores what it knows already or better", () => {
+  it("ignores a state that is the stored one or older", () => {
     const store = Store.make<KubeObject>()
     applyAll(store, listed("10", pod("a", "10")))
     const late = [
@@ -90,13 +90,13 @@ describe("Store", () => {
     assert.deepStrictEqual(applyAll(store, [changed("DELETED", pod("a", "11"))]), [])
   })
 
-  it("takes any other version for news where versions are no numbers", () => {
+  it("accepts any other version as newer if versions are not numbers", () => {
     const store = Store.make<KubeObject>()
     applyAll(store, listed("x", pod("a", "etag-b")))
     assert.deepStrictEqual(words(applyAll(store, [changed("MODIFIED", pod("a", "etag-a"))])), ["Updated ns/a"])
   })
 
-  it("an index added late knows the present objects; a function that throws hides one object only", () => {
+  it("an index that is added later has the present objects; a function that throws leaves out only one object", () => {
     const store = Store.make<KubeObject>()
     applyAll(store, listed("3", pod("a", "1"), pod("b", "2")))
     store.addIndex("initial", (object) => {
@@ -111,7 +111,7 @@ describe("Store", () => {
     assert.deepStrictEqual([store.hasIndex("initial"), store.hasIndex("nope")], [true, false])
   })
 
-  it("freezes objects whole, on arrival or when they are read", () => {
+  it("freezes objects deeply, on arrival or when they are read", () => {
     for (const freeze of [true, "onRead"] as const) {
       const store = Store.make<KubeObject>({ freeze })
       applyAll(store, listed("3", pod("a", "1", "u", { finalizers: ["f"] })))
@@ -125,7 +125,7 @@ describe("Store", () => {
 })
 
 describe("reflect", () => {
-  it.effect("updates the store before the deltas leave, one array for a chunk of changes", () =>
+  it.effect("updates the store before it emits the deltas, with one array for a chunk of changes", () =>
     Effect.gen(function* () {
       const store = Store.make<KubeObject>()
       const sizes: Array<ReadonlyArray<number>> = []

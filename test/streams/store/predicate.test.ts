@@ -44,12 +44,12 @@ describe("predicates", () => {
     assert.isFalse(Predicate.generationChanged({ _tag: "Updated", object: same, previous: same }))
   })
 
-  it("absent and empty labels are the same; a key named like a prototype's is a key", () => {
+  it("absent and empty labels are equal, and a label may have the name of a property of Object.prototype", () => {
     assert.isFalse(Predicate.labelsChanged(updated({}, { labels: {} })))
     assert.isTrue(Predicate.labelsChanged(updated({ labels: { a: "1" } }, { labels: { toString: "1" } })))
   })
 
-  it("labelSelector looks at the new object", () => {
+  it("labelSelector tests the new object", () => {
     const selected = Predicate.labelSelector([{ key: "app", operator: "In", values: ["web"] }])
     const web = { labels: { app: "web" } }
     assert.deepStrictEqual(

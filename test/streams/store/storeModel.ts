@@ -1,6 +1,6 @@
 /**
- * The reference for `Store`: it does everything again from nothing, at every step, and therefore cannot forget. One
- * property compares a store with it over random changes.
+ * The reference for `Store`: it recomputes its state from all changes at every step. A property compares a store with it for random
+ * changes.
  */
 import * as Key from "../../../src/kube/Key.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
@@ -8,7 +8,7 @@ import type { Change, ObjectEvent } from "../../../src/streams/watch/protocol.ts
 import type { Delta } from "../../../src/streams/store/Store.ts"
 import * as Store from "../../../src/streams/store/Store.ts"
 
-/** One random step; numbers are reduced to what is possible. */
+/** One random step; numbers are reduced to the possible range. */
 export interface Operation {
   readonly kind: number
   readonly name: number
@@ -21,7 +21,7 @@ const labels = ["", "red", "green", "blue", "red,blue"]
 const indexOf = (object: KubeObject): ReadonlyArray<string> =>
   (object.metadata.labels?.["colour"] ?? "").split(",").filter((value) => value !== "")
 
-/** A server that makes changes out of random numbers: events in order, duplicates, stale ones, lists, unfinished lists. */
+/** A server that makes changes from random numbers: events in order, duplicate and old events, lists, unfinished lists. */
 export class Script {
   version = 1
   readonly objects = new Map<string, KubeObject>()
@@ -40,7 +40,7 @@ export class Script {
     }
   }
 
-  /** What one operation makes the server do and the watch deliver; missing it is what relists are for. */
+  /** Executes one operation and returns the changes that the watch delivers; it may miss some, which a relist repairs. */
   next(operation: Operation): ReadonlyArray<Change<KubeObject>> {
     switch (operation.kind % 8) {
       case 0:
@@ -113,7 +113,7 @@ type Objects = ReadonlyMap<string, KubeObject>
 
 const versionOf = (object: KubeObject | undefined): number => Number(object?.metadata.resourceVersion ?? 0)
 
-/** The naive rules: copies everything, compares numbers. */
+/** The naive rules: it copies all objects and compares versions as numbers. */
 export class Reference {
   objects: Objects = new Map()
   private next: Objects | undefined
@@ -157,7 +157,7 @@ const show = (object: KubeObject): string =>
 
 const shown = (objects: Iterable<KubeObject>): string => Array.from(objects, show).sort().join("\n")
 
-/** Replaying deltas on what a subscriber knew must give what the store holds now: nothing missed, nothing twice. */
+/** Applying the deltas to the objects before must give those of the store now, with no delta missing and none twice. */
 const replayed = (before: Objects, deltas: ReadonlyArray<Delta<KubeObject>>): Objects | string => {
   const known = new Map(before)
   for (const delta of deltas) {
@@ -175,7 +175,7 @@ const replayed = (before: Objects, deltas: ReadonlyArray<Delta<KubeObject>>): Ob
   return known
 }
 
-/** Undefined if the store behaves like the reference over all operations, else what went wrong. */
+/** Undefined if the store behaves like the reference for all operations, otherwise the difference. */
 export const check = (operations: ReadonlyArray<Operation>): string | undefined => {
   const script = new Script()
   const reference = new Reference()

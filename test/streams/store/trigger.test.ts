@@ -21,13 +21,13 @@ const updated = (previous: KubeObject, object: KubeObject): Delta<KubeObject> =>
 describe("triggers", () => {
   const replicaSets = { group: "apps", kind: "ReplicaSet" }
 
-  it("self yields the object's key, of any delta", () => {
+  it("self returns the object's key, for any delta", () => {
     assert.deepStrictEqual(Trigger.self(created(pod())), ["ns/p"])
     assert.deepStrictEqual(Trigger.self({ _tag: "Deleted", object: pod(), stateUnknown: true }), ["ns/p"])
     assert.deepStrictEqual(Trigger.self(created({ metadata: { name: "node" } })), ["node"])
   })
 
-  it("owner matches group and kind, whatever the version, and the controlling owner only", () => {
+  it("owner matches group and kind in any version, and only the controlling owner", () => {
     const owner = Trigger.owner(replicaSets)
     const others = [
       reference("v2", { apiVersion: "apps/v2" }),
@@ -43,7 +43,7 @@ describe("triggers", () => {
     assert.deepStrictEqual(Trigger.owner({ group: "", kind: "ReplicaSet" })(created(pod(...others))), ["ns/core"])
   })
 
-  it("an object that changed hands wakes both owners, each once", () => {
+  it("a change of the owner queues both owners, each once", () => {
     const owner = Trigger.owner(replicaSets)
     assert.deepStrictEqual(owner(updated(pod(reference("old")), pod(reference("new")))), ["ns/new", "ns/old"])
     assert.deepStrictEqual(owner(updated(pod(reference("same")), pod(reference("same")))), ["ns/same"])
@@ -54,7 +54,7 @@ describe("triggers", () => {
     assert.deepStrictEqual(owner(created(pod(reference("n1", { apiVersion: "v1", kind: "Node" })))), ["n1"])
   })
 
-  it("annotation leads to an owner in any namespace; what is no key leads nowhere", () => {
+  it("annotation queues an owner in any namespace, and ignores a value that is not a key", () => {
     const annotated = (value: string): KubeObject => ({
       metadata: { name: "p", namespace: "ns", annotations: { "example.com/owner": value } }
     })
@@ -86,7 +86,7 @@ describe("triggers", () => {
     assert.deepStrictEqual(both(created(secret)), ["ns/a", "ns/b"])
   })
 
-  it("map asks for the new and the previous object; all joins", () => {
+  it("map returns the keys of the new and the previous object, and all combines triggers", () => {
     const byUid = Trigger.map<KubeObject>((object) => [object.metadata.uid ?? "none"])
     const one: KubeObject = { metadata: { name: "x", uid: "1" } }
     const two: KubeObject = { metadata: { name: "x", uid: "2" } }

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { parseTrimmed as parse } from "../../../src/streams/watch/decode.ts"
 import { runs } from "../../support/runs.ts"
 
-/** What `parse` must equal: everything parsed, then the one field removed. */
+/** The expected result: everything parsed, then the field removed. */
 const reference = (text: string): unknown => {
   const event = JSON.parse(text)
   if (Array.isArray(event?.object?.metadata?.managedFields)) delete event.object.metadata.managedFields
@@ -16,7 +16,7 @@ const agrees = (event: unknown, indent?: number) => {
   assert.deepStrictEqual(parse(text), reference(text))
 }
 
-/** Texts out of the characters that could mislead a search. */
+/** Texts of characters that could mislead a search in the JSON. */
 const tricky = Arbitrary.map(
   Arbitrary.array(
     Arbitrary.schema(Schema.Literals(['"', "\\", "[", "]", "{", "}", ",", ":", "a", '"managedFields":[']))
@@ -26,7 +26,7 @@ const tricky = Arbitrary.map(
 
 describe("parsing without managedFields", () => {
   it.prop(
-    "gives what parsing everything and removing them gives",
+    "has the same result as parsing everything and removing them",
     { a: tricky, b: tricky, c: tricky, last: Schema.Boolean, nested: Schema.Boolean },
     ({ a, b, c, last, nested }) => {
       const managedFields = [{ manager: a, fieldsV1: { [b]: {}, ...(nested ? { list: [[c], [1, [2]]] } : {}) } }, b]
@@ -38,7 +38,7 @@ describe("parsing without managedFields", () => {
     { arbitrary: { runs: runs(500) } }
   )
 
-  it("leaves other places, other values and other documents alone", () => {
+  it("does not change other places, other values and other documents", () => {
     for (const value of [null, 17, "managedFields", [], { object: null }, { object: { metadata: null } }]) agrees(value)
     for (const managedFields of [0, null, "x", {}, []]) agrees({ object: { metadata: { managedFields } } })
     agrees({ object: { metadata: { name: "a", managedFields: [{}] } } }, 2)

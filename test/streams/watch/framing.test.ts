@@ -11,7 +11,7 @@ import { context, reset } from "./watchServer.ts"
 
 const encoder = new TextEncoder()
 
-/** Cuts bytes into chunks of the given sizes, over and over. */
+/** Cuts bytes into chunks of the given sizes, repeatedly. */
 const cut = (bytes: Uint8Array, sizes: ReadonlyArray<number>): ReadonlyArray<Uint8Array> => {
   const chunks: Array<Uint8Array> = []
   for (let at = 0, i = 0; at < bytes.length; i++) {
@@ -45,12 +45,12 @@ const sizes = Arbitrary.array(Arbitrary.schema(Schema.Int.check(Schema.isBetween
   maxLength: 5
 })
 
-/** Strings as UTF-8 can carry them, without lone surrogates. */
+/** Strings that UTF-8 can encode, without lone surrogates. */
 const text = Arbitrary.map(Arbitrary.schema(Schema.String), (value) => Buffer.from(value).toString())
 
 describe("framing", () => {
   it.effect.prop(
-    "does not depend on how the bytes are cut, inside characters too",
+    "does not depend on where the bytes are cut, even inside characters",
     { texts: Arbitrary.array(text), sizes },
     ({ sizes, texts }) =>
       Effect.gen(function* () {
@@ -88,7 +88,7 @@ describe("framing", () => {
     ["an ERROR event without one", lines({ type: "ERROR" }), "ServerError"]
   ]
   for (const [title, text, reason] of bad) {
-    it.effect(`${title} fails the stream, after what was good before it and without what follows`, () =>
+    it.effect(`${title} fails the stream, after the good events before it and without the following ones`, () =>
       Effect.gen(function* () {
         const part = typeof text === "string" ? encoder.encode(text) : text
         const last = part.at(-1) === 0x0a ? encoder.encode(lines(event("never"))) : new Uint8Array(0)
@@ -102,7 +102,7 @@ describe("framing", () => {
     )
   }
 
-  it.effect("blank lines are no events; a whole last line needs no newline", () =>
+  it.effect("blank lines are ignored, and a complete last line needs no newline", () =>
     Effect.gen(function* () {
       const text = `\n  \r\n${lines(event("a"))}\r\n\n${JSON.stringify(event("b"))}`
       const { error, events } = yield* read(cut(encoder.encode(text), [5]))
@@ -111,7 +111,7 @@ describe("framing", () => {
     })
   )
 
-  it.effect("an overlong line fails, whether or not its end is there yet, however it is cut", () =>
+  it.effect("a line that is too long fails, before or after its end has arrived, wherever it is cut", () =>
     Effect.gen(function* () {
       const long = lines(event("a"), event("x".repeat(200)), event("never"))
       for (const text of [long, long.slice(0, 200)]) {
@@ -127,7 +127,7 @@ describe("framing", () => {
     })
   )
 
-  it.effect("the failure of the bytes is the failure of the events; a begun line is dropped", () =>
+  it.effect("a failure of the bytes fails the events, and an incomplete line is dropped", () =>
     Effect.gen(function* () {
       const cause = reset()
       const { error, events } = yield* read([encoder.encode(`${lines(event("a"))}{"type":"ADD`)], {}, cause)

@@ -10,9 +10,11 @@ import {
   context,
   failures,
   gone,
+  never,
   refused,
   reset,
-  Server,
+  type Server,
+  serverWith,
   start,
   state,
   status,
@@ -21,21 +23,12 @@ import {
   words
 } from "./watchServer.ts"
 
-const never = { streamingList: "never" } as const
-
-/** A server with objects `o0…`, whose next version is known. */
-const serverWith = (count: number): Server => {
-  const server = new Server()
-  for (let i = 0; i < count; i++) server.put(`o${i}`)
-  return server
-}
-
-/** The answer to a streaming list; others are answered well. */
+/** The response to a streaming list; other requests succeed. */
 const streamOf = (request: Watch.WatchRequest, answer: Stream.Stream<Watch.WatchEvent>) =>
   request.sendInitialEvents === true ? answer : undefined
 
 describe("initial state", () => {
-  it.effect("lists in pages of 500 from any version and watches from the list's version", () =>
+  it.effect("lists any version in pages of 500 and watches from the version of the list", () =>
     Effect.gen(function* () {
       const server = serverWith(1001)
       const { changes, deltas, store } = yield* start(server, never)
@@ -56,7 +49,7 @@ describe("initial state", () => {
     })
   )
 
-  it.effect("draws the server-side timeout of watches from five to ten minutes and asks for bookmarks", () =>
+  it.effect("requests a random server-side timeout from five to ten minutes, and bookmarks", () =>
     Effect.gen(function* () {
       const server = serverWith(1)
       const { settle } = yield* start(server, never)
@@ -75,7 +68,7 @@ describe("initial state", () => {
     })
   )
 
-  it.effect("uses a streaming list where the server offers it, in one request", () =>
+  it.effect("uses a streaming list with one request if the server supports it", () =>
     Effect.gen(function* () {
       const server = serverWith(3)
       server.streaming = true
@@ -97,7 +90,7 @@ describe("initial state", () => {
     })
   )
 
-  it.effect("deletions among the initial events of a streaming list take effect", () =>
+  it.effect("a deletion among the initial events of a streaming list removes the object", () =>
     Effect.gen(function* () {
       const server = serverWith(2)
       const [a, b] = Array.from(server.objects.values())
@@ -131,7 +124,7 @@ describe("initial state", () => {
     ]
   ]
   const kindsOf = (server: Server) => server.requests.map(({ kind }) => kind)
-  /** What is watched expires, so that all of it is read again. */
+  /** Expires the watched version, so that a full state is read again. */
   const expire = (server: Server) => {
     server.put("x")
     server.compact()
@@ -142,14 +135,20 @@ describe("initial state", () => {
     server.onWatch = (request) => (request.sendInitialEvents ? Stream.fail(answer()) : undefined)
   }
 
+  /** The requests of a fallback: a streaming list, pages instead of it, and the watch that follows. */
+  const once = ["watch", "list", "watch"]
+  const startFallingBack = Effect.fnUntraced(function* (prepare: (server: Server) => void) {
+    const server = serverWith(3)
+    prepare(server)
+    const started = yield* start(server)
+    assert.deepStrictEqual(kindsOf(server), once)
+    return { ...started, server }
+  })
+
   for (const [title, prepare] of refusals) {
-    it.effect(`falls back to pages at once, and for an hour, where streaming is answered by ${title}`, () =>
+    it.effect(`lists in pages at once, and for an hour, after a streaming list fails with ${title}`, () =>
       Effect.gen(function* () {
-        const server = serverWith(3)
-        prepare(server)
-        const { settle, store } = yield* start(server)
-        const once = ["watch", "list", "watch"]
-        assert.deepStrictEqual(kindsOf(server), once)
+        const { server, settle, store } = yield* startFallingBack(prepare)
         assert.deepStrictEqual([store.synced, store.size], [true, 3])
         expire(server)
         yield* settle
@@ -181,13 +180,9 @@ describe("initial state", () => {
     ]
   ]
   for (const [title, prepare] of failing) {
-    it.effect(`falls back to pages at once where streaming is answered by ${title}, and asks again the next time`, () =>
+    it.effect(`lists in pages at once, and streams the next time, after a list fails with ${title}`, () =>
       Effect.gen(function* () {
-        const server = serverWith(3)
-        prepare(server)
-        const { settle, store } = yield* start(server)
-        const once = ["watch", "list", "watch"]
-        assert.deepStrictEqual(kindsOf(server), once)
+        const { server, settle, store } = yield* startFallingBack(prepare)
         assert.deepStrictEqual(state(store.list()), state(server.objects.values()))
         yield* TestClock.adjust("20 seconds")
         expire(server)
@@ -204,7 +199,7 @@ describe("initial state", () => {
     ["a version that is too large", tooLarge]
   ]
   for (const [title, error] of passing) {
-    it.effect(`asks for a streaming list again after a wait where it is answered by ${title}`, () =>
+    it.effect(`requests a streaming list again after a wait when it fails with ${title}`, () =>
       Effect.gen(function* () {
         const server = serverWith(3)
         server.streaming = true
@@ -218,7 +213,7 @@ describe("initial state", () => {
     )
   }
 
-  it.effect("falls back to pages at once, and for an hour, where the streaming list is silent", () =>
+  it.effect("lists in pages at once, and for an hour, after nothing arrives for a streaming list", () =>
     Effect.gen(function* () {
       const server = serverWith(2)
       server.onWatch = (request) => streamOf(request, Stream.never)
@@ -249,7 +244,7 @@ describe("initial state", () => {
 })
 
 describe("transform", () => {
-  it.effect("is applied to what is listed and watched; its failure is a visible failure, not a defect", () =>
+  it.effect("is applied to listed and watched objects, and an exception is a failure of the watch, not a defect", () =>
     Effect.gen(function* () {
       const server = serverWith(1)
       let broken = false
@@ -283,7 +278,7 @@ describe("transform", () => {
 })
 
 describe("too large resource versions", () => {
-  it.effect("a replica that is behind is waited for, without a relist", () =>
+  it.effect("the watch waits for a replica that is behind, without a relist", () =>
     Effect.gen(function* () {
       const server = serverWith(1)
       server.onWatch = (_, n) => (n <= 4 ? Stream.fail(tooLarge()) : undefined)
@@ -300,7 +295,7 @@ describe("too large resource versions", () => {
     })
   )
 
-  it.effect("a server whose versions went backwards is listed again in the end", () =>
+  it.effect("a server whose versions went backwards is listed again after some failures", () =>
     Effect.gen(function* () {
       const server = serverWith(3)
       const { settle, store } = yield* start(server, never)

@@ -12,7 +12,7 @@ import { bookmark, context, gone, refused, status, tooLarge } from "./watchServe
 
 describe("a watch under a misbehaving server", () => {
   it.effect.prop(
-    "ends up with the server's state, at a bounded rate of requests, whatever happened",
+    "ends with the server's state, at a bounded rate of requests, after any failures",
     { plan },
     ({ plan }) => Effect.map(check(plan), (wrong) => assert.isUndefined(wrong)),
     { arbitrary: { runs: runs(400) }, timeout: 60_000 }
@@ -30,7 +30,7 @@ const object = (version: number) => ({
   metadata: { name: `o${version % 3}`, resourceVersion: String(version) }
 })
 
-/** Inputs of every kind, in no order that makes sense. */
+/** Inputs of every kind, in any order. */
 const inputs: ReadonlyArray<(n: number) => Machine.Input<KubeObject>> = [
   () => ({ _tag: "Started" }),
   () => ({ _tag: "Woke" }),
@@ -50,12 +50,12 @@ const inputs: ReadonlyArray<(n: number) => Machine.Input<KubeObject>> = [
 ]
 
 /** The last version emitted, by the changes themselves. */
-const told = (output: Machine.Step<KubeObject>["output"]): ReadonlyArray<string> =>
+const emittedVersions = (output: Machine.Step<KubeObject>["output"]): ReadonlyArray<string> =>
   output.flatMap((change) => (change._tag === "Synced" || change._tag === "Changed" ? [change.resourceVersion] : []))
 
 describe("the machine", () => {
   it.prop(
-    "is total, never stuck, and never resumes past what it emitted",
+    "is total, never stops, and never resumes after a version that it has not emitted",
     {
       picks: Arbitrary.array(Arbitrary.schema(Schema.Struct({ input: natural, n: natural, millis: natural })), {
         minLength: 50,
@@ -77,7 +77,7 @@ describe("the machine", () => {
         const next = step(state, made, { now, random: (pick.n % 100) / 100, streamingFrom: -Infinity })
         state = next.state
         const listing = before.phase._tag === "Streaming" || before.phase._tag === "Listing"
-        const versions = listing ? told(next.output).slice(-1) : told(next.output)
+        const versions = listing ? emittedVersions(next.output).slice(-1) : emittedVersions(next.output)
         if (next.request === undefined && state.phase !== before.phase) {
           assert.strictEqual(state.phase._tag, "Watching")
           assert.strictEqual(before.phase._tag, "Streaming")
@@ -96,7 +96,7 @@ describe("the machine", () => {
     { arbitrary: { runs: runs(200) } }
   )
 
-  it("doubles the wait from 0.8 s to 30 s, spreads it, and takes Retry-After for its lower bound", () => {
+  it("doubles the wait from 0.8 s to 30 s with jitter, and Retry-After is its lower bound", () => {
     const step = Machine.step(settings)
     const waits = (random: number, error: () => ReturnType<typeof refused>) => {
       let state: Machine.State = { ...Machine.initial("never"), phase: { _tag: "Watching", since: 0 }, version: "1" }

@@ -1,7 +1,6 @@
 /**
- * The property of a watch under a server that misbehaves at random: whatever happened, once it behaves again the store
- * equals the server; the rate of requests is bounded; the backoff starts over after quiet minutes; nothing is requested
- * after the end.
+ * The property of a watch with a server that fails at random: when the failures are over, the store equals the server; the rate of requests
+ * is bounded; two minutes without a failure reset the backoff; no request is sent after the end.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -11,7 +10,7 @@ import * as Watch from "../../../src/streams/watch/watch.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import { context, gone, refused, reset, Server, start, state, status, tooLarge, type Watcher } from "./watchServer.ts"
 
-/** One random step; numbers are reduced to what is possible. */
+/** One random step; numbers are reduced to the possible range. */
 export interface Action {
   readonly kind: number
   readonly name: number
@@ -29,7 +28,7 @@ const errors: ReadonlyArray<() => ApiError.ApiError> = [
   () => ApiError.decode(context, "not JSON")
 ]
 
-/** How the server fails new requests until further notice: lists, watches or both; or watches that end at once. */
+/** Makes the server fail new lists, watches or both from now on, or end watches at once. */
 const misbehave = (server: Server, which: number, error: (() => ApiError.ApiError) | undefined): void => {
   if (error === undefined) {
     server.onWatch = () => Stream.drain(Stream.fromEffect(Effect.sleep("100 millis")))
@@ -69,7 +68,7 @@ const act = (server: Server, { kind, name, wait }: Action): void => {
       return server.close(wait % 2 === 0 ? gone() : undefined, silent)
     }
     case 9: {
-      // The event of a change, damaged on its way: its version can be read, its object cannot.
+      // The event of a change, malformed: its version can be read, its object cannot.
       const connections = server.silence()
       server.put(`o${name % 8}`)
       return server.send(
@@ -88,12 +87,12 @@ const act = (server: Server, { kind, name, wait }: Action): void => {
   }
 }
 
-/** Failures whose attempt is not the first although nothing had happened for two minutes. */
+/** Failures whose attempt is not the first, although there was no failure for two minutes. */
 interface Log {
   readonly failedAt: Array<{ readonly at: number; readonly attempt: number; readonly quiet: boolean }>
 }
 
-/** Undefined if all is as promised, else what is not. */
+/** Undefined if the property holds, otherwise what does not. */
 export const check = (plan: {
   readonly actions: ReadonlyArray<Action>
   readonly streaming: boolean
@@ -132,7 +131,7 @@ export const check = (plan: {
     })
   )
 
-/** Time passes as on a healthy server: with a bookmark every minute. */
+/** Lets time pass as on a healthy server, with a bookmark every minute. */
 const quietMinutes = (server: Server, watcher: Watcher, minutes: number) =>
   Effect.gen(function* () {
     for (let i = 0; i < minutes; i++) {

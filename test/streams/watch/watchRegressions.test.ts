@@ -1,4 +1,4 @@
-/** The cases of the regression list that belong to a watch, by their numbers there, in virtual time. */
+/** The cases of the regression list (failures of comparable projects) that concern a watch, in virtual time. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -6,16 +6,21 @@ import * as TestClock from "effect/testing/TestClock"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import * as Trigger from "../../../src/streams/store/trigger.ts"
-import { context, failures, gone, refused, reset, Server, start, state, status, tags, words } from "./watchServer.ts"
-
-const never = { streamingList: "never" } as const
-
-/** A server with objects `o0…`, whose next version is known. */
-const serverWith = (count: number): Server => {
-  const server = new Server()
-  for (let i = 0; i < count; i++) server.put(`o${i}`)
-  return server
-}
+import {
+  context,
+  failures,
+  gone,
+  never,
+  refused,
+  reset,
+  type Server,
+  serverWith,
+  start,
+  state,
+  status,
+  tags,
+  words
+} from "./watchServer.ts"
 
 const gaps = (server: Server, kind: "list" | "watch"): ReadonlyArray<number> => {
   const times = server.requests.filter((request) => request.kind === kind).map((request) => request.at)
@@ -32,7 +37,7 @@ describe("regression list", () => {
     ["connection refused", refused, 0]
   ]
   for (const [title, error, least] of startFailures) {
-    it.effect(`case 1: a watch answered by ${title} is retried for ever, with bounded delays`, () =>
+    it.effect(`case 1: a watch that fails with ${title} is retried without end, with bounded delays`, () =>
       Effect.gen(function* () {
         const server = serverWith(2)
         let broken = true
@@ -60,7 +65,7 @@ describe("regression list", () => {
     )
   }
 
-  it.effect("case 1: the backoff starts over after two quiet minutes, not before", () =>
+  it.effect("case 1: the backoff is reset after two minutes without a failure, not before", () =>
     Effect.gen(function* () {
       const server = serverWith(1)
       const { changes, settle } = yield* start(server, never)
@@ -79,7 +84,7 @@ describe("regression list", () => {
     })
   )
 
-  it.effect("case 2: reset, clean close and half-open silence resume from the last version without a relist", () =>
+  it.effect("case 2: a reset, a clean close and an idle connection resume from the last version without a relist", () =>
     Effect.gen(function* () {
       const server = serverWith(2)
       const { changes, deltas, settle, store } = yield* start(server, never)
@@ -113,7 +118,7 @@ describe("regression list", () => {
     })
   )
 
-  it.effect("case 3: a server that closes after exactly one event, for ever, sees a bounded rate of requests", () =>
+  it.effect("case 3: a server that closes every watch after one event gets a bounded rate of requests", () =>
     Effect.gen(function* () {
       const server = serverWith(1)
       server.onWatch = () => {
@@ -135,7 +140,7 @@ describe("regression list", () => {
     ["as a status", () => undefined, ["watch 711 any"]]
   ] as const
   for (const [title, error, first] of expiries) {
-    it.effect(`case 4: 410 ${title} relists once, swaps atomically and wakes the owners of what is gone`, () =>
+    it.effect(`case 4: 410 ${title} causes one atomic relist, and queues the owners of deleted objects`, () =>
       Effect.gen(function* () {
         const server = serverWith(700)
         const owned = server.put("owned")
@@ -175,7 +180,7 @@ describe("regression list", () => {
     )
   }
 
-  it.effect("case 4: 410 on a continue token starts the list again, at the version seen, then at the newest", () =>
+  it.effect("case 4: 410 on a continue token restarts the list, at its version, then at the most recent", () =>
     Effect.gen(function* () {
       const server = serverWith(1200)
       server.onList = (request, n) => (request.continue !== undefined && n <= 4 ? Effect.fail(gone()) : undefined)
@@ -201,7 +206,7 @@ describe("regression list", () => {
     })
   )
 
-  it.effect("case 4: a server that answers 410 for ever sees a bounded rate of requests", () =>
+  it.effect("case 4: a server that always responds with 410 gets a bounded rate of requests", () =>
     Effect.gen(function* () {
       const server = serverWith(1)
       server.onWatch = () => Stream.fail(gone())
@@ -243,7 +248,7 @@ describe("regression list", () => {
     })
   )
 
-  it.effect("case 6: ten minutes of nothing but bookmarks advance the version on one connection", () =>
+  it.effect("case 6: ten minutes with only bookmarks advance the version on one connection", () =>
     Effect.gen(function* () {
       const server = serverWith(1)
       const { changes, deltas, settle, store } = yield* start(server, never)
@@ -260,7 +265,7 @@ describe("regression list", () => {
     })
   )
 
-  it.effect("case 7: deleted and recreated while no watch was open is one delete and one create", () =>
+  it.effect("case 7: a deletion and a recreation while no watch is open are one deletion and one creation", () =>
     Effect.gen(function* () {
       const server = serverWith(1)
       const { deltas, settle } = yield* start(server, never)
@@ -278,35 +283,33 @@ describe("regression list", () => {
     })
   )
 
-  it.effect(
-    "case 8: interrupted while listing, paging, waiting or watching, it makes no request and leaves nothing open",
-    () =>
-      Effect.gen(function* () {
-        const moments: ReadonlyArray<(server: Server) => void> = [
-          (server) => (server.onList = () => Effect.never),
-          (server) => (server.onList = (_, n) => (n === 2 ? Effect.never : undefined)),
-          (server) => (server.onList = () => Effect.fail(refused())),
-          (server) => (server.onWatch = () => Stream.fail(refused())),
-          (server) => (server.onWatch = () => Stream.never),
-          () => {}
-        ]
-        for (const prepare of moments) {
-          const server = serverWith(600)
-          prepare(server)
-          const { changes, stop } = yield* start(server, never)
-          const requests = server.requests.length
-          const told = changes.length
-          yield* stop
-          assert.strictEqual(server.open, 0)
-          assert.strictEqual(server.live.size, 0)
-          server.put("x")
-          yield* TestClock.adjust("1 hour")
-          assert.deepStrictEqual([server.requests.length, changes.length], [requests, told])
-        }
-      })
+  it.effect("case 8: interrupted in any phase, a watch sends no request and leaves no connection open", () =>
+    Effect.gen(function* () {
+      const moments: ReadonlyArray<(server: Server) => void> = [
+        (server) => (server.onList = () => Effect.never),
+        (server) => (server.onList = (_, n) => (n === 2 ? Effect.never : undefined)),
+        (server) => (server.onList = () => Effect.fail(refused())),
+        (server) => (server.onWatch = () => Stream.fail(refused())),
+        (server) => (server.onWatch = () => Stream.never),
+        () => {}
+      ]
+      for (const prepare of moments) {
+        const server = serverWith(600)
+        prepare(server)
+        const { changes, stop } = yield* start(server, never)
+        const requests = server.requests.length
+        const emitted = changes.length
+        yield* stop
+        assert.strictEqual(server.open, 0)
+        assert.strictEqual(server.live.size, 0)
+        server.put("x")
+        yield* TestClock.adjust("1 hour")
+        assert.deepStrictEqual([server.requests.length, changes.length], [requests, emitted])
+      }
+    })
   )
 
-  it.effect("case 11: a source that fails for ever does not slow another one", () =>
+  it.effect("case 11: a source that always fails does not delay another one", () =>
     Effect.gen(function* () {
       const broken = serverWith(1)
       broken.onList = () => Effect.fail(refused())
@@ -327,7 +330,7 @@ describe("regression list", () => {
     })
   )
 
-  it.effect("case 15: unknown fields and timestamps arrive unchanged through list and watch", () =>
+  it.effect("case 15: a list and a watch keep unknown fields and timestamps", () =>
     Effect.gen(function* () {
       const server = serverWith(0)
       const object = (resourceVersion: string) => ({

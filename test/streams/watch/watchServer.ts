@@ -1,6 +1,6 @@
 /**
- * A server to watch, in memory and in virtual time: it keeps objects, versions and a log of events, serves pages and
- * watches from them, and can be made to fail. It counts what is outstanding, so tests wait for nothing.
+ * A server for watches, in memory and in virtual time: it has objects, versions and a log of events, serves pages and watches from them, and
+ * can be made to fail. It counts its activity, so that tests can wait until nothing happens.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -51,18 +51,18 @@ type Connection = Queue.Queue<Watch.WatchEvent, ApiError.ApiError | Cause.Done>
 
 export class Server {
   version = 10
-  /** Watches from a version before this one, and tokens older than it, are gone. */
+  /** Watches from an older version, and older continue tokens, get a 410. */
   compacted = 0
   streaming = false
-  /** Ever-growing count of what happened here. */
+  /** Counts everything that happens; it never decreases. */
   activity = 0
   readonly objects = new Map<string, KubeObject>()
   readonly log: Array<{ readonly version: number; readonly event: Watch.WatchEvent }> = []
   readonly requests: Array<Recorded> = []
   readonly live = new Set<Connection>()
-  /** Connections that are open, dead ones included. */
+  /** The number of open connections, including silent ones. */
   open = 0
-  /** Consulted first; undefined means: behave. */
+  /** Called first; undefined for the normal response. */
   onList: ((request: Watch.ListRequest, n: number) => Listing | undefined) | undefined
   onWatch: ((request: Watch.WatchRequest, n: number) => Watching | undefined) | undefined
   private readonly snapshots = new Map<number, ReadonlyArray<KubeObject>>()
@@ -98,7 +98,7 @@ export class Server {
     this.send(bookmark(++this.version))
   }
 
-  /** Forgets the history; who is behind must list again. */
+  /** Compacts the log; a watch that is behind must list again. */
   compact(): void {
     this.compacted = this.version
   }
@@ -113,7 +113,7 @@ export class Server {
     this.send(event)
   }
 
-  /** Ends connections, the live ones unless others are meant: cleanly, or with a failure. */
+  /** Ends connections, cleanly or with a failure. Default: all that are not silent. */
   close(error?: ApiError.ApiError, connections = this.silence()): void {
     for (const connection of connections) {
       if (error === undefined) Queue.endUnsafe(connection)
@@ -121,7 +121,7 @@ export class Server {
     }
   }
 
-  /** Connections stay open, and nothing arrives on them any more. */
+  /** Makes connections silent: they stay open, and nothing arrives on them. */
   silence(): ReadonlyArray<Connection> {
     const silent = Array.from(this.live)
     this.live.clear()
@@ -206,12 +206,12 @@ export const bookmark = (version: number, initialEventsEnd = false): Watch.Watch
   }
 })
 
-/** A running watch with the store behind it, and every change it emitted. */
+/** A running watch with its store, and every change that it has emitted. */
 export interface Watcher {
   readonly store: Store.Store<KubeObject>
   readonly changes: Array<Change<KubeObject>>
   readonly deltas: Array<Delta<KubeObject>>
-  /** Waits until neither the server nor the watcher does anything any more without time passing. */
+  /** Waits until neither the server nor the watch does anything before time passes. */
   readonly settle: Effect.Effect<void>
   readonly stop: Effect.Effect<void>
 }
@@ -264,3 +264,13 @@ export const failures = (changes: ReadonlyArray<Change<KubeObject>>) =>
 /** Objects of a store or server in a comparable form. */
 export const state = (objects: Iterable<KubeObject>): ReadonlyArray<string> =>
   Array.from(objects, (object) => `${Key.of(object)} ${object.metadata.uid} ${object.metadata.resourceVersion}`).sort()
+
+/** For watches that list in pages. */
+export const never = { streamingList: "never" } as const
+
+/** A server with objects `o0…`, whose next version is known. */
+export const serverWith = (count: number): Server => {
+  const server = new Server()
+  for (let i = 0; i < count; i++) server.put(`o${i}`)
+  return server
+}

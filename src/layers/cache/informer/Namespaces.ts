@@ -1,19 +1,19 @@
 /**
- * The namespaces that a cache is about, where it is not about all of them, and which of them its informers show. The promise: a
- * namespace comes in at all informers in one turn, when each of them has read it, and goes out at all of them in one turn. So
- * whoever works on an object of one kind finds those of the others too, and never takes a namespace of which only a part has
- * arrived for one in which the rest does not exist. It starts no watch and reads no object; it says when.
+ * The namespaces of a cache that does not cache all of them, and which of them its informers show. A namespace becomes visible in all
+ * informers in one synchronous section, when each of them has read it, and is removed from all of them in one synchronous section. So a
+ * reconcile of an object of one kind also finds the related objects of the other kinds. This file starts no watch and reads no object;
+ * it decides when informers do so.
  *
- * A namespace is pending, then open. An informer that has not synced yet is not waited for, because no controller uses it yet; it syncs, and
- * shows them, when it has read all that are open.
+ * A namespace is pending, then open. It does not wait for informers that have not synced, because no controller uses them yet; such an
+ * informer syncs, and shows all open namespaces, when it has read them.
  */
 
-/** An informer of namespaced objects. All of it is synchronous. */
+/** An informer of namespaced objects. All methods are synchronous. */
 export interface Member {
   readonly isSynced: () => boolean
   /** Whether it has read the whole namespace once. */
   readonly isComplete: (namespace: string) => boolean
-  /** Begins to read, and shows nothing. */
+  /** Begins to read the namespace, and does not show it yet. */
   readonly add: (namespace: string) => void
   /** Stops its watch and removes its objects; listeners are called by `deliver`. */
   readonly remove: (namespace: string) => void
@@ -25,27 +25,27 @@ export interface Member {
   readonly deliver: () => void
 }
 
-/** A namespace that is meant from now on, or no longer. */
+/** A namespace that is selected from now on, or no longer. */
 export interface NamespaceChange {
   readonly namespace: string
-  readonly isMeant: boolean
+  readonly isSelected: boolean
 }
 
 export interface Namespaces {
-  /** Adds an informer; the answer takes it away. */
+  /** Adds an informer; the returned function removes it. */
   readonly join: (member: Member) => () => void
   /** The member has now read one more namespace. */
   readonly arrived: (member: Member, namespace: string) => void
-  readonly change: (steps: ReadonlyArray<NamespaceChange>) => void
-  /** Until it is known which namespaces are meant, no informer has synced. */
-  readonly know: () => void
+  readonly change: (changes: ReadonlyArray<NamespaceChange>) => void
+  /** Call it when the selected namespaces are known. No informer syncs before. */
+  readonly setKnown: () => void
 }
 
 export const make = (): Namespaces => {
   const members = new Set<Member>()
-  /** Shown by every member that has synced. */
+  /** Namespaces that every synced member shows. */
   const open = new Set<string>()
-  /** Shown by none; some member that has synced has not read it. No namespace is in both sets. */
+  /** Namespaces that no member shows, because a synced member has not read them. No namespace is in both sets. */
   const pending = new Set<string>()
   let known = false
 
@@ -62,8 +62,8 @@ export const make = (): Namespaces => {
     for (const member of members) member.remove(namespace)
   }
 
-  /** Opens those of the namespaces that every member has read: in all stores first, then the deltas are distributed. */
-  const unlock = (namespaces: ReadonlyArray<string>): void => {
+  /** Opens the namespaces that every synced member has read: first in all stores, then it distributes the deltas. */
+  const openRead = (namespaces: ReadonlyArray<string>): void => {
     const readers = synced()
     for (const namespace of namespaces) {
       if (!pending.has(namespace) || !readers.every((member) => member.isComplete(namespace))) continue
@@ -89,32 +89,32 @@ export const make = (): Namespaces => {
       trySettle(member)
       return () => {
         members.delete(member)
-        unlock([...pending])
+        openRead([...pending])
       }
     },
     arrived: (member, namespace) => {
-      if (member.isSynced()) unlock([namespace])
+      if (member.isSynced()) openRead([namespace])
       else trySettle(member)
     },
-    change: (steps) => {
-      for (const { isMeant, namespace } of steps) {
-        if (isMeant) enter(namespace)
+    change: (changes) => {
+      for (const { isSelected, namespace } of changes) {
+        if (isSelected) enter(namespace)
         else leave(namespace)
       }
-      unlock([...pending])
+      openRead([...pending])
       for (const member of members) trySettle(member)
     },
-    know: () => {
+    setKnown: () => {
       known = true
       for (const member of members) trySettle(member)
     }
   }
 }
 
-/** A list that stays as it is. */
+/** A fixed list of namespaces. */
 export const fixed = (names: ReadonlyArray<string>): Namespaces => {
   const namespaces = make()
-  namespaces.change(names.map((namespace) => ({ namespace, isMeant: true })))
-  namespaces.know()
+  namespaces.change(names.map((namespace) => ({ namespace, isSelected: true })))
+  namespaces.setKnown()
   return namespaces
 }

@@ -1,7 +1,7 @@
 /**
- * A store kept in step by one watch for each namespace that is meant: one view to its readers and listeners. Which namespaces those
- * are, and when they are shown, `Namespaces` says; here the watches are started and stopped, and deltas kept until all stores
- * have moved.
+ * A store that one watch for each selected namespace fills; readers and listeners see one store. `Namespaces` decides which namespaces
+ * are selected and when they are shown. This file starts and stops the watches, and keeps deltas until the stores of all kinds
+ * have changed.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -36,14 +36,14 @@ export const perNamespaceWatch = Effect.fnUntraced(function* <A extends KubeObje
   const name = Resource.qualifiedName(resource)
   const store = PartedStore.make<A>({ freeze })
   const processor = Informer.makeProcessor(name, store)
-  const branches = new Map<string, NamespaceWatch<A>>()
+  const namespaceWatches = new Map<string, NamespaceWatch<A>>()
   /** Deltas that have not been distributed yet. */
-  let untold: Array<Delta<A>> = []
+  let undelivered: Array<Delta<A>> = []
   const gate: VersionWaits.Gate = {
     waits,
     hasPassed: (key, version) => {
       const part = store.part(Key.parse(key).namespace ?? "")
-      // A namespace that is not watched has no events to wait for.
+      // A namespace that is not watched has no events, so there is nothing to wait for.
       if (part === undefined) return true
       return (
         part.shown && VersionWaits.hasPassed(part.resourceVersion, store.get(key)?.metadata.resourceVersion, version)
@@ -52,14 +52,14 @@ export const perNamespaceWatch = Effect.fnUntraced(function* <A extends KubeObje
     threw: processor.recordError
   }
   const deliver = (): void => {
-    const deltas = untold
-    untold = []
+    const deltas = undelivered
+    undelivered = []
     processor.distribute(deltas)
     if (store.synced) Deferred.doneUnsafe(ready, Effect.void)
     if (waits.size > 0) VersionWaits.passUnsafe(gate)
   }
   const stage = (deltas: ReadonlyArray<Delta<A>>): void => {
-    for (const delta of deltas) untold.push(delta)
+    for (const delta of deltas) undelivered.push(delta)
   }
   const accept = (namespace: string, part: PartedStore.Part<A>, change: Change<A>): void => {
     processor.distribute(part.apply(change))
@@ -80,16 +80,16 @@ export const perNamespaceWatch = Effect.fnUntraced(function* <A extends KubeObje
       after: processor.logErrors,
       metrics
     })
-    // Not in the caller's synchronous section.
-    branches.set(namespace, { part, reflector, fiber: fork(Effect.andThen(Effect.yieldNow, reflector.run)) })
+    // It starts after the caller's synchronous section.
+    namespaceWatches.set(namespace, { part, reflector, fiber: fork(Effect.andThen(Effect.yieldNow, reflector.run)) })
   }
   const member: Namespaces.Member = {
     isSynced: () => store.synced,
     isComplete: (namespace) => store.part(namespace)?.complete === true,
     add,
     remove: (namespace) => {
-      branches.get(namespace)?.fiber.interruptUnsafe()
-      branches.delete(namespace)
+      namespaceWatches.get(namespace)?.fiber.interruptUnsafe()
+      namespaceWatches.delete(namespace)
       stage(store.remove(namespace))
     },
     show: (namespace) => stage(store.part(namespace)?.show() ?? []),
@@ -103,9 +103,9 @@ export const perNamespaceWatch = Effect.fnUntraced(function* <A extends KubeObje
     processor,
     gate,
     watches: () =>
-      branches.size === 0
+      namespaceWatches.size === 0
         ? [{ namespace: undefined, synced: store.synced, objects: 0, resourceVersion: undefined, startedAt, ...silent }]
-        : Array.from(branches, ([namespace, { part, reflector }]) => ({
+        : Array.from(namespaceWatches, ([namespace, { part, reflector }]) => ({
             namespace,
             synced: part.complete,
             objects: store.keysByIndex(Store.namespaceIndex, namespace).length,
@@ -115,7 +115,7 @@ export const perNamespaceWatch = Effect.fnUntraced(function* <A extends KubeObje
   }
 })
 
-/** Of an informer that has nothing to watch. */
+/** The state of an informer without a namespace to watch. */
 const silent: Omit<ReturnType<Informer.Reflector["state"]>, "startedAt"> = {
   attempts: 0,
   lastError: undefined,

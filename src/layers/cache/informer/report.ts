@@ -1,6 +1,6 @@
 /**
- * What is noted of an informer's watches and listeners for its status, and the log lines that go with it: a failure is logged when it
- * begins or changes, not each time. Notes are made synchronously; `flush` writes them. It decides nothing.
+ * The status of a watch of an informer, and its log lines: a failure is logged when it begins or changes, not each time. Log lines are
+ * collected synchronously, and `flush` writes them.
  */
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import type * as ApiError from "../../../kube/ApiError.ts"
 import type { Change } from "../../../streams/watch/protocol.ts"
 
-/** The last thing that went wrong. */
+/** The last failure of a watch. */
 export interface InformerFailure {
   /** One line that names verb and resource: `list pods: pods is forbidden: …`. */
   readonly message: string
@@ -18,13 +18,13 @@ export interface InformerFailure {
   readonly status: number | undefined
   /** Wall clock, milliseconds. */
   readonly at: number
-  /** Milliseconds until the next try, counted from `at`. */
+  /** Milliseconds from `at` to the next attempt. */
   readonly retryIn: number
 }
 
 export type Report = ReturnType<typeof make>
 
-/** Of one watch. `of` names it: `pods`, `pods in namespace a`. */
+/** The report of one watch. `of` is its name: `pods`, `pods in namespace a`. */
 export const make = (clock: Clock.Clock, of: string) => {
   const startedAt = clock.currentTimeMillisUnsafe()
   let attempts = 0
@@ -37,7 +37,7 @@ export const make = (clock: Clock.Clock, of: string) => {
     lastError = { ...found, at: clock.currentTimeMillisUnsafe() }
   }
   return {
-    heard: (change: Change<unknown>): void => {
+    changed: (change: Change<unknown>): void => {
       if (change._tag !== "Restarted") lastEventAt = clock.currentTimeMillisUnsafe()
       if (change._tag !== "Synced" && change._tag !== "Changed") return
       if (attempts > 0) lines.push(Effect.logInfo(`informer of ${of} works again after ${attempts} failures`))
@@ -59,12 +59,12 @@ export const make = (clock: Clock.Clock, of: string) => {
       failure({ message, verb: "watch", reason: "Defect", status: undefined, retryIn })
       return Effect.logError(`informer of ${of} met a defect; starting anew in ${Math.round(retryIn)} ms`, cause)
     },
-    /** Writes what has been noted since the last time. */
+    /** Writes the log lines since the last call. */
     flush: (): Effect.Effect<void> => {
       if (lines.length === 0) return Effect.void
-      const noted = lines
+      const logs = lines
       lines = []
-      return Effect.all(noted, { discard: true })
+      return Effect.all(logs, { discard: true })
     },
     state: () => ({ startedAt, attempts, lastError, lastEventAt, defects })
   }

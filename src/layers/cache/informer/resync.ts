@@ -1,7 +1,6 @@
 /**
- * Distributes the objects of an informer again, as updates that change nothing, for controllers that missed something or whose state is not
- * only in the cluster. It makes no request. Source:
- * controller-runtime's SyncPeriod and kube-controller-manager's ResyncPeriod.
+ * Distributes the objects of an informer again, as updates that change nothing, for controllers that missed something or that also depend
+ * on state outside the cluster. It makes no request. Source: controller-runtime's SyncPeriod and kube-controller-manager's ResyncPeriod.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -14,20 +13,20 @@ import type { SharedProcessor } from "../Informer.ts"
 
 export interface Resync {
   readonly period: Duration.Input
-  /** `around`: a tenth less to a tenth more. `atLeast`: once to twice the period, as kube-controller-manager has it. */
+  /** `around`: 0.9 to 1.1 times the period. `atLeast`: 1 to 2 times the period, as in kube-controller-manager. */
   readonly spread: "around" | "atLeast"
 }
 
-/** Objects distributed at once; the fiber yields between two slices. */
+/** How many objects are distributed at once; the fiber yields in between. */
 const slice = 500
 
-/** The wait before a round, in milliseconds; `random` from 0 to below 1, drawn anew for each, so that no two informers go in step. */
+/** The wait before the next resync, in milliseconds. `random`, in [0, 1), differs for each wait, so that informers do not resync together. */
 export const delay = ({ period, spread }: Resync, random: number): number => {
   const millis = Duration.toMillis(period)
   return spread === "around" ? millis * (0.9 + 0.2 * random) : millis * (1 + random)
 }
 
-/** Round after round: everything that is there, as updates that change nothing, a slice a turn. */
+/** Resyncs forever: after each wait it distributes all objects, slice by slice. */
 export const run = <A extends KubeObject>(
   resync: Resync,
   store: Readable<A>,

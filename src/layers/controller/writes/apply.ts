@@ -1,7 +1,7 @@
 /**
- * Server-side apply: a controller says which fields it wants, the server knows whose each field is, and what the controller no longer
- * names is taken away. Each controller applies under its own name, the field manager, and takes fields over from others unless
- * configured not to. Nothing is read first, and applying the same again changes nothing.
+ * Server-side apply: a controller sends the fields that it manages, the server records the manager of each field, and removes fields that the
+ * controller no longer sends. Each controller applies under its own field manager, and by default takes over fields from others.
+ * It reads nothing first, and applying the same again changes nothing.
  */
 import type * as Effect from "effect/Effect"
 import type * as Access from "../../../kube/Access.ts"
@@ -14,7 +14,7 @@ import * as Calls from "./calls.ts"
 
 /** The name of an object and the fields to apply, without those that the server sets. */
 export type Intent<A extends KubeObject> = Partial<Omit<A, "apiVersion" | "kind" | "metadata" | "status">> & {
-  /** Its name, and the labels, annotations and owners that are wanted. */
+  /** The name of the object, and the labels, annotations and owners to apply. */
   readonly metadata: Omit<Partial<ObjectMeta>, "name" | "namespace"> & {
     readonly name: string
     /** Absent for cluster-scoped kinds. */
@@ -29,14 +29,14 @@ type StatusOf<R> = Resource.Object<R> extends { readonly status?: infer S } ? Pa
 /** Server-side apply for one controller. */
 export interface Applier<A> {
   /**
-   * Creates what is not there, so it needs `Access.create` and `Access.patch` of the kind, as the API server does. Fails with `Conflict`
-   * only without `force`; the error names whose the fields are.
+   * Creates the object if it does not exist, so it needs `Access.create` and `Access.patch` of the kind. Fails with `Conflict` only without
+   * `force`; the error names the other managers of the fields.
    */
   readonly apply: <R extends Extract<Access.Granted<A, "patch">, Access.Granted<A, "create">>>(
     resource: R,
     intent: IntentOf<R>
   ) => Effect.Effect<Resource.Object<R>, ApiError>
-  /** The status of an object that is there. Needs `Access.patch` of the subresource `status`. */
+  /** Applies the status of an object that exists. Needs `Access.patch` of the subresource `status`. */
   readonly applyStatus: <R extends Access.Granted<A, "patch", "status">>(
     resource: R,
     object: KubeObject,
@@ -44,14 +44,13 @@ export interface Applier<A> {
   ) => Effect.Effect<Resource.Object<R>, ApiError>
 }
 
-/** How it is applied. */
+/** Settings of an apply. */
 export interface ApplierOptions {
   /**
-   * Under which name the fields are the controller's; its own unless said otherwise. Two that apply under one name take fields from each
-   * other.
+   * The field manager. Default: the name of the controller. Two that apply under one name remove each other's fields.
    */
   readonly fieldManager?: string | undefined
-  /** Whether fields of other managers are taken over. True unless said otherwise. */
+  /** Whether to take over fields of other managers. Default true. */
   readonly force?: boolean | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * The calls behind a controller's client, without the grants in their types: for the functions beside this file, whose own types ask for
- * the grants that they use.
+ * The calls of a controller's client without the grants in their types: for the functions in this folder, whose own types require the grants
+ * that they use.
  */
 import * as Effect from "effect/Effect"
 import * as Duration from "effect/Duration"
@@ -32,16 +32,16 @@ export interface Calls {
 /** `Client<A>` is these calls with fewer resources allowed, which generic method types cannot express: hence the cast. */
 export const of = <A>(client: Client<A>): Calls => client as unknown as Calls
 
-/** Where an object is. */
+/** The namespace and name of an object. */
 export const targetOf = ({ metadata }: KubeObject): KubeClient.Target => ({
   namespace: metadata.namespace,
   name: metadata.name
 })
 
 /**
- * Retries a write that lost a race against another writer: five attempts, 10 ms ± 10 % apart, while they fail with `Conflict`; then it fails
- * with the last one. The effect must read the object from the server each time, because the cache may still be behind. Most reconciles
- * do not need it: they fail, and run again when the cache has caught up. Source: client-go's util/retry: DefaultRetry.
+ * Retries a write that conflicts with another writer: five attempts, 10 ms ± 10 % apart, while they fail with `Conflict`; then it fails with
+ * the last error. The effect must read the object from the server each time, because the cache may be behind. Most reconciles do not need
+ * this: they fail, and run again when the cache is up to date. Source: client-go's util/retry: DefaultRetry.
  */
 export const retryOnConflict = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   retryWhile(effect, (error) => ApiError.isApiError(error) && ApiError.hasReason(error, "Conflict"))

@@ -1,7 +1,7 @@
 /**
- * Brings one object into the wanted state, by a function from what there is to what there should be, and writes only when the two do
- * not mean the same. It reads from the cache and writes against the version it read: when the cache is behind it fails with `Conflict` or
- * `AlreadyExists`, and the reconcile runs again. Prefer `applier`, which needs no read and shares objects field by field.
+ * Brings one object into the desired state, with a function from the present object to the desired one, and writes only when the two differ
+ * in meaning. It reads from the cache and writes with the version that it read: when the cache is behind it fails with `Conflict` or
+ * `AlreadyExists`, and the reconcile runs again. Prefer `applier`, which needs no read and manages single fields.
  * Source: controller-runtime controllerutil.CreateOrUpdate.
  */
 import * as Effect from "effect/Effect"
@@ -15,11 +15,11 @@ import * as Reconcile from "../../../streams/reconcile/Reconcile.ts"
 import type { ReconcileContext } from "../reconcileContext.ts"
 import * as Calls from "./calls.ts"
 
-/** What was done, and the object as it is now. */
+/** The result: what was written, and the object. */
 export interface Written<A> {
   /** What was written. */
   readonly result: "unchanged" | "created" | "updated"
-  /** As the server has it now. */
+  /** The object as it is now. */
   readonly object: A
 }
 
@@ -30,7 +30,7 @@ type ReadAndWritten<A> = Extract<
 
 type DraftOf<R> = R extends Resource.Resource<infer A> ? Draft<A> : never
 
-/** Which object, and what it should be. */
+/** Which object, and its desired state. */
 export interface Wanted<R> {
   /** Its kind. */
   readonly resource: R
@@ -39,16 +39,16 @@ export interface Wanted<R> {
   /** Its name. */
   readonly name: string
   /**
-   * The whole object as it should be, made from the one there is, or from nothing. A field that it leaves out is taken away, except in the
-   * metadata, where it stays. Version, identity and status are not its business. It must not say another name or namespace: that fails, and
-   * is not tried again.
+   * Makes the desired object from the present one, or from undefined. A field that it leaves out is removed, except in the metadata, where it
+   * stays. It does not have to set the version, uid and status. Another name or namespace is a failure that is not retried.
    */
   readonly mutate: (current: Resource.Object<R> | undefined) => DraftOf<R>
 }
 
 /**
- * Brings one object into the wanted state and says what it took; to want what there is writes nothing. Needs `read`, `create` and `update` of
- * the kind. Fails with `Conflict` or `AlreadyExists` when another writer was faster, which the next run repairs; terminally when another name is wanted.
+ * Brings one object into the desired state and returns what it wrote; it writes nothing when the object is in that state. Needs `read`, `create`
+ * and `update` of the kind. Fails with `Conflict` or `AlreadyExists` when another writer was faster, which the next run repairs, and with a
+ * terminal failure for another name.
  */
 export const createOrUpdate = <A, R extends ReadAndWritten<A>>(
   { cache, client }: Pick<ReconcileContext<A>, "cache" | "client">,
@@ -85,37 +85,37 @@ type Step =
   | { readonly _tag: "Create"; readonly draft: Draft<KubeObject> }
   | { readonly _tag: "Update"; readonly object: KubeObject }
 
-/** What follows from the object there is and the one that is wanted. Total; after its own update it has nothing more to do. */
+/** The next step from the present object and the desired one. Pure; after its own update there is no further step. */
 export const plan = (
   { name, namespace }: Pick<Wanted<unknown>, "name" | "namespace">,
   current: KubeObject | undefined,
   draft: Draft<KubeObject>
 ): Step => {
-  const said = draft.metadata
-  if ((said.name ?? name) !== name || (said.namespace ?? namespace) !== namespace) {
-    const key = Key.make(said.namespace ?? namespace, said.name ?? name)
+  const desired = draft.metadata
+  if ((desired.name ?? name) !== name || (desired.namespace ?? namespace) !== namespace) {
+    const key = Key.make(desired.namespace ?? namespace, desired.name ?? name)
     return {
       _tag: "Refuse",
       why: `mutate made ${key} of ${Key.make(namespace, name)}: it must not change the name or the namespace`
     }
   }
   const place = { name, ...(namespace === undefined ? {} : { namespace }) }
-  if (current === undefined) return { _tag: "Create", draft: { ...draft, metadata: { ...said, ...place } } }
+  if (current === undefined) return { _tag: "Create", draft: { ...draft, metadata: { ...desired, ...place } } }
   const { resourceVersion, uid } = current.metadata
   const identity = {
     ...place,
     ...(uid === undefined ? {} : { uid }),
     ...(resourceVersion === undefined ? {} : { resourceVersion })
   }
-  const object = { ...draft, metadata: { ...current.metadata, ...said, ...identity } }
+  const object = { ...draft, metadata: { ...current.metadata, ...desired, ...identity } }
   return isSame(current, object) ? { _tag: "Nothing", object: current } : { _tag: "Update", object }
 }
 
-/** Whether an update would change anything that an update can change. */
+/** Whether an update would change any field that an update can change. */
 const isSame = (current: KubeObject, object: KubeObject): boolean =>
   Equality.equal(comparable(current), comparable(object))
 
-/** Kind and version are the client's, the status has its own endpoint, and of the metadata most is the server's. */
+/** The client sets kind and apiVersion, the status is a subresource, and the server sets most of the metadata. */
 const comparable = (object: KubeObject & { readonly status?: unknown }): object => {
   const { apiVersion: _, kind: _2, metadata, status: _3, ...rest } = object
   const { annotations, finalizers, labels, ownerReferences } = metadata

@@ -1,8 +1,8 @@
 /**
- * Finalizers of a controller: what has to be done before an object may go. The names are on the stored object before the controller is
- * given it to work on, so nothing it does can be left behind; a name is taken off after its work has succeeded, never on an error. Each
- * work is done once for a deletion unless the process ends, or the server cannot be reached, between the work and the record of it;
- * a cache that is behind does not repeat it, because the server is asked first. So it must bear being repeated, but rarely is.
+ * Finalizers of a controller: the cleanup before an object is deleted. The stored object has the finalizers before the controller works on it,
+ * so nothing that the controller does can be left behind; a finalizer is removed after its cleanup has succeeded, never after an error. A
+ * cleanup runs once for a deletion, unless the process ends, or the server cannot be reached, between the cleanup and the removal of the
+ * finalizer. A cache that is behind does not repeat it, because the server is asked first. So a cleanup must be idempotent.
  */
 import * as Effect from "effect/Effect"
 import type * as Access from "../../../kube/Access.ts"
@@ -15,19 +15,19 @@ import type { Client } from "../reconcileContext.ts"
 import * as Calls from "./calls.ts"
 import { retryWhile } from "./calls.ts"
 
-/** Which object, and what has to be done before it goes. */
+/** Which object, and its cleanup. */
 export interface Finalizing<R, E, Req> {
   /** Its kind. */
   readonly resource: R
-  /** As the cache has it. */
+  /** The object from the cache. */
   readonly object: Resource.Object<R>
-  /** By name, `example.com/what-for`: what to do before the object goes. In this order; all are tried even if one fails. */
+  /** The cleanup, by the name of the finalizer, `example.com/what-for`. In this order; all of them run even if one fails. */
   readonly finalizers: Readonly<Record<string, (object: Resource.Object<R>) => Effect.Effect<void, E, Req>>>
 }
 
 /**
- * The object to work on, with the finalizers on it; undefined when it is being deleted or gone, and there is nothing more to do. Needs
- * `Access.patch` of the kind. Fails with what the first work failed with, after the others; with `Conflict` when the cache is behind.
+ * The object to reconcile, with its finalizers; undefined when it is being deleted or gone, and there is nothing more to do. Needs
+ * `Access.patch` of the kind. Fails with the first failure of a cleanup, after all have run, and with `Conflict` when the cache is behind.
  */
 export const finalize = <A, R extends Access.Granted<A, "patch">, E = never, Req = never>(
   client: Client<A>,
@@ -44,12 +44,12 @@ type Erased<E, Req> = Finalizing<Resource.Resource<KubeObject>, E, Req>
 
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
-/** One object on the server. Undefined: it is gone, or another one has its name. */
+/** The object on the server. Undefined: it is gone, or another object has its name. */
 interface Store {
-  /** The object as it is now, if it still is what was read. */
+  /** The object, if it still has the version that was read; otherwise it fails with `Conflict`. */
   readonly confirmed: Call<KubeObject | undefined>
   readonly current: Call<KubeObject | undefined>
-  /** Writes the list, if the object is still the one given. */
+  /** Writes the list of finalizers, if the object still has the version given. */
   readonly put: (object: KubeObject, names: ReadonlyArray<string>) => Call<KubeObject | undefined>
 }
 
@@ -62,7 +62,7 @@ const storeOf = (calls: Calls.Calls, resource: Resource.Resource<KubeObject>, re
       Effect.catchReason("ApiError", "NotFound", () => Effect.undefined)
     )
   return {
-    // A patch that changes nothing needs no grant but the one there is, and fails if the version is another.
+    // A patch that changes nothing needs no further grant, and fails if the version differs.
     confirmed: patch({ resourceVersion }, true),
     current: patch({}, true),
     put: (object, finalizers) => patch({ resourceVersion: object.metadata.resourceVersion, finalizers }, false)
@@ -75,7 +75,7 @@ const begin = <E, Req>(store: Store, { finalizers, object }: Erased<E, Req>): Ca
   return wanted === names ? Effect.succeed(object) : store.put(object, wanted)
 }
 
-/** Ends without an object, or with the failure of what was tried first. */
+/** Ends without an object, or with the first failure of a cleanup. */
 const finish = <E, Req>(
   store: Store,
   { finalizers, object: read }: Erased<E, Req>
@@ -85,14 +85,14 @@ const finish = <E, Req>(
     const object = mine.length === 0 ? undefined : yield* store.confirmed
     if (object === undefined) return undefined
     const [, failures] = yield* Effect.partition(mine, ([name, work]) =>
-      Effect.andThen(work(object), takeOff(store, name))
+      Effect.andThen(work(object), removeFinalizer(store, name))
     )
     for (const failure of failures) return yield* Effect.fail(failure)
     return undefined
   })
 
-/** Does not give up at the first difficulty: then the work would be done again. */
-const takeOff = (store: Store, name: string): Call<void> =>
+/** Retries conflicts and transient failures, because otherwise the cleanup would run again. */
+const removeFinalizer = (store: Store, name: string): Call<void> =>
   retryWhile(
     Effect.flatMap(store.current, (object) =>
       object === undefined || !Finalizers.has(object, name)

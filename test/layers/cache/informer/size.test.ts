@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Size from "../../../../src/layers/cache/Registry.ts"
 
 describe("how big objects are", () => {
-  it("is what they would be sent as, where there are few", () => {
+  it("is the length of their JSON for few objects", () => {
     const few = Array.from({ length: Size.sample }, (_, n) => ({ name: "x".repeat(n) }))
     assert.strictEqual(
       Size.estimate(few),
@@ -11,7 +11,7 @@ describe("how big objects are", () => {
     assert.strictEqual(Size.estimate([]), 0)
   })
 
-  it("is close to it where there are many, and few of them are measured", () => {
+  it("is close to it for many objects, of which few are measured", () => {
     let measured = 0
     const many = Array.from({ length: 10_007 }, (_, n) => ({
       toJSON: () => {

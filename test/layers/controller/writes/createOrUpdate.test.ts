@@ -15,7 +15,7 @@ const cases = Arbitrary.schema(
       Schema.Struct({ data: texts, labels: texts, annotations: texts, version: Schema.Literals(["7", "8"]) })
     ),
     wanted: Schema.Struct({ data: texts, labels: Schema.optionalKey(texts) }),
-    /** What the draft says of where it is, which may be wrong. */
+    /** The namespace and name of the desired object, which may be wrong. */
     says: Schema.Struct({ name: Schema.optionalKey(names), namespace: Schema.optionalKey(names) })
   })
 )

@@ -1,6 +1,6 @@
 /**
- * A controller of one object, and a server that does to each call what a script says: lose it, lose its answer, or let another writer be
- * faster. The controller runs again and again, on what the cache shows, which may be old; in the end the script is over.
+ * A controller of one object, and a server that follows a script for each call: it loses the request, loses the response, or lets another
+ * writer be faster. The controller runs repeatedly with the object of the cache, which may be old, until after the end of the script.
  */
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -28,9 +28,9 @@ const cases = Arbitrary.schema(
     script: Schema.Array(Schema.Literals(["fine", "drop", "lose", "race"])).check(Schema.isMaxLength(4)),
     /** Whether the cache is one round behind, by round. */
     stale: Schema.Array(Schema.Boolean).check(Schema.isMaxLength(6)),
-    /** How often the work of each finalizer fails; 99 is for ever. */
+    /** How often the cleanup of each finalizer fails; 99 is always. */
     failures: Schema.Tuple([Schema.Literals([0, 1, 99]), Schema.Literals([0, 1, 99])]),
-    /** Before which round the deletion is asked for. */
+    /** The round before which the object is deleted. */
     deleteAt: Schema.Literals([0, 1, 2, 3]),
     theirs: Schema.Boolean
   })
@@ -39,17 +39,17 @@ const cases = Arbitrary.schema(
 type Case = typeof cases extends Arbitrary.Arbitrary<infer A> ? A : never
 
 interface Seen {
-  /** The names on the stored object each time it was handed out to be worked on. */
+  /** The finalizers of the stored object each time it was returned for reconciling. */
   readonly live: Array<ReadonlyArray<string>>
-  /** Work that succeeded, in order. */
+  /** Cleanups that succeeded, in order. */
   readonly done: Array<string>
-  /** Names that went without their work having been done. */
+  /** Finalizers that were removed without their cleanup. */
   readonly skipped: Array<string>
-  /** Names of others that we took off, or put back. */
+  /** Finalizers of others that the controller removed or added. */
   readonly meddled: Array<string>
-  /** Rounds in which work failed and the run did not. */
+  /** Rounds in which a cleanup failed and the run did not. */
   silent: number
-  /** Whether our names were on the object when its deletion was asked for. */
+  /** Whether the object had the controller's finalizers when it was deleted. */
   held: boolean
   left: ReadonlyArray<string> | undefined
 }
@@ -72,7 +72,7 @@ const serve = (value: Case, seen: Seen) => {
   }
   store({ finalizers: value.theirs ? [theirs] : [] })
   const names = () => stored?.metadata.finalizers ?? []
-  /** Another controller takes its finalizer off, or just writes. */
+  /** Another controller removes its finalizer, or only writes. */
   const race = () => {
     if (stored !== undefined) store({ finalizers: names().filter((name) => name !== theirs) })
   }
@@ -138,11 +138,11 @@ const run = Effect.fnUntraced(function* (value: Case) {
     failed = false
     const finalized = Finalize.finalize(server.client, { resource: ConfigMap, object: cached, finalizers })
     const fiber = yield* Effect.forkChild(finalized, { startImmediately: true })
-    // Only what tries again waits.
+    // Only retries wait.
     if (fiber.pollUnsafe() === undefined) yield* TestClock.adjust("1 second")
     const exit = yield* Fiber.await(fiber)
     if (failed && Exit.isSuccess(exit)) seen.silent++
-    // What is gone meanwhile is distinguished by its version, here or by the cache.
+    // An object that is gone meanwhile is detected by its version, here or in the cache.
     if (Exit.isSuccess(exit) && exit.value !== undefined && server.read() !== undefined) seen.live.push(server.names())
   }
   return { ...seen, left: server.read()?.metadata.finalizers }
@@ -154,7 +154,7 @@ const checkRuns = (title: string, holds: (seen: Seen, value: Case) => boolean): 
 const possible = ({ failures }: Case): ReadonlyArray<string> => mine.filter((_, i) => failures[i] !== 99)
 
 describe("Finalize.finalize", () => {
-  checkRuns("what is handed out to be worked on has the finalizers on it", ({ live }) =>
+  checkRuns("an object that is returned for reconciling has its finalizers", ({ live }) =>
     live.every((names) => mine.every((name) => names.includes(name)))
   )
 

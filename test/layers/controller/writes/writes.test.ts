@@ -24,7 +24,7 @@ const create = (data: Record<string, string> = {}) =>
   Effect.flatMap(KubeClient, (client) => client.create(ConfigMap, { metadata: { name, namespace }, data }))
 
 describe("createOrUpdate", () => {
-  /** A secret that says what its config map says. */
+  /** A secret with the data of its config map. */
   const mirror = (results: Array<string>) =>
     Controller.make({
       name: "mirror",
@@ -42,7 +42,7 @@ describe("createOrUpdate", () => {
         })
     })
 
-  it.effect("creates, updates, repairs the changes of another writer, and writes nothing when nothing differs", () =>
+  it.effect("creates, updates, reverts the changes of another writer, and writes nothing when nothing differs", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -50,7 +50,7 @@ describe("createOrUpdate", () => {
       const configMap = yield* create({ colour: "blue" })
       yield* cluster.run(mirror(results))
       yield* cluster.settle
-      // Its own write asks for the owner again.
+      // Its own write queues the owner again.
       assert.deepStrictEqual(results, ["created", "unchanged"])
       yield* client.update(ConfigMap, { ...configMap, data: { colour: "red" } })
       yield* cluster.settle
@@ -103,7 +103,7 @@ describe("createOrUpdate", () => {
 })
 
 describe("finalize", () => {
-  it.effect("an object goes when its work is done, whatever failed before, and the work is done once", () =>
+  it.effect("an object is deleted after its cleanup, whatever failed before, and the cleanup runs once", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -172,7 +172,7 @@ describe("applier", () => {
         })
     })
 
-  it.effect("applies objects and status under one name, takes fields over, and changes nothing the second time", () =>
+  it.effect("applies objects and status with one field manager, takes over fields, and is idempotent", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -208,7 +208,7 @@ describe("retryOnConflict", () => {
     return { at, effect }
   }
 
-  it.effect("tries five times, 9 to 11 ms apart, and then fails as the last did", () =>
+  it.effect("makes five attempts, 9 to 11 ms apart, and then fails with the last error", () =>
     Effect.gen(function* () {
       const { at, effect } = failing(409, 99)
       const fiber = yield* Effect.forkChild(Effect.result(retryOnConflict(effect)), { startImmediately: true })
@@ -224,7 +224,7 @@ describe("retryOnConflict", () => {
     })
   )
 
-  it.effect("stops at a success, and tries nothing else again", () =>
+  it.effect("stops at a success, and does not retry other errors", () =>
     Effect.gen(function* () {
       const lucky = failing(409, 2)
       const fiber = yield* Effect.forkChild(retryOnConflict(lucky.effect), { startImmediately: true })

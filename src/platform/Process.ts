@@ -1,6 +1,6 @@
 /**
- * Metrics of the process, read from the operating system and from V8 at each scrape. What this platform does not report has no series.
- * Platform edge. Source: the names of Prometheus' client libraries.
+ * Metrics of the process, read from the operating system and from V8 at each scrape, under the names of Prometheus' client libraries. A value that
+ * the operating system does not report has no series.
  */
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
@@ -10,6 +10,7 @@ import type * as Scope from "effect/Scope"
 import { readdirSync, readFileSync } from "node:fs"
 import { constants, PerformanceObserver } from "node:perf_hooks"
 import process from "node:process"
+import { type EventLoop, Process } from "../layers/Process.ts"
 import { Durations, registrar } from "../streams/reconcile/counters.ts"
 
 const gauge = (name: string, description: string) => Metric.gauge(name, { description })
@@ -49,15 +50,15 @@ const gcKinds: ReadonlyMap<number, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, "weakcb"]
 ])
 
-/** When the process began, alone. */
+/** Registers only the time at which the process started. */
 export const registerStart: Effect.Effect<void> = Effect.gen(function* () {
   const context: Context.Context<never> = yield* Effect.context()
   const begin = (yield* Clock.currentTimeMillis) / 1000 - process.uptime()
   registrar(context).gauge(started, {}, () => begin)
 })
 
-/** Registers all of them; collections are counted for as long as the scope is open. */
-export const register = (eventLoop: { readonly lastUnsafe: () => number }): Effect.Effect<void, never, Scope.Scope> =>
+/** Registers all metrics; garbage collections are counted for as long as the scope is open. */
+export const register = (eventLoop: EventLoop): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const context: Context.Context<never> = yield* Effect.context()
     const { counter, gauge, histogram } = registrar(context)
@@ -89,17 +90,17 @@ const observe = (collections: ReadonlyMap<string, Durations>): PerformanceObserv
   return observer
 }
 
-/** The platform's types know entries of every kind, without what those of collections add. */
+/** The types of Node do not declare the `detail` of a garbage collection. */
 const kindOf = (entry: object): string => {
   const detail: unknown = "detail" in entry ? entry.detail : undefined
   const kind: unknown = typeof detail === "object" && detail !== null && "kind" in detail ? detail.kind : undefined
   return (typeof kind === "number" ? gcKinds.get(kind) : undefined) ?? ""
 }
 
-/** A limit that is none, as Prometheus' client libraries show it. */
+/** How Prometheus' client libraries show a missing limit. */
 const unlimited = 2 ** 64
 
-/** Undefined where there is no such file, and no such line in it. */
+/** Undefined if the file is missing or has no such line. */
 const inFile = (path: string, pattern: RegExp, unit: number) => (): number | undefined => {
   const found = pattern.exec(contentOf(path))?.[1]
   if (found === undefined) return undefined
@@ -114,7 +115,7 @@ const contentOf = (path: string): string => {
   }
 }
 
-/** A line of names, and a line of as many numbers. */
+/** The file has a line of names and then a line of values. */
 const ofIp = (name: string) => (): number | undefined => {
   const [, names = "", numbers = ""] = /^IpExt: (.*)\nIpExt: (.*)$/m.exec(contentOf("/proc/self/net/netstat")) ?? []
   const at = names.split(" ").indexOf(name)
@@ -141,3 +142,9 @@ const ofTheSystem: ReadonlyArray<readonly [Metric.Gauge<number>, () => number | 
     }
   ]
 ]
+
+export const thisProcess = Process.of({
+  registerStart,
+  register,
+  profiler: Effect.promise(async () => (await import("./inspector.ts")).profiler)
+})
