@@ -25,7 +25,7 @@ type Tools = Controller.ReconcileContext<(typeof access)[number]>
 
 const deletions = Family.counter(
   "cloud_node_lifecycle_nodes_deleted_total",
-  "Nodes that were deleted because the cloud has no such machine"
+  "Nodes that were deleted because their machine no longer exists in the cloud"
 )
 
 /** Nodes checked concurrently. */
@@ -47,7 +47,7 @@ export const make = (options: Options = {}) =>
 
 const shutdown = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" } as const
 
-/** Whether the cloud provider has to be asked: the node is not ready. */
+/** Whether the machine has to be checked with the cloud provider, because the node is not ready. */
 export const isInDoubt = (node: Node): boolean => Nodes.readyCondition(node)?.status !== "True"
 
 /** `gone`: the cloud provider has no such machine. `off`: the machine is shut down. */
@@ -93,7 +93,7 @@ const remove = Effect.fnUntraced(function* ({ client, events }: Tools, node: Nod
   yield* client.delete(Node, { name }, { preconditions }).pipe(
     Effect.tap(() => deletions.add(1)),
     Effect.tap(() => Effect.logInfo("Deleted a node whose machine is gone")),
-    // The node is gone, or another one has its name.
+    // The node was deleted, or recreated under the same name.
     Effect.catchIf(
       (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
       () => Effect.void

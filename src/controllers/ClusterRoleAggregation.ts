@@ -16,7 +16,7 @@ import * as Selection from "./clusterroleaggregation/selection.ts"
 
 const writes = Family.counter(
   "cluster_role_aggregation_writes_total",
-  "ClusterRoles whose aggregated rules were written, by how",
+  "ClusterRoles whose aggregated rules were written, by method: apply, update",
   ["method"]
 )
 

@@ -14,7 +14,7 @@ import * as Selector from "../kube/Selector.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as Trigger from "../streams/store/trigger.ts"
-import * as Plan from "./deployment/plan.ts"
+import * as Path from "./deployment/plan/path.ts"
 import type { Deps } from "./deployment/deps.ts"
 import * as Sync from "./deployment/sync.ts"
 import * as Triggers from "./deployment/triggers.ts"
@@ -79,7 +79,7 @@ const reconcile = (stores: Triggers.Stores, tools: Tools) => {
   return Effect.fnUntraced(function* ({ key }: Controller.Request) {
     const deployment = stores.deployments.get(key)
     if (deployment === undefined) return Reconcile.done
-    if (Plan.selectsEverything(deployment)) {
+    if (Path.selectsEverything(deployment)) {
       yield* Sync.refuse(deps, deployment)
       return Reconcile.done
     }

@@ -45,7 +45,7 @@ const component = "garbage-collector-controller"
 
 const syncErrors = Family.counter(
   "garbagecollector_controller_resources_sync_error_total",
-  "Looks at the kinds of the server that failed, found none, or found some that could not be read in time"
+  "Refreshes of the watched resources that failed, found no resource, or found one whose cache did not sync in time"
 )
 
 /** Source: pkg/controller/garbagecollector: NewDependencyGraphBuilder. */
@@ -68,7 +68,9 @@ export const make = (options: Options = {}): Descriptor<Discovery> => ({
   needsLeader: true,
   queues: Object.values(queueNames),
   metrics: [syncErrors],
-  debug: { graph: "who owns whom, in the DOT language; ?uid= for what is connected with an object" },
+  debug: {
+    graph: "the graph of owner references in the DOT language; ?uid= limits it to the objects connected with one"
+  },
   layer: layer(options)
 })
 
@@ -177,7 +179,7 @@ const makeGraphBuilder = Effect.fnUntraced(function* (queues: Queues) {
   const absentOwners = AttemptToDelete.absentOwners(absentOwnersKept)
   const events = (yield* Recorder).named(component)
   const run = Effect.runForkWith(yield* Effect.context())
-  /** Until the first sync, owners that references name but no informer has observed; most are observed by then. */
+  /** Until the first sync: owners that references name and no informer has observed yet. Most of them are observed by its end. */
   let unseen: Set<Identity.Uid> | undefined = new Set()
 
   const processEvents = (graphEvents: ReadonlyArray<Graph.Event>): void => {

@@ -1,5 +1,5 @@
 /**
- * job: runs pods to completion until enough have succeeded or too many have failed. Every pod is counted exactly once, wherever the process stops.
+ * job: runs pods until enough have succeeded or too many have failed. Each pod is counted exactly once, even if the process stops between two writes.
  * The sync is in `job/`; this file declares what it reads and writes. Source: pkg/controller/job: syncJob.
  */
 import * as Effect from "effect/Effect"
@@ -19,7 +19,7 @@ import * as Triggers from "./job/triggers.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
 
 export interface Options {
-  /** How many Jobs are synced at once; 5 unless said otherwise. */
+  /** How many Jobs are synced at once. Default: 5. */
   readonly concurrency?: number | undefined
 }
 
@@ -45,10 +45,10 @@ export const make = (options: Options = {}) =>
     backoff: { base: "1 second", max: "1 minute" },
     // Failures of one Job do not delay others: no shared token bucket.
     bucket: { perSecond: 1e6, burst: 1e6 },
-    // Decisions need a fresh cache: a sync waits for its own last write, as long as expectations do.
+    // A sync waits until the cache shows its last write, at most as long as for expectations.
     readYourWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
-      Effect.map(Metrics.watching, (seen) => {
+      Effect.map(Metrics.watching, (metrics) => {
         const { onJob, onPod, reconcile } = loopOf({
           jobs: store(Job),
           pods: store(Pod),
@@ -69,27 +69,27 @@ export const make = (options: Options = {}) =>
         return {
           sources: [
             Controller.watch(Job, (delta) => {
-              seen.job(delta)
+              metrics.job(delta)
               return onJob(delta)
             }),
             Controller.watch(
               Pod,
               (delta) => {
-                seen.pod(delta)
+                metrics.pod(delta)
                 return onPod(delta)
               },
               { indexes: Indexes.both }
             )
           ],
           reconcile,
-          onHeld: seen.onHeld
+          onHeld: metrics.onHeld
         }
       })
   })
 
-/** The loop for one leadership term, with state of its own. Keys are those of Jobs, and keys of pods whose tracking finalizer no Job will remove. */
+/** The loop of one leadership term, with its own state. A key names a Job, or a pod whose tracking finalizer no Job will remove (`orphans.ts`). */
 export interface Loop {
-  /** They run after the stores have changed. */
+  /** Triggers run after the stores have changed. */
   readonly onJob: Trigger.Trigger<Job>
   readonly onPod: Trigger.Trigger<Pod>
   readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome | void, Sync.Failure>
@@ -97,7 +97,7 @@ export interface Loop {
 
 export const loopOf = (given: Deps.Deps): Loop => {
   const state = State.make()
-  const deps = Deps.distrustUnanswered(given, state)
+  const deps = Deps.distrustOnUnknownOutcome(given, state)
   const sync = Sync.sync(deps, state)
   const removeFinalizer = Orphans.sync(deps, state)
   return {

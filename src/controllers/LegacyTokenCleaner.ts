@@ -19,13 +19,13 @@ import * as Plan from "./legacytokencleaner/plan.ts"
 import * as Secrets from "./shared/tokens/secrets.ts"
 
 export interface Options {
-  /** How long a token has to be unused before it is marked, and again before it is deleted; a year by default. */
+  /** How long a token must be unused before it is marked, and then marked before it is deleted. Default: 365 days. */
   readonly period?: Duration.Duration | undefined
 }
 
 const cleaned = Family.counter(
   "legacy_service_account_token_cleaner_tokens_total",
-  "Secrets with tokens of no use, by what became of them",
+  "Secrets with unused tokens, by action: invalidated, deleted",
   ["action"]
 )
 
@@ -63,35 +63,33 @@ export const make = ({ period = Duration.days(365) }: Options = {}) =>
           pods: yield* tools.cache.list(Pod)
         })
         if (plan._tag === "Untracked") return yield* Effect.logDebug(plan.why)
-        yield* Effect.forEach(plan.deeds, (deed) => carryOut(tools, deed), { discard: true })
+        yield* Effect.forEach(plan.actions, (action) => carryOut(tools, action), { discard: true })
       })
   })
 
 const carryOut = Effect.fnUntraced(
-  function* ({ client }: Tools, deed: Plan.Deed) {
-    const { name, namespace, resourceVersion, uid } = deed.secret.metadata
+  function* ({ client }: Tools, action: Plan.Action) {
+    const { name, namespace, resourceVersion, uid } = action.secret.metadata
     const target = { namespace, name }
-    // A conflict or a 404 means that the token was used, or is gone.
+    // Fails with a conflict if the token was used since it was read, and with a 404 if it was deleted.
     const preconditions = { uid, resourceVersion }
-    if (deed._tag === "Mark") {
-      const metadata = { ...preconditions, labels: { [Plan.invalidSince]: deed.since } }
+    if (action._tag === "Mark") {
+      const metadata = { ...preconditions, labels: { [Plan.invalidSince]: action.since } }
       yield* client.patch(Secret, target, Patch.merge({ metadata }))
     } else yield* client.delete(Secret, target, { preconditions })
-    yield* cleaned.add(1, { action: deed._tag === "Mark" ? "invalidated" : "deleted" })
+    yield* cleaned.add(1, { action: action._tag === "Mark" ? "invalidated" : "deleted" })
     yield* Effect.logInfo(
-      deed._tag === "Mark"
-        ? "Marked a token as invalid that nobody has used"
-        : "Deleted a token that has been invalid for long"
+      action._tag === "Mark" ? "Marked an unused token as invalid" : "Deleted a token that was marked as invalid"
     )
   },
   (effect, _, { secret }) =>
     effect.pipe(
-      // Gone or used: the next run decides again.
+      // The token was deleted or used: the next run decides again.
       Effect.catchIf(
         (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
         () => Effect.void
       ),
-      Effect.catch((error) => Effect.logWarning(`Cannot clean up a token, will try again tomorrow: ${error.message}`)),
+      Effect.catch((error) => Effect.logWarning(`Cannot clean up a token, the next run tries again: ${error.message}`)),
       Effect.annotateLogs({ secret: Key.of(secret) })
     )
 )

@@ -1,6 +1,6 @@
 /**
- * memcached: keeps a Deployment of as many memcached servers as each Memcached asks for, and writes their state to its status. The Deployment is
- * owned by its Memcached and is garbage collected with it; an event is recorded before the deletion. Source: operator-sdk's tutorial.
+ * memcached: keeps a Deployment with `spec.size` memcached servers for each Memcached, and writes their state to its status. The Memcached owns the
+ * Deployment, which is garbage collected with it; an event is recorded before the deletion. Source: the Memcached tutorial of operator-sdk.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -22,13 +22,13 @@ export { webhooks } from "./memcached/kind.ts"
 const finalizer = "cache.example.com/finalizer"
 
 export interface Options {
-  /** What the servers run; `memcached:1.6-alpine` unless said otherwise. */
+  /** The image of the servers. Default: `memcached:1.6-alpine`. */
   readonly image?: string | undefined
 }
 
 const Pods = Resource.metadataOnly(Pod)
 
-/** The Memcached that a pod belongs to, if it does to one. */
+/** The key of the Memcached that a pod belongs to. */
 const keysOf = (pod: KubeObject) => {
   const instance = instanceOf(pod)
   return instance === undefined ? [] : [Key.make(pod.metadata.namespace, instance)]
@@ -40,7 +40,7 @@ export const make = ({ image = "memcached:1.6-alpine" }: Options = {}) =>
     for: Memcached,
     owns: [Deployment],
     watches: [Controller.watch(Pods, Trigger.map(keysOf), { indexes: [{ name: "memcached", of: keysOf }] })],
-    // A Deployment and its pods change often while it rolls out; what they all say is one run.
+    // During a rollout the Deployment and its pods change often; their changes within this time cause one reconcile.
     minInterval: "100 millis",
     access: [Access.patch(Memcached, "status"), Access.create(Deployment), Access.patch(Deployment), Access.record],
     finalizers: {

@@ -1,7 +1,7 @@
 /**
- * namespace: deletes the content of namespaces that are being deleted, writes to their status what is left, and removes the finalizer in the end. A
- * namespace is synced five seconds after a change, so that requests still in flight can land in it; the content is read from the server each time,
- * never from a cache. Source: pkg/controller/namespace: NamespaceController.
+ * namespace: deletes the content of namespaces that are being deleted, writes to their status what remains, and finally removes the finalizer. A
+ * namespace is synced five seconds after a change, so that requests that are still in flight complete first. The content is always read from the
+ * server, never from a cache. Source: pkg/controller/namespace: NamespaceController.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -23,11 +23,11 @@ import * as Content from "./namespace/content.ts"
 export interface Options {
   /** `--concurrent-namespace-syncs`, 10. */
   readonly concurrency?: number | undefined
-  /** How often all namespaces that are being deleted are looked at again: `--namespace-sync-period`, 5 minutes. */
+  /** How often all namespaces that are being deleted are synced again. `--namespace-sync-period`, 5 minutes. */
   readonly resyncPeriod?: Duration.Input | undefined
 }
 
-/** A pass that could not do its work. The message names the namespace and what went wrong. */
+/** A pass that could not delete all content. The message names the namespace and the failures. */
 export class ContentError extends Data.TaggedError("ContentError")<{
   readonly namespace: string
   readonly failures: ReadonlyArray<string>
@@ -49,7 +49,7 @@ const access = [
 
 type Client = Controller.Client<(typeof access)[number]>
 
-/** Between a change and the look at it. */
+/** Between a change and its sync. */
 const delay = "5 seconds"
 
 export const make = ({ concurrency = 10, resyncPeriod = "5 minutes" }: Options = {}) =>
@@ -62,15 +62,15 @@ export const make = ({ concurrency = 10, resyncPeriod = "5 minutes" }: Options =
     backoff: { max: "1 minute" },
     body: Effect.fnUntraced(function* ({ cache, client, queue, store }) {
       const content = { client: yield* KubeClient, discovery: yield* Discovery }
-      const ask = (namespace: Namespace): void => {
+      const enqueue = (namespace: Namespace): void => {
         if (isDeleted(namespace)) queue.addWithUnsafe(namespace.metadata.name, { after: delay })
       }
-      const resync = Effect.sync(() => store(Namespace).list().forEach(ask))
+      const resync = Effect.sync(() => store(Namespace).list().forEach(enqueue))
       yield* Effect.forkScoped(Effect.schedule(resync, Schedule.spaced(resyncPeriod)))
       return {
         sources: [
           Controller.watch(Namespace, ({ _tag, object }) => {
-            if (_tag !== "Deleted") ask(object)
+            if (_tag !== "Deleted") enqueue(object)
             return []
           })
         ],
@@ -84,11 +84,10 @@ export const make = ({ concurrency = 10, resyncPeriod = "5 minutes" }: Options =
 
 const isDeleted = (namespace: Namespace): boolean => namespace.metadata.deletionTimestamp !== undefined
 
-/** What there was to delete is gone. */
 const isGone = (error: ApiError.ApiError | ContentError): boolean =>
   error._tag === "ApiError" && ApiError.hasReason(error, "NotFound")
 
-/** One look at a namespace, by the server's word; fails with NotFound when it is gone. */
+/** One sync of a namespace, which is read from the server; fails with NotFound when it no longer exists. */
 const sync = Effect.fnUntraced(function* (
   client: Client,
   content: Pick<Content.Given, "client" | "discovery">,
@@ -96,24 +95,24 @@ const sync = Effect.fnUntraced(function* (
 ) {
   const found = yield* client.get(Namespace, { name })
   if (!isDeleted(found)) return Reconcile.done
-  const namespace = yield* insist(client, found, (latest) => terminate(client, latest))
+  const namespace = yield* retryOnConflict(client, found, (latest) => terminate(client, latest))
   if ((namespace.spec?.finalizers ?? []).length === 0) return Reconcile.done
   const deletedAt = Time.parse(namespace.metadata.deletionTimestamp) ?? (yield* Clock.currentTimeMillis)
   let latest = namespace
-  const say = (report: Conditions.Report) =>
-    Effect.map(tell(client, latest, report), (told) => {
-      latest = told
+  const writeReport = (report: Conditions.Report) =>
+    Effect.map(writeConditions(client, latest, report), (written) => {
+      latest = written
     })
-  const { estimate, report } = yield* Content.pass({ ...content, namespace: name, deletedAt, tell: say })
-  yield* say(report)
+  const { estimate, report } = yield* Content.pass({ ...content, namespace: name, deletedAt, onReport: writeReport })
+  yield* writeReport(report)
   const failures = report.discovery === undefined ? report.failures : [report.discovery, ...report.failures]
   if (failures.length > 0) return yield* new ContentError({ namespace: name, failures })
   if (estimate > 0) return Reconcile.after((Math.floor(estimate / 2) + 1) * 1000)
-  yield* insist(client, latest, (one) => finalize(client, one))
+  yield* retryOnConflict(client, latest, (one) => finalize(client, one))
   return Reconcile.done
 })
 
-/** A server says so itself since long; an older one, or a namespace from an older time, may not have. */
+/** Sets the phase Terminating, which older API servers leave to this controller. */
 const terminate = (client: Client, namespace: Namespace) =>
   !isDeleted(namespace) || namespace.status?.phase === "Terminating"
     ? Effect.succeed(namespace)
@@ -121,8 +120,8 @@ const terminate = (client: Client, namespace: Namespace) =>
         .subresource("status")
         .update(Namespace, { ...namespace, status: { ...namespace.status, phase: "Terminating" } })
 
-/** Writes the conditions if they are news. A failure is logged: the next look says it again. */
-const tell = (client: Client, namespace: Namespace, report: Conditions.Report) => {
+/** Writes the conditions if they changed. A failure is logged, because the next sync writes them again. */
+const writeConditions = (client: Client, namespace: Namespace, report: Conditions.Report) => {
   const write = Effect.fnUntraced(function* (latest: Namespace) {
     const conditions = Conditions.next(latest.status?.conditions ?? [], report, yield* Clock.currentTimeMillis)
     if (conditions === undefined) return latest
@@ -130,12 +129,12 @@ const tell = (client: Client, namespace: Namespace, report: Conditions.Report) =
       .subresource("status")
       .update(Namespace, { ...latest, status: { ...latest.status, conditions } })
   })
-  return Effect.catch(insist(client, namespace, write), (error) =>
+  return Effect.catch(retryOnConflict(client, namespace, write), (error) =>
     Effect.as(Effect.logWarning(`Cannot update the conditions of a namespace: ${error.message}`), namespace)
   )
 }
 
-/** Takes our finalizer off; those of others stay, and the namespace with them. */
+/** Removes the finalizer `kubernetes`. The namespace remains while it has other finalizers. */
 const finalize = (client: Client, namespace: Namespace) =>
   client.subresource("finalize").update(Namespace, {
     ...namespace,
@@ -145,11 +144,11 @@ const finalize = (client: Client, namespace: Namespace) =>
     }
   })
 
-/** Attempts of one write against other writers; after that the whole look is repeated. */
+/** Attempts of one write after conflicts; then the whole sync is retried. */
 const attempts = 5
 
-/** Repeats a write on the latest state while other writers are faster, as long as it is the same namespace. */
-const insist = (
+/** After a conflict, retries the write on the latest state of the same namespace. Source: client-go/util/retry. */
+const retryOnConflict = (
   client: Client,
   namespace: Namespace,
   write: (latest: Namespace) => Effect.Effect<Namespace, ApiError.ApiError>,
@@ -160,6 +159,8 @@ const insist = (
     (error) => left > 1 && ApiError.hasReason(error, "Conflict"),
     (conflict) =>
       Effect.flatMap(client.get(Namespace, { name: namespace.metadata.name }), (latest) =>
-        latest.metadata.uid === namespace.metadata.uid ? insist(client, latest, write, left - 1) : Effect.fail(conflict)
+        latest.metadata.uid === namespace.metadata.uid
+          ? retryOnConflict(client, latest, write, left - 1)
+          : Effect.fail(conflict)
       )
   )

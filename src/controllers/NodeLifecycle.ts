@@ -23,7 +23,7 @@ export interface Options {
   readonly period?: Duration.Input | undefined
   /** How long a node may go without a heartbeat. `--node-monitor-grace-period`, 50 s. */
   readonly grace?: Duration.Input | undefined
-  /** The same for one that has never reported. `--node-startup-grace-period`, 60 s. */
+  /** How long a node that has never reported may take. `--node-startup-grace-period`, 60 s. */
   readonly startupGrace?: Duration.Input | undefined
   /** Nodes per second that are tainted with NoExecute in a zone. `--node-eviction-rate`, 0.1. */
   readonly rate?: number | undefined

@@ -19,9 +19,9 @@ const Pods = Resource.metadataOnly(Pod)
 const Nodes = Resource.metadataOnly(Node)
 
 export interface Options {
-  /** When to count again. */
+  /** When pods are counted. */
   readonly schedule: Schedule.Schedule<unknown, Run>
-  /** Nodes that carry the label; those with either of the two control-plane role labels unless said otherwise. */
+  /** The nodes to label. Default: nodes with a control-plane role label. */
   readonly nodeSelector?: Selector.LabelSelector | undefined
 }
 
@@ -38,7 +38,7 @@ export const make = (options: Options) =>
         const count = String(pods.length)
         yield* Effect.annotateLogs(Effect.logDebug("Counted pods"), { count, pods: pods.map(nameOf).join(" ") })
         yield* Effect.forEach(
-          nodes.filter((node) => isCounter(node, options.nodeSelector) && node.metadata.labels?.[label] !== count),
+          nodes.filter((node) => isLabelled(node, options.nodeSelector) && node.metadata.labels?.[label] !== count),
           (node) =>
             client
               .patch(Node, { name: node.metadata.name }, Patch.merge({ metadata: { labels: { [label]: count } } }))
@@ -51,7 +51,7 @@ export const make = (options: Options) =>
       })
   })
 
-const isCounter = (node: PartialObjectMetadata, selector: Selector.LabelSelector | undefined): boolean =>
+const isLabelled = (node: PartialObjectMetadata, selector: Selector.LabelSelector | undefined): boolean =>
   selector === undefined
     ? Selector.matchesLabels(controlPlane, node.metadata.labels) || Selector.matchesLabels(master, node.metadata.labels)
     : Selector.matchesLabels(selector, node.metadata.labels)

@@ -1,7 +1,7 @@
 /**
- * podgc: deletes pods that nothing else deletes. Every twenty seconds: terminated pods above a threshold, pods whose node is gone, and terminating
- * pods whose node is out of service or that were never scheduled. A pod that has not ended is first marked as failed, then deleted with a grace
- * period of zero. A failed deletion is retried in the next run. Source: pkg/controller/podgc: gc.
+ * podgc: deletes, every twenty seconds, pods that no other component deletes: terminated pods above a threshold, pods whose node does not exist, and
+ * terminating pods whose node is out of service or that were never scheduled. A pod that has not ended is first marked as failed, then deleted with
+ * a grace period of zero. A failed deletion is retried in the next run. Source: pkg/controller/podgc: gc.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ import * as Plan from "./podgc/plan.ts"
 import * as Nodes from "./shared/nodes/node.ts"
 
 export interface Options {
-  /** How many pods that have ended are kept in the cluster; 0 keeps all. `--terminated-pod-gc-threshold`, 12500. */
+  /** How many ended pods are kept in the cluster; 0 keeps all. Default: 12500. Flag: `--terminated-pod-gc-threshold`. */
   readonly terminatedPodThreshold?: number | undefined
 }
 
@@ -39,17 +39,17 @@ export const make = ({ terminatedPodThreshold: threshold = 12_500 }: Options = {
     access,
     schedule: Schedule.spaced("20 seconds"),
     run: (tools) => {
-      // As long as a run of the layer: what an earlier term suspected may have come back since.
+      // Starts empty in each leadership term: a node that an earlier term missed may exist again.
       let quarantine = Plan.noQuarantine
       const mark = Nodes.marker()
       return Effect.gen(function* () {
         const pods = yield* tools.cache.list(Pod)
         const nodes = yield* tools.cache.list(Node)
         const now = Number((yield* Clock.monotonicTimeNanos) / 1_000_000n)
-        const look = Plan.quarantined(quarantine, Plan.missingNodes(pods, nodes), now)
-        quarantine = look.quarantine
+        const found = Plan.quarantined(quarantine, Plan.missingNodes(pods, nodes), now)
+        quarantine = found.quarantine
         const lost = new Set(
-          yield* Effect.filter(look.suspects, (name) => isGone(tools, name), { concurrency: atOnce })
+          yield* Effect.filter(found.suspects, (name) => isGone(tools, name), { concurrency: atOnce })
         )
         const removals = Plan.plan({ pods, nodes, lost, threshold })
         yield* Effect.forEach(removals, (removal) => remove(tools, removal, mark), {
@@ -60,10 +60,10 @@ export const make = ({ terminatedPodThreshold: threshold = 12_500 }: Options = {
     }
   })
 
-/** Requests in flight. */
+/** The most requests in flight. */
 const atOnce = 10
 
-/** Whether the server says so; in doubt the node is there. */
+/** Whether the server does not have the node. After any other failure the node is assumed to exist. */
 const isGone = Effect.fnUntraced(function* ({ client }: Tools, name: string) {
   const found = yield* Effect.result(client.get(Node, { name }))
   if (Result.isSuccess(found)) return false
@@ -83,7 +83,7 @@ const remove = Effect.fnUntraced(
   },
   (effect, _, { pod, why }) =>
     effect.pipe(
-      // Gone, or another one by the same name: there is nothing left to remove.
+      // The pod was deleted, or replaced by a new one of the same name.
       Effect.catchIf(
         (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
         () => Effect.void
@@ -94,14 +94,15 @@ const remove = Effect.fnUntraced(
     )
 )
 
-const removals = Family.counter("pod_gc_collector_force_delete_pods_total", "Pods that were to be removed, by why", [
-  "namespace",
-  "reason"
-])
+const removals = Family.counter(
+  "pod_gc_collector_force_delete_pods_total",
+  "Pods that podgc attempted to delete, by namespace and reason",
+  ["namespace", "reason"]
+)
 
 const failures = Family.counter(
   "pod_gc_collector_force_delete_pod_errors_total",
-  "Pods that were to be removed and could not be, by why they were to be",
+  "Pods whose deletion by podgc failed, by namespace and reason",
   ["namespace", "reason"]
 )
 
@@ -115,7 +116,7 @@ const reasons: Readonly<Record<Plan.Why, string>> = {
   "terminating-unscheduled": "unscheduled"
 }
 
-/** The removal of one pod, and whether it failed. */
+/** Counts the removal of one pod, and its failure. */
 const counted = <A, E, R>(pod: Pod, why: Plan.Why, removal: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   const labels = { namespace: pod.metadata.namespace ?? "", reason: reasons[why] }
   return Effect.andThen(

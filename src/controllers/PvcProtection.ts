@@ -16,7 +16,7 @@ import * as Plan from "./pvcprotection/plan.ts"
 
 const writes = Family.counter(
   "pvc_protection_controller_finalizer_writes_total",
-  "Finalizers put on claims and taken off, by what was done",
+  "Finalizers added to and removed from claims, by action: added, removed",
   ["action"]
 )
 
@@ -51,7 +51,7 @@ export const make = () =>
           return none
         }
 
-        // Claims that wait to go, and none else: of all others the cache will tell when they do.
+        // Only claims that are being deleted. When another claim is deleted, its own watch event enqueues it.
         const onPod = (delta: Delta<Pod>): ReadonlyArray<Key.Key> => {
           const replaced = delta._tag === "Updated" && delta.previous.metadata.uid !== delta.object.metadata.uid
           const named = replaced
@@ -65,7 +65,7 @@ export const make = () =>
           })
         }
 
-        const ask = Effect.fnUntraced(function* (claim: PersistentVolumeClaim) {
+        const listPods = Effect.fnUntraced(function* (claim: PersistentVolumeClaim) {
           const { namespace = "" } = claim.metadata
           const known = podLists.find(Key.of(claim), namespace)
           if (known !== undefined) return known
@@ -84,16 +84,16 @@ export const make = () =>
           if (claim === undefined) return
           const cached = pods.byIndex(Plan.byClaim.name, key)
           const first = Plan.plan(claim, cached, undefined)
-          const plan = first._tag === "Ask" ? Plan.plan(claim, cached, yield* ask(claim)) : first
+          const plan = first._tag === "ListPods" ? Plan.plan(claim, cached, yield* listPods(claim)) : first
           if (plan._tag === "Keep") return yield* Effect.logDebug("Keeping a claim that is being deleted: pods use it")
-          if (plan._tag === "Hold") {
+          if (plan._tag === "AddFinalizer") {
             yield* write(claim, plan.finalizers)
             yield* counted("added")
-            yield* Effect.logInfo("Put the finalizer on a claim, so that it stays while pods use it")
-          } else if (plan._tag === "LetGo") {
+            yield* Effect.logInfo("Added the finalizer to a claim, so that it is kept while pods use it")
+          } else if (plan._tag === "RemoveFinalizer") {
             yield* write(claim, plan.finalizers)
             yield* counted("removed")
-            yield* Effect.logInfo("Let a claim go that no pod uses")
+            yield* Effect.logInfo("Removed the finalizer of a claim that no pod uses")
           }
         })
 

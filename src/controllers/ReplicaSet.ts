@@ -11,7 +11,7 @@ import * as ReplicaLoop from "./shared/workload/replicaLoop.ts"
 import * as Selectors from "./shared/workload/selectors.ts"
 
 export interface Options {
-  /** How many ReplicaSets are synced at once; 5 unless said otherwise. */
+  /** How many ReplicaSets are synced at once. Default: 5. */
   readonly concurrency?: number | undefined
 }
 
@@ -39,7 +39,8 @@ export const make = (options: Options = {}) =>
       Access.record
     ],
     concurrency: options.concurrency ?? 5,
-    // Decisions need a fresh cache: a sync waits for its own last write, as long as expectations do.
+    // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes, at most as
+    // long as expectations live.
     readYourWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.map(Metrics.skipping(Metrics.ofReplicaSets), (onHeld) => ({

@@ -11,7 +11,7 @@ import * as ReplicaLoop from "./shared/workload/replicaLoop.ts"
 import * as Selectors from "./shared/workload/selectors.ts"
 
 export interface Options {
-  /** How many ReplicationControllers are synced at once; 5 unless said otherwise. */
+  /** How many ReplicationControllers are synced at once. Default: 5. */
   readonly concurrency?: number | undefined
 }
 

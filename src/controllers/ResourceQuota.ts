@@ -47,9 +47,9 @@ export const make = ({ concurrency = 5, syncPeriod = "5 minutes" }: Options = {}
     component: "resourcequota-controller",
     for: ResourceQuota,
     access: [Access.read(ResourceQuota), Access.update(ResourceQuota, "status"), Access.read(Resource.anything)],
-    // The reference has two queues with so many workers each; here one queue puts the same keys first.
+    // kube-controller-manager has two queues with this many workers each; here one queue gives keys of the second queue a higher priority.
     concurrency: 2 * concurrency,
-    // Decisions need a fresh cache: a sync waits for its own last write.
+    // A sync waits until the cache holds its last write.
     readYourWritesLimit: "5 minutes",
     body: Effect.fnUntraced(function* ({ client, queue, store }) {
       const clock = yield* Clock.Clock

@@ -1,6 +1,6 @@
 /**
- * root-ca-cert-publisher: keeps the ConfigMap `kube-root-ca.crt`, with the CA bundle by which pods verify the API server, in every namespace. It is
- * created again when deleted and restored when changed, also in a terminating namespace; labels and other annotations are kept. Source:
+ * root-ca-cert-publisher: keeps the ConfigMap `kube-root-ca.crt`, with the CA bundle by which pods verify the API server, in every namespace. A
+ * deleted ConfigMap is created again and a changed one restored, also in a terminating namespace; labels and other annotations are kept. Source:
  * pkg/controller/certificates/rootcacertpublisher.
  */
 import * as Clock from "effect/Clock"
@@ -16,17 +16,17 @@ import * as Family from "../streams/reconcile/metricFamily.ts"
 
 const syncs = Family.counter(
   "root_ca_cert_publisher_sync_total",
-  "Looks at the ConfigMap of a namespace with the cluster's authorities, by the code of the answer; 200 if there was nothing to write",
+  "Syncs of the ConfigMap with the CA bundle of a namespace, by HTTP status code; 200 if nothing was written",
   ["code"]
 )
 const seconds = Family.histogram(
   "root_ca_cert_publisher_sync_duration_seconds",
-  "Seconds that such a look took, by the code of the answer",
+  "Seconds that such a sync took, by HTTP status code",
   Family.exponential(0.001, 2, 15),
   ["code"]
 )
 
-/** Counts the sync, and for how long it ran. */
+/** Counts the sync and observes its duration. */
 const timed = <E extends { readonly status?: number | undefined }, R>(
   sync: Effect.Effect<void, E, R>
 ): Effect.Effect<void, E, R> =>
@@ -54,7 +54,7 @@ export const make = () =>
       Effect.gen(function* () {
         const { rootCa } = yield* ClusterAuthority
         if (rootCa === undefined) {
-          yield* Effect.logWarning("There are no authorities to publish: say them with --root-ca-file")
+          yield* Effect.logWarning("No CA bundle to publish: set --root-ca-file")
           return { sources: [], reconcile: () => Effect.void }
         }
         const publish = Effect.fnUntraced(function* (namespace: string) {
@@ -64,9 +64,9 @@ export const make = () =>
             case "Done":
               return
             case "Create":
-              // One that exists all the same is not in the cache yet: the retry compares it.
+              // AlreadyExists means that the cache lags: the sync is retried and compares the ConfigMap.
               return yield* client.create(ConfigMap, plan.draft).pipe(
-                Effect.tap(Effect.logDebug("Published the cluster's authorities")),
+                Effect.tap(Effect.logDebug("Published the CA bundle")),
                 Effect.catchIf(
                   (error) => ApiError.hasReason(error, "NotFound") || ApiError.isNamespaceTerminating(error),
                   () => Effect.void
@@ -76,10 +76,7 @@ export const make = () =>
             case "Update":
               return yield* client
                 .update(ConfigMap, plan.object)
-                .pipe(
-                  Effect.tap(Effect.logInfo("Put the cluster's authorities back")),
-                  Effect.annotateLogs({ namespace })
-                )
+                .pipe(Effect.tap(Effect.logInfo("Restored the CA bundle")), Effect.annotateLogs({ namespace }))
           }
         }, Effect.asVoid)
         return {
@@ -119,7 +116,7 @@ export type Plan =
   | { readonly _tag: "Create"; readonly draft: Draft<ConfigMap> }
   | { readonly _tag: "Update"; readonly object: ConfigMap }
 
-/** Pure and total; the plan for its own outcome is `Done`. */
+/** Pure and idempotent: after the plan is applied, the next plan is `Done`. */
 export const planOf = ({ found, namespace, rootCa }: Gathered): Plan => {
   const data = { "ca.crt": rootCa }
   if (found === undefined) {
@@ -128,11 +125,11 @@ export const planOf = ({ found, namespace, rootCa }: Gathered): Plan => {
       draft: { metadata: { namespace, name: configMapName, annotations: { [annotation]: description } }, data }
     }
   }
-  if (isSaid(found, rootCa)) return { _tag: "Done" }
+  if (isPublished(found, rootCa)) return { _tag: "Done" }
   const annotations = { ...found.metadata.annotations, [annotation]: description }
   return { _tag: "Update", object: { ...found, metadata: { ...found.metadata, annotations }, data } }
 }
 
-/** Nothing else may be in it, because whoever mounts it sees all of it; the description may be another's. */
-const isSaid = ({ data, metadata }: ConfigMap, rootCa: string): boolean =>
+/** Other data is removed, because pods mount the whole ConfigMap; another description is kept. */
+const isPublished = ({ data, metadata }: ConfigMap, rootCa: string): boolean =>
   data?.["ca.crt"] === rootCa && Object.keys(data).length === 1 && (metadata.annotations?.[annotation] ?? "") !== ""

@@ -9,7 +9,7 @@ import * as Key from "../kube/Key.ts"
 import { Namespace, ServiceAccount } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 
-/** What pods run as that name no account. */
+/** The account of pods that name none. */
 const account = "default"
 
 export const make = () =>

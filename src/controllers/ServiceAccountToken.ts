@@ -13,7 +13,7 @@ import * as Secrets from "./shared/tokens/secrets.ts"
 import * as Sync from "./serviceaccounttoken/sync.ts"
 
 export interface Options {
-  /** How many Secrets are worked on at once; 5 unless said otherwise. */
+  /** How many Secrets are synced at once. Default: 5. */
   readonly concurrency?: number | undefined
 }
 
@@ -40,10 +40,10 @@ export const make = (options: Options = {}) =>
         const { rootCa, signer } = yield* ClusterAuthority
         if (signer === undefined) {
           return yield* Effect.die(
-            new Error("serviceaccount-token has no key to sign with: say it with --service-account-private-key-file")
+            new Error("serviceaccount-token has no signing key: set --service-account-private-key-file")
           )
         }
-        const gone = new Map<Key.Key, Secrets.Wanted>()
+        const deleted = new Map<Key.Key, Secrets.Wanted>()
         const secrets = store(Secrets.Tokens)
         return {
           sources: [
@@ -52,7 +52,7 @@ export const make = (options: Options = {}) =>
               ({ _tag, object }) => {
                 const wanted = Secrets.accountOf(object)
                 if (wanted === undefined) return []
-                if (_tag === "Deleted") gone.set(Key.of(object), wanted)
+                if (_tag === "Deleted") deleted.set(Key.of(object), wanted)
                 return [Key.of(object)]
               },
               { indexes: [Secrets.byAccount] }
@@ -64,7 +64,7 @@ export const make = (options: Options = {}) =>
           reconcile: Sync.make({
             signer,
             rootCa,
-            gone,
+            deleted,
             secret: (key) => cache.get(Secrets.Tokens, key),
             account: (key) => cache.get(ServiceAccount, key),
             liveSecret: (target) => client.get(Secret, target),

@@ -17,9 +17,9 @@ import * as Triggers from "./statefulset/triggers.ts"
 import * as Apply from "./statefulset/apply.ts"
 
 export interface Options {
-  /** How many StatefulSets are synced at once; 5 unless said otherwise. */
+  /** How many StatefulSets are synced at once. Default: 5. */
   readonly concurrency?: number | undefined
-  /** Whether `maxUnavailable` of a set counts; without it replicas are replaced one at a time. Source: feature gate MaxUnavailableStatefulSet. */
+  /** Whether `maxUnavailable` of a set is used; otherwise replicas are replaced one at a time. Source: feature gate MaxUnavailableStatefulSet. */
   readonly maxUnavailable?: boolean | undefined
 }
 
@@ -31,7 +31,7 @@ export const make = (options: Options = {}) =>
     for: StatefulSet,
     access: Deps.access,
     concurrency: options.concurrency ?? 5,
-    // Decisions need a fresh cache: a sync waits for its own last write.
+    // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     readYourWritesLimit: "5 minutes",
     body: (tools) =>
       Effect.map(Skips.skipping(Metrics.skips), (onHeld) => {
@@ -49,9 +49,9 @@ export const make = (options: Options = {}) =>
       })
   })
 
-/** The loop for one leadership term. It keeps no state between syncs: the name of a replica identifies it. */
+/** Triggers and reconcile of one leadership term. No expectations are needed, because the names of replicas are stable. */
 export interface Loop {
-  /** They run after the stores have changed. */
+  /** Triggers run after the stores have changed. */
   readonly onSet: Trigger<StatefulSet>
   readonly onPod: Trigger<Pod>
   readonly onClaim: Trigger<PersistentVolumeClaim>
@@ -59,7 +59,7 @@ export interface Loop {
   readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome | void, Sync.Failure>
 }
 
-/** `severalAtOnce`: whether a set may say how many replicas are replaced at a time. */
+/** `severalAtOnce`: whether `maxUnavailable` of a set is used. */
 export const loopOf = (deps: Deps.Deps, severalAtOnce: boolean): Loop => {
   const sync = Sync.sync(Apply.make({ deps, severalAtOnce }))
   return {

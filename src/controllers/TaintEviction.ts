@@ -8,7 +8,7 @@ import * as ApiError from "../kube/ApiError.ts"
 import { Node, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Nodes from "./shared/nodes/node.ts"
-import type { Books } from "./tainteviction/plan.ts"
+import type { Evictions } from "./tainteviction/plan.ts"
 import * as Sync from "./tainteviction/sync.ts"
 import * as Triggers from "./tainteviction/triggers.ts"
 
@@ -30,14 +30,14 @@ export const make = () =>
     concurrency: 8,
     body: ({ client, events, store }) =>
       Effect.sync(() => {
-        const books: Books = new Map()
+        const evictions: Evictions = new Map()
         const [nodes, pods] = [store(Node), store(Pod)]
         const mark = Nodes.marker()
         const ports: Sync.Ports = {
           nodes,
           pods,
           events,
-          // Servers before 1.25 do not grant it. The deletion names the uid, so an outdated copy of the pod does no harm.
+          // Clusters before 1.25 do not grant `get`. The cached pod is safe too, because the deletion has its uid as a precondition.
           live: (pod) =>
             Effect.catchIf(
               client.get(Pod, pod.metadata),
@@ -50,11 +50,11 @@ export const make = () =>
             return client.delete(Pod, metadata, { preconditions: uid === undefined ? undefined : { uid } })
           }
         }
-        const sync = Sync.sync(ports, books)
+        const sync = Sync.sync(ports, evictions)
         return {
           sources: [
-            Controller.watch(Node, Triggers.node(pods, books)),
-            Controller.watch(Pod, Triggers.pod(nodes, books), { indexes: [Nodes.byNode] })
+            Controller.watch(Node, Triggers.node(pods, evictions)),
+            Controller.watch(Pod, Triggers.pod(nodes, evictions), { indexes: [Nodes.byNode] })
           ],
           reconcile: ({ key }) => sync(key)
         }

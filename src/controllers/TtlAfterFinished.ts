@@ -1,6 +1,6 @@
 /**
- * ttl-after-finished: deletes finished Jobs when their TTL has passed, in the foreground, so that their pods go first. The Job is read from the
- * server before the deletion, because the TTL in the cache may be out of date. Source: pkg/controller/ttlafterfinished.
+ * ttl-after-finished: deletes finished Jobs when their TTL has expired, with foreground propagation, so that their pods are deleted first. The Job is
+ * read from the server before the deletion, because the TTL in the cache may be stale. Source: pkg/controller/ttlafterfinished: processJob.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -14,11 +14,11 @@ import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Plan from "./ttlafterfinished/plan.ts"
 
 export interface Options {
-  /** How many Jobs are looked at at once; 5 unless said otherwise. */
+  /** How many Jobs are processed at once. Default: 5. */
   readonly concurrency?: number | undefined
 }
 
-/** A Job that has ended and does not say when can never be over for long enough. */
+/** The terminal condition of a Job has no transition time, so its TTL never expires. */
 export class TimelessEnd extends Data.TaggedError("TimelessEnd")<{
   readonly job: string
   readonly condition: string
@@ -28,9 +28,9 @@ export class TimelessEnd extends Data.TaggedError("TimelessEnd")<{
   }
 }
 
-const late = Family.histogram(
+const deletionDelay = Family.histogram(
   "ttl_after_finished_controller_job_deletion_duration_seconds",
-  "How long after its time a Job was deleted",
+  "Seconds from the expiry of a Job's TTL to its deletion",
   Family.exponential(0.1, 2, 14)
 )
 
@@ -38,7 +38,7 @@ export const make = (options: Options = {}) =>
   Controller.make({
     name: "ttl-after-finished",
     queue: "ttl_jobs_to_delete",
-    metrics: [late],
+    metrics: [deletionDelay],
     for: Job,
     access: [Access.get(Job), Access.remove(Job)],
     concurrency: options.concurrency ?? 5,
@@ -46,16 +46,16 @@ export const make = (options: Options = {}) =>
       Effect.gen(function* () {
         const cached = yield* cache.get(Job, key)
         if (cached === undefined) return Reconcile.done
-        const early = yield* look(cached, key)
-        if (early._tag !== "Delete") return outcome(early)
+        const cachedPlan = yield* planNow(cached, key)
+        if (cachedPlan._tag !== "Delete") return outcome(cachedPlan)
         const job = yield* client.get(Job, { namespace, name })
-        const plan = yield* look(job, key)
+        const plan = yield* planNow(job, key)
         if (plan._tag !== "Delete") return outcome(plan)
         const { uid } = job.metadata
         const preconditions = uid === undefined ? undefined : { uid }
         yield* client.delete(Job, { namespace, name }, { propagationPolicy: "Foreground", preconditions })
-        yield* late.observe(Plan.overdue(job, yield* Clock.currentTimeMillis) / 1000)
-        yield* Effect.annotateLogs(Effect.logInfo("Deleted a Job whose time after its end is over"), {
+        yield* deletionDelay.observe(Plan.overdue(job, yield* Clock.currentTimeMillis) / 1000)
+        yield* Effect.annotateLogs(Effect.logInfo("Deleted a finished Job whose TTL has expired"), {
           ttlSecondsAfterFinished: job.spec?.ttlSecondsAfterFinished
         })
         return Reconcile.done
@@ -67,11 +67,13 @@ export const make = (options: Options = {}) =>
       )
   })
 
-const look = Effect.fnUntraced(function* (job: Job, key: string) {
+const planNow = Effect.fnUntraced(function* (job: Job, key: string) {
   const plan = Plan.plan(job, yield* Clock.currentTimeMillis)
   if (plan._tag === "Timeless") return yield* new TimelessEnd({ job: key, condition: plan.condition })
   if (plan._tag === "Wait" && plan.isAhead) {
-    yield* Effect.logWarning("The Job ended in the future: the clocks of this machine and of who ended it differ")
+    yield* Effect.logWarning(
+      "The Job finished in the future: the clock of this machine differs from the clock that set its transition time"
+    )
   }
   return plan
 })

@@ -45,7 +45,7 @@ import * as StatefulSet from "./StatefulSet.ts"
 import * as TaintEviction from "./TaintEviction.ts"
 import * as TtlAfterFinished from "./TtlAfterFinished.ts"
 
-/** What the command line can say about controllers; the defaults are theirs. */
+/** The settings of controllers from the command line; each controller has its own defaults. */
 export interface Settings {
   readonly podCount: {
     readonly schedule: Schedule.Schedule<unknown, Run>
@@ -56,7 +56,7 @@ export interface Settings {
   readonly replicationControllerSyncs?: number | undefined
   readonly daemonSetSyncs?: number | undefined
   readonly statefulSetSyncs?: number | undefined
-  /** Whether `maxUnavailable` of StatefulSets counts. */
+  /** The feature gate `MaxUnavailableStatefulSet`. */
   readonly statefulSetMaxUnavailable?: boolean | undefined
   readonly jobSyncs?: number | undefined
   readonly cronJobSyncs?: number | undefined
@@ -95,7 +95,7 @@ export interface Settings {
   readonly memcachedImage?: string | undefined
 }
 
-/** What makes an entry one of kube-controller-manager's loops. */
+/** Properties of the entries for kube-controller-manager's controllers. */
 const core = { byDefault: "embedded", group: "core" } as const
 
 type Needs = ClusterAuthority | CloudProvider | Controller.Services | Discovery
@@ -106,7 +106,7 @@ export const registry = (settings: Settings): ReadonlyArray<Entry<Needs>> =>
     entry.group === "core" ? Object.assign({}, entry, { controller: unlimited(entry.controller) }) : entry
   )
 
-/** Runs of kube-controller-manager's loops last as long as they take: what hangs is a call, and that has a limit. */
+/** As in kube-controller-manager, a sync has no time limit; each API call has one. */
 const unlimited = (controller: Controller.Descriptor<Needs>): Controller.Descriptor<Needs> => ({
   ...controller,
   layer: Layer.provide(
@@ -124,9 +124,9 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     controller: ServiceAccountToken.make({ concurrency: settings.serviceAccountTokenSyncs }),
     embeddedOnly: Option.isSome(settings.serviceAccountKeyFile ?? Option.none())
       ? undefined
-      : "there is no key to sign with; say it with --service-account-private-key-file",
+      : "there is no signing key; set --service-account-private-key-file",
     aliases: ["serviceaccount-token-controller"],
-    summary: "fills Secrets with tokens of service accounts, and deletes those of accounts that are gone"
+    summary: "writes tokens of service accounts into Secrets, and deletes the Secrets of deleted accounts"
   },
   {
     ...core,
@@ -134,7 +134,7 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     controller: ServiceAccount.make(),
     account: "service-account-controller",
     aliases: ["serviceaccount-controller"],
-    summary: "gives every active namespace the service account that pods run as"
+    summary: "creates the default service account in every active namespace"
   },
   {
     ...core,
@@ -142,7 +142,7 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     controller: RootCa.make(),
     account: "root-ca-cert-publisher",
     aliases: ["root-ca-certificate-publisher-controller"],
-    summary: "gives every active namespace the authorities by which pods know the API server"
+    summary: "publishes the CA bundle of the API server to every namespace"
   },
   {
     ...core,
@@ -152,7 +152,7 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     // Source: cmd/kube-controller-manager/app: newNamespaceController, newGarbageCollectorController.
     clientLimits: { qps: 20, burst: 100 },
     aliases: ["namespace-controller"],
-    summary: "empties namespaces that are being deleted, and lets them go"
+    summary: "deletes the content of namespaces that are being deleted"
   },
   {
     ...core,
@@ -163,7 +163,7 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     }),
     account: "resourcequota-controller",
     aliases: ["resourcequota-controller"],
-    summary: "tells how much of each ResourceQuota is used, and frees what is not"
+    summary: "writes to each ResourceQuota how much of its limits is used"
   },
   {
     ...core,
@@ -172,7 +172,7 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     account: "generic-garbage-collector",
     clientLimits: { qps: 2, burst: 1 },
     aliases: ["garbage-collector-controller"],
-    summary: "deletes what lost its owners, in the background, first of all, or not at all"
+    summary: "deletes objects whose owners are gone, and applies the propagation policies of deletions"
   },
   {
     ...core,
@@ -187,28 +187,28 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     controller: Deployment.make({ concurrency: settings.deploymentSyncs }),
     account: "deployment-controller",
     aliases: ["deployment-controller"],
-    summary: "rolls templates out, one ReplicaSet for each, and back"
+    summary: "rolls out Deployments, with one ReplicaSet for each pod template"
   },
   {
     ...core,
     controller: ReplicaSet.make({ concurrency: settings.replicaSetSyncs }),
     account: "replicaset-controller",
     aliases: ["replicaset-controller"],
-    summary: "keeps as many pods of a template as each ReplicaSet asks for"
+    summary: "keeps the number of pods that each ReplicaSet specifies"
   },
   {
     ...core,
     controller: ReplicationController.make({ concurrency: settings.replicationControllerSyncs }),
     account: "replication-controller",
     aliases: ["replicationcontroller-controller", "replication-controller"],
-    summary: "the same for ReplicationControllers"
+    summary: "keeps the number of pods that each ReplicationController specifies"
   },
   {
     ...core,
     controller: DaemonSet.make({ concurrency: settings.daemonSetSyncs }),
     account: "daemon-set-controller",
     aliases: ["daemonset-controller"],
-    summary: "keeps one pod of a template on each node that should have one"
+    summary: "runs one pod of each DaemonSet on every matching node"
   },
   {
     ...core,
@@ -218,35 +218,35 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     }),
     account: "statefulset-controller",
     aliases: ["statefulset-controller"],
-    summary: "keeps replicas with lasting names and claims, in order"
+    summary: "keeps pods with stable names and volume claims, in order"
   },
   {
     ...core,
     controller: Job.make({ concurrency: settings.jobSyncs }),
     account: "job-controller",
     aliases: ["job-controller"],
-    summary: "runs pods to their end until enough of a Job's have succeeded"
+    summary: "runs the pods of Jobs until enough have succeeded"
   },
   {
     ...core,
     controller: CronJob.make({ concurrency: settings.cronJobSyncs }),
     account: "cronjob-controller",
     aliases: ["cronjob-controller"],
-    summary: "makes Jobs at the times of schedules, in the clocks of any place"
+    summary: "creates Jobs on schedules, in any time zone"
   },
   {
     ...core,
     controller: TtlAfterFinished.make({ concurrency: settings.ttlAfterFinishedSyncs }),
     account: "ttl-after-finished-controller",
     aliases: ["ttl-after-finished-controller"],
-    summary: "deletes Jobs some time after they have ended"
+    summary: "deletes finished Jobs when their TTL has expired"
   },
   {
     ...core,
     controller: Endpoints.make({ concurrency: settings.endpointSyncs, batchPeriod: settings.endpointBatchPeriod }),
     account: "endpoint-controller",
     aliases: ["endpoints-controller"],
-    summary: "keeps the addresses of the pods behind each Service in one object of its name"
+    summary: "keeps the addresses of each Service's pods in its Endpoints"
   },
   {
     ...core,
@@ -257,7 +257,7 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     }),
     account: "endpointslice-controller",
     aliases: ["endpointslice-controller"],
-    summary: "keeps the same addresses in slices, from where every node reads them"
+    summary: "keeps the addresses of each Service's pods in EndpointSlices"
   },
   {
     ...core,
@@ -268,7 +268,7 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     }),
     account: "endpointslicemirroring-controller",
     aliases: ["endpointslice-mirroring-controller"],
-    summary: "shows Endpoints that others write in slices too"
+    summary: "mirrors Endpoints that users write to EndpointSlices"
   },
   {
     ...core,
@@ -276,7 +276,7 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     controller: NodeLifecycle.make(nodeHealth(settings)),
     account: "node-controller",
     aliases: ["node-lifecycle-controller"],
-    summary: "says of nodes that nobody hears of that they are not ready, and lets pods leave them"
+    summary: "marks nodes that stopped reporting as not ready, and taints them"
   },
   {
     ...core,
@@ -284,14 +284,14 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     controller: TaintEviction.make(),
     account: "node-controller",
     aliases: ["taint-eviction-controller"],
-    summary: "deletes the pods that do not tolerate their node's taints, or not any longer"
+    summary: "evicts pods that do not tolerate the NoExecute taints of their node"
   },
   {
     ...core,
     controller: Disruption.make(),
     account: "disruption-controller",
     aliases: ["disruption-controller"],
-    summary: "says of each disruption budget how many of its pods may be evicted now"
+    summary: "writes to each PodDisruptionBudget how many of its pods may be disrupted"
   },
   {
     ...core,
@@ -299,34 +299,34 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     controller: LegacyTokenCleaner.make({ period: settings.legacyTokenPeriod }),
     account: "legacy-service-account-token-cleaner",
     aliases: ["legacy-serviceaccount-token-cleaner-controller", "legacy-service-account-token-cleaner"],
-    summary: "deletes tokens in Secrets that nobody has used for years"
+    summary: "deletes auto-generated token Secrets that are unused for long"
   },
   {
     ...core,
     controller: ClusterRoleAggregation.make(),
     account: "clusterrole-aggregation-controller",
     aliases: ["clusterrole-aggregation-controller"],
-    summary: "gives ClusterRoles that aggregate the rules of those they select"
+    summary: "writes the rules of selected ClusterRoles to aggregating ClusterRoles"
   },
   {
     ...core,
     controller: CloudNodeLifecycle.make({ period: settings.nodeMonitorPeriod }),
     aliases: ["cloud-node-lifecycle-controller"],
-    summary: "deletes nodes whose machines the cloud does not have any more"
+    summary: "deletes nodes whose machines no longer exist in the cloud"
   },
   {
     ...core,
     controller: PvcProtection.make(),
     account: "pvc-protection-controller",
     aliases: ["persistentvolumeclaim-protection-controller", "pvc-protection"],
-    summary: "keeps claims that are deleted until no pod uses them"
+    summary: "keeps deleted volume claims until no pod uses them"
   },
   {
     ...core,
     controller: HorizontalPodAutoscaler.withServedMetrics(HorizontalPodAutoscaler.make(autoscaling(settings))),
     account: "horizontal-pod-autoscaler",
     aliases: ["horizontal-pod-autoscaler-controller"],
-    summary: "gives whatever can be scaled as many replicas as its metrics ask for"
+    summary: "sets the replicas of scalable objects according to metrics"
   },
   {
     controller: PodCount.make(settings.podCount),
@@ -337,12 +337,12 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     controller: Memcached.make({ image: settings.memcachedImage }),
     webhooks: Memcached.webhooks,
     byDefault: "embedded",
-    summary: "runs memcached servers, as many as each Memcached asks for"
+    summary: "runs the memcached servers of each Memcached"
   },
   {
     controller: EcsBinding.make(),
     byDefault: "embedded",
-    summary: "marks every EcsBinding as looked at"
+    summary: "annotates every EcsBinding as reconciled"
   }
 ]
 

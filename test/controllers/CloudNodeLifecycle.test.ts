@@ -87,7 +87,7 @@ describe("cloud-node-lifecycle", () => {
 
   it.effect("does nothing while the cloud provider fails", () => {
     const ask = Effect.fail(new CloudError({ message: "the cloud does not answer" }))
-    const silent = Effect.provideService(
+    const failing = Effect.provideService(
       CloudProvider,
       CloudProvider.of({ name: "silent", exists: () => ask, isShutDown: () => ask, metadata: () => ask })
     )
@@ -97,7 +97,7 @@ describe("cloud-node-lifecycle", () => {
       yield* advance("60 seconds")
       assert.deepStrictEqual(yield* names, ["a"])
       assert.deepStrictEqual(yield* Harness.taintsOf("a"), [])
-    }).pipe(Effect.scoped, silent, Effect.provide(ClusterTest.layer()))
+    }).pipe(Effect.scoped, failing, Effect.provide(ClusterTest.layer()))
   })
 
   it.effect("converges under injected faults", () => {

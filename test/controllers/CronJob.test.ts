@@ -14,8 +14,8 @@ import * as Harness from "./cronjob/harness.ts"
 
 const none: ReadonlyArray<string> = []
 
-/** A cluster where the controller is not started yet. */
-const alone = <A, E>(test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>) =>
+/** Runs the test without the controller, which the test starts later. */
+const withoutController = <A, E>(test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>) =>
   test.pipe(Effect.scoped, Effect.provide(ClusterTest.ClusterTest.layer()))
 
 const created = (...minutes: ReadonlyArray<number>) =>
@@ -118,7 +118,7 @@ describe("a Job of a CronJob", () => {
     )
   )
 
-  it.effect("that cannot be created leads to an event, and is retried", () =>
+  it.effect("whose creation fails leads to an event, and is retried", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob())
@@ -148,7 +148,7 @@ describe("a Job of a CronJob", () => {
     )
   )
 
-  it.effect("is measured by the delay of its creation", () =>
+  it.effect("counts in the histogram of the creation skew", () =>
     Harness.scenario(
       Effect.gen(function* () {
         const registry = yield* Metric.snapshot
@@ -172,7 +172,7 @@ describe("a Job of a CronJob", () => {
 
 describe("a finished Job", () => {
   for (const type of ["Complete", "Failed"] as const) {
-    it.effect(`leaves the list (${type})`, () =>
+    it.effect(`is removed from the active list (${type})`, () =>
       Harness.scenario(
         Effect.gen(function* () {
           yield* Harness.apply(Harness.cronJob({ schedule: "@hourly" }))
@@ -236,7 +236,7 @@ describe("a finished Job", () => {
     )
   )
 
-  it.effect("that cannot be deleted leads to an event, and is retried", () =>
+  it.effect("whose deletion fails leads to an event, and is retried", () =>
     Harness.scenario(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.cronJob({ schedule: "@hourly", successfulJobsHistoryLimit: 0 }))
@@ -399,8 +399,8 @@ describe("concurrent Jobs", () => {
 })
 
 describe("missed times", () => {
-  /** No process runs for this long. */
-  const away = (minutes: number, spec: object = {}) =>
+  /** Creates a CronJob, and starts the controller this many minutes and thirty seconds later. */
+  const startAfter = (minutes: number, spec: object = {}) =>
     Effect.gen(function* () {
       yield* Harness.apply(Harness.cronJob(spec))
       yield* Harness.advance(`${minutes} minutes`)
@@ -411,34 +411,34 @@ describe("missed times", () => {
 
   it.effect("lead to one Job, for the last of them", () =>
     Effect.gen(function* () {
-      yield* away(50)
+      yield* startAfter(50)
       assert.deepStrictEqual(yield* Harness.runs, ["tick-50"])
       assert.deepStrictEqual(yield* Harness.eventTexts(), created(50))
-    }).pipe(alone)
+    }).pipe(withoutController)
   )
 
-  it.effect("of more than a hundred lead to an event, and to one Job all the same", () =>
+  it.effect("more than a hundred of them lead to an event, and to one Job", () =>
     Effect.gen(function* () {
-      yield* away(101)
+      yield* startAfter(101)
       assert.deepStrictEqual(yield* Harness.runs, ["tick-101"])
       assert.deepStrictEqual(yield* Harness.eventTexts(), [
         "Warning TooManyMissedTimes too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew",
         ...created(101)
       ])
-    }).pipe(alone)
+    }).pipe(withoutController)
   )
 
   it.effect("before the starting deadline do not count", () =>
     Effect.gen(function* () {
-      yield* away(300, { startingDeadlineSeconds: 200 })
+      yield* startAfter(300, { startingDeadlineSeconds: 200 })
       assert.deepStrictEqual(yield* Harness.eventTexts(), created(300))
-    }).pipe(alone)
+    }).pipe(withoutController)
   )
 
   it.effect("whose starting deadline has passed are not run, lead to one event, and do not affect the next time", () =>
     Effect.gen(function* () {
-      yield* away(1, { startingDeadlineSeconds: 20 })
-      yield* Harness.patch(CronJob, "tick", { metadata: { labels: { looked: "at" } } })
+      yield* startAfter(1, { startingDeadlineSeconds: 20 })
+      yield* Harness.patch(CronJob, "tick", { metadata: { labels: { touched: "yes" } } })
       yield* Harness.settle
       assert.deepStrictEqual(yield* Harness.runs, none)
       assert.deepStrictEqual(yield* Harness.eventTexts(), [
@@ -446,7 +446,7 @@ describe("missed times", () => {
       ])
       yield* Harness.advance("31 seconds")
       assert.deepStrictEqual(yield* Harness.runs, ["tick-2"])
-    }).pipe(alone)
+    }).pipe(withoutController)
   )
 })
 

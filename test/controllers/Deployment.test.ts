@@ -297,13 +297,18 @@ describe("a rolling update", () => {
 })
 
 describe("annotations and readiness", () => {
+  /** Creates the Deployment and returns the name of its ReplicaSet. */
+  const created = Effect.gen(function* () {
+    yield* Harness.start
+    yield* Harness.create(Deployment, Harness.deployment())
+    const [set] = yield* Harness.sets
+    return set?.metadata.name ?? ""
+  })
+
   scenario(
     "are copied to the new set before anything else is written",
     Effect.gen(function* () {
-      yield* Harness.start
-      yield* Harness.create(Deployment, Harness.deployment())
-      const [set] = yield* Harness.sets
-      const name = set?.metadata.name ?? ""
+      const name = yield* created
       const calls = yield* Harness.recording()
       yield* Harness.patch(Deployment, "web", {
         metadata: { annotations: { note: "n", "kubectl.kubernetes.io/last-applied-configuration": "{}" } },
@@ -331,10 +336,7 @@ describe("annotations and readiness", () => {
   scenario(
     "that cannot be parsed are left, and start no rollback",
     Effect.gen(function* () {
-      yield* Harness.start
-      yield* Harness.create(Deployment, Harness.deployment())
-      const [set] = yield* Harness.sets
-      const name = set?.metadata.name ?? ""
+      const name = yield* created
       const nonsense = {
         "deployment.kubernetes.io/revision": "first",
         "deployment.kubernetes.io/desired-replicas": "all",

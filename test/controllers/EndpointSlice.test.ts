@@ -38,7 +38,7 @@ describe("a Service without pods", () => {
     )
   )
 
-  it.effect("reuses the placeholder for its first pod, and keeps it when the last pod is gone", () =>
+  it.effect("reuses the placeholder for its first pod, and keeps it when the last pod is deleted", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.expose()

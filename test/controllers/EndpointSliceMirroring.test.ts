@@ -220,12 +220,9 @@ describe("Endpoints are not mirrored", () => {
   it.effect("and slices left from before are deleted at the start", () =>
     Harness.withLoop(
       Effect.gen(function* () {
-        yield* MirroringHarness.createService()
-        yield* MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")])
-        const [first] = yield* Harness.start([Mirroring.make()])
-        yield* Harness.settle
+        const first = yield* MirroringHarness.mirrorAtStart
         assert.lengthOf(yield* MirroringHarness.mirrored, 1)
-        yield* first!.stop()
+        yield* first.stop()
         yield* Harness.remove(Endpoints, "web")
         yield* Harness.start([Mirroring.make()])
         yield* Harness.settle
@@ -267,9 +264,9 @@ describe("addresses", () => {
         const ips = Array.from({ length: 1001 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
         yield* MirroringHarness.createEndpoints([MirroringHarness.of(...ips)])
         assert.deepStrictEqual(yield* Harness.sizes, [1000])
-        const [said] = yield* Harness.events
+        const [event] = yield* Harness.events
         assert.include(
-          said,
+          event,
           "A max of 1000 addresses can be mirrored to EndpointSlices per Endpoints subset. 1 addresses"
         )
       })
@@ -325,12 +322,9 @@ describe("a mirrored slice", () => {
   it.effect("is reused by recreated Endpoints of the same name", () =>
     Harness.withLoop(
       Effect.gen(function* () {
-        yield* MirroringHarness.createService()
-        yield* MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")])
-        const [first] = yield* Harness.start([Mirroring.make()])
-        yield* Harness.settle
+        const first = yield* MirroringHarness.mirrorAtStart
         const [old] = yield* MirroringHarness.mirrored
-        yield* first!.stop()
+        yield* first.stop()
         yield* Harness.remove(Endpoints, "web")
         const { metadata } = yield* MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")])
         yield* Harness.start([Mirroring.make()])

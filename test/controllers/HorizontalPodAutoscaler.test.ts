@@ -18,9 +18,7 @@ describe("the size of a target", () => {
   it.effect("grows with the usage of its pods, with an event, and is reconciled every 15 seconds", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Harness.target(2)
-        yield* Harness.autoscaler()
-        yield* Harness.uses(measured, { cpu: "1" })
+        yield* Harness.autoscaled(measured, 2, "1")
         yield* Harness.advance("14 seconds")
         assert.strictEqual(yield* Harness.size, 2)
         yield* Harness.advance("1 second")
@@ -56,9 +54,7 @@ describe("the size of a target", () => {
   it.effect("is unchanged within the tolerance, and nothing is written", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Harness.target(4)
-        yield* Harness.autoscaler()
-        yield* Harness.uses(measured, { cpu: "540m" })
+        yield* Harness.autoscaled(measured, 4, "540m")
         yield* Harness.reconcileOnce
         const before = yield* Harness.get()
         yield* Harness.advance("1 minute")
@@ -71,9 +67,7 @@ describe("the size of a target", () => {
   it.effect("shrinks after all metrics were below their targets for five minutes", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Harness.target(4)
-        yield* Harness.autoscaler()
-        yield* Harness.uses(measured, { cpu: "200m" })
+        yield* Harness.autoscaled(measured, 4, "200m")
         yield* Harness.reconcileOnce
         assert.deepStrictEqual(yield* Harness.conditions, [
           "AbleToScale True ScaleDownStabilized: recent recommendations were higher than current one, applying the highest recent recommendation",
@@ -347,9 +341,7 @@ describe("failures", () => {
   it.effect("of the scale update are reported, and the size is decided again by the next reconciliation", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Harness.target(2)
-        yield* Harness.autoscaler()
-        yield* Harness.uses(measured, { cpu: "1" })
+        yield* Harness.autoscaled(measured, 2, "1")
         const match = { verb: "update", resource: "deployments.apps/scale" } as const
         const fault = { _tag: "Status", code: 403, message: "no" } as const
         yield* (yield* ApiServer).setFaults([{ match, fault, times: 1 }])
@@ -372,9 +364,7 @@ describe("failures", () => {
   it.effect("of the status update are reported", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Harness.target(2)
-        yield* Harness.autoscaler()
-        yield* Harness.uses(measured, { cpu: "1" })
+        yield* Harness.autoscaled(measured, 2, "1")
         const match = { verb: "update", resource: "horizontalpodautoscalers.autoscaling/status" } as const
         const fault = { _tag: "Status", code: 403, message: "no" } as const
         yield* (yield* ApiServer).setFaults([{ match, fault, times: 1 }])
@@ -399,9 +389,7 @@ describe("a conflict", () => {
   it.effect("is resolved by reading the scale again, up to five times", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Harness.target(2)
-        yield* Harness.autoscaler()
-        yield* Harness.uses(measured, { cpu: "1" })
+        yield* Harness.autoscaled(measured, 2, "1")
         yield* (yield* ApiServer).setFaults([{ match, fault: conflict, times: 4 }])
         yield* Harness.reconcileOnce
         yield* Harness.advance("1 second")
@@ -411,9 +399,9 @@ describe("a conflict", () => {
         yield* Harness.reconcileOnce
         yield* Harness.advance("1 second")
         assert.strictEqual(yield* Harness.size, 2)
-        const told = yield* Harness.events
+        const events = yield* Harness.events
         assert.match(
-          told.at(-1) ?? "",
+          events.at(-1) ?? "",
           /^Warning FailedRescale: New size: 4; reason: .*; error: .*the object has been modified/
         )
       })
@@ -423,9 +411,7 @@ describe("a conflict", () => {
   it.effect("with a client that changed the size leaves the size until the next reconciliation", () =>
     Harness.scenario((measured) =>
       Effect.gen(function* () {
-        yield* Harness.target(2)
-        yield* Harness.autoscaler()
-        yield* Harness.uses(measured, { cpu: "1" })
+        yield* Harness.autoscaled(measured, 2, "1")
         yield* (yield* ApiServer).setFaults([{ match, fault: { _tag: "Delay", millis: 1000 }, times: 1 }])
         yield* Harness.reconcileOnce
         yield* Harness.resize(7)
@@ -447,9 +433,7 @@ it.effect("desired_replicas is the decision of each autoscaler, even without a c
             : []
         )
       )
-      yield* Harness.target(2)
-      yield* Harness.autoscaler()
-      yield* Harness.uses(measured, { cpu: "500m" })
+      yield* Harness.autoscaled(measured, 2, "500m")
       yield* Harness.reconcileOnce
       const labels = { hpa_name: "web", namespace: "default" }
       assert.deepStrictEqual(yield* desired, [{ ...labels, is: 2 }])
@@ -468,9 +452,7 @@ it.effect("a deleted autoscaler has no state left, and a recreated one starts wi
   Harness.scenario((measured) =>
     Effect.gen(function* () {
       const client = yield* KubeClient
-      yield* Harness.target(4)
-      yield* Harness.autoscaler()
-      yield* Harness.uses(measured, { cpu: "1" })
+      yield* Harness.autoscaled(measured, 4, "1")
       yield* Harness.becomes(8)
       yield* client.delete(HorizontalPodAutoscaler, { namespace: "default", name: "web" })
       yield* Harness.resize(2)

@@ -1,4 +1,4 @@
-/** A Job that runs to its end, as a user sees it. Source: pkg/controller/job: syncJob. */
+/** The Job controller on the embedded API server: pods, status, events and metrics of a Job. Source: pkg/controller/job: syncJob. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -75,7 +75,7 @@ describe("a Job", () => {
             { type: "Complete", ...reached }
           ]
         })
-        assert.deepStrictEqual((yield* Harness.pods).map(Harness.isHeld), [false])
+        assert.deepStrictEqual((yield* Harness.pods).map(Harness.isTracked), [false])
         assert.deepStrictEqual(yield* Harness.jobEvents, ["Normal Completed Job completed"])
       })
     )
@@ -102,7 +102,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("without completions ends when one pod has succeeded and the others have ended", () =>
+  it.effect("without completions is complete when one pod has succeeded and the others have ended", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 3 }))
@@ -121,7 +121,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("batches changes of one second in one sync", () =>
+  it.effect("is synced once for all changes within one second", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 10, completions: 10 }))
@@ -150,7 +150,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("with lower parallelism deletes the least useful pods, and counts none of them", () =>
+  it.effect("whose parallelism is lowered deletes pods that are not ready first, and counts none of them", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 3, completions: 5 }))
@@ -167,31 +167,22 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("ends with an interim and a terminal condition, and is not written afterwards", () =>
-    Harness.withLoop(
-      Effect.gen(function* () {
-        yield* Harness.apply(Harness.job())
-        yield* Harness.endSome(1, 0)
-        yield* Harness.rounds
-        const calls = yield* Harness.recording()
-        yield* Harness.advance("1 hour")
-        assert.deepStrictEqual(calls.map(Harness.line), [])
-      })
+  for (const [title, spec] of [
+    ["after its end", {}],
+    ["while its pods do not change", { parallelism: 2, completions: 3 }]
+  ] as const)
+    it.effect(`leads to no request ${title}`, () =>
+      Harness.withLoop(
+        Effect.gen(function* () {
+          yield* Harness.apply(Harness.job(spec))
+          yield* Harness.endSome(1, 0)
+          yield* Harness.rounds
+          const calls = yield* Harness.recording()
+          yield* Harness.advance("1 hour")
+          assert.deepStrictEqual(calls.map(Harness.line), [])
+        })
+      )
     )
-  )
-
-  it.effect("is not written while nothing happens", () =>
-    Harness.withLoop(
-      Effect.gen(function* () {
-        yield* Harness.apply(Harness.job({ parallelism: 2, completions: 3 }))
-        yield* Harness.endSome(1, 0)
-        yield* Harness.rounds
-        const calls = yield* Harness.recording()
-        yield* Harness.advance("1 hour")
-        assert.deepStrictEqual(calls.map(Harness.line), [])
-      })
-    )
-  )
 
   it.effect("waits for terminating pods before it is complete", () =>
     Harness.withLoop(
@@ -201,14 +192,14 @@ describe("a Job", () => {
         const [first] = yield* Harness.activePods
         yield* Harness.remove(Pod, Harness.nameOf(first))
         yield* Harness.rounds
-        // It has failed, is counted and replaced, and lingers.
+        // The deleted pod is counted as failed and replaced, but still terminating.
         yield* Harness.advance("11 seconds")
         assert.deepInclude(yield* Harness.statusOf(), { active: 2, failed: 1, terminating: 1 })
         yield* Harness.endSome(2, 0)
         yield* Harness.rounds
         assert.deepStrictEqual(yield* Harness.conditions, ["SuccessCriteriaMet"])
         assert.deepInclude(yield* Harness.statusOf(), { succeeded: 2, terminating: 1 })
-        yield* Harness.takeAway(Harness.nameOf(first))
+        yield* Harness.deleteNow(Harness.nameOf(first))
         yield* Harness.rounds
         assert.deepStrictEqual(yield* Harness.conditions, ["SuccessCriteriaMet", "Complete"])
         assert.deepInclude(yield* Harness.statusOf(), { succeeded: 2, failed: 1, terminating: 0 })
@@ -222,7 +213,7 @@ describe("a Job", () => {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2 }))
         yield* Harness.endSome(1, 0)
         yield* Harness.rounds
-        // A user creates a matching pod that has already succeeded.
+        // A user creates a pod that the Job adopts, and that succeeds.
         const { metadata, spec } = yield* Harness.get()
         yield* Harness.apply({
           apiVersion: "v1",
@@ -294,7 +285,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("of another manager is not reconciled", () =>
+  it.effect("with the managedBy of another controller is not reconciled", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ managedBy: "example.com/other" }))
@@ -306,7 +297,7 @@ describe("a Job", () => {
     )
   )
 
-  it.effect("with the default manager is reconciled", () =>
+  it.effect("with the default managedBy is reconciled", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ managedBy: "kubernetes.io/job-controller" }))
@@ -323,7 +314,7 @@ describe("a Job", () => {
         yield* Harness.remove(Job, "work", { propagationPolicy: "Background" })
         yield* Harness.rounds
         const all = yield* Harness.pods
-        assert.deepStrictEqual(all.map(Harness.isHeld), [false, false])
+        assert.deepStrictEqual(all.map(Harness.isTracked), [false, false])
         assert.deepInclude(yield* Harness.statusOf(), { active: 1, succeeded: 1 })
       })
     )

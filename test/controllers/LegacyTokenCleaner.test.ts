@@ -30,7 +30,7 @@ const secrets = Effect.flatMap(ClusterTest, (cluster) =>
   )
 )
 
-/** One account, whose list has all but `by-hand`; `since` is the first day that the server knows of. */
+/** An account that lists all these Secrets except `by-hand`; `since` is the first day of tracking. */
 const prepared = Effect.fnUntraced(function* (names: ReadonlyArray<string>, since = "1970-01-01") {
   const client = yield* KubeClient
   yield* client.create(ServiceAccount, {
@@ -52,11 +52,11 @@ const label = (name: string, labels: Readonly<Record<string, string | null>>) =>
 
 const toA = { verb: "patch", path: `/api/v1/namespaces/${namespace}/secrets/a` } as const
 
-/** In place of a year. */
+/** Instead of a year. */
 const period = Duration.days(2)
 
-/** A day of the loop's life: a look, and no other. */
-const look = Effect.gen(function* () {
+/** Starts the controller, which runs once at its start, and stops it. */
+const runOnce = Effect.gen(function* () {
   const cluster = yield* ClusterTest
   const running = yield* cluster.run(LegacyTokenCleaner.make({ period }))
   yield* cluster.settle
@@ -69,18 +69,18 @@ describe("legacy-serviceaccount-token-cleaner", () => {
   it.effect("marks tokens that were unused for the period, and deletes them after another", () =>
     Effect.gen(function* () {
       const { cluster } = yield* prepared(["a"])
-      yield* look
+      yield* runOnce
       yield* cluster.advance("2 days")
-      yield* look
+      yield* runOnce
       assert.deepStrictEqual(yield* secrets, { a: "" })
       yield* cluster.advance("1 day")
-      yield* look
+      yield* runOnce
       assert.deepStrictEqual(yield* secrets, { a: "1970-01-04" })
       yield* cluster.advance("2 days")
-      yield* look
+      yield* runOnce
       assert.deepStrictEqual(yield* secrets, { a: "1970-01-04" })
       yield* cluster.advance("1 day")
-      yield* look
+      yield* runOnce
       assert.deepStrictEqual(yield* secrets, {})
     }).pipe(Effect.scoped, Effect.provide(where))
   )
@@ -108,11 +108,11 @@ describe("legacy-serviceaccount-token-cleaner", () => {
       })
       yield* cluster.advance("5 days")
       yield* label("used", { [lastUsed]: "1970-01-05" })
-      yield* look
+      yield* runOnce
       assert.deepStrictEqual(yield* secrets, { used: "", mounted: "", "by-hand": "", idle: "1970-01-06" })
       yield* client.delete(Pod, { namespace, name: "p" }, { gracePeriodSeconds: 0 })
       yield* cluster.advance("1 day")
-      yield* look
+      yield* runOnce
       assert.strictEqual((yield* secrets)["mounted"], "1970-01-07")
     }).pipe(Effect.scoped, Effect.provide(where))
   )
@@ -121,14 +121,14 @@ describe("legacy-serviceaccount-token-cleaner", () => {
     Effect.gen(function* () {
       const { cluster } = yield* prepared(["a"])
       yield* cluster.advance("5 days")
-      yield* look
+      yield* runOnce
       assert.deepStrictEqual(yield* secrets, { a: "1970-01-06" })
       yield* label("a", { [invalidSince]: null, [lastUsed]: "1970-01-06" })
       yield* cluster.advance("2 days")
-      yield* look
+      yield* runOnce
       assert.deepStrictEqual(yield* secrets, { a: "" })
       yield* cluster.advance("1 day")
-      yield* look
+      yield* runOnce
       assert.deepStrictEqual(yield* secrets, { a: "1970-01-09" })
     }).pipe(Effect.scoped, Effect.provide(where))
   )
@@ -137,33 +137,33 @@ describe("legacy-serviceaccount-token-cleaner", () => {
     Effect.gen(function* () {
       const { client, cluster } = yield* prepared(["a"], "1970-01-04")
       yield* cluster.advance("5 days")
-      yield* look
+      yield* runOnce
       assert.deepStrictEqual(yield* secrets, { a: "" })
       yield* client.delete(ConfigMap, {
         namespace: "kube-system",
         name: "kube-apiserver-legacy-service-account-token-tracking"
       })
       yield* cluster.advance("5 days")
-      yield* look
+      yield* runOnce
       assert.deepStrictEqual(yield* secrets, { a: "" })
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("continues after a rejected write, and repeats it in the next run", () =>
+  it.effect("continues after a rejected write, and repeats the write in the next run", () =>
     Effect.gen(function* () {
       const { cluster } = yield* prepared(["a", "b"])
       const { setFaults } = yield* ApiServer
       yield* cluster.advance("5 days")
       yield* setFaults([{ match: toA, fault: { _tag: "Status", code: 403 } }])
-      yield* look
+      yield* runOnce
       assert.deepStrictEqual(yield* secrets, { a: "", b: "1970-01-06" })
       yield* setFaults([])
-      yield* look
+      yield* runOnce
       assert.deepStrictEqual(yield* secrets, { a: "1970-01-06", b: "1970-01-06" })
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("a token that is used during the run stays", () =>
+  it.effect("keeps a token that is used during the run", () =>
     Effect.gen(function* () {
       const { cluster } = yield* prepared(["a"])
       yield* cluster.advance("5 days")
@@ -176,15 +176,15 @@ describe("legacy-serviceaccount-token-cleaner", () => {
     }).pipe(Effect.scoped, Effect.provide(where))
   )
 
-  it.effect("reaches the same result after a lost answer or a crash", () =>
+  it.effect("reaches the same result after a lost response or a crash", () =>
     Effect.gen(function* () {
       const { cluster } = yield* prepared(["a", "b", "c"])
       yield* cluster.advance("5 days")
       yield* (yield* ApiServer).setFaults([
         { match: { verb: "patch", resource: "secrets" }, fault: { _tag: "DropAnswer" }, times: 2 }
       ])
-      yield* look
-      yield* look
+      yield* runOnce
+      yield* runOnce
       assert.deepStrictEqual(yield* secrets, { a: "1970-01-06", b: "1970-01-06", c: "1970-01-06" })
     }).pipe(Effect.scoped, Effect.provide(where))
   )
@@ -193,14 +193,14 @@ describe("legacy-serviceaccount-token-cleaner", () => {
     Effect.gen(function* () {
       const { cluster } = yield* prepared(["a", "by-hand"])
       yield* cluster.advance("5 days")
-      yield* look
+      yield* runOnce
       yield* cluster.advance("5 days")
-      yield* look
+      yield* runOnce
       assert.deepStrictEqual(yield* secrets, { "by-hand": "" })
       const { revision } = yield* ApiServer
       const before = yield* revision
       yield* cluster.advance("5 days")
-      yield* look
+      yield* runOnce
       assert.strictEqual(yield* revision, before)
       const counted = (yield* Metric.snapshot).flatMap(({ attributes, id }) =>
         id === "legacy_service_account_token_cleaner_tokens_total" ? [attributes?.["action"]] : []

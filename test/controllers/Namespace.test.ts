@@ -21,8 +21,8 @@ const app = "app"
 
 const container = { name: "main", image: "example.test/main:1" }
 
-/** One of each of a few kinds, in two namespaces: what happens in one must not happen in the other. */
-const world = ["app", "other"]
+/** An object of each of some kinds in two namespaces; only one of them is deleted. */
+const namespaces = ["app", "other"]
   .map(
     (namespace) => `
 apiVersion: v1
@@ -69,9 +69,25 @@ const crowded = (pods: number) => [
   }))
 ]
 
+const twoNamespaces = ClusterTest.layer({ objects: namespaces })
+
+const crowdedNamespace = ClusterTest.layer({ objects: crowded(2200) })
+
+const withNodes = ClusterTest.layer({ nodes: 2, objects: namespaces })
+
+/** Runs the controller, then stops the node of a pod, which therefore can be deleted but not removed. */
+const startWithStuckPod = Effect.gen(function* () {
+  const cluster = yield* ClusterTest
+  const nodes = yield* Nodes.Nodes
+  yield* cluster.run(Namespaces.make())
+  yield* cluster.advance("10 seconds")
+  yield* nodes.stop("worker-1")
+  return { restoreNode: nodes.start("worker-1") }
+})
+
 const kinds: ReadonlyArray<Resource.Any> = [ConfigMap, Secret, Service, Deployment, Pod]
 
-/** Plurals of what there is in a namespace. */
+/** The plurals of the kinds with objects in the namespace. */
 const content = (namespace: string) =>
   Effect.flatMap(ClusterTest, (cluster) =>
     Effect.map(
@@ -90,14 +106,14 @@ const remove = (name = app) => Effect.flatMap(KubeClient, (client) => client.del
 
 const get = (name = app) => Effect.flatMap(KubeClient, (client) => client.get(Namespace, { name }))
 
-/** Whether there is such a namespace. */
+/** Whether the namespace exists. */
 const isThere = (name = app) =>
   Effect.flatMap(ClusterTest, (cluster) =>
     Effect.map(cluster.snapshot(Namespace), (all) => all.some(({ metadata }) => metadata.name === name))
   )
 
-/** `type status reason: message`, without those that are well. */
-const complaints = Effect.map(get(), ({ status }) =>
+/** `type reason: message` of the conditions that are True. */
+const trueConditions = Effect.map(get(), ({ status }) =>
   (status?.conditions ?? [])
     .filter((one) => one.status === "True")
     .map(({ message, reason, type }) => `${type} ${reason}: ${message}`)
@@ -106,13 +122,13 @@ const complaints = Effect.map(get(), ({ status }) =>
 const podsLeft = (count: number) =>
   `NamespaceContentRemaining SomeResourcesRemain: Some resources are remaining: pods. has ${count} resource instances`
 
-const hold = (...finalizers: ReadonlyArray<string>) =>
+const setFinalizers = (...finalizers: ReadonlyArray<string>) =>
   Effect.flatMap(KubeClient, (client) =>
     client.patch(ConfigMap, { namespace: app, name: "settings" }, Patch.merge({ metadata: { finalizers } }))
   )
 
-/** Counts requests and lets them pass. */
-const counting = (requests: Array<string>): Faults.Rule => ({
+/** Records requests without a fault. */
+const recordRequests = (requests: Array<string>): Faults.Rule => ({
   match: ({ context, path }) => {
     requests.push(`${context.verb} ${path}`)
     return false
@@ -133,7 +149,7 @@ describe("namespace", () => {
       yield* cluster.advance("1 millis")
       assert.deepStrictEqual([yield* content(app), yield* isThere()], [[], false])
       assert.deepStrictEqual([yield* content("other"), yield* isThere("other")], [everything, true])
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+    }).pipe(Effect.scoped, Effect.provide(twoNamespaces))
   )
 
   it.effect("finds namespaces that were terminating before it started", () =>
@@ -143,16 +159,13 @@ describe("namespace", () => {
       yield* cluster.run(Namespaces.make())
       yield* cluster.advance("5 seconds")
       assert.isFalse(yield* isThere())
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+    }).pipe(Effect.scoped, Effect.provide(twoNamespaces))
   )
 
   it.effect("deletes pods before anything else, and reports how many are left", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
-      const nodes = yield* Nodes.Nodes
-      yield* cluster.run(Namespaces.make())
-      yield* cluster.advance("10 seconds")
-      yield* nodes.stop("worker-1")
+      const { restoreNode } = yield* startWithStuckPod
       yield* remove()
       yield* cluster.advance("5 seconds")
       const [pod] = yield* cluster.snapshot(Pod)
@@ -168,15 +181,15 @@ describe("namespace", () => {
           "False ContentHasNoFinalizers"
         ]
       )
-      assert.deepStrictEqual(yield* complaints, [podsLeft(1)])
-      yield* nodes.start("worker-1")
-      // The next look is half of the grace period and a second after the last.
+      assert.deepStrictEqual(yield* trueConditions, [podsLeft(1)])
+      yield* restoreNode
+      // The next sync is half of the grace period and a second later.
       yield* cluster.eventually(
-        Effect.filterOrFail(isThere(), (there) => !there),
+        Effect.filterOrFail(isThere(), (exists) => !exists),
         { within: "21 seconds" }
       )
       assert.deepStrictEqual(yield* content(app), [])
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2, objects: world })))
+    }).pipe(Effect.scoped, Effect.provide(withNodes))
   )
 
   it.effect(
@@ -184,46 +197,43 @@ describe("namespace", () => {
     () =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
-        const nodes = yield* Nodes.Nodes
-        yield* cluster.run(Namespaces.make())
-        yield* cluster.advance("10 seconds")
-        yield* nodes.stop("worker-1")
+        const { restoreNode } = yield* startWithStuckPod
         const requests: Array<string> = []
-        const looks = Effect.sync(() => requests.splice(0).filter((one) => one === "get /api/v1/namespaces/app").length)
-        yield* (yield* ApiServer).setFaults([counting(requests)])
+        const syncs = Effect.sync(() => requests.splice(0).filter((one) => one === "get /api/v1/namespaces/app").length)
+        yield* (yield* ApiServer).setFaults([recordRequests(requests)])
         yield* remove()
-        // At 5 s; the conditions it writes then bring another look at 10 s.
+        // The first sync is at 5 s; the conditions that it writes cause another at 10 s.
         yield* cluster.advance("10 seconds")
-        assert.strictEqual(yield* looks, 2)
-        // A key waits once, for the earliest of its times: the first look's 5 + 16 s went with the second look. Next: 10 + 30/2 + 1.
+        assert.strictEqual(yield* syncs, 2)
+        // The second sync replaces the retry of the first, which was due at 5 + 16 s. The next is due at 10 + 30/2 + 1 s.
         yield* cluster.advance("15999 millis")
-        assert.strictEqual(yield* looks, 0)
+        assert.strictEqual(yield* syncs, 0)
         yield* cluster.advance("1 millis")
-        assert.strictEqual(yield* looks, 1)
-        assert.deepStrictEqual(yield* complaints, [podsLeft(1)])
+        assert.strictEqual(yield* syncs, 1)
+        assert.deepStrictEqual(yield* trueConditions, [podsLeft(1)])
         yield* cluster.advance("25 seconds")
-        assert.deepStrictEqual(yield* complaints, [
+        assert.deepStrictEqual(yield* trueConditions, [
           "NamespaceDeletionContentFailure ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: app for gvr: /v1, Resource=pods",
           podsLeft(1)
         ])
         assert.deepStrictEqual(yield* content(app), everything)
-        yield* nodes.start("worker-1")
+        yield* restoreNode
         yield* cluster.eventually(
-          Effect.filterOrFail(isThere(), (there) => !there),
+          Effect.filterOrFail(isThere(), (exists) => !exists),
           { within: "65 seconds" }
         )
-      }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2, objects: world })))
+      }).pipe(Effect.scoped, Effect.provide(withNodes))
   )
 
-  it.effect("reports remaining finalizers, retries after eight seconds, and ends when they are gone", () =>
+  it.effect("reports remaining finalizers, retries after eight seconds, and completes when they are removed", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(Namespaces.make())
-      yield* hold("example.test/b", "example.test/a")
+      yield* setFinalizers("example.test/b", "example.test/a")
       yield* remove()
       yield* cluster.advance("5 seconds")
       assert.deepStrictEqual(yield* content(app), ["configmaps"])
-      assert.deepStrictEqual(yield* complaints, [
+      assert.deepStrictEqual(yield* trueConditions, [
         "NamespaceContentRemaining SomeResourcesRemain: Some resources are remaining: configmaps. has 1 resource instances",
         "NamespaceFinalizersRemaining SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.test/a in 1 resource instances, example.test/b in 1 resource instances"
       ])
@@ -231,10 +241,10 @@ describe("namespace", () => {
       const before = yield* (yield* ApiServer).revision
       yield* cluster.advance("10 minutes")
       assert.strictEqual(yield* (yield* ApiServer).revision, before, "written although nothing changed")
-      yield* hold()
+      yield* setFinalizers()
       yield* cluster.advance("8 seconds")
       assert.isFalse(yield* isThere())
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+    }).pipe(Effect.scoped, Effect.provide(twoNamespaces))
   )
 
   it.effect("keeps the finalizers of others on the namespace, in its spec and in its metadata", () =>
@@ -257,7 +267,7 @@ describe("namespace", () => {
       assert.isTrue(yield* isThere())
       yield* client.patch(Namespace, { name: app }, Patch.merge({ metadata: { finalizers: null } }))
       assert.isFalse(yield* isThere())
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+    }).pipe(Effect.scoped, Effect.provide(twoNamespaces))
   )
 
   it.effect("deletes a large namespace page by page, and reports every ten seconds what is left", () =>
@@ -266,27 +276,27 @@ describe("namespace", () => {
       const server = yield* ApiServer
       const requests: Array<string> = []
       yield* server.setFaults([
-        counting(requests),
+        recordRequests(requests),
         { match: Faults.on({ verb: "deletecollection", resource: "pods" }), fault: { _tag: "Delay", millis: 6000 } }
       ])
       yield* cluster.run(Namespaces.make())
       yield* remove()
-      const at = (seconds: number) => Effect.andThen(cluster.advance(`${seconds} seconds`), complaints)
+      const at = (seconds: number) => Effect.andThen(cluster.advance(`${seconds} seconds`), trueConditions)
       assert.deepStrictEqual(yield* at(5 + 6), [podsLeft(1700)])
       assert.deepStrictEqual(yield* at(6), [podsLeft(1700)])
       assert.deepStrictEqual(yield* at(6), [podsLeft(700)])
       yield* cluster.advance("12 seconds")
       assert.isFalse(yield* isThere())
       assert.strictEqual(requests.filter((one) => one === "deletecollection /api/v1/namespaces/app/pods").length, 5)
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: crowded(2200) })))
+    }).pipe(Effect.scoped, Effect.provide(crowdedNamespace))
   )
 
-  it.effect("has no time limit for a pass, whatever limit other syncs have", () =>
+  it.effect("has no time limit for a pass, even if other controllers have one", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const requests: Array<string> = []
       yield* (yield* ApiServer).setFaults([
-        counting(requests),
+        recordRequests(requests),
         { match: Faults.on({ verb: "deletecollection", resource: "pods" }), fault: { _tag: "Delay", millis: 60_000 } }
       ])
       const all = registry({ podCount: { schedule: Schedule.spaced("1 hour"), nodeSelector: [] } })
@@ -301,10 +311,10 @@ describe("namespace", () => {
       const isGone = !(yield* isThere())
       yield* cluster.advance("30 minutes")
       assert.deepStrictEqual([pages, isGone], [5, true])
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: crowded(2200) })))
+    }).pipe(Effect.scoped, Effect.provide(crowdedNamespace))
   )
 
-  it.effect("deletes objects one by one where the server cannot delete a collection", () =>
+  it.effect("deletes objects one by one if the server cannot delete a collection", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* (yield* ApiServer).setFaults([
@@ -315,7 +325,7 @@ describe("namespace", () => {
       yield* cluster.advance("5 seconds")
       assert.deepStrictEqual([yield* content(app), yield* isThere()], [[], false])
       assert.deepStrictEqual(yield* content("other"), everything)
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+    }).pipe(Effect.scoped, Effect.provide(twoNamespaces))
   )
 
   it.effect("deletes what it can, reports failures, and retries within a minute", () =>
@@ -332,13 +342,13 @@ describe("namespace", () => {
       yield* remove()
       yield* cluster.advance("5 minutes")
       assert.deepStrictEqual(yield* content(app), ["secrets"])
-      assert.deepStrictEqual(yield* complaints, [
+      assert.deepStrictEqual(yield* trueConditions, [
         "NamespaceDeletionContentFailure ContentDeletionFailed: Failed to delete all resource types, 1 remaining: secrets are sealed"
       ])
       yield* server.setFaults([])
       yield* cluster.advance("1 minute")
       assert.isFalse(yield* isThere())
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+    }).pipe(Effect.scoped, Effect.provide(twoNamespaces))
   )
 
   it.effect("deletes nothing else while pods cannot be listed", () =>
@@ -354,7 +364,7 @@ describe("namespace", () => {
       yield* remove()
       yield* cluster.advance("5 minutes")
       assert.deepStrictEqual(yield* content(app), everything)
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+    }).pipe(Effect.scoped, Effect.provide(twoNamespaces))
   )
 
   it.effect("deletes what it can when discovery fails for some groups, and keeps the finalizer", () =>
@@ -383,13 +393,13 @@ describe("namespace", () => {
       yield* remove()
       yield* cluster.advance("5 seconds")
       assert.deepStrictEqual([yield* content(app), yield* isThere()], [[], true])
-      assert.deepStrictEqual(yield* complaints, [
+      assert.deepStrictEqual(yield* trueConditions, [
         "NamespaceDeletionDiscoveryFailure DiscoveryFailed: Discovery failed for some groups, 2 failing: unable to retrieve the complete list of server APIs: custom.test/v1: no, metrics.k8s.io/v1beta1: the server is currently unable to handle the request"
       ])
       failed = []
       yield* cluster.advance("1 minute")
       assert.isFalse(yield* isThere())
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+    }).pipe(Effect.scoped, Effect.provide(twoNamespaces))
   )
 
   it.effect("deletes nothing while discovery fails", () =>
@@ -406,11 +416,11 @@ describe("namespace", () => {
       yield* remove()
       yield* cluster.advance("1 minute")
       assert.deepStrictEqual(yield* content(app), everything)
-      assert.deepStrictEqual(yield* complaints, ["NamespaceDeletionDiscoveryFailure DiscoveryFailed: not for you"])
+      assert.deepStrictEqual(yield* trueConditions, ["NamespaceDeletionDiscoveryFailure DiscoveryFailed: not for you"])
       yield* server.setFaults([])
       yield* cluster.advance("1 minute")
       assert.isFalse(yield* isThere())
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+    }).pipe(Effect.scoped, Effect.provide(twoNamespaces))
   )
 
   it.effect("succeeds despite conflicts with other writers and server errors", () =>
@@ -439,45 +449,45 @@ describe("namespace", () => {
       yield* remove()
       yield* cluster.advance("2 minutes")
       assert.deepStrictEqual([yield* content(app), yield* isThere()], [[], false])
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+    }).pipe(Effect.scoped, Effect.provide(twoNamespaces))
   )
 
-  it.effect("sets the phase Terminating where the server has not", () =>
+  it.effect("sets the phase Terminating if the server has not set it", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
-      yield* hold("example.test/a")
+      yield* setFinalizers("example.test/a")
       yield* remove()
-      const going = yield* get()
-      const told = yield* client.update(
+      const deleted = yield* get()
+      const updated = yield* client.update(
         Namespace,
-        { ...going, status: { ...going.status, phase: "Active" } },
+        { ...deleted, status: { ...deleted.status, phase: "Active" } },
         { subresource: "status" }
       )
-      assert.strictEqual(told.status?.phase, "Active")
+      assert.strictEqual(updated.status?.phase, "Active")
       yield* (yield* ApiServer).setFaults([
         { match: Faults.on({ verb: "update", resource: "namespaces/status" }), fault: { _tag: "Conflict" }, times: 3 }
       ])
       yield* cluster.run(Namespaces.make())
       yield* cluster.advance("5 seconds")
       assert.strictEqual((yield* get()).status?.phase, "Terminating")
-      assert.strictEqual((yield* complaints).length, 2)
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+      assert.strictEqual((yield* trueConditions).length, 2)
+    }).pipe(Effect.scoped, Effect.provide(twoNamespaces))
   )
 
   it.effect("continues where an earlier run was interrupted", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const first = yield* cluster.run(Namespaces.make())
-      yield* hold("example.test/a")
+      yield* setFinalizers("example.test/a")
       yield* remove()
       yield* cluster.advance("5 seconds")
       yield* first.stop()
-      yield* hold()
+      yield* setFinalizers()
       yield* cluster.run(Namespaces.make())
       yield* cluster.advance("5 seconds")
       assert.isFalse(yield* isThere())
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+    }).pipe(Effect.scoped, Effect.provide(twoNamespaces))
   )
 
   it.effect("resyncs terminating namespaces every five minutes, and sends no other requests", () =>
@@ -494,18 +504,18 @@ describe("namespace", () => {
       yield* remove()
       yield* cluster.advance("1 minute")
       const requests: Array<string> = []
-      yield* (yield* ApiServer).setFaults([counting(requests)])
+      yield* (yield* ApiServer).setFaults([recordRequests(requests)])
       const before = yield* (yield* ApiServer).revision
       yield* cluster.advance("4 minutes")
-      const asked = () => requests.filter((one) => !one.startsWith("watch"))
-      assert.deepStrictEqual(asked(), [])
+      const nonWatches = () => requests.filter((one) => !one.startsWith("watch"))
+      assert.deepStrictEqual(nonWatches(), [])
       yield* cluster.advance("5 seconds")
-      assert.strictEqual(asked()[0], "get /api/v1/namespaces/app")
+      assert.strictEqual(nonWatches()[0], "get /api/v1/namespaces/app")
       assert.strictEqual(yield* (yield* ApiServer).revision, before)
-      const count = asked().length
+      const count = nonWatches().length
       yield* cluster.advance("5 minutes")
-      assert.strictEqual(asked().length, 2 * count)
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+      assert.strictEqual(nonWatches().length, 2 * count)
+    }).pipe(Effect.scoped, Effect.provide(twoNamespaces))
   )
 
   it.effect("deletes many namespaces independently", () =>

@@ -18,8 +18,8 @@ const run = Effect.flatMap(ClusterTest, (cluster) => cluster.run(NodeLifecycle.m
 
 const advance = (time: `${number} seconds`) => Effect.flatMap(ClusterTest, (cluster) => cluster.advance(time))
 
-/** So many seconds, in which the nodes renew their leases every five. */
-const living = (names: ReadonlyArray<string>, seconds: number) =>
+/** Lets this many seconds pass; the nodes renew their leases every five seconds. */
+const renewing = (names: ReadonlyArray<string>, seconds: number) =>
   Effect.gen(function* () {
     for (let left = seconds; left > 0; left -= 5) {
       for (const name of names) yield* Harness.renew(name, `2001-01-01T00:${pad(left / 60)}:${pad(left % 60)}.000000Z`)
@@ -29,7 +29,7 @@ const living = (names: ReadonlyArray<string>, seconds: number) =>
 
 const pad = (number: number): string => String(Math.floor(number)).padStart(2, "0")
 
-const calm = Effect.provide(ClusterTest.layer())
+const onCluster = Effect.provide(ClusterTest.layer())
 
 describe("a node that", () => {
   it.effect("has never reported is Unknown after one minute, not before", () =>
@@ -50,11 +50,11 @@ describe("a node that", () => {
           lastTransitionTime: "1970-01-01T00:01:05Z"
         })
       }
-      // It was never ready, so there is nothing that it is not any more.
+      // It was never ready, so there is no event NodeNotReady.
       assert.deepStrictEqual(yield* Harness.recordedEvents("node-controller"), [
         "Normal RegisteredNode Node mute event: Registered Node mute in Controller"
       ])
-    }).pipe(Effect.scoped, calm)
+    }).pipe(Effect.scoped, onCluster)
   )
 
   it.effect("stops reporting is Unknown after fifty seconds, with one event and one write", () =>
@@ -63,9 +63,9 @@ describe("a node that", () => {
       yield* Harness.runningPod("on-it", "a")
       yield* Harness.runningPod("elsewhere", "well")
       yield* run
-      yield* living(["well"], 50)
+      yield* renewing(["well"], 50)
       assert.strictEqual((yield* Harness.conditionsOf("a"))["Ready"]?.status, "True")
-      yield* living(["well"], 10)
+      yield* renewing(["well"], 10)
       assert.deepInclude((yield* Harness.conditionsOf("a"))["Ready"], {
         status: "Unknown",
         reason: "NodeStatusUnknown",
@@ -87,13 +87,13 @@ describe("a node that", () => {
         "Normal RegisteredNode Node a event: Registered Node a in Controller"
       ])
       const { resourceVersion } = (yield* Harness.getNode("a")).metadata
-      yield* living(["well"], 120)
+      yield* renewing(["well"], 120)
       assert.strictEqual((yield* Harness.getNode("a")).metadata.resourceVersion, resourceVersion)
       assert.lengthOf(yield* Harness.recordedEvents("node-controller", "a"), 2)
-    }).pipe(Effect.scoped, calm)
+    }).pipe(Effect.scoped, onCluster)
   )
 
-  it.effect("renews its lease or posts its status stays ready, whatever its clock says", () =>
+  it.effect("renews its lease or posts its status stays ready, whatever the time of its clock", () =>
     Effect.gen(function* () {
       yield* Harness.readyNodes(["leased", "reporting", "silent"])
       yield* run
@@ -109,7 +109,7 @@ describe("a node that", () => {
       ] as const) {
         assert.strictEqual((yield* Harness.conditionsOf(name))["Ready"]?.status, status, name)
       }
-    }).pipe(Effect.scoped, calm)
+    }).pipe(Effect.scoped, onCluster)
   )
 
   it.effect("is added or removed gets an event, and so does another node of its name", () =>
@@ -129,7 +129,7 @@ describe("a node that", () => {
         "Normal RemovingNode Node a event: Removing Node a from Controller",
         "Normal RemovingNode Node a event: Removing Node a from Controller"
       ])
-    }).pipe(Effect.scoped, calm)
+    }).pipe(Effect.scoped, onCluster)
   )
 
   it.effect("reports pressure gets a NoSchedule taint at once, and loses it when the pressure ends", () =>
@@ -160,7 +160,7 @@ describe("a node that", () => {
       yield* Harness.patchNode("a", { spec: { unschedulable: null } })
       yield* advance("1 seconds")
       assert.deepStrictEqual(yield* Harness.taintsOf("a"), [])
-    }).pipe(Effect.scoped, calm)
+    }).pipe(Effect.scoped, onCluster)
   )
 
   it.effect("is not ready and then stops reporting changes its taint at once, and has none when it is ready", () =>
@@ -168,21 +168,21 @@ describe("a node that", () => {
       yield* Harness.readyNodes(["a", "b", "well"])
       yield* run
       yield* Harness.report("a", "False")
-      yield* living(["well", "b"], 10)
+      yield* renewing(["well", "b"], 10)
       assert.deepStrictEqual(yield* Harness.taintsOf("a"), ["not-ready:NoExecute", "not-ready:NoSchedule"])
-      yield* living(["well", "b"], 55)
+      yield* renewing(["well", "b"], 55)
       assert.deepStrictEqual(yield* Harness.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
       yield* Harness.report("a", "True", "2000-01-01T00:10:00Z")
-      yield* living(["well", "b"], 10)
+      yield* renewing(["well", "b"], 10)
       assert.deepStrictEqual(yield* Harness.taintsOf("a"), [])
-    }).pipe(Effect.scoped, calm)
+    }).pipe(Effect.scoped, onCluster)
   )
 
-  it.effect("is down gets its new pods marked as not ready too", () =>
+  it.effect("is not ready gets its new pods marked as not ready too", () =>
     Effect.gen(function* () {
       yield* Harness.readyNodes(["a", "well"])
       yield* run
-      yield* living(["well"], 60)
+      yield* renewing(["well"], 60)
       yield* Harness.runningPod("late", "")
       yield* Harness.bind("late", "a")
       yield* advance("1 seconds")
@@ -193,7 +193,7 @@ describe("a node that", () => {
       assert.deepStrictEqual(yield* Harness.recordedEvents("node-controller", "late"), [
         "Warning NodeNotReady Node is not ready"
       ])
-    }).pipe(Effect.scoped, calm)
+    }).pipe(Effect.scoped, onCluster)
   )
 })
 
@@ -208,14 +208,14 @@ describe("a zone", () => {
       yield* inZone("z", 6)
       yield* run
       const alive = names("z", 6).slice(2)
-      yield* living(alive, 60)
+      yield* renewing(alive, 60)
       assert.lengthOf(yield* Harness.withNoExecuteTaint(names("z", 6)), 1)
-      yield* living(alive, 10)
+      yield* renewing(alive, 10)
       assert.deepStrictEqual(yield* Harness.withNoExecuteTaint(names("z", 6)), ["z-0", "z-1"])
       const { spec } = yield* Harness.getNode("z-0")
       const taint = spec?.taints?.find(({ effect }) => effect === "NoExecute")
       assert.strictEqual(taint?.timeAdded, "1970-01-01T00:00:55Z")
-    }).pipe(Effect.scoped, calm)
+    }).pipe(Effect.scoped, onCluster)
   )
 
   it.effect("that is small and partially disrupted evicts nothing; another zone continues", () =>
@@ -223,10 +223,10 @@ describe("a zone", () => {
       yield* inZone("ill", 5)
       yield* inZone("fine", 5)
       yield* run
-      yield* living([...names("ill", 5).slice(3), ...names("fine", 5).slice(1)], 120)
+      yield* renewing([...names("ill", 5).slice(3), ...names("fine", 5).slice(1)], 120)
       assert.deepStrictEqual(yield* Harness.withNoExecuteTaint(names("ill", 5)), [])
       assert.deepStrictEqual(yield* Harness.withNoExecuteTaint(names("fine", 5)), ["fine-0"])
-    }).pipe(Effect.scoped, calm)
+    }).pipe(Effect.scoped, onCluster)
   )
 
   it.effect("that is fully disrupted evicts at the normal rate while another zone is healthy", () =>
@@ -234,12 +234,12 @@ describe("a zone", () => {
       yield* inZone("down", 2)
       yield* inZone("fine", 1)
       yield* run
-      yield* living(["fine-0"], 80)
+      yield* renewing(["fine-0"], 80)
       assert.deepStrictEqual(yield* Harness.withNoExecuteTaint(names("down", 2)), ["down-0", "down-1"])
-      // Now no node is ready any more: the taints are removed.
+      // Now no node is ready: the taints are removed.
       yield* advance("60 seconds")
       assert.deepStrictEqual(yield* Harness.withNoExecuteTaint([...names("down", 2), "fine-0"]), [])
-    }).pipe(Effect.scoped, calm)
+    }).pipe(Effect.scoped, onCluster)
   )
 
   it.effect("ignores nodes with the label exclude-disruption", () =>
@@ -247,14 +247,14 @@ describe("a zone", () => {
       yield* Harness.readyNodes(["a"])
       yield* Harness.readyNodes(["extra"], { "node.kubernetes.io/exclude-disruption": "" })
       yield* run
-      yield* living(["extra"], 90)
-      // The only one that counts is down, so all that count are.
+      yield* renewing(["extra"], 90)
+      // The only node that counts is not ready, so the zone is fully disrupted.
       assert.deepStrictEqual(yield* Harness.withNoExecuteTaint(["a", "extra"]), [])
-    }).pipe(Effect.scoped, calm)
+    }).pipe(Effect.scoped, onCluster)
   )
 })
 
-/** The values of the metrics of nodes, by name and zone; of histograms how often and how much. */
+/** The node metrics by name and zone; count and sum of histograms. */
 const measured = Effect.map(Metric.snapshot, (all) =>
   Object.fromEntries(
     all.flatMap(({ attributes, id, state }) => {
@@ -277,12 +277,12 @@ const measured = Effect.map(Metric.snapshot, (all) =>
 )
 
 describe("the metrics of nodes", () => {
-  it.effect("have the state of each zone, by region and zone, and that of a healthy one when it is gone", () =>
+  it.effect("have the state of each zone, by region and zone; a deleted zone is healthy", () =>
     Effect.gen(function* () {
       const zone = { "topology.kubernetes.io/region": "eu", "topology.kubernetes.io/zone": "a" }
       yield* Harness.readyNodes(["one", "two", "three", "four"], zone)
       yield* run
-      yield* living(["one", "two", "three"], 60)
+      yield* renewing(["one", "two", "three"], 60)
       assert.deepInclude(yield* measured, {
         "zone_size eu:\0:a": 4,
         "unhealthy_nodes_in_zone eu:\0:a": 1,
@@ -297,18 +297,18 @@ describe("the metrics of nodes", () => {
         "unhealthy_nodes_in_zone eu:\0:a": 0,
         "zone_health eu:\0:a": 100
       })
-    }).pipe(Effect.scoped, calm, Effect.provideService(Metric.MetricRegistry, new Map()))
+    }).pipe(Effect.scoped, onCluster, Effect.provideService(Metric.MetricRegistry, new Map()))
   )
 
   it.effect("measure the check of a node and of all nodes", () =>
     Effect.gen(function* () {
       yield* Harness.readyNodes(["mute", "well"])
       yield* run
-      yield* living(["well"], 50)
+      yield* renewing(["well"], 50)
       const { update_all_nodes_health_duration_seconds: before } = yield* measured
       assert.deepStrictEqual(before, [11, 0])
       assert.deepInclude(yield* measured, { update_node_health_duration_seconds: [22, 0] })
-      // The status of the one that is silent takes two seconds to write.
+      // The status update of the node that does not report takes two seconds.
       yield* (yield* ApiServer).setFaults([
         {
           match: Faults.on({ verb: "update", path: "/api/v1/nodes/mute" }),
@@ -320,17 +320,17 @@ describe("the metrics of nodes", () => {
       const after = yield* measured
       assert.deepStrictEqual(after["update_all_nodes_health_duration_seconds"], [12, 2])
       assert.deepStrictEqual(after["update_node_health_duration_seconds"], [24, 2])
-    }).pipe(Effect.scoped, calm, Effect.provideService(Metric.MetricRegistry, new Map()))
+    }).pipe(Effect.scoped, onCluster, Effect.provideService(Metric.MetricRegistry, new Map()))
   )
 })
 
-describe("bad luck", () => {
+describe("nodelifecycle under fault injection", () => {
   for (const [what, fault] of [
     ["conflicts", { _tag: "Conflict" }],
     ["errors", { _tag: "Status", code: 500 }],
-    ["lost answers", { _tag: "DropAnswer" }]
+    ["lost responses", { _tag: "DropAnswer" }]
   ] as const) {
-    it.effect(`${what}: the node is unknown and tainted all the same`, () =>
+    it.effect(`marks a node as Unknown and taints it despite ${what}`, () =>
       Effect.gen(function* () {
         yield* Harness.readyNodes(["a", "well"])
         yield* Harness.runningPod("on-it", "a")
@@ -342,14 +342,14 @@ describe("bad luck", () => {
             times: 4
           }))
         )
-        yield* living(["well"], 90)
+        yield* renewing(["well"], 90)
         assert.deepStrictEqual(yield* Harness.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
         assert.strictEqual((yield* Harness.getPod("on-it")).status?.conditions?.[0]?.status, "False")
-      }).pipe(Effect.scoped, calm)
+      }).pipe(Effect.scoped, onCluster)
     )
   }
 
-  it.effect("a loop that stops between two writes: the next one marks the pods", () =>
+  it.effect("marks the pods of a node whose status a stopped controller has written", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* Harness.readyNodes(["a", "well"])
@@ -358,14 +358,14 @@ describe("bad luck", () => {
       yield* (yield* ApiServer).setFaults([
         { match: { verb: "update", resource: "pods/status" }, fault: { _tag: "Status", code: 500 } }
       ])
-      yield* living(["well"], 60)
+      yield* renewing(["well"], 60)
       yield* first.stop()
       assert.strictEqual((yield* Harness.getPod("on-it")).status?.conditions?.[0]?.status, "True")
       yield* (yield* ApiServer).setFaults([])
       yield* cluster.run(NodeLifecycle.make())
-      yield* living(["well"], 5)
+      yield* renewing(["well"], 5)
       assert.strictEqual((yield* Harness.getPod("on-it")).status?.conditions?.[0]?.status, "False")
       assert.deepStrictEqual(yield* Harness.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
-    }).pipe(Effect.scoped, calm)
+    }).pipe(Effect.scoped, onCluster)
   )
 })

@@ -1,4 +1,4 @@
-/** Claims stay until no pod uses them: kube-controller-manager's pvc-protection, one row after the other. */
+/** Deleted claims are kept until no pod uses them. Source: pkg/controller/volume/pvcprotection. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -48,12 +48,12 @@ const remove = (name: string) => Effect.andThen(Harness.remove(PersistentVolumeC
 
 const start = Effect.flatMap(ClusterTest.ClusterTest, (cluster) => cluster.run(PvcProtection.make()))
 
-const world = <A, E>(test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>) =>
+const inCluster = <A, E>(test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>) =>
   Effect.andThen(start, test).pipe(Effect.scoped, Effect.provide(ClusterTest.ClusterTest.layer()))
 
 describe("a claim", () => {
-  it.effect("that no pod uses is gone as soon as it is deleted", () =>
-    world(
+  it.effect("that no pod uses disappears as soon as it is deleted", () =>
+    inCluster(
       Effect.gen(function* () {
         yield* Harness.apply(claim("data"), pod("other", [mounts("else")]))
         const calls = yield* Harness.recording()
@@ -68,8 +68,8 @@ describe("a claim", () => {
     )
   )
 
-  it.effect("that a pod uses stays until the pod is gone, also after it has ended", () =>
-    world(
+  it.effect("that a pod uses is kept until the pod is deleted, also after the pod has terminated", () =>
+    inCluster(
       Effect.gen(function* () {
         yield* Harness.apply(claim("data"), pod("user", [mounts("data")]))
         yield* remove("data")
@@ -84,8 +84,8 @@ describe("a claim", () => {
     )
   )
 
-  it.effect("stays until the last of its pods is gone", () =>
-    world(
+  it.effect("is kept until the last of its pods is deleted", () =>
+    inCluster(
       Effect.gen(function* () {
         yield* Harness.apply(
           claim("data"),
@@ -103,8 +103,8 @@ describe("a claim", () => {
     )
   )
 
-  it.effect("does not wait for an unscheduled pod", () =>
-    world(
+  it.effect("is not kept for an unscheduled pod", () =>
+    inCluster(
       Effect.gen(function* () {
         yield* Harness.apply(claim("data"), pod("waiting", [mounts("data")], { nodeName: undefined }))
         yield* remove("data")
@@ -114,7 +114,7 @@ describe("a claim", () => {
   )
 
   it.effect("of an ephemeral volume belongs to its pod, and to no other pod of its name", () =>
-    world(
+    inCluster(
       Effect.gen(function* () {
         yield* Harness.apply(pod("user", [ephemeral], {}, { finalizers: ["example.com/held"] }))
         const user = yield* Effect.flatMap(KubeClient, (client) => client.get(Pod, { namespace, name: "user" }))
@@ -123,7 +123,7 @@ describe("a claim", () => {
         yield* remove("user-other")
         yield* remove("user-scratch")
         assert.deepStrictEqual(yield* claims, ["user-scratch"])
-        // The kubelet is done with it: only another controller's finalizer keeps the pod.
+        // The kubelet has stopped the pod, which only another controller's finalizer keeps.
         yield* Harness.remove(Pod, "user", { gracePeriodSeconds: 0 })
         yield* Harness.settle
         assert.deepStrictEqual(yield* claims, none)
@@ -132,7 +132,7 @@ describe("a claim", () => {
   )
 
   it.effect("of an ephemeral volume's name that the pod does not own is not protected", () =>
-    world(
+    inCluster(
       Effect.gen(function* () {
         yield* Harness.apply(claim("user-scratch"), pod("user", [ephemeral]))
         yield* remove("user-scratch")
@@ -142,7 +142,7 @@ describe("a claim", () => {
   )
 
   it.effect("without the finalizer gets it; one that has it is not written", () =>
-    world(
+    inCluster(
       Effect.gen(function* () {
         yield* Harness.apply(claim("old"), claim("new", { finalizers: ["example.com/mine"] }))
         yield* Harness.patch(PersistentVolumeClaim, "old", { metadata: { finalizers: null } })
@@ -160,8 +160,8 @@ describe("a claim", () => {
     )
   )
 
-  it.effect("with finalizers of others loses only the protection finalizer", () =>
-    world(
+  it.effect("with other finalizers loses only the protection finalizer", () =>
+    inCluster(
       Effect.gen(function* () {
         yield* Harness.apply(claim("data", { finalizers: ["example.com/mine"] }))
         yield* remove("data")
@@ -196,8 +196,8 @@ describe("a claim", () => {
   } as const)) {
     for (const verb of ["update", "list"] as const) {
       if (verb === "list" && fault._tag === "Conflict") continue
-      it.effect(`goes in the end, although ${title} (${verb})`, () =>
-        world(
+      it.effect(`is finally deleted although ${title} (${verb})`, () =>
+        inCluster(
           Effect.gen(function* () {
             yield* Harness.apply(claim("data"))
             const resource = verb === "update" ? "persistentvolumeclaims" : "pods"
@@ -212,7 +212,7 @@ describe("a claim", () => {
   }
 
   it.effect("shares one pod list with other claims deleted together", () =>
-    world(
+    inCluster(
       Effect.gen(function* () {
         const names = Array.from({ length: 20 }, (_, i) => `data-${String(i).padStart(2, "0")}`)
         yield* Harness.apply(...names.map((name) => claim(name)), pod("user", [mounts("data-07")]))
@@ -231,7 +231,7 @@ describe("a claim", () => {
 
   it.effect("is counted and logged when its finalizer is removed", () => {
     const log = logged()
-    return world(
+    return inCluster(
       Effect.gen(function* () {
         yield* Harness.apply(claim("data"))
         yield* remove("data")
@@ -241,7 +241,7 @@ describe("a claim", () => {
         )
         assert.isDefined(series)
         assert.deepStrictEqual(log.lines(/no pod uses/), [
-          "persistentvolumeclaim-protection: Let a claim go that no pod uses"
+          "persistentvolumeclaim-protection: Removed the finalizer of a claim that no pod uses"
         ])
       })
     ).pipe(Effect.provide(log.logger))

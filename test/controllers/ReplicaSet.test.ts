@@ -1,4 +1,4 @@
-/** What the loop does for both kinds, seen from outside: requests, objects, events. Rows of the contract's parts A and C. */
+/** ReplicaSets and ReplicationControllers on the embedded API server: requests, objects and events. Source: pkg/controller/replicaset: replica_set_test.go. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -74,38 +74,46 @@ for (const kind of Harness.kinds) {
     )
 
     for (const crowded of [0, 1])
-      it.effect(`takes pods first from the node where a relative's pods are, too: pod ${crowded} of two`, () =>
-        Harness.withLoop(
-          kind,
-          Effect.gen(function* () {
-            const parent = { apiVersion: "example.com/v1", kind: "Rollout", name: "r", uid: "uid-r", controller: true }
-            const other = { app: "old" }
-            yield* Harness.apply(
-              Harness.owner(kind, { replicas: 2 }, { ownerReferences: [parent] }),
-              Harness.owner(
-                kind,
-                {
-                  replicas: 1,
-                  selector: kind.selector(other),
-                  template: { metadata: { labels: other }, spec: Harness.podSpec }
-                },
-                { name: "old", ownerReferences: [parent] }
+      it.effect(
+        `deletes first the pod on the node where a ReplicaSet of the same owner has pods, too: pod ${crowded} of two`,
+        () =>
+          Harness.withLoop(
+            kind,
+            Effect.gen(function* () {
+              const parent = {
+                apiVersion: "example.com/v1",
+                kind: "Rollout",
+                name: "r",
+                uid: "uid-r",
+                controller: true
+              }
+              const other = { app: "old" }
+              yield* Harness.apply(
+                Harness.owner(kind, { replicas: 2 }, { ownerReferences: [parent] }),
+                Harness.owner(
+                  kind,
+                  {
+                    replicas: 1,
+                    selector: kind.selector(other),
+                    template: { metadata: { labels: other }, spec: Harness.podSpec }
+                  },
+                  { name: "old", ownerReferences: [parent] }
+                )
               )
-            )
-            const named = (prefix: string) =>
-              Effect.map(Harness.podNames, (names) => names.filter((name) => name.startsWith(prefix)))
-            const own = yield* named("web-")
-            for (const [i, name] of own.entries()) yield* Harness.bind(name, `n${i}`)
-            for (const name of yield* named("old-")) yield* Harness.bind(name, `n${crowded}`)
-            yield* Harness.scale(kind, 1)
-            yield* Harness.settle
-            const going = (yield* Harness.pods).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
-            assert.deepStrictEqual(
-              going.map(({ metadata }) => metadata.name),
-              [own[crowded]]
-            )
-          })
-        )
+              const named = (prefix: string) =>
+                Effect.map(Harness.podNames, (names) => names.filter((name) => name.startsWith(prefix)))
+              const own = yield* named("web-")
+              for (const [i, name] of own.entries()) yield* Harness.bind(name, `n${i}`)
+              for (const name of yield* named("old-")) yield* Harness.bind(name, `n${crowded}`)
+              yield* Harness.scale(kind, 1)
+              yield* Harness.settle
+              const going = (yield* Harness.pods).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+              assert.deepStrictEqual(
+                going.map(({ metadata }) => metadata.name),
+                [own[crowded]]
+              )
+            })
+          )
       )
 
     it.effect("replaces a terminating pod at once, and counts each deletion once", () =>
@@ -128,7 +136,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("scales down pods that terminate slowly, and up again meanwhile", () =>
+    it.effect("scales up again while deleted pods are still terminating", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {
@@ -315,12 +323,12 @@ for (const kind of Harness.kinds) {
           const cost = { metadata: { annotations: { "controller.kubernetes.io/pod-deletion-cost": "-1" } } }
           yield* (yield* KubeClient).patch(Pod, { namespace: "default", name: old }, Patch.merge(cost))
           yield* Harness.settle
-          // One is not ready and goes first; it is not observed. Then the old one: 150 s to 50 s.
+          // The pod that is not ready is deleted first and not observed. Then the old one: 150 s to 50 s.
           yield* Harness.scale(kind, 2)
           yield* Harness.settle
           assert.notInclude(yield* Harness.podNames, old)
           assert.deepStrictEqual(yield* ratios, [1, 3])
-          // All of them go: nothing was chosen.
+          // All pods are deleted, so none was chosen.
           yield* Harness.scale(kind, 0)
           yield* Harness.settle
           assert.deepStrictEqual(yield* ratios, [1, 3])

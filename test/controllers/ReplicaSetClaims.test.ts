@@ -1,4 +1,4 @@
-/** Adoption and release as the server sees them, and what is left alone. Rows of the contract's parts A.1 and C.2. */
+/** Adoption and release of pods, in requests to the API server. Source: pkg/controller: PodControllerRefManager. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Pod } from "../../src/kube/resources.ts"
@@ -157,7 +157,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("a new owner with the name of a deleted one has no expectations, and its own pods only", () =>
+    it.effect("a new owner with the name of a deleted one has neither its expectations nor its pods", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {

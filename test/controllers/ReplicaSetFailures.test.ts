@@ -1,4 +1,4 @@
-/** What the loop does when the server refuses, the cache lags, or objects are not as they should be. Rows of parts A.2 to A.4, C.3 and C.4. */
+/** ReplicaSets and ReplicationControllers when the API server refuses calls, the cache is stale, or objects are invalid. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Namespace, Pod } from "../../src/kube/resources.ts"
@@ -27,7 +27,7 @@ for (const kind of Harness.kinds) {
           const calls = yield* Harness.recording([refuseCreates()])
           const tries = () => calls.filter(isCreate).length
           yield* Harness.apply(Harness.owner(kind, { replicas: 20 }))
-          // The second is because the status was written, which is a change of the owner.
+          // The second sync follows the status write, which changes the owner.
           assert.strictEqual(tries(), 2)
           assert.deepInclude(yield* Harness.statusOf(kind), { replicas: 0, observedGeneration: 1 })
           assert.deepStrictEqual(yield* conditionsOf, [
@@ -43,7 +43,7 @@ for (const kind of Harness.kinds) {
             (yield* Harness.events()).map(({ text }) => text),
             `Warning FailedCreate Error creating: ${quota}`
           )
-          // Waits of 10, 20, 40 … milliseconds: the second failure and those after it.
+          // The delays are 10, 20, 40 … milliseconds, beginning with the second failure.
           const moments: Array<number> = []
           for (let elapsed = 0, seen = tries(); elapsed < 700; elapsed++) {
             yield* Harness.advance("1 millis")
@@ -69,7 +69,7 @@ for (const kind of Harness.kinds) {
       )
     )
 
-    it.effect("a failing owner does not delay others", () =>
+    it.effect("a failing owner does not delay other owners", () =>
       Harness.withLoop(
         kind,
         Effect.gen(function* () {

@@ -19,9 +19,9 @@ const creates = (calls: ReadonlyArray<Parameters<typeof Harness.line>[0]>) =>
   calls.map(Harness.line).filter((line) => line === "create pods").length
 
 for (const kind of Harness.kinds) {
-  describe(`${kind.name}: namespaces that come and go`, () => {
+  describe(`${kind.name}: namespaces that are selected and no longer selected`, () => {
     for (const slow of ["pods", kindName(kind)]) {
-      it.effect(`a namespace that comes keeps the pods it has, however late its ${slow} are read`, () =>
+      it.effect(`a newly selected namespace keeps its pods, however late the list of its ${slow} arrives`, () =>
         Harness.withLoop(
           kind,
           Effect.gen(function* () {
@@ -37,7 +37,7 @@ for (const kind of Harness.kinds) {
             yield* Harness.settle
             yield* Harness.remove(Pod, before[0] ?? "")
             yield* Harness.settle
-            assert.strictEqual((yield* Harness.podNames).length, 2, "not ours: nobody makes another")
+            assert.strictEqual((yield* Harness.podNames).length, 2, "an unselected namespace gets no pods")
             const calls = yield* Harness.recording([
               {
                 match: (request) => request.context.resource === slow && request.path.includes("/namespaces/default/"),
@@ -70,7 +70,7 @@ for (const kind of Harness.kinds) {
           yield* Harness.settle
           yield* Harness.advance("10 minutes")
           const writes = calls.filter(({ method }) => method !== "GET").map(Harness.line)
-          // Those of the test itself.
+          // The test itself makes the other writes.
           assert.deepStrictEqual(
             writes.filter((line) => !line.startsWith("patch namespaces") && line !== `patch ${kindName(kind)} web`),
             []

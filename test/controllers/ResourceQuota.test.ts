@@ -18,7 +18,7 @@ import * as Harness from "./resourcequota/harness.ts"
 const same = assert.deepStrictEqual
 
 describe("a quota", () => {
-  // The Service `kubernetes` is there from the beginning.
+  // The Service `kubernetes` exists from the start.
   it.effect("has the usage of all its limits in its status at once, itself included", () =>
     Harness.withLoop(
       Effect.gen(function* () {
@@ -48,7 +48,7 @@ describe("a quota", () => {
         yield* Harness.quota("q", { cpu: "1", memory: "500Mi" })
         yield* Harness.patch(ResourceQuota, "q", { spec: { hard: { cpu: "2", memory: null, pods: "3" } } })
         same(yield* Harness.status(), { hard: { cpu: "2", pods: "3" }, used: { cpu: "0", pods: "0" } })
-        // The same by value: nothing to tell.
+        // Equal quantities cause no write.
         const calls = yield* Harness.recording
         yield* Harness.patch(ResourceQuota, "q", { spec: { hard: { cpu: "2000m" } } })
         same(calls.length, 0)
@@ -130,7 +130,7 @@ const counted: ReadonlyArray<readonly [name: string, resource: Resource.Resource
 
 describe("the life of an object", () => {
   for (const [name, resource, body] of counted)
-    it.effect(`that ${name} counts is captured, and what is freed can be used again`, () =>
+    it.effect(`that ${name} counts is in the usage until it is deleted, and then another can be created`, () =>
       Harness.withLoop(
         Effect.gen(function* () {
           yield* Harness.quota("q", { [name]: "1" })
@@ -147,7 +147,7 @@ describe("the life of an object", () => {
   it.effect("of a Service includes node ports and load balancers, also when its type changes", () =>
     Harness.withLoop(
       Effect.gen(function* () {
-        const told = Effect.map(Harness.used(), (all) => Object.values(all ?? {}).join())
+        const used = Effect.map(Harness.used(), (all) => Object.values(all ?? {}).join())
         yield* Harness.quota("q", { services: "10", "services.loadbalancers": "1", "services.nodeports": "1" })
         const service = (type: string) => ({ spec: { type, ports: [{ port: 80 }] } })
         yield* Harness.create(Service, "a", service("ClusterIP"))
@@ -156,19 +156,19 @@ describe("the life of an object", () => {
           yield* Harness.refused(Harness.create(Service, "c", service("LoadBalancer"))),
           "exceeded quota: q, requested: services.nodeports=1, used: services.nodeports=1, limited: services.nodeports=1"
         )
-        same(yield* told, "3,0,1")
+        same(yield* used, "3,0,1")
         yield* Harness.patch(Service, "b", { spec: { type: "LoadBalancer" } })
-        same(yield* told, "3,1,1")
+        same(yield* used, "3,1,1")
         yield* Harness.patch(Service, "b", { spec: { type: "ClusterIP", ports: [{ port: 80, nodePort: null }] } })
-        same(yield* told, "3,0,0")
+        same(yield* used, "3,0,0")
         yield* Harness.remove(Service, "a")
         yield* Harness.remove(Service, "b")
-        same(yield* told, "1,0,0")
+        same(yield* used, "1,0,0")
       })
     )
   )
 
-  it.effect("of a pod includes its requests and limits until it is gone", () =>
+  it.effect("of a pod includes its requests and limits until it is deleted", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const hard = {
@@ -211,7 +211,7 @@ describe("the life of an object", () => {
         yield* Harness.remove(Pod, "b", {})
         yield* Harness.advance("59 seconds")
         same((yield* Harness.used())?.["pods"], "1")
-        // No kubelet confirms the end: thirty seconds of grace, and as long once more.
+        // No kubelet confirms the termination: the pod counts for twice the grace period of thirty seconds.
         yield* Harness.advance("2 seconds")
         same(yield* Harness.used(), { pods: "0", "count/pods": "2", "requests.cpu": "0" })
       })
@@ -229,29 +229,29 @@ describe("the life of an object", () => {
           `${gold}/requests.storage`
         ]
         yield* Harness.quota("q", Object.fromEntries(names.map((name) => [name, "10Gi"])))
-        const told = Effect.map(Harness.used(), (all) => names.map((name) => all?.[name]).join())
+        const used = Effect.map(Harness.used(), (all) => names.map((name) => all?.[name]).join())
         yield* Harness.claim("a")
-        same(yield* told, "1,1Gi,0,0")
+        same(yield* used, "1,1Gi,0,0")
         yield* Harness.claim("b", { storageClassName: "gold" })
-        same(yield* told, "2,2Gi,1,1Gi")
-        // Set aside for it by whoever makes it grow.
+        same(yield* used, "2,2Gi,1,1Gi")
+        // The resizer has allocated it.
         yield* Harness.patch(
           PersistentVolumeClaim,
           "b",
           { status: { allocatedResources: { storage: "3Gi" } } },
           "status"
         )
-        same(yield* told, "2,4Gi,1,3Gi")
+        same(yield* used, "2,4Gi,1,3Gi")
         yield* Harness.patch(PersistentVolumeClaim, "b", { status: { allocatedResources: null } }, "status")
-        same(yield* told, "2,2Gi,1,1Gi")
+        same(yield* used, "2,2Gi,1,1Gi")
         yield* Harness.remove(PersistentVolumeClaim, "a")
         yield* Harness.remove(PersistentVolumeClaim, "b")
-        same(yield* told, "0,0,0,0")
+        same(yield* used, "0,0,0,0")
       })
     )
   )
 
-  it.effect("that admission did not charge is added a second later", () =>
+  it.effect("that admission did not count is added a second later", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.quota("q", { secrets: "5", pods: "5" })
@@ -269,18 +269,20 @@ describe("the life of an object", () => {
     )
   )
 
-  it.effect("that was charged and never created is freed by the full recount, not by the next creation", () =>
-    Harness.withLoop(
-      Effect.gen(function* () {
-        yield* Harness.quota("q", { secrets: "5" })
-        yield* Harness.create(Secret, "a")
-        assert.include(yield* Harness.refused(Harness.create(Secret, "a")), "already exists")
-        yield* Harness.create(Secret, "b")
-        yield* Harness.advance("2 minutes")
-        same(yield* Harness.used(), { secrets: "3" })
-        yield* Harness.advance("3 minutes")
-        same(yield* Harness.used(), { secrets: "2" })
-      })
-    )
+  it.effect(
+    "that admission counted and that was never created is removed by the full recount, not by the next creation",
+    () =>
+      Harness.withLoop(
+        Effect.gen(function* () {
+          yield* Harness.quota("q", { secrets: "5" })
+          yield* Harness.create(Secret, "a")
+          assert.include(yield* Harness.refused(Harness.create(Secret, "a")), "already exists")
+          yield* Harness.create(Secret, "b")
+          yield* Harness.advance("2 minutes")
+          same(yield* Harness.used(), { secrets: "3" })
+          yield* Harness.advance("3 minutes")
+          same(yield* Harness.used(), { secrets: "2" })
+        })
+      )
   )
 })

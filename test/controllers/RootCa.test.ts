@@ -25,7 +25,7 @@ const get = (namespace: string) => Effect.flatMap(KubeClient, (client) => client
 const standard = ["default", "kube-node-lease", "kube-public", "kube-system"]
 
 describe("root-ca-cert-publisher", () => {
-  it.effect("publishes in every existing and every new namespace", () =>
+  it.effect("publishes the CA bundle in every existing and every new namespace", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       yield* cluster.run(RootCa.make())
@@ -50,13 +50,13 @@ describe("root-ca-cert-publisher", () => {
       yield* cluster.settle
       assert.deepStrictEqual((yield* get("default")).data, data)
       const target = { namespace: "default", name }
-      const spoilt = { data: { "ca.crt": "others", more: "x" }, metadata: { labels: { a: "b" }, annotations: null } }
-      yield* client.patch(ConfigMap, target, Patch.merge(spoilt))
+      const changed = { data: { "ca.crt": "others", more: "x" }, metadata: { labels: { a: "b" }, annotations: null } }
+      yield* client.patch(ConfigMap, target, Patch.merge(changed))
       yield* cluster.settle
       const found = yield* get("default")
       assert.deepStrictEqual([found.data, found.metadata.labels], [data, { a: "b" }])
       assert.isDefined(found.metadata.annotations?.[description])
-      // The words are anybody's.
+      // Another description is kept.
       yield* client.patch(ConfigMap, target, Patch.merge({ metadata: { annotations: { [description]: "ours" } } }))
       yield* cluster.settle
       assert.strictEqual((yield* get("default")).metadata.annotations?.[description], "ours")
@@ -80,7 +80,7 @@ describe("root-ca-cert-publisher", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("restores it in a terminating namespace", () =>
+  it.effect("restores the ConfigMap in a terminating namespace", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -98,7 +98,7 @@ describe("root-ca-cert-publisher", () => {
     ["NotFound", 404, { isPublished: false, codes: ["200 4"] }],
     ["AlreadyExists", 409, { isPublished: true, codes: ["200 4", "409 1"] }]
   ] as const)
-    it.effect(`a create that is answered with ${reason} is ${outcome.isPublished ? "" : "not "}tried again`, () =>
+    it.effect(`a create that fails with ${reason} is ${outcome.isPublished ? "" : "not "}retried`, () =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
         const match = { verb: "create", path: "/api/v1/namespaces/default/configmaps" } as const
@@ -132,7 +132,7 @@ describe("root-ca-cert-publisher", () => {
       yield* cluster.run(RootCa.make())
       yield* cluster.advance("1 minute")
       assert.deepStrictEqual(yield* published, standard)
-      // Four are created, one of them after a refusal.
+      // Four ConfigMaps are created, one of them after a failed request.
       const counted = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
         id.startsWith("root_ca_cert_publisher_")
           ? [`${id} ${attributes?.["code"]} ${(state as { readonly count?: number }).count}`]

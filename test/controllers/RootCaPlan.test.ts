@@ -1,4 +1,4 @@
-/** Whatever is found in whatever namespace, one write makes it right and a second look writes nothing. */
+/** One write makes any ConfigMap correct, and a second sync writes nothing. */
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -38,7 +38,7 @@ const foundOf = ({ ca, isThere, label, more, words }: Facts): ConfigMap | undefi
 
 const gather = (facts: Facts): Plan.Gathered => ({ namespace: "app", found: foundOf(facts), rootCa })
 
-/** What is there after the plan was carried out. */
+/** The ConfigMap after the plan is applied. */
 const after = (plan: Plan.Plan, found: ConfigMap | undefined): ConfigMap | undefined => {
   switch (plan._tag) {
     case "Done":

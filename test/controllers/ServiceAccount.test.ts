@@ -23,7 +23,7 @@ const remove = (namespace: string, name = "default") =>
 
 const standard = ["default", "kube-node-lease", "kube-public", "kube-system"].map((name) => `${name}/default`)
 
-/** Counts creations of accounts, and lets them pass. */
+/** Counts creates of accounts without a fault. */
 const counting = (count: { creations: number }): Faults.Rule => ({
   match: ({ context, method }) => {
     if (method === "POST" && context.resource === "serviceaccounts") count.creations++
@@ -85,7 +85,7 @@ describe("serviceaccount", () => {
       const client = yield* KubeClient
       yield* client.create(Namespace, { metadata: { name: "app" } })
       const count = { creations: 0 }
-      // The cache sees the first five namespaces, and that there are no more, and then nothing of them any more.
+      // The watch delivers the five existing namespaces and the end of the initial list, and then no more events.
       yield* (yield* ApiServer).setFaults([
         {
           match: Faults.on({ verb: "watch", resource: "namespaces" }),

@@ -43,11 +43,11 @@ const settle = Effect.flatMap(ClusterTest, (cluster) => cluster.settle)
 
 const test = <E>(title: string, body: Effect.Effect<void, E>) => it.effect(title, () => body)
 
-/** A cluster to itself, and the loop in it. */
-const story = <E, R>(title: string, body: Effect.Effect<void, E, R>) =>
+/** Runs the test in a cluster of its own, with the controller. */
+const testInCluster = <E, R>(title: string, body: Effect.Effect<void, E, R>) =>
   test(title, body.pipe(Effect.scoped, Effect.provide(ClusterTest.layer())) as Effect.Effect<void, unknown>)
 
-/** Counts requests of a kind, and lets them pass. */
+/** Counts requests for a kind without a fault. */
 const counting = (count: { requests: number }): Faults.Rule => ({
   match: ({ method }) => {
     if (method !== "GET") count.requests++
@@ -57,8 +57,8 @@ const counting = (count: { requests: number }): Faults.Rule => ({
 })
 
 describe("serviceaccount-token", () => {
-  story(
-    "fills a Secret with a token that the server knows the account by, the authorities and the namespace",
+  testInCluster(
+    "writes to a Secret a token that authenticates its account, the CA bundle and the namespace",
     Effect.gen(function* () {
       const { metadata } = yield* account("robot")
       yield* run
@@ -87,8 +87,8 @@ describe("serviceaccount-token", () => {
     })
   )
 
-  story(
-    "leaves other Secrets alone, and adds no Secret to an account",
+  testInCluster(
+    "does not change other Secrets, and adds no Secret to an account",
     Effect.gen(function* () {
       yield* account("robot")
       yield* run
@@ -99,8 +99,8 @@ describe("serviceaccount-token", () => {
     })
   )
 
-  story(
-    "deletes the Secrets of an account that goes, of another one of its name, and of one that never was",
+  testInCluster(
+    "deletes the Secrets of a deleted account, of a recreated account, and of an account that never existed",
     Effect.gen(function* () {
       const client = yield* KubeClient
       yield* account("robot")
@@ -118,8 +118,8 @@ describe("serviceaccount-token", () => {
     })
   )
 
-  story(
-    "an account that comes back under its name does not get the tokens of the one before",
+  testInCluster(
+    "does not keep the tokens of a deleted account for a new account of the same name",
     Effect.gen(function* () {
       const client = yield* KubeClient
       yield* account("robot")
@@ -135,8 +135,8 @@ describe("serviceaccount-token", () => {
     })
   )
 
-  story(
-    "takes a Secret that is gone out of its account, and nothing else, however often others write meanwhile",
+  testInCluster(
+    "removes only the reference to a deleted Secret from its account, despite concurrent writes",
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -153,8 +153,8 @@ describe("serviceaccount-token", () => {
     })
   )
 
-  story(
-    "puts back what somebody took away, and the authorities that somebody changed",
+  testInCluster(
+    "restores data that users removed, and a CA bundle that users changed",
     Effect.gen(function* () {
       const client = yield* KubeClient
       yield* account("robot")
@@ -170,15 +170,15 @@ describe("serviceaccount-token", () => {
       yield* settle
       const after = yield* get("a")
       assert.deepStrictEqual(after.data, before.data)
-      // Its token was not made anew: who holds it goes on.
+      // The token was not replaced, so its holders can still use it.
       yield* client.patch(Secret, { namespace, name: "a" }, Patch.merge({ data: { token: null } }))
       yield* settle
       assert.notStrictEqual(tokenIn(yield* get("a")), "")
     })
   )
 
-  story(
-    "tries ten times, and then leaves a Secret alone until it changes",
+  testInCluster(
+    "retries a Secret ten times, and then not before it changes",
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const client = yield* KubeClient
@@ -201,7 +201,7 @@ describe("serviceaccount-token", () => {
     })
   )
 
-  story(
+  testInCluster(
     "writes nothing while nothing changes",
     Effect.gen(function* () {
       const cluster = yield* ClusterTest

@@ -1,4 +1,4 @@
-/** What users see of a StatefulSet: who its pods are, in which order they come and go, what holds them up, and what the status says. */
+/** StatefulSets on simulated nodes: the identity of pods, the order of creations and deletions, and the status. */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -34,7 +34,7 @@ Harness.scenario(
       collisionCount: 0
     })
     assert.deepStrictEqual(yield* Harness.events, [0, 1, 2].map(created))
-    // One for each pod that is made, and one for the last that is ready.
+    // One status for each created pod, and one when the last pod is ready.
     assert.lengthOf(
       writes.map(Harness.line).filter((line) => line.includes("/status web") && !line.includes("pods")),
       4
@@ -48,7 +48,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "gives each pod its name, its ordinal labels, and a claim of its own",
+  "gives each pod its name, its ordinal labels and its own claim",
   Effect.gen(function* () {
     const volumes = [
       { name: "data", emptyDir: {} },
@@ -143,7 +143,7 @@ Harness.scenario(
 
 for (const phase of ["Failed", "Succeeded"] as const) {
   Harness.scenario(
-    `makes a pod anew that has ended (${phase})`,
+    `replaces a pod that has ended (${phase})`,
     Effect.gen(function* () {
       yield* Harness.running()
       const uid = yield* Harness.uidOf("web-1")
@@ -193,7 +193,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "adopts matching pods with its names, and releases those that no longer match",
+  "adopts matching pods whose names are its own, and releases those that no longer match",
   Effect.gen(function* () {
     yield* Harness.create(Harness.Pod, {
       metadata: { name: "web-1", namespace: "default", labels: Harness.labels },
@@ -208,7 +208,7 @@ Harness.scenario(
       Effect.map(Harness.pod(name), ({ metadata }) => metadata.ownerReferences?.[0]?.name)
     assert.strictEqual(yield* ownerOf("web-1"), "web")
     assert.isUndefined(yield* ownerOf("web-x"))
-    // It was of no revision, so it is replaced; the one that has its place knows who it is.
+    // The adopted pod had no revision label, so it was replaced; its replacement has the right name label.
     assert.deepInclude((yield* Harness.pod("web-1")).metadata.labels, {
       "statefulset.kubernetes.io/pod-name": "web-1"
     })
@@ -254,7 +254,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "only writes the counts of a set that is being deleted",
+  "writes only the status of a set that is being deleted",
   Effect.gen(function* () {
     yield* Harness.running(Harness.statefulSet({}, { finalizers: ["example.test/held"] }))
     yield* Harness.remove(Harness.StatefulSet, "web")
@@ -277,7 +277,7 @@ Harness.scenario(
     yield* Harness.advance("10 minutes")
     assert.strictEqual(yield* Harness.uidOf("web-0"), uid)
     yield* Harness.patch(Harness.Pod, "web-0", { metadata: { finalizers: null } })
-    // As soon as the name is free, without waiting for the retry.
+    // The pod is created when its name is free, before the retry is due.
     yield* Harness.advance("2 seconds")
     assert.notStrictEqual(yield* Harness.uidOf("web-0"), uid)
     yield* Harness.advance("1 minute")

@@ -26,7 +26,7 @@ const tolerating = (key: string, tolerationSeconds?: number) => ({
 
 const advance = (time: `${number} seconds`) => Effect.flatMap(ClusterTest, (cluster) => cluster.advance(time))
 
-/** A node, its pods, and the loop, on a server where pods go as soon as they are deleted. */
+/** A node, its pods, and the controller, on a server that removes pods as soon as they are deleted. */
 const harness = <A, E, R>(pods: Readonly<Record<string, object>>, body: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     yield* Harness.createNode("a")
@@ -114,7 +114,7 @@ describe("taint-eviction", () => {
         assert.deepStrictEqual(yield* recordedEvents, [
           "Normal TaintManagerEviction Cancelling deletion of Pod default/p"
         ])
-        // And it begins anew.
+        // A new taint starts a new period.
         yield* taint("k")
         yield* advance("9 seconds")
         assert.deepStrictEqual(yield* Harness.podNames, ["p", "q"])
@@ -161,7 +161,7 @@ describe("taint-eviction", () => {
     )
   )
 
-  it.effect("handles pods that are bound later, and forgets pods that are deleted otherwise", () =>
+  it.effect("handles pods that are bound later, and removes the schedule of pods that are deleted otherwise", () =>
     harness(
       {},
       Effect.gen(function* () {
@@ -173,7 +173,7 @@ describe("taint-eviction", () => {
         yield* advance("1 seconds")
         assert.deepStrictEqual(yield* Harness.podNames, ["elsewhere", "gone"])
         yield* client.delete(Pod, { namespace: Harness.namespace, name: "gone" }, { gracePeriodSeconds: 0 })
-        // Another one by the same name has its whole time.
+        // A recreated pod of the same name gets its whole period.
         yield* Harness.runningPod("gone", "a", { terminationGracePeriodSeconds: 0, ...tolerating("k", 60) })
         yield* advance("59 seconds")
         assert.deepStrictEqual(yield* Harness.podNames, ["elsewhere", "gone"])
@@ -184,7 +184,7 @@ describe("taint-eviction", () => {
     )
   )
 
-  it.effect("evicts as scheduled although the node is gone", () =>
+  it.effect("evicts as scheduled although the node was deleted", () =>
     harness(
       { p: tolerating("k", 10) },
       Effect.gen(function* () {
@@ -210,11 +210,11 @@ describe("taint-eviction", () => {
 
   for (const [what, verb, fault] of [
     ["refused deletions", "delete", { _tag: "Status", code: 500 }],
-    ["lost answers to deletions", "delete", { _tag: "DropAnswer" }],
+    ["lost responses to deletions", "delete", { _tag: "DropAnswer" }],
     ["refused statuses", "patch", { _tag: "Status", code: 500 }],
-    ["lost answers to statuses", "patch", { _tag: "DropAnswer" }]
+    ["lost responses to status patches", "patch", { _tag: "DropAnswer" }]
   ] as const) {
-    it.effect(`${what}: retried, with one event`, () =>
+    it.effect(`${what}: the eviction is retried, with one event`, () =>
       harness(
         { p: {} },
         Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Jobs are deleted when their TTL after the end has passed. Source: pkg/controller/ttlafterfinished. */
+/** ttl-after-finished on the embedded API server: finished Jobs are deleted when their TTL has expired. Source: pkg/controller/ttlafterfinished. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TtlAfterFinished from "../../src/controllers/TtlAfterFinished.ts"
@@ -7,29 +7,14 @@ import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import * as Harness from "./job/harness.ts"
 
-/** A status that has ended, in both words. */
-const ended = (type: "Complete" | "Failed", at: string) => {
-  const condition = { status: "True", reason: "Because", message: "", lastTransitionTime: at, lastProbeTime: at }
-  return {
-    status: {
-      startTime: at,
-      ...(type === "Complete" ? { completionTime: at } : {}),
-      conditions: [
-        { type: type === "Complete" ? "SuccessCriteriaMet" : "FailureTarget", ...condition },
-        { type, ...condition }
-      ]
-    }
-  }
-}
-
-const exists = Effect.flatMap(ClusterTest, (cluster) =>
+const jobNames = Effect.flatMap(ClusterTest, (cluster) =>
   Effect.map(cluster.snapshot(Job), (jobs) => jobs.map(({ metadata }) => metadata.name))
 )
 
 const run = Effect.flatMap(ClusterTest, (cluster) => cluster.run(TtlAfterFinished.make()))
 
 describe("ttl-after-finished", () => {
-  it.effect("deletes a Job ttlSecondsAfterFinished after its end, its pods first", () =>
+  it.effect("deletes a Job ttlSecondsAfterFinished after its end, with foreground propagation", () =>
     Effect.gen(function* () {
       yield* run
       yield* Harness.start
@@ -43,7 +28,7 @@ describe("ttl-after-finished", () => {
       yield* Harness.advance("1 second")
       const { metadata } = yield* Harness.get()
       assert.isDefined(metadata.deletionTimestamp)
-      // No garbage collector runs here.
+      // No garbage collector runs here, so the finalizer stays.
       assert.deepStrictEqual(metadata.finalizers, ["foregroundDeletion"])
       const [, removal] = calls.filter(({ context }) => context.resource?.startsWith("jobs"))
       assert.deepInclude(removal?.body as object, {
@@ -67,7 +52,7 @@ describe("ttl-after-finished", () => {
         Harness.job({ ttlSecondsAfterFinished: 0 }, { name: "running" })
       )
       for (const name of ["now", "never"])
-        yield* Harness.patch(Job, name, ended("Failed", "1970-01-01T00:00:00Z"), "status")
+        yield* Harness.patch(Job, name, Harness.ended("Failed", "1970-01-01T00:00:00Z"), "status")
       yield* Harness.advance("1 hour")
       const now = yield* Harness.get("now")
       assert.isDefined(now.metadata.deletionTimestamp)
@@ -75,7 +60,7 @@ describe("ttl-after-finished", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("retries a rejected deletion", () =>
+  it.effect("retries after a failed read and a failed deletion", () =>
     Effect.gen(function* () {
       yield* run
       yield* Harness.apply(Harness.job({ ttlSecondsAfterFinished: 0 }))
@@ -83,20 +68,20 @@ describe("ttl-after-finished", () => {
         { match: { verb: "get", resource: "jobs.batch" }, fault: { _tag: "Status", code: 403 }, times: 1 },
         { match: { verb: "delete", resource: "jobs.batch" }, fault: { _tag: "Status", code: 500 }, times: 1 }
       ])
-      yield* Harness.patch(Job, "work", ended("Failed", "1970-01-01T00:00:00Z"), "status")
+      yield* Harness.patch(Job, "work", Harness.ended("Failed", "1970-01-01T00:00:00Z"), "status")
       yield* Harness.advance("1 minute")
       assert.isDefined((yield* Harness.get()).metadata.deletionTimestamp)
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("follows a TTL that is made longer or shorter", () =>
+  it.effect("applies a TTL that is changed after the end of the Job", () =>
     Effect.gen(function* () {
       yield* run
       yield* Harness.apply(Harness.job({ ttlSecondsAfterFinished: 60 }))
-      yield* Harness.patch(Job, "work", ended("Complete", "1970-01-01T00:00:00Z"), "status")
+      yield* Harness.patch(Job, "work", Harness.ended("Complete", "1970-01-01T00:00:00Z"), "status")
       yield* Harness.patch(Job, "work", { spec: { ttlSecondsAfterFinished: 3600 } })
       yield* Harness.advance("30 minutes")
-      assert.deepStrictEqual(yield* exists, ["work"])
+      assert.deepStrictEqual(yield* jobNames, ["work"])
       assert.isUndefined((yield* Harness.get()).metadata.deletionTimestamp)
       yield* Harness.patch(Job, "work", { spec: { ttlSecondsAfterFinished: 1 } })
       yield* Harness.settle

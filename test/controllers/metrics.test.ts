@@ -32,13 +32,13 @@ vi.mock("../../src/streams/reconcile/metricFamily.ts", async (original) => {
 
 const page = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8")
 
-/** The lines below the head of the table between two marks. */
+/** The rows of the table between two marks. */
 const tableIn = (text: string, mark: string): ReadonlyArray<string> => {
   const [, table = ""] = new RegExp(`<!-- ${mark}: begin -->\\n\\n([^]*?)\\n\\n<!-- ${mark}: end -->`).exec(text) ?? []
   return table.split("\n").slice(2)
 }
 
-/** Some are of several controllers. */
+/** Several controllers share some families. */
 const declared = [
   ...new Set(
     registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }).flatMap(
@@ -66,8 +66,8 @@ const inPlace = Array.from(
   ([, name = ""]) => name
 )
 
-describe("what the loops count", () => {
-  it("is declared by a controller, whatever is made", () => {
+describe("the metric families of the controllers", () => {
+  it("are all declared by a controller", () => {
     const raw = readdirSync("src/controllers", { recursive: true, encoding: "utf8" }).filter(
       (path) => path.endsWith(".ts") && readFileSync(`src/controllers/${path}`, "utf8").includes('from "effect/Metric"')
     )
@@ -75,7 +75,7 @@ describe("what the loops count", () => {
     assert.deepStrictEqual(declared.map(({ name }) => name).toSorted(), made.map(({ name }) => name).toSorted())
   })
 
-  it("matches docs/controllers.md", () => {
+  it("match docs/controllers.md", () => {
     const lines = declared
       .toSorted(byName)
       .map(
@@ -85,10 +85,14 @@ describe("what the loops count", () => {
     assert.deepStrictEqual([...tableIn(page("controllers.md"), "metrics")], lines)
   })
 
-  it("has the types, labels and buckets of kube-controller-manager under its names", () => {
+  it("have the types, labels and buckets of kube-controller-manager if they have its names", () => {
     const same = declared.filter(({ name }) => ofTheReference.has(name)).toSorted(byName)
     const others = declared.filter(({ name }) => !ofTheReference.has(name) && !Reference.besides.includes(name))
-    assert.deepStrictEqual(others, [], "a name of ours is to be among those that are there besides")
+    assert.deepStrictEqual(
+      others,
+      [],
+      "a name that kube-controller-manager does not have must be in `Reference.besides`"
+    )
     assert.deepStrictEqual(
       same.map(factsOf),
       same.flatMap(({ name }) => {
@@ -98,19 +102,19 @@ describe("what the loops count", () => {
     )
   })
 
-  it("leaves nothing out of what kube-controller-manager counts without a reason", () => {
-    const told = new Set([...declared.map(({ name }) => name), ...inPlace])
-    for (const line of tableIn(page("operations.md"), "metrics")) told.add(/`(\w+)`/.exec(line)?.[1] ?? "")
-    const missing = Reference.metrics.filter(({ absent, name }) => absent === undefined && !told.has(name))
+  it("include each metric of kube-controller-manager, unless a reason is given", () => {
+    const documented = new Set([...declared.map(({ name }) => name), ...inPlace])
+    for (const line of tableIn(page("operations.md"), "metrics")) documented.add(/`(\w+)`/.exec(line)?.[1] ?? "")
+    const missing = Reference.metrics.filter(({ absent, name }) => absent === undefined && !documented.has(name))
     assert.deepStrictEqual(
       missing.map(({ name }) => name),
       []
     )
-    const unfounded = Reference.metrics.filter(({ absent, name }) => absent !== undefined && told.has(name))
+    const unfounded = Reference.metrics.filter(({ absent, name }) => absent !== undefined && documented.has(name))
     assert.deepStrictEqual(unfounded, [])
   })
 
-  it("and metrics that are missing here are listed in docs/controllers.md, with reasons", () => {
+  it("and the missing ones are listed in docs/controllers.md, with reasons", () => {
     const rows = [
       ...Reference.metrics.map(({ absent, name }) => [name, absent] as const),
       ...Object.entries(Reference.linked).map(

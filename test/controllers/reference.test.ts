@@ -28,7 +28,7 @@ const rowsIn = (page: string): ReadonlyArray<Row> => {
   }))
 }
 
-/** As its `--help` lists them. */
+/** The controllers that the help of kube-controller-manager lists. */
 const names =
   `serviceaccount-token endpoints endpointslice endpointslice-mirroring replicationcontroller pod-garbage-collector resourcequota
   namespace serviceaccount garbage-collector daemonset job podgroup-protection deployment replicaset horizontal-pod-autoscaler disruption
@@ -46,7 +46,7 @@ const all = registry({ podCount: { schedule: Schedule.forever, nodeSelector: und
 
 const core = all.filter(({ group }) => group === "core")
 
-/** Rows of the table at the top of the page: its cells, by the name of the controller. */
+/** The cells of the table at the top of the page, by name of the controller. */
 const declared = new Map(
   (text.split("\n## ")[0] ?? "").split("\n").flatMap((line) => {
     const [, name = "", names = "", flags = "", component = ""] = line.split("|").map((cell) => cell.trim())
@@ -58,15 +58,15 @@ function codes(cell: string): ReadonlyArray<string> {
   return Array.from(cell.matchAll(/`([^`]+)`/g), (found) => found[1] ?? "")
 }
 
-describe("the table of the controllers", () => {
-  it("has each of them, with its other names", () => {
+describe("the table of the controllers of this program", () => {
+  it("has each controller with its aliases", () => {
     assert.deepStrictEqual(
       Object.fromEntries(Array.from(declared, ([name, { names }]) => [name, [...names].sort()])),
       Object.fromEntries(all.map(({ aliases = [], controller }) => [controller.name, [...aliases].sort()]))
     )
   })
 
-  it("names a component for those that record events, and for no others", () => {
+  it("names a component exactly for the controllers that record events", () => {
     assert.sameMembers(
       Array.from(declared).flatMap(([name, { component }]) => (component === "" ? [] : [name])),
       all.flatMap(({ controller }) =>
@@ -75,7 +75,7 @@ describe("the table of the controllers", () => {
     )
   })
 
-  it("has each of their flags, with its default", () => {
+  it("has each flag with its default", () => {
     const flags = Array.from(declared.values()).flatMap(({ flags }) =>
       Array.from(
         flags.matchAll(/`--([\w-]+)`(?: \(`?([\w.:-]+)`?[);])?/g),
@@ -95,8 +95,8 @@ describe("the table of the controllers", () => {
   })
 })
 
-describe("what the page says is not there", () => {
-  it("is no controller of the program, and no page that one of them shows", () => {
+describe("a feature that the page calls missing", () => {
+  it("is neither a controller nor a debug page of the program", () => {
     const controllers = all.flatMap(({ aliases = [], controller }) => [controller.name].concat(aliases))
     const pages = all.flatMap(({ controller }) => Object.keys(controller.debug ?? {}))
     const names = controllers.map((name) => `\`${name}\``).concat(pages.map((page) => `debug ${page}`))
@@ -105,24 +105,24 @@ describe("what the page says is not there", () => {
   })
 })
 
-describe("the table of every controller of the reference", () => {
+describe("the table of the controllers of kube-controller-manager", () => {
   const rows = rowsIn(text)
 
-  it("has each of them once", () => {
+  it("has each controller once", () => {
     assert.deepStrictEqual(
       rows.map(({ reference }) => reference),
       names
     )
   })
 
-  it("says of each that is not here why", () => {
+  it("has a reason for each missing controller", () => {
     assert.deepStrictEqual(
       rows.filter(({ here, why }) => (here === undefined) === (why === "")),
       []
     )
   })
 
-  it("names what the program has, nothing less and nothing more, each answering to the reference's name", () => {
+  it("has all core controllers of the program, each with the upstream name as an alias", () => {
     assert.sameMembers(
       rows.flatMap(({ here }) => here ?? []),
       core.map(({ controller }) => controller.name)

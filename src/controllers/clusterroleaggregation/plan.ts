@@ -30,8 +30,8 @@ export const plan = (
     for (const other of select(selector.success).toSorted(byName)) {
       if (other.metadata.name === role.metadata.name) continue
       for (const rule of other.rules ?? []) {
-        const said = Equality.canonical(rule)
-        if (!rules.has(said)) rules.set(said, rule)
+        const text = Equality.canonical(rule)
+        if (!rules.has(text)) rules.set(text, rule)
       }
     }
   }

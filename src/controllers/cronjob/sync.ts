@@ -23,16 +23,16 @@ import type { Deps } from "./deps.ts"
 
 const skew = Family.histogram(
   "cronjob_controller_job_creation_skew_duration_seconds",
-  "How long after its time a run of a CronJob was made",
+  "Seconds from the scheduled time of a Job to its creation",
   Family.exponential(1, 2, 10)
 )
 
 export const families = [skew]
 
 /** Observes the delay between the scheduled time and the creation. */
-const started = ({ metadata }: Job, time: number): Effect.Effect<void> => {
-  const made = Time.parse(metadata.creationTimestamp)
-  return made === undefined ? Effect.void : skew.observe((made - time) / 1000)
+const observeSkew = ({ metadata }: Job, time: number): Effect.Effect<void> => {
+  const createdAt = Time.parse(metadata.creationTimestamp)
+  return createdAt === undefined ? Effect.void : skew.observe((createdAt - time) / 1000)
 }
 
 /** A Job to be replaced could not be deleted. */
@@ -188,14 +188,14 @@ const start = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Done> {
   const draft = Runs.draft(cronJob, time)
   const { name = "", namespace } = draft.metadata
-  const made = yield* Effect.result(deps.create(draft, namespace))
-  if (Result.isSuccess(made)) {
+  const created = yield* Effect.result(deps.create(draft, namespace))
+  if (Result.isSuccess(created)) {
     yield* record(deps, cronJob, [Runs.normal("SuccessfulCreate", `Created job ${name}`)])
-    yield* started(made.success, time)
+    yield* observeSkew(created.success, time)
     yield* Effect.annotateLogs(Effect.logInfo("Started a run of a CronJob"), { job: name, time: Time.format(time) })
-    return { status: written(status, made.success, time) }
+    return { status: written(status, created.success, time) }
   }
-  const { failure } = made
+  const { failure } = created
   // Nothing can be created in a terminating namespace, and the CronJob will be deleted with it.
   if (ApiError.isNamespaceTerminating(failure)) return { status }
   if (!ApiError.hasReason(failure, "AlreadyExists")) {

@@ -1,6 +1,6 @@
 /**
  * When a watch event enqueues a CronJob: its own events at once, but a changed schedule at the next time of the new
- * schedule, so that earlier times are not made up for. A Job enqueues its controller and its previous controller.
+ * schedule, so that past times of the new schedule are not run. A Job enqueues its controller and its previous controller.
  * Triggers run after the stores have changed. Source: pkg/controller/cronjob: updateCronJob, addJob, updateJob,
  * deleteJob.
  */

@@ -24,7 +24,7 @@ const atOnce = 64
 
 const handledPods = Family.counter(
   "daemonset_controller_pods_total",
-  "Daemons that were asked for or asked to go, by reason",
+  "Daemon pods that were created or deleted, by reason",
   ["action", "reason"]
 )
 

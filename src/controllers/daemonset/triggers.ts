@@ -10,7 +10,6 @@ import type { Trigger } from "../../streams/store/trigger.ts"
 import type { Expectations } from "../shared/workload/expectations.ts"
 import type { Trust } from "../shared/workload/handoff.ts"
 import * as Owners from "../shared/workload/owners.ts"
-import * as PodTrigger from "../shared/workload/podTrigger.ts"
 import * as Eligibility from "./plan/eligibility.ts"
 import * as Pods from "./pods.ts"
 import type { Deps } from "./deps.ts"
@@ -42,7 +41,7 @@ export const daemonSet =
 const skew = 1
 
 export const pod = (watching: Watching, expectations: Expectations): Trigger<Pod> =>
-  PodTrigger.make({
+  Owners.podTrigger({
     owners: owners(watching),
     expectations,
     queue: watching.queue,
@@ -73,7 +72,7 @@ export const node =
       const isThere = pods.keysByIndex(Pods.byPlace.name, Pods.placeOf(set.metadata, object.metadata.name)).length > 0
       if (delta._tag === "Deleted") return isThere
       const { shouldRun } = judgeOf(set)(object)
-      // An existing pod on a node that tolerates but does not want it counts as misscheduled.
+      // An existing pod counts as misscheduled on a node that may run it but should not.
       return isThere ? !shouldRun || (set.status?.numberMisscheduled ?? 0) > 0 : shouldRun
     })
     return concerned.map(Key.of)

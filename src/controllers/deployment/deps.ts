@@ -5,8 +5,8 @@ import type { Draft } from "../../kube/Meta.ts"
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
 import type { KeptField } from "../shared/workload/keptField.ts"
-import * as ReplicaSets from "./replicaSets.ts"
-import * as Scaling from "./scaling.ts"
+import * as ReplicaSets from "./plan/replicaSets.ts"
+import * as Scaling from "./plan/scaling.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 

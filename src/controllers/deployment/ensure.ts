@@ -7,11 +7,11 @@ import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
 import * as Owner from "../../kube/Owner.ts"
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
-import * as NewReplicaSet from "./newReplicaSet.ts"
+import * as NewReplicaSet from "./plan/newReplicaSet.ts"
 import * as Outcome from "./outcome.ts"
 import { type Deps, type Rollout, scaled, writeStatus } from "./deps.ts"
-import * as Progress from "./progress.ts"
-import * as ReplicaSets from "./replicaSets.ts"
+import * as Progress from "./plan/progress.ts"
+import * as ReplicaSets from "./plan/replicaSets.ts"
 
 /** Creates nothing. If the ReplicaSet had to be updated, the Deployment's status is left to the next sync. */
 export const existing = Effect.fnUntraced(function* (

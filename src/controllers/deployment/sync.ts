@@ -10,18 +10,18 @@ import * as Result from "effect/Result"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { Key } from "../../kube/Key.ts"
 import type { Deployment, Pod, ReplicaSet } from "../../kube/resources.ts"
-import * as Bounds from "./bounds.ts"
-import type * as Conditions from "./conditions.ts"
+import * as Bounds from "./plan/bounds.ts"
+import type * as Conditions from "./plan/conditions.ts"
 import * as Ensure from "./ensure.ts"
-import * as Plan from "./plan.ts"
+import * as Path from "./plan/path.ts"
 import { type Deps, resize, type Rollout, writeStatus } from "./deps.ts"
-import * as Progress from "./progress.ts"
-import * as ReplicaSets from "./replicaSets.ts"
-import * as Revisions from "./revisions.ts"
-import * as Rollback from "./rollback.ts"
-import * as Rolling from "./rolling.ts"
-import * as Scaling from "./scaling.ts"
-import * as Status from "./status.ts"
+import * as Progress from "./plan/progress.ts"
+import * as ReplicaSets from "./plan/replicaSets.ts"
+import * as Revisions from "./plan/revisions.ts"
+import * as Rollback from "./plan/rollback.ts"
+import * as Rolling from "./plan/rolling.ts"
+import * as Scaling from "./plan/scaling.ts"
+import * as Status from "./plan/status.ts"
 
 /** A strategy type that this controller does not know. */
 export class UnknownStrategy extends Data.TaggedError("UnknownStrategy")<{ readonly type: string }> {
@@ -78,7 +78,7 @@ export const run = Effect.fnUntraced(function* (
   const isLeaving = deployment.metadata.deletionTimestamp !== undefined
   const paused = isLeaving ? deployment : yield* writeStatus(deps, deployment, Progress.pause(deployment, now))
   const rollout = yield* Ensure.existing(deps, { deployment: paused, sets: ReplicaSets.find(paused, owned), now })
-  const path = Plan.pathOf(rollout.deployment, rollout.sets)
+  const path = Path.pathOf(rollout.deployment, rollout.sets)
   switch (path._tag) {
     case "Report":
       return yield* report(deps, rollout)
@@ -141,11 +141,11 @@ const recreate = Effect.fnUntraced(function* (
   before: Rollout,
   podsOf: Gathered["podsOf"]
 ): Effect.fn.Return<Progress.Recheck, Failure> {
-  const steps = Plan.shrinkToZero(before.sets)
+  const steps = Path.shrinkToZero(before.sets)
   if (steps.length > 0) return yield* judge(deps, yield* resize(deps, before, steps))
-  if (Plan.isWaitingForPods(before.sets, podsOf)) return yield* judge(deps, before)
+  if (Path.isWaitingForPods(before.sets, podsOf)) return yield* judge(deps, before)
   const rollout = yield* Ensure.present(deps, before)
-  const growth = Plan.growAtOnce(rollout.deployment, rollout.sets)
+  const growth = Path.growAtOnce(rollout.deployment, rollout.sets)
   return yield* judge(deps, yield* finish(deps, yield* resize(deps, rollout, growth)))
 })
 

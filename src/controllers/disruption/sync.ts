@@ -40,7 +40,7 @@ const writes = Family.counter(
 
 const resets = Family.counter(
   "disruption_controller_stale_disruptions_total",
-  "Pods that were not deleted in time, whose condition was set back"
+  "Pods whose stale DisruptionTarget condition was reset"
 )
 
 export const families = [writes, resets]

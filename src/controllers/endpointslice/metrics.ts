@@ -13,32 +13,32 @@ const syncs = Family.counter(`${prefix}_syncs`, "Syncs of Services, by result", 
 const changes = Family.counter(`${prefix}_changes`, "Writes of slices, by operation", ["operation"])
 const perSync = Family.histogram(
   `${prefix}_endpointslices_changed_per_sync`,
-  "Slices that one sync wrote in a family of addresses, by what the Service says of hints and of its traffic",
+  "Slices that one sync wrote for an address family, by topology hints and traffic distribution of the Service",
   Family.defaultBounds,
   ["topology", "traffic_distribution"]
 )
 const preferring = Family.gauge(
   `${prefix}_services_count_by_traffic_distribution`,
-  "Services by what they say of where their traffic should go",
+  "Number of Services, by traffic distribution",
   ["traffic_distribution"]
 )
 
 const endpointBounds = Family.exponential(2, 2, 15)
 const added = Family.histogram(
   `${prefix}_endpoints_added_per_sync`,
-  "Endpoints that one sync put into slices of a family",
+  "Endpoints that one sync added to the slices of an address family",
   endpointBounds
 )
 const removed = Family.histogram(
   `${prefix}_endpoints_removed_per_sync`,
-  "Endpoints that one sync took out of slices of a family",
+  "Endpoints that one sync removed from the slices of an address family",
   endpointBounds
 )
-const endpointsDesired = Family.gauge(`${prefix}_endpoints_desired`, "Endpoints that there should be")
-const slicesThere = Family.gauge(`${prefix}_num_endpoint_slices`, "Slices that there are")
+const endpointsDesired = Family.gauge(`${prefix}_endpoints_desired`, "Number of desired endpoints")
+const slicesThere = Family.gauge(`${prefix}_num_endpoint_slices`, "Number of slices")
 const slicesDesired = Family.gauge(
   `${prefix}_desired_endpoint_slices`,
-  "Slices that would do, were each as full as it can be"
+  "Number of slices that would suffice if each were full"
 )
 
 export const families = [

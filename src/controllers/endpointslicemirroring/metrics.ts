@@ -17,22 +17,19 @@ const perSync = (name: string, description: string) =>
 
 const added = perSync("endpoints_added", "Endpoints that one sync added to slices")
 const updated = perSync("endpoints_updated", "Endpoints in slices that one sync changed")
-const removed = perSync("endpoints_removed", "Endpoints that one sync took out of slices")
-const skipped = perSync("addresses_skipped", "Addresses that one sync left out: there were too many, or they were none")
+const removed = perSync("endpoints_removed", "Endpoints that one sync removed from slices")
+const skipped = perSync("addresses_skipped", "Addresses that one sync skipped because they were too many or invalid")
 
 const duration = Family.histogram(
   `${prefix}_endpoints_sync_duration`,
   "Seconds that a sync of Endpoints took",
   Family.exponential(0.001, 2, 15)
 )
-const endpointsDesired = Family.gauge(
-  `${prefix}_endpoints_desired`,
-  "Endpoints that there should be in mirrored slices"
-)
-const slicesThere = Family.gauge(`${prefix}_num_endpoint_slices`, "Mirrored slices that there are")
+const endpointsDesired = Family.gauge(`${prefix}_endpoints_desired`, "Number of desired endpoints in mirrored slices")
+const slicesThere = Family.gauge(`${prefix}_num_endpoint_slices`, "Number of mirrored slices")
 const slicesDesired = Family.gauge(
   `${prefix}_desired_endpoint_slices`,
-  "Mirrored slices that would do, were each as full as it can be"
+  "Number of mirrored slices that would suffice if each were full"
 )
 
 export const families = [

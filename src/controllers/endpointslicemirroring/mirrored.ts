@@ -22,7 +22,7 @@ const own = new Set([
   "kubectl.kubernetes.io/last-applied-configuration"
 ])
 
-/** Whether the Endpoints allow mirroring, whatever their Service says. */
+/** Whether the Endpoints allow mirroring; their Service is checked separately. */
 export const isWanted = ({ metadata: { annotations, labels } }: Endpoints): boolean =>
   labels?.[skipMirror] !== "true" && annotations?.[leader] === undefined
 

@@ -20,7 +20,7 @@ import * as Patches from "./patches.ts"
 /** A cluster-scoped object cannot have a namespaced owner, so the reference can never be resolved. */
 export class MisplacedOwner extends Data.TaggedError("MisplacedOwner")<{ readonly kind: string }> {
   override get message(): string {
-    return `a cluster-scoped object names an owner of the namespaced kind ${this.kind}: it is never collected`
+    return `a cluster-scoped object has an owner of the namespaced kind ${this.kind}, so it is never collected`
   }
 }
 
@@ -52,7 +52,7 @@ export interface Objects {
 export type Propagation = NonNullable<DeleteOptions["propagationPolicy"]>
 
 /** Retries of a conflict with another writer. Source: client-go util/retry: DefaultBackoff. */
-const faster = { times: 3, schedule: Schedule.exponential(Duration.millis(10), 5) }
+const conflictRetry = { times: 3, schedule: Schedule.exponential(Duration.millis(10), 5) }
 
 export const make = (client: KubeClient["Service"], discovery: Discovery["Service"]): Objects => {
   const locate = Effect.fnUntraced(function* ({ apiVersion, kind, name, namespace }: Identity) {
@@ -127,7 +127,7 @@ export const make = (client: KubeClient["Service"], discovery: Discovery["Servic
         unlessAbsent(
           identity,
           Effect.retry(removeFinalizer(identity, finalizer), {
-            ...faster,
+            ...conflictRetry,
             while: (error) => error._tag === "ApiError" && isConflict(error)
           })
         )

@@ -18,7 +18,7 @@ export class NotReleased extends Data.TaggedError("NotReleased")<{
 }> {
   override get message(): string {
     const { dependents, failures } = this
-    return `${failures.length} of ${dependents} dependents could not be released: ${failures[0]?.message ?? ""}`
+    return `${failures.length} of ${dependents} dependents could not be orphaned: ${failures[0]?.message ?? ""}`
   }
 }
 

@@ -32,7 +32,7 @@ export const render = (graph: Graph, uids: ReadonlyArray<Uid> = []): string => {
   ].join("\n")
 }
 
-/** Objects that matter for a deletion that does not finish. */
+/** Higher for objects that explain why a deletion does not finish. */
 const urgency = ({ beingDeleted, observed, waitsFor }: Node): number =>
   (waitsFor === undefined ? 0 : 4) + (observed ? 0 : 2) + (beingDeleted ? 1 : 0)
 
@@ -52,11 +52,11 @@ const connected = (graph: Graph, uids: ReadonlyArray<Uid>): ReadonlyArray<Node> 
 const definition = ({ beingDeleted, identity, observed, waitsFor }: Node): string => {
   const { apiVersion, kind, name, namespace, uid } = identity
   const facts = [
-    ...(observed ? [] : ["not seen"]),
+    ...(observed ? [] : ["not observed"]),
     ...(beingDeleted ? ["being deleted"] : []),
     ...(waitsFor === undefined
       ? []
-      : [waitsFor === "dependents" ? "waits for its dependents" : "lets its dependents go"])
+      : [waitsFor === "dependents" ? "waits for its dependents" : "orphans its dependents"])
   ]
   const label = [`${kind} ${namespace === "" ? "" : `${namespace}/`}${name}`, apiVersion, ...facts].join("\n")
   return `  ${quoted(uid)} [label=${quoted(label)}${observed ? "" : " style=dashed"}];`

@@ -29,9 +29,8 @@ export type Event =
   /** An informer reported the object as deleted; `watched` is false if that was inferred from a list. */
   | { readonly _tag: "Deleted"; readonly uid: Uid; readonly watched: boolean }
   /**
-   * The server has answered that there is no object of that uid at those coordinates. `clusterScoped` is what the server says
-   * of the kind: the namespace that a virtual node was given then means nothing. A virtual node that is still there afterwards
-   * has got other coordinates to be asked for.
+   * The server has no object with that uid at those coordinates. `clusterScoped` is the scope of the kind according to the server: if true, the
+   * namespace of a virtual node is meaningless. If the virtual node still exists after this event, it has other coordinates to verify.
    */
   | { readonly _tag: "Absent"; readonly identity: Identity.Identity; readonly clusterScoped: boolean }
   /** No informer watches the kind in this version any more: no events of its objects will follow. */
@@ -163,11 +162,11 @@ export const make = (): Graph => {
       if (References.blocks(before, uid) && !References.blocks(owners, uid) && nodes.has(uid)) note.toDelete.add(uid)
       if (!owners.some((other) => other.uid === uid)) unlink(node.identity.uid, uid)
     }
-    // A reference that cannot be resolved keeps a cluster-scoped object, and it may have been the one that was removed.
+    // A reference that can never be resolved keeps a cluster-scoped object from deletion; the removed reference may have been the last such one.
     if (node.identity.namespace === "" && before.some(({ uid }) => !owners.some((other) => other.uid === uid))) {
       note.toDelete.add(node.identity.uid)
     }
-    // A node in foreground deletion blocks an owner now: that may close a cycle.
+    // A node in foreground deletion now blocks another owner, which may close a cycle of objects that wait for each other.
     if (node.waitsFor === "dependents" && owners.some(({ uid }) => newlyBlocks(uid)))
       note.toDelete.add(node.identity.uid)
     for (const reference of owners) {

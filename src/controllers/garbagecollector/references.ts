@@ -1,5 +1,5 @@
 /**
- * What an owner reference says of its owner, and whether it can be true. A reference has kind, version, name and uid
+ * Compares owner references with the coordinates of their owner. A reference has kind, version, name and uid
  * but no namespace: the owner is in the dependent's namespace or cluster-scoped. Pure. Source:
  * pkg/controller/garbagecollector: partitionDependents, getAlternateOwnerIdentity.
  */

@@ -12,32 +12,29 @@ const bounds = Family.exponential(0.001, 2, 15)
 
 const reconciliations = Family.counter(
   `${prefix}reconciliations_total`,
-  "Looks at autoscalers, by what was done and what went wrong",
+  "Reconciliations of autoscalers, by action and kind of error",
   ["action", "error"]
 )
 const reconciliationSeconds = Family.histogram(
   `${prefix}reconciliation_duration_seconds`,
-  "Seconds that a look at an autoscaler took, by what was done and what went wrong",
+  "Seconds that a reconciliation of an autoscaler took, by action and kind of error",
   bounds,
   ["action", "error"]
 )
 const computations = Family.counter(
   `${prefix}metric_computation_total`,
-  "Metrics that were asked, by what they propose and what went wrong",
+  "Computations for one metric, by proposed action, kind of error and metric type",
   ["action", "error", "metric_type"]
 )
 const computationSeconds = Family.histogram(
   `${prefix}metric_computation_duration_seconds`,
-  "Seconds that one metric took, by what it proposes and what went wrong",
+  "Seconds that a computation for one metric took, by proposed action, kind of error and metric type",
   bounds,
   ["action", "error", "metric_type"]
 )
-const autoscalers = Family.gauge(`${prefix}num_horizontal_pod_autoscalers`, "Autoscalers that are looked after")
+const autoscalers = Family.gauge(`${prefix}num_horizontal_pod_autoscalers`, "Number of autoscalers")
 
-const sizes = Family.gauge(`${prefix}desired_replicas`, "Replicas that an autoscaler wants its target to have", [
-  "hpa_name",
-  "namespace"
-])
+const sizes = Family.gauge(`${prefix}desired_replicas`, "Desired replicas of an autoscaler", ["hpa_name", "namespace"])
 
 export const families = [reconciliations, reconciliationSeconds, computations, computationSeconds, autoscalers, sizes]
 

@@ -32,15 +32,15 @@ export const all = (deps: Deps, loopState: LoopState, given: Given): Effect.Effe
   const before = autoscaler.status?.currentReplicas ?? 0
   return Effect.forEach(
     Spec.metricsOf(autoscaler),
-    (spec) => Metrics.computed(spec.type, one(deps, loopState, given, spec), (said) => outcomeOf(said, before)),
+    (spec) => Metrics.computed(spec.type, one(deps, loopState, given, spec), (result) => outcomeOf(result, before)),
     { concurrency: atOnce }
   )
 }
 
-const outcomeOf = (said: One, before: number): { readonly action: Metrics.Action; readonly fault: Metrics.Fault } =>
-  Result.isSuccess(said)
-    ? { action: Metrics.actionOf(before, said.success.replicas), fault: "none" }
-    : { action: "none", fault: isOfSpec(said.failure) ? "spec" : "internal" }
+const outcomeOf = (result: One, before: number): { readonly action: Metrics.Action; readonly fault: Metrics.Fault } =>
+  Result.isSuccess(result)
+    ? { action: Metrics.actionOf(before, result.success.replicas), fault: "none" }
+    : { action: "none", fault: isOfSpec(result.failure) ? "spec" : "internal" }
 
 const one = (
   { metrics }: Deps,

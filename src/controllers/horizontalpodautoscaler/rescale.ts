@@ -40,7 +40,7 @@ export const apply = Effect.fnUntraced(function* (deps: Deps, loopState: LoopSta
     claims: [...rescale.claims, ...plan.claims, ...(isRescaled ? [rescaled(desired)] : []), ...zero],
     // With the gate off the condition is removed.
     dropped: loopState.settings.scalesToZero ? [] : ["ScaledToZero"],
-    seen: { replicas: current, metrics: plan.metrics },
+    observed: { replicas: current, metrics: plan.metrics },
     desired,
     isRescaled,
     now: snapshot.now
@@ -52,8 +52,8 @@ export const apply = Effect.fnUntraced(function* (deps: Deps, loopState: LoopSta
 /** The desired replicas could not be determined. */
 const undecided = Effect.fnUntraced(function* (deps: Deps, { claims, snapshot, plan, scale }: Rescale) {
   const { autoscaler, now, reference } = snapshot
-  const seen = { replicas: sizeOf(scale), metrics: plan.metrics }
-  yield* Effect.ignore(StatusWriter.status(deps, autoscaler, { claims: [...claims, ...plan.claims], seen, now }))
+  const observed = { replicas: sizeOf(scale), metrics: plan.metrics }
+  yield* Effect.ignore(StatusWriter.status(deps, autoscaler, { claims: [...claims, ...plan.claims], observed, now }))
   const why = plan.failure ?? "there are no metrics"
   yield* deps.events.warning(autoscaler, "FailedComputeMetricsReplicas", why)
   // The message about all metrics does not keep a metric's kind of fault, as upstream.
@@ -134,9 +134,9 @@ const refused = Effect.fnUntraced(function* (deps: Deps, rescale: Resize, error:
     message: `the HPA controller was unable to update the target scale: ${why}`
   }
   const withdrawn = zero.includes(toZero) ? [notToZero] : []
-  const seen = { replicas: sizeOf(scale), metrics: plan.metrics }
+  const observed = { replicas: sizeOf(scale), metrics: plan.metrics }
   const all = [...claims, ...plan.claims, failed, ...withdrawn]
-  yield* Effect.ignore(StatusWriter.status(deps, autoscaler, { claims: all, seen, now }))
+  yield* Effect.ignore(StatusWriter.status(deps, autoscaler, { claims: all, observed, now }))
   return yield* new ReconcileError({ message: `failed to rescale ${reference}: ${why}`, fault: "internal" })
 })
 

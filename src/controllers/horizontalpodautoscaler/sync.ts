@@ -153,8 +153,8 @@ const unselected = Effect.fnUntraced(function* (deps: Deps, { snapshot, scale }:
   const { claim, message, reason } = why
   yield* deps.events.warning(autoscaler, reason, message)
   const claims = [gotScale, { type: "ScalingActive", status: false, reason, message, ...claim }] as const
-  const seen = { replicas: scale.spec?.replicas ?? 0, metrics: [] }
-  yield* Effect.ignore(StatusWriter.status(deps, autoscaler, { claims, seen, now }))
+  const observed = { replicas: scale.spec?.replicas ?? 0, metrics: [] }
+  yield* Effect.ignore(StatusWriter.status(deps, autoscaler, { claims, observed, now }))
   yield* deps.events.warning(autoscaler, "FailedComputeMetricsReplicas", message)
   return yield* new Snapshot.ReconcileError({ message: StatusWriter.undecided(reference, message), fault: "internal" })
 })

@@ -1,6 +1,7 @@
 /**
- * Applies the decision of a sync to pods: deletes those of a Job that ends, creates and deletes those of an active Job, and removes the finalizer of
- * counted pods. All calls are tried before the first failure is returned. Expectations are lowered for calls that no watch event will confirm.
+ * Applies the decision of a sync to pods: deletes the active pods of a Job that ends, creates and deletes pods of an active Job, and removes the
+ * finalizer of counted pods. All calls are tried before the first failure is returned. Expectations are lowered for calls that no watch event will
+ * confirm.
  * Source: pkg/controller/job: manageJob, deleteActivePods, removeTrackingFinalizerFromPods.
  */
 import * as Effect from "effect/Effect"
@@ -22,12 +23,12 @@ import * as Verdict from "./plan/verdict.ts"
 import * as Pods from "./pods.ts"
 import { removeFinalizer, type Deps } from "./deps.ts"
 
-/** Calls in flight, of all syncs together; over HTTP/1.1 each call is a connection. */
+/** The most calls in flight, of all syncs together: over HTTP/1.1 each call needs a connection. */
 const atOnce = 64
 
 export interface Done {
   readonly outcome: Tracking.Outcome
-  /** Milliseconds until pods may be made that may not be made yet. */
+  /** Milliseconds until the backoff allows the next creation. */
   readonly wait?: number | undefined
   readonly failure?: PodControl.PodControlError | ApiError.ApiError | undefined
 }
@@ -37,7 +38,7 @@ export interface Applier {
   readonly state: State
   /** Creates or deletes pods according to the decision. `now`: monotonic milliseconds, for the expectations. */
   readonly manage: (snapshot: Snapshot, decision: Manage.Decision, now: number) => Effect.Effect<Done>
-  /** Removes the tracking finalizer from these pods; a pod that is already gone counts as done. */
+  /** Removes the tracking finalizer from these pods; a pod that is already deleted counts as done. */
   readonly removeFinalizers: (job: Job, pods: ReadonlyArray<Pod>) => Effect.Effect<FinalizerRemoval>
 }
 
@@ -87,15 +88,15 @@ const without = (snapshot: Snapshot, pods: ReadonlyArray<Pod>): Tracking.Outcome
   }
 }
 
-/** Deletes the active pods of a Job that ends. The Job gets no terminal condition while one of them may still be active. */
+/** Deletes the active pods of a Job that ends. The outcome has no verdict while one of them may still be active. */
 const end = Effect.fnUntraced(function* (context: Context, snapshot: Snapshot, verdict: Verdict.Verdict) {
-  const { failure, gone } = yield* remove(
+  const { failure, removed } = yield* remove(
     snapshot.active,
     (pod) => PodControl.remove(context.deps, snapshot.job, pod),
     context
   )
-  const isOver = gone.length === snapshot.active.length && snapshot.isSettled
-  const outcome = { ...without(snapshot, gone), verdict: isOver ? verdict : undefined }
+  const hasNoActivePods = removed.length === snapshot.active.length && snapshot.isSettled
+  const outcome = { ...without(snapshot, removed), verdict: hasNoActivePods ? verdict : undefined }
   return { outcome, failure }
 })
 
@@ -128,19 +129,19 @@ const create = Effect.fnUntraced(function* (
     const draft = index === undefined ? body : Drafts.indexed(job, body, index, retained.get(index))
     return permits.withPermit(PodControl.create(deps, job, draft))
   })
-  const made = { succeeded: 0, failed: 0 }
+  const created = { succeeded: 0, failed: 0 }
   const counted = call.pipe(
-    Effect.tap((answer) => Effect.sync(() => void (made.succeeded += answer === "Created" ? 1 : 0))),
-    Effect.tapError(() => Effect.sync(() => void made.failed++))
+    Effect.tap((answer) => Effect.sync(() => void (created.succeeded += answer === "Created" ? 1 : 0))),
+    Effect.tapError(() => Effect.sync(() => void created.failed++))
   )
   const { failure, succeeded } = yield* SlowStart.run(count, counted)
-  yield* Metrics.created(snapshot, made.succeeded, made.failed)
+  yield* Metrics.created(snapshot, created.succeeded, created.failed)
   for (let i = succeeded; i < count; i++) expectations.creationObserved(key)
   const outcome = { ...Tracking.unchanged(snapshot), active: snapshot.active.length + succeeded }
   return { outcome, failure: failure?.error }
 })
 
-/** Deletes surplus pods. Their finalizer is removed first: none of them is counted as failed. */
+/** Deletes surplus pods. Their finalizer is removed first, so that none of them is counted as failed. */
 const deleteExcess = Effect.fnUntraced(function* (
   context: Context,
   snapshot: Snapshot,
@@ -152,38 +153,42 @@ const deleteExcess = Effect.fnUntraced(function* (
   state.expectations.expectDeletions(key, pods.map(Key.of), now)
   const call = (pod: Pod): Effect.Effect<"Deleted" | "NotFound", DeleteFailure> => {
     const removal = PodControl.remove(deps, snapshot.job, pod)
-    return Pods.isTracked(pod) ? Effect.andThen(free(context, key, pod), removal) : removal
+    return Pods.isTracked(pod) ? Effect.andThen(removeFinalizerOf(context, key, pod), removal) : removal
   }
-  const { failure, gone, missing } = yield* remove(pods, call, context)
+  const { failure, missing, removed } = yield* remove(pods, call, context)
   for (const pod of pods)
-    if (!gone.includes(pod) || missing.has(pod)) state.expectations.deletionObserved(key, Key.of(pod))
-  return { outcome: without(snapshot, gone), failure }
+    if (!removed.includes(pod) || missing.has(pod)) state.expectations.deletionObserved(key, Key.of(pod))
+  return { outcome: without(snapshot, removed), failure }
 })
 
 type DeleteFailure = PodControl.PodControlError | ApiError.ApiError
 
-/** Tries all pods; one that is already gone counts as deleted. */
+/** Calls `call` for all pods. `removed` includes the pods that were already deleted (`missing`). */
 const remove = Effect.fnUntraced(function* (
   pods: ReadonlyArray<Pod>,
   call: (pod: Pod) => Effect.Effect<unknown, DeleteFailure>,
   { permits }: Context
 ) {
-  const gone: Array<Pod> = []
+  const removed: Array<Pod> = []
   const missing = new Set<Pod>()
   let failure: DeleteFailure | undefined
   const one = Effect.fnUntraced(function* (pod: Pod) {
     const done = yield* Effect.result(permits.withPermit(call(pod)))
     if (Result.isSuccess(done)) {
-      gone.push(pod)
+      removed.push(pod)
       if (done.success === "NotFound") missing.add(pod)
     } else failure ??= done.failure
   })
   yield* Effect.forEach(pods, one, { concurrency: "unbounded", discard: true })
-  return { gone, missing, failure }
+  return { removed, missing, failure }
 })
 
-/** Removes the finalizer; until the cache shows it, the state records it. A pod that is already gone counts as done. */
-const free = ({ state, deps }: Context, key: Key.Key, pod: Pod): Effect.Effect<void, ApiError.ApiError> => {
+/** Removes the finalizer and records that in the state until the cache shows it. A pod that is already deleted counts as done. */
+const removeFinalizerOf = (
+  { state, deps }: Context,
+  key: Key.Key,
+  pod: Pod
+): Effect.Effect<void, ApiError.ApiError> => {
   const uid = Pods.uidOf(pod)
   state.release(key, uid)
   return Effect.matchEffect(deps.patch(pod, removeFinalizer(pod)), {
@@ -205,7 +210,7 @@ const removeFinalizers = Effect.fnUntraced(function* (
   const kept = new Set<Pod>()
   let failure: ApiError.ApiError | undefined
   const one = (pod: Pod): Effect.Effect<void> =>
-    Effect.catch(context.permits.withPermit(free(context, key, pod)), (error) =>
+    Effect.catch(context.permits.withPermit(removeFinalizerOf(context, key, pod)), (error) =>
       Effect.sync(() => {
         kept.add(pod)
         failure ??= error

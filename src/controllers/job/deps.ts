@@ -15,16 +15,16 @@ type Call<A> = Effect.Effect<A, ApiError>
 export interface Deps extends PodControl.Calls {
   readonly jobs: Store.Readable<Job>
   readonly pods: Store.Readable<Pod>
-  /** The Job of that name, read from the server. */
+  /** Reads the Job of that name from the server. */
   readonly live: (job: Pick<Job, "metadata">) => Call<Job>
-  /** Its pods, and maybe others, read from the server. */
+  /** Lists the pods that the Job's selector matches on the server; some may have another owner. */
   readonly livePods: (job: Job) => Call<ReadonlyArray<Pod>>
   readonly updateStatus: (job: Job) => Call<Job>
   readonly patch: (pod: Pod, patch: Patch.Patch) => Call<Pod>
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">
 }
 
-/** Removes the finalizer from that pod, and never from another pod of its name. */
+/** Removes the tracking finalizer. The uid is a precondition: a new pod of the same name keeps its finalizer. */
 export const removeFinalizer = ({ metadata: { uid } }: Pod): Patch.Patch =>
   finalizerPatch(uid === undefined ? {} : { uid })
 
@@ -38,8 +38,8 @@ export const removeFinalizerIfUnchanged = ({ metadata: { resourceVersion, uid } 
 const finalizerPatch = (preconditions: object): Patch.Patch =>
   Patch.strategic({ metadata: { ...preconditions, "$deleteFromPrimitiveList/finalizers": [Spec.finalizer] } })
 
-/** The same calls; after a write whose answer was lost, the Job is not trusted until a live read agrees with the cache. */
-export const distrustUnanswered = (deps: Deps, trust: Handoff.Trust): Deps => {
+/** The same calls. After a write whose response was lost, the cached Job is not trusted until it equals a live read. */
+export const distrustOnUnknownOutcome = (deps: Deps, trust: Handoff.Trust): Deps => {
   const watched = <A>(uid: string | undefined, call: Call<A>) => Handoff.watched(trust, uid, call)
   return {
     ...deps,

@@ -13,14 +13,14 @@ import * as Spec from "./spec.ts"
 type PodSpec = NonNullable<Pod["spec"]>
 type Container = PodSpec["containers"][number]
 
-/** One body serves any number of pods without an index. */
+/** The body of a pod without an index. */
 export const draft = (job: Job): Draft<Pod> => {
   const body = PodControl.draft(Job, job, job.spec?.template ?? {})
   const finalizers = Finalizers.add(body.metadata.finalizers ?? [], Spec.finalizer)
   return { ...body, metadata: { ...body.metadata, finalizers } }
 }
 
-/** The next pod of an index, after the one whose failures it takes over, if there is one. */
+/** The body of a pod with this index. `before`: the last failed pod of the index, whose failure counts the new pod continues. */
 export const indexed = (job: Job, body: Draft<Pod>, index: number, before: Pod | undefined): Draft<Pod> => {
   const { metadata, spec } = body
   return {
@@ -35,12 +35,12 @@ export const indexed = (job: Job, body: Draft<Pod>, index: number, before: Pod |
   }
 }
 
-/** Names that the server completes have so many characters before the random ones. Source: apiserver names.MaxGeneratedNameLength. */
-const longestPrefix = 58
+/** The server keeps this many characters of `generateName`. Source: apiserver/pkg/storage/names: MaxGeneratedNameLength. */
+const maxPrefixLength = 58
 
 const prefix = (name: string, index: number): string => {
   const end = `-${index}-`
-  return name.slice(0, longestPrefix - end.length) + end
+  return name.slice(0, maxPrefixLength - end.length) + end
 }
 
 const failures = (job: Job, before: Pod | undefined): Readonly<Record<string, string>> => {
@@ -52,18 +52,18 @@ const failures = (job: Job, before: Pod | undefined): Readonly<Record<string, st
   return { [Pods.failuresKey]: `${counted}`, ...(ignored === 0 ? {} : { [Pods.ignoredFailuresKey]: `${ignored}` }) }
 }
 
-const variable = "JOB_COMPLETION_INDEX"
+const variableName = "JOB_COMPLETION_INDEX"
 
-const told = { name: variable, valueFrom: { fieldRef: { fieldPath: `metadata.labels['${Pods.indexKey}']` } } }
+const variable = { name: variableName, valueFrom: { fieldRef: { fieldPath: `metadata.labels['${Pods.indexKey}']` } } }
 
 const withVariable = (spec: PodSpec): PodSpec => {
-  const tell = (container: Container): Container =>
-    container.env?.some(({ name }) => name === variable) === true
+  const add = (container: Container): Container =>
+    container.env?.some(({ name }) => name === variableName) === true
       ? container
-      : { ...container, env: [...(container.env ?? []), told] }
+      : { ...container, env: [...(container.env ?? []), variable] }
   return {
     ...spec,
-    containers: spec.containers.map(tell),
-    ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map(tell) })
+    containers: spec.containers.map(add),
+    ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map(add) })
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The freshness check of a Job: before the first write of a term that did not see the Job created, and after a write whose answer was lost, the
- * cache is compared with a live read of the Job and its pods (`shared/workload/handoff`). On an old cache a pod could be counted twice or created
- * twice. The check runs once, and only if there is something to write.
+ * The freshness check of a Job, because a sync on a stale cache could count or create a pod twice. Before the first write of a term that did not
+ * observe the Job's creation, and after a write whose response was lost, the cache is compared with a live read of the Job and its pods
+ * (`shared/workload/handoff`). The check runs once, and only if there is something to write.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -14,7 +14,7 @@ import type { Snapshot } from "./plan/snapshot.ts"
 import * as Tracking from "./plan/tracking.ts"
 import type { Deps } from "./deps.ts"
 
-/** Whether the sync may continue; if not, it is retried a little later. */
+/** Whether the sync may continue; if not, the caller retries it after the batch period. */
 export const mayAct = (
   deps: Deps,
   state: State,
@@ -27,7 +27,7 @@ export const mayAct = (
     : Effect.tap(isCurrent(deps, snapshot), (current) => Effect.sync(() => (current ? state.takeOver(uid) : undefined)))
 }
 
-/** Whether the decision changes anything. A status that only repeats what is stored may wait. */
+/** Whether the decision leads to a write. */
 const acts = (snapshot: Snapshot, { step, verdict, wasManaged }: Manage.Decision): boolean => {
   if (verdict !== undefined || step._tag === "Create" || step._tag === "Delete") return true
   const { hasChanged, removable } = Tracking.count(snapshot, { ...Tracking.unchanged(snapshot), wasManaged })
@@ -38,15 +38,15 @@ const isCurrent = Effect.fnUntraced(function* ({ live, livePods }: Deps, { job, 
   const { resourceVersion, uid } = job.metadata
   const found = yield* Effect.result(live(job))
   if (Result.isFailure(found)) {
-    // Gone: the watch will deliver the deletion.
+    // Deleted: the watch event will follow.
     if (ApiError.hasReason(found.failure, "NotFound")) return false
     return yield* found.failure
   }
   const { metadata } = found.success
   if (metadata.uid !== uid || metadata.resourceVersion !== resourceVersion) return false
-  const there = yield* livePods(job)
+  const livePodList = yield* livePods(job)
   return Handoff.isSame(
     pods,
-    there.filter((pod) => Owner.controlledBy(pod, uid))
+    livePodList.filter((pod) => Owner.controlledBy(pod, uid))
   )
 })

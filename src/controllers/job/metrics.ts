@@ -16,7 +16,7 @@ import * as Spec from "./spec.ts"
 const counter = <const L extends string>(name: string, description: string, labels: ReadonlyArray<L>) =>
   Family.counter(`job_controller_${name}`, description, labels)
 
-const syncs = counter("job_syncs_total", "Syncs of Jobs, by completion mode, result and what was done to pods", [
+const syncs = counter("job_syncs_total", "Syncs of Jobs, by completion mode, result and action on pods", [
   "action",
   "completion_mode",
   "result"
@@ -26,38 +26,37 @@ const finished = counter("jobs_finished_total", "Jobs that have ended, by comple
   "reason",
   "result"
 ])
-const pods = counter("job_pods_finished_total", "Pods that were counted, by completion mode and result", [
+const pods = counter("job_pods_finished_total", "Counted pods, by completion mode and result", [
   "completion_mode",
   "result"
 ])
 const policies = counter(
   "pod_failures_handled_by_failure_policy_total",
-  "Failed pods that a rule of a failure policy matched, by its action",
+  "Failed pods that a rule of a pod failure policy matched, by its action",
   ["action"]
 )
 
 const durations = Family.histogram(
   "job_controller_job_sync_duration_seconds",
-  "Seconds that a sync of a Job took, by completion mode, result and what was done to pods",
+  "Seconds that a sync of a Job took, by completion mode, result and action on pods",
   Family.exponential(0.004, 2, 15),
   ["action", "completion_mode", "result"]
 )
 const indexes = counter(
   "job_finished_indexes_total",
-  "Indexes that have ended, by how, and by what failures count for",
+  "Indexes that have ended, by result and by the backoff limit that applies to them",
   ["backoffLimit", "status"]
 )
-const creations = counter(
-  "job_pods_creation_total",
-  "Pods that were made or could not be, by why they were asked for",
-  ["reason", "status"]
-)
+const creations = counter("job_pods_creation_total", "Created pods and failed creations, by reason and result", [
+  "reason",
+  "status"
+])
 const elsewhere = counter("jobs_by_external_controller_total", "Jobs with managedBy, by controller", [
   "controller_name"
 ])
 const tracked = counter(
   "terminated_pods_tracking_finalizer_total",
-  "Pods that ended with the finalizer, or lost it or went after that: add, delete",
+  "Terminated pods with the tracking finalizer (add), and those of them that lost it or were deleted (delete)",
   ["event"]
 )
 
@@ -67,7 +66,7 @@ export const families = [syncs, durations, finished, pods, indexes, policies, cr
 
 const modeOf = (job: Job): string => (Spec.isIndexed(job) ? "Indexed" : "NonIndexed")
 
-/** One sync: what it was about, how it ended, and how many seconds it took. */
+/** One finished sync. */
 export interface Synced {
   readonly action: Manage.Action
   readonly result: "success" | "error"
@@ -79,11 +78,11 @@ export const synced = (job: Job, { action, result, seconds }: Synced): Effect.Ef
   return Effect.andThen(syncs.add(1, labels), durations.observe(seconds, labels))
 }
 
-/** A Job that has ended. */
+/** Counts a Job that has ended. */
 export const ended = (job: Job, result: "succeeded" | "failed", reason: string): Effect.Effect<void> =>
   finished.add(1, { completion_mode: modeOf(job), result, reason })
 
-/** Pods counted between two states of the status; none makes a series of zero. Source: pkg/controller/job: recordJobPodFinished. */
+/** Counts the pods that finished between two statuses; without any, the series exist with zero. Source: pkg/controller/job: recordJobPodFinished. */
 export const counted = (job: Job, before: Spec.Status, after: Spec.Status): Effect.Effect<void> => {
   const add = (result: "succeeded" | "failed", more: number): Effect.Effect<void> =>
     pods.add(Math.max(0, more), { completion_mode: modeOf(job), result })
@@ -100,7 +99,7 @@ export const counted = (job: Job, before: Spec.Status, after: Spec.Status): Effe
   )
 }
 
-/** Those of failures only where there are any. */
+/** The series of failed indexes exists only once an index has failed. */
 const indexed = (job: Job, succeeded: number, failed: number): Effect.Effect<void> => {
   const backoffLimit = Spec.backoffLimitPerIndex(job) === undefined ? "global" : "perIndex"
   const done = indexes.add(Math.max(0, succeeded), { status: "succeeded", backoffLimit })
@@ -112,14 +111,14 @@ const failedIndexes = (job: Job, status: Spec.Status): number =>
     ? 0
     : Indexes.size(Indexes.parse(status.failedIndexes, Spec.indexCount(job)))
 
-/** Of an indexed Job, the indexes that it still has: one that left with fewer completions does not offset one that succeeded. */
+/** Of an indexed Job only indexes below `completions` count, in both statuses: lowering `completions` must not offset a new success. */
 const succeededOf = (job: Job, { completedIndexes, succeeded = 0 }: Spec.Status): number =>
   Spec.isIndexed(job) ? Indexes.size(Indexes.parse(completedIndexes, Spec.indexCount(job))) : succeeded
 
 export const handled = (actions: ReadonlyArray<Action>): Effect.Effect<void> =>
   Effect.forEach(actions, (action) => policies.add(1, { action }), { discard: true })
 
-/** Pods that were to be made: so many were, and so many could not be. Source: pkg/controller/job: recordJobPodsCreationTotal. */
+/** Counts the pods that were created and those whose creation failed. Source: pkg/controller/job: recordJobPodsCreationTotal. */
 export const created = (snapshot: Snapshot, succeeded: number, failed: number): Effect.Effect<void> => {
   const reason = reasonOf(snapshot)
   const add = (status: "succeeded" | "failed", count: number) =>
@@ -132,7 +131,7 @@ const reasonOf = ({ failed, job, terminating }: Snapshot): string => {
   return failed > 0 || terminating.length > 0 ? "recreate_terminating_or_failed" : "new"
 }
 
-/** Metrics counted by triggers, in the metric registry of the calling context. */
+/** The metrics that triggers count, in the metric registry of the calling context. */
 export const watching = Effect.contextWith((context: Context.Context<never>) =>
   Effect.map(Workload.skipping(skips), (onHeld) => ({
     onHeld,
@@ -143,14 +142,14 @@ export const watching = Effect.contextWith((context: Context.Context<never>) =>
     },
     /** Source: pkg/controller/job: recordFinishedPodWithTrackingFinalizer. */
     pod: (delta: Delta<Pod>): void => {
-      const was = isEndedAndHeld(
+      const was = isTerminatedAndTracked(
         delta._tag === "Created" ? undefined : delta._tag === "Updated" ? delta.previous : delta.object
       )
-      const is = isEndedAndHeld(delta._tag === "Deleted" ? undefined : delta.object)
+      const is = isTerminatedAndTracked(delta._tag === "Deleted" ? undefined : delta.object)
       if (was !== is) tracked.addUnsafe(context, 1, { event: is ? "add" : "delete" })
     }
   }))
 )
 
-const isEndedAndHeld = (pod: Pod | undefined): boolean =>
+const isTerminatedAndTracked = (pod: Pod | undefined): boolean =>
   pod !== undefined && PodFacts.isTerminal(pod) && Pods.isTracked(pod)

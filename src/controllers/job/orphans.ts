@@ -1,6 +1,6 @@
 /**
- * Removes the tracking finalizer from pods that no Job will count: pods without a controller, or of a Job that is gone, being deleted or finished.
- * Each pod has a queue key of its own. Pods of other kinds, and of Jobs with another `managedBy`, are not touched. Source: pkg/controller/job:
+ * Removes the tracking finalizer from pods that no Job will count: pods without a controller, or of a Job that is deleted or finished.
+ * Each pod has a queue key of its own. Pods of other kinds, and of Jobs with another `managedBy`, are not changed. Source: pkg/controller/job:
  * syncOrphanPod.
  */
 import * as Effect from "effect/Effect"
@@ -15,16 +15,17 @@ import * as Pods from "./pods.ts"
 import { removeFinalizerIfUnchanged, type Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
-/** Not valid in a name, so no key of a Job ends with it. */
-const mark = "#held"
+/** Contains a character that names cannot have, so no key of a Job ends with it. */
+const suffix = "#held"
 
 /** The queue key of a pod, distinct from the keys of Jobs. */
-export const keyOf = (pod: Pod): Key.Key => Key.of(pod) + mark
+export const keyOf = (pod: Pod): Key.Key => Key.of(pod) + suffix
 
-/** The pod that the key is about; undefined for the key of a Job. */
+/** The pod's own key; undefined for the key of a Job. */
 export const podOf = (key: Key.Key): Key.Key | undefined =>
-  key.endsWith(mark) ? key.slice(0, -mark.length) : undefined
+  key.endsWith(suffix) ? key.slice(0, -suffix.length) : undefined
 
+/** `held`: a Job will count the pod, or the pod has nothing to remove. */
 type Ownership = "orphaned" | "held" | "owner unknown"
 
 const ownershipOf = (jobs: Deps["jobs"], pod: Pod): Ownership => {
@@ -37,7 +38,7 @@ const ownershipOf = (jobs: Deps["jobs"], pod: Pod): Ownership => {
   return !Spec.isManagedElsewhere(job) && Spec.isFinished(job) ? "orphaned" : "held"
 }
 
-/** According to the cache; for a Job that is not cached the sync asks the server. */
+/** Whether the pod may be orphaned, according to the cache. For a Job that is not cached, `sync` asks the server. */
 export const isOrphaned = ({ jobs }: Pick<Deps, "jobs">, pod: Pod): boolean => ownershipOf(jobs, pod) !== "held"
 
 export const sync = (deps: Deps, state: State) =>
@@ -53,18 +54,18 @@ export const sync = (deps: Deps, state: State) =>
     })
   })
 
-/** The cache of Jobs may lag behind that of pods: whether the owner is gone is read from the server, once. */
+/** Whether the owner exists on the server: the cache of Jobs may lag behind the cache of pods. A deleted owner is read once. */
 const exists = (deps: Deps, state: State, pod: Pod): Effect.Effect<boolean, ApiError.ApiError> => {
   const { name = "", uid = "" } = Owner.controllerOf(pod) ?? {}
-  if (state.isGone(uid)) return Effect.succeed(false)
+  if (state.isDeleted(uid)) return Effect.succeed(false)
   const { namespace } = pod.metadata
-  const gone = Effect.sync(() => {
-    state.markGone(uid)
+  const deleted = Effect.sync(() => {
+    state.markDeleted(uid)
     return false
   })
   const found = deps.live({ metadata: { name, ...(namespace === undefined ? {} : { namespace }) } })
   return Effect.matchEffect(found, {
-    onSuccess: ({ metadata }) => (metadata.uid === uid ? Effect.succeed(true) : gone),
-    onFailure: (error) => (ApiError.hasReason(error, "NotFound") ? gone : Effect.fail(error))
+    onSuccess: ({ metadata }) => (metadata.uid === uid ? Effect.succeed(true) : deleted),
+    onFailure: (error) => (ApiError.hasReason(error, "NotFound") ? deleted : Effect.fail(error))
   })
 }

@@ -7,25 +7,25 @@ import type { Job, Pod } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
 import * as Spec from "./spec.ts"
 
-/** Label and annotation: which index the pod works on. */
+/** The label and the annotation with the pod's completion index. */
 export const indexKey = "batch.kubernetes.io/job-completion-index"
 
-/** Annotations: how often its index had failed before it, and how often that did not count. */
+/** Annotations with the earlier failures of the pod's index: those that counted, and those that a policy ignored. */
 export const failuresKey = "batch.kubernetes.io/job-index-failure-count"
 export const ignoredFailuresKey = "batch.kubernetes.io/job-index-ignored-failure-count"
 
-/** It holds the pod until that is counted. */
+/** Whether the pod has the tracking finalizer, so that it exists until it is counted. */
 export const isTracked = (pod: Pod): boolean => Finalizers.has(pod, Spec.finalizer)
 
 export const uidOf = ({ metadata }: Pod): string => metadata.uid ?? ""
 
-/** From 0; undefined for a pod that says none, or none that can be read. */
+/** The completion index from 0; undefined if the annotation is absent or cannot be parsed. */
 export const indexOf = ({ metadata }: Pod): number | undefined => {
   const text = metadata.annotations?.[indexKey]
   return text === undefined || !/^\d{1,10}$/.test(text) ? undefined : Number(text)
 }
 
-/** The index, if the Job has it. */
+/** The completion index if it is below the Job's completions. */
 export const validIndexOf = (pod: Pod, job: Job): number | undefined => {
   const index = indexOf(pod)
   return index !== undefined && index < Spec.indexCount(job) ? index : undefined
@@ -36,38 +36,39 @@ const countOf = ({ metadata }: Pod, key: string): number => {
   return text === undefined || !/^\d{1,10}$/.test(text) ? 0 : Math.min(Number(text), 2 ** 31 - 1)
 }
 
-/** Failures of the index before this pod that counted. */
+/** Earlier failures of the pod's index that counted. */
 export const failuresBefore = (pod: Pod): number => countOf(pod, failuresKey)
 
 export const ignoredFailuresBefore = (pod: Pod): number => countOf(pod, ignoredFailuresKey)
 
-/** Counted or not. */
+/** Earlier failures of the pod's index, counted or ignored. */
 export const allFailuresBefore = (pod: Pod): number => failuresBefore(pod) + ignoredFailuresBefore(pod)
 
 export const hasSucceeded = ({ status }: Pod): boolean => status?.phase === "Succeeded"
 
-/** Whoever is being deleted has failed as well, unless the Job waits for the end of such pods. */
+/** A pod that is being deleted counts as failed, unless the Job replaces only pods that have ended. */
 export const hasFailed = (pod: Pod, job: Job): boolean =>
   pod.status?.phase === "Failed" ||
   (!Spec.replacesOnlyFailed(job) && pod.metadata.deletionTimestamp !== undefined && !hasSucceeded(pod))
 
 /**
- * When its containers ended: the last of them with its sidecars, else since when it is not ready, else when its deletion was asked for, else when it was
- * made. Source: pkg/controller/job: getFinishedTime.
+ * When the pod finished: the end of its last container or sidecar, else the time it became unready, else the time its deletion was requested, else
+ * its creation. Source: pkg/controller/job: getFinishedTime.
  */
 export const endedAt = (pod: Pod): number => {
   const { creationTimestamp, deletionGracePeriodSeconds = 0, deletionTimestamp } = pod.metadata
-  const asked = Time.parse(deletionTimestamp)
+  const deadline = Time.parse(deletionTimestamp)
   return (
     lastExit(pod) ??
     unreadySince(pod) ??
-    (asked === undefined ? undefined : asked - deletionGracePeriodSeconds * 1000) ??
+    // The deletion timestamp includes the grace period.
+    (deadline === undefined ? undefined : deadline - deletionGracePeriodSeconds * 1000) ??
     Time.parse(creationTimestamp) ??
     0
   )
 }
 
-/** Undefined while a sidecar runs. Sidecars end last, so theirs is the time even if a container has not said that it ended. */
+/** Undefined while a sidecar runs. Sidecars end last, so their end is used even if a container reports none. */
 const lastExit = ({ spec, status }: Pod): number | undefined => {
   const sidecars = new Set((spec?.initContainers ?? []).filter(isSidecar).map(({ name }) => name))
   const inits = (status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name))
@@ -79,7 +80,7 @@ const lastExit = ({ spec, status }: Pod): number | undefined => {
 
 type ContainerStatuses = NonNullable<NonNullable<Pod["status"]>["containerStatuses"]>
 
-/** Undefined if there is none, or one has not ended. */
+/** Undefined if there is no container, or one has not ended. */
 const latestExit = (statuses: ContainerStatuses): number | undefined => {
   let last: number | undefined
   for (const { state } of statuses) {

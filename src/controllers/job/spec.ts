@@ -7,18 +7,21 @@ import type { Job } from "../../kube/resources.ts"
 export type Status = NonNullable<Job["status"]>
 export type Condition = NonNullable<Status["conditions"]>[number]
 
-/** On a pod that is not counted yet: it keeps the finished pod in the API until it is counted. */
+/** Keeps a finished pod in the API server until the controller has counted it. Source: batch/v1: JobTrackingFinalizer. */
 export const finalizer = "batch.kubernetes.io/job-tracking"
 
-/** The default of `managedBy`. */
-export const manager = "kubernetes.io/job-controller"
+/** The default of `managedBy`. Source: batch/v1: JobControllerName. */
+export const controllerName = "kubernetes.io/job-controller"
 
-/** The limit of pods created or deleted in one sync, and of uids in `uncountedTerminatedPods`. */
-export const limit = 500
+/** The most pods that one sync creates or deletes. Source: pkg/controller/job: MaxPodCreateDeletePerSync. */
+export const maxPodsPerSync = 500
 
-/** Managed by another controller: not reconciled at all. */
+/** The most uids and new indexes that one status write counts. Source: pkg/controller/job: MaxUncountedPods. */
+export const maxUncountedPods = 500
+
+/** A Job that another controller manages is not reconciled. */
 export const isManagedElsewhere = ({ spec }: Job): boolean =>
-  spec?.managedBy !== undefined && spec.managedBy !== manager
+  spec?.managedBy !== undefined && spec.managedBy !== controllerName
 
 export const isSuspended = ({ spec }: Job): boolean => spec?.suspend === true
 
@@ -30,27 +33,27 @@ export const hasKnownMode = ({ spec }: Job): boolean =>
 
 export const parallelism = ({ spec }: Job): number => spec?.parallelism ?? 1
 
-/** How many indexes an indexed Job has; the server demands that it says so. */
+/** The number of indexes of an indexed Job; the API server requires `completions` of it. */
 export const indexCount = ({ spec }: Job): number => spec?.completions ?? 0
 
 export const backoffLimit = ({ spec }: Job): number =>
   spec?.backoffLimit ?? (spec?.backoffLimitPerIndex === undefined ? 6 : 2 ** 31 - 1)
 
-/** Undefined: failures count for all indexes together. Of indexed Jobs only. */
+/** Undefined if failures count for the whole Job, as they do for every Job that is not indexed. */
 export const backoffLimitPerIndex = (job: Job): number | undefined =>
   isIndexed(job) ? job.spec?.backoffLimitPerIndex : undefined
 
-/** A pod that is being deleted keeps its place until it has ended. */
+/** Whether a pod that is being deleted is replaced only after it has ended. */
 export const replacesOnlyFailed = ({ spec }: Job): boolean =>
   spec?.podReplacementPolicy === "Failed" || spec?.podFailurePolicy !== undefined
 
-export const isLeaving = ({ metadata }: Job): boolean => metadata.deletionTimestamp !== undefined
+export const isBeingDeleted = ({ metadata }: Job): boolean => metadata.deletionTimestamp !== undefined
 
-/** The condition of that type, if it holds. */
+/** The condition of that type if its status is True. */
 export const trueCondition = ({ status }: Job, type: string): Condition | undefined =>
   status?.conditions?.find((condition) => condition.type === type && condition.status === "True")
 
-/** The condition that ended it for good. */
+/** The condition that marks the Job as finished: Complete or Failed. */
 export const terminalCondition = (job: Job): Condition | undefined =>
   trueCondition(job, "Complete") ?? trueCondition(job, "Failed")
 

@@ -9,7 +9,7 @@ import * as Handoff from "../shared/workload/handoff.ts"
 import * as Backoff from "./plan/backoff.ts"
 
 export interface State extends Handoff.Trust {
-  /** Pods that were asked for, or asked to go. */
+  /** Creations and deletions of pods that the cache does not show yet. */
   readonly expectations: Expectations.Expectations
   /** Uids of the pods whose finalizer was removed and that the cache still shows with it. */
   readonly released: (job: Key) => ReadonlySet<string>
@@ -19,20 +19,20 @@ export interface State extends Handoff.Trust {
   /** Failures of the Job's pods since the last success. */
   readonly record: (job: Key) => Backoff.Record
   readonly writeRecord: (job: Key, record: Backoff.Record) => void
-  /** The terminal condition was written; what the cache shows of the Job is outdated from now on. */
-  readonly end: (uid: string) => void
+  /** The terminal condition was written, and the cache may not show it yet. */
+  readonly markEnded: (uid: string) => void
   readonly hasEnded: (uid: string) => boolean
-  /** The cache knows that the Job has ended. */
+  /** The cache shows the terminal condition. */
   readonly endObserved: (job: Key, uid: string) => void
-  /** The Job is gone: a new Job of its name starts with empty state. */
+  /** The Job was deleted: a new Job of its name starts with empty state. */
   readonly forget: (job: Key, uid: string) => void
-  /** Whether the Job with that uid is known to be gone; the last thousand are remembered. */
-  readonly isGone: (uid: string) => boolean
-  readonly markGone: (uid: string) => void
+  /** Whether the Job with that uid is known to be deleted. */
+  readonly isDeleted: (uid: string) => boolean
+  readonly markDeleted: (uid: string) => void
 }
 
-/** How many deleted Jobs are remembered; for others the server is asked. */
-const maxGone = 1000
+/** How many uids of deleted Jobs are kept; the existence of others is read from the server. */
+const maxDeleted = 1000
 
 const noUids: ReadonlySet<string> = new Set()
 
@@ -43,14 +43,14 @@ export const make = (): State => {
   /** Never a record without failures. */
   const records = new Map<Key, Backoff.Record>()
   const ended = new Set<string>()
-  /** Of Jobs that have not ended. */
+  /** Only of Jobs that have not ended. */
   const trust = Handoff.trust()
   /** Oldest first. */
-  const gone = new Set<string>()
+  const deleted = new Set<string>()
 
-  const markGone = (uid: string): void => {
-    gone.add(uid)
-    if (gone.size > maxGone) for (const oldest of gone) return void gone.delete(oldest)
+  const markDeleted = (uid: string): void => {
+    deleted.add(uid)
+    if (deleted.size > maxDeleted) for (const oldest of deleted) return void deleted.delete(oldest)
   }
 
   return {
@@ -67,7 +67,7 @@ export const make = (): State => {
     },
     record: (job) => records.get(job) ?? Backoff.none,
     writeRecord: (job, record) => void (record.failures === 0 ? records.delete(job) : records.set(job, record)),
-    end: (uid) => void ended.add(uid),
+    markEnded: (uid) => void ended.add(uid),
     hasEnded: (uid) => ended.has(uid),
     endObserved: (job, uid) => {
       records.delete(job)
@@ -80,10 +80,10 @@ export const make = (): State => {
       records.delete(job)
       ended.delete(uid)
       trust.disown(uid)
-      markGone(uid)
+      markDeleted(uid)
     },
     ...trust,
-    isGone: (uid) => gone.has(uid),
-    markGone
+    isDeleted: (uid) => deleted.has(uid),
+    markDeleted
   }
 }

@@ -1,6 +1,7 @@
 /**
- * One sync of a Job: claim pods, take the snapshot, decide (`plan/`), apply, count. This file orders the writes, any of which may fail, and updates
- * the state after them. A status is written at most twice: before finalizers are removed and after. Source: pkg/controller/job: syncJob.
+ * One sync of a Job: claims pods, takes the snapshot, decides (`plan/`), applies, counts. This file holds the order of the writes, any of which may
+ * fail, and updates the state after them. The status is written at most twice: before the removal of finalizers and after it. Source:
+ * pkg/controller/job: syncJob.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -37,10 +38,10 @@ export const sync = (deps: Deps, state: State) => {
     if (selector === undefined || !Spec.hasKnownMode(job)) return yield* Effect.as(refuse(deps, job), Reconcile.done)
     const clock = yield* Clock.Clock
     const monotonic = Monotonic.millis(clock)
-    const begun = monotonic()
+    const startedAt = monotonic()
     const synced = (action: Manage.Action, result: "success" | "error") =>
-      Effect.suspend(() => Metrics.synced(job, { action, result, seconds: (monotonic() - begun) / 1000 }))
-    // Read before the pods: events that arrive later are reflected in the pods.
+      Effect.suspend(() => Metrics.synced(job, { action, result, seconds: (monotonic() - startedAt) / 1000 }))
+    // Read before the pods: an event that arrives in between lowers expectations and is in the pods.
     const wait = state.expectations.wait(key, monotonic())
     const pods = yield* Effect.tapError(claim(deps, job, selector), () => synced("reconciling", "error"))
     const snapshot = Snapshot.take({
@@ -53,7 +54,7 @@ export const sync = (deps: Deps, state: State) => {
     })
     const decision = Manage.decide(snapshot)
     if (!(yield* Handoff.mayAct(deps, state, snapshot, decision))) return Reconcile.after(Triggers.batch)
-    // Counted from now, not from the end of the sync; the backoff after a failure does not delay it.
+    // Enqueued before the writes, so that neither their duration nor the backoff after a failure delays it.
     const deadline = Verdict.untilDeadline(snapshot) ?? 0
     if (deadline > 0) deps.queue.addWithUnsafe(key, { after: deadline })
     const done = yield* applier.manage(snapshot, decision, monotonic())
@@ -66,7 +67,7 @@ export const sync = (deps: Deps, state: State) => {
   })
 }
 
-/** Whether there is nothing to do: finished, or managed by another controller. */
+/** Whether the Job needs no sync: it has finished, or another controller manages it. */
 const isSettled = (state: State, key: Key.Key, job: Job): boolean => {
   const { uid = "" } = job.metadata
   const isFinished = Spec.isFinished(job)
@@ -74,13 +75,13 @@ const isSettled = (state: State, key: Key.Key, job: Job): boolean => {
   return isFinished || Spec.isManagedElsewhere(job) || state.hasEnded(uid)
 }
 
-/** The spec cannot be interpreted; current servers do not store such a Job. */
+/** Reports a Job whose spec cannot be interpreted. Current servers do not store such a Job. */
 const refuse = ({ events }: Deps, job: Job): Effect.Effect<void> =>
   Spec.hasKnownMode(job)
     ? Effect.logError(`The selector of Job ${Key.of(job)} is missing or cannot be read: its pods are left alone`)
     : events.warning(job, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
 
-/** The pods of the Job after adoptions and releases; an adopted pod gets the finalizer. */
+/** The pods of the Job after adoptions and releases; an adopted pod gets the tracking finalizer. */
 const claim = (
   deps: Deps,
   job: Job,
@@ -136,14 +137,14 @@ const count = Effect.fnUntraced(function* (
   if (failure !== undefined) return yield* failure
 })
 
-/** Only this loop writes the status, so what was sent is what is stored; an old server may drop fields. */
+/** Returns the status as it was sent, because an old server drops fields that it does not know; only this loop writes it. */
 const write = (deps: Deps, job: Job, status: Spec.Status): Effect.Effect<Job, ApiError> =>
   Effect.map(deps.updateStatus({ ...job, status }), (written) => ({ ...written, status }))
 
 /** Records the end of the Job: state, events, metrics and log. */
 const conclude = Effect.fnUntraced(function* (deps: Deps, state: State, job: Job, verdict: Verdict.Verdict) {
   const { ends, message, reason } = verdict
-  state.end(job.metadata.uid ?? "")
+  state.markEnded(job.metadata.uid ?? "")
   const hasExcessSuccesses = Tracking.hasExcessSuccesses(job, job.status ?? {})
   if (ends === "Failed") yield* deps.events.warning(job, reason, message)
   else {

@@ -1,7 +1,7 @@
 /**
- * Maps changes to Job keys: a Job with a new spec is synced at once; changes of pods and statuses are batched for one second. Pod events update the
- * expectations. Pods that no Job will count get keys of their own. Triggers run after the stores have changed. Source: pkg/controller/job: addPod,
- * updatePod, deletePod, enqueueSyncJobBatched.
+ * Maps watch events to queue keys: a Job with a new spec is enqueued at once, changes of pods and statuses after a batch period of one second. Pod
+ * events lower the expectations. Pods that no Job will count are enqueued under keys of their own (`orphans.ts`). Triggers run after the stores have
+ * changed. Source: pkg/controller/job: addPod, updatePod, deletePod, enqueueSyncJobBatched.
  */
 import * as Key from "../../kube/Key.ts"
 import * as Owner from "../../kube/Owner.ts"
@@ -19,7 +19,7 @@ import * as Pods from "./pods.ts"
 import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
-/** Milliseconds in which events are batched. Source: pkg/controller/job: SyncJobBatchPeriod. */
+/** The batch period in milliseconds. Source: pkg/controller/job: SyncJobBatchPeriod. */
 export const batch = 1000
 
 export const selectorOf = Selectors.memoised((job: Job) => Selectors.readable(job.spec?.selector))
@@ -45,7 +45,7 @@ export const job =
     const { uid = "" } = object.metadata
     if (delta._tag === "Deleted") {
       state.forget(key, uid)
-      return held(pods, uid)
+      return trackedPods(pods, uid)
     }
     if (delta._tag === "Created") {
       if (!delta.initial) state.takeOver(uid)
@@ -54,15 +54,15 @@ export const job =
     const { metadata } = delta.previous
     if (metadata.uid !== uid) {
       state.forget(key, metadata.uid ?? "")
-      return [key, ...held(pods, metadata.uid ?? "")]
+      return [key, ...trackedPods(pods, metadata.uid ?? "")]
     }
     if (delta.previous === object || metadata.generation !== object.metadata.generation) return [key]
     queue.addWithUnsafe(key, { after: batch })
-    return Spec.isFinished(object) ? held(pods, uid) : none
+    return Spec.isFinished(object) ? trackedPods(pods, uid) : none
   }
 
-/** The pods of a Job that are still held by the finalizer. */
-const held = (pods: Deps["pods"], uid: string): ReadonlyArray<Key.Key> =>
+/** The keys of the Job's pods that still have the tracking finalizer. */
+const trackedPods = (pods: Deps["pods"], uid: string): ReadonlyArray<Key.Key> =>
   pods.byIndex(Indexes.byController.name, uid).filter(Pods.isTracked).map(Orphans.keyOf)
 
 export const pod =
@@ -71,21 +71,21 @@ export const pod =
     const { object } = delta
     if (delta._tag === "Updated" && delta.previous === object) return none
     observe(watching, state, delta)
-    const isGoing = delta._tag === "Deleted" || object.metadata.deletionTimestamp !== undefined
-    const concerned = isGoing ? former(watching, delta) : Owners.concerned(owners(watching), delta)
+    const isDeletion = delta._tag === "Deleted" || object.metadata.deletionTimestamp !== undefined
+    const concerned = isDeletion ? former(watching, delta) : Owners.concerned(owners(watching), delta)
     const priority = delta._tag === "Created" && delta.initial ? LOW : undefined
     for (const owner of concerned) watching.queue.addWithUnsafe(Key.of(owner), { after: batch, priority })
     return delta._tag !== "Deleted" && Orphans.isOrphaned(watching, object) ? [Orphans.keyOf(object)] : none
   }
 
-/** The Jobs that control the pod or did until now. */
+/** The Jobs that control the pod, or controlled it before this event. */
 const former = (watching: Watching, delta: Delta<Pod>): ReadonlyArray<Job> => {
   const now = Owners.resolve(owners(watching), delta.object)
   const before = delta._tag === "Updated" ? Owners.resolve(owners(watching), delta.previous) : undefined
   return [now, before].filter((one, i, all): one is Job => one !== undefined && all.indexOf(one) === i)
 }
 
-/** Lowers the expectations by what the event shows. */
+/** Lowers the expectations that the event meets. */
 const observe = (watching: Watching, state: State, delta: Delta<Pod>): void => {
   const { object } = delta
   const isGone = delta._tag === "Deleted"

@@ -1,4 +1,4 @@
-/** The Secrets that a pod names, wherever it can: to pull images, in variables, in volumes and as credentials of volumes. Source: core/v1 PodSpec. */
+/** The names of all Secrets that a pod refers to: pull secrets, environment variables, volumes and credentials of volumes. Source: core/v1 PodSpec. */
 import type { Pod } from "../../kube/resources.ts"
 
 type Spec = NonNullable<Pod["spec"]>

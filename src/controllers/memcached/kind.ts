@@ -1,6 +1,6 @@
 /**
- * The kind Memcached of `cache.example.com`: so many memcached servers, where they listen, and what became of them. Everything else about
- * the kind (definition, client, cache, validation, samples) follows from this value. Source: operator-sdk's tutorial.
+ * The kind Memcached of `cache.example.com`: the number of memcached servers, their port, and their state. The definition, client, cache,
+ * validation and samples of the kind are derived from this value. Source: operator-sdk's tutorial.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -35,20 +35,20 @@ export const Memcached = Resource.make({
   status: Schema.Struct({ conditions: Schema.optionalKey(Conditions.schema), nodes: Schema.optionalKey(nodes) })
 })
 
-/** One of them, as its Schemas decode it. */
+/** A decoded Memcached. */
 export type Memcached = Resource.Decoded<typeof Memcached>
 
-/** A label's value has so many characters at most. */
-const longest = 63
+/** The maximum length of a label value. */
+const maxLabelValueLength = 63
 
-const tooLong = `must be no more than ${longest} characters, because its pods are labelled with it`
+const nameTooLong = `must be no more than ${maxLabelValueLength} characters, because its pods are labelled with it`
 
-/** Defaults come from the Schemas; no Schema can check that the name is valid as a label. Without the webhooks the definition still holds. */
+/** Defaulting applies the defaults of the Schemas; validation checks that the name is valid as a label value, which a Schema cannot. */
 export const webhooks = [
   Webhook.defaulting(Memcached, Effect.succeed),
   Webhook.validating(Memcached, (review) =>
-    review.operation === "CREATE" && review.object.metadata.name.length > longest
-      ? Effect.fail(Webhook.deny(tooLong, { path: "metadata.name" }))
+    review.operation === "CREATE" && review.object.metadata.name.length > maxLabelValueLength
+      ? Effect.fail(Webhook.deny(nameTooLong, { path: "metadata.name" }))
       : Effect.void
   )
 ]

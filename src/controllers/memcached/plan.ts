@@ -1,6 +1,6 @@
 /**
- * What follows from a Memcached and its dependents: the Deployment to apply and the status to write, each only where it differs. Pure and total;
- * reads and writes are in `../Memcached.ts`.
+ * The Deployment to apply and the status to write for a Memcached, each only if it differs from the present one. Pure; reads and writes are in
+ * `../Memcached.ts`.
  */
 import * as Conditions from "../../kube/conditions.ts"
 import * as Equality from "../../kube/equality.ts"
@@ -11,31 +11,32 @@ import { Memcached } from "./kind.ts"
 
 export interface Situation {
   readonly memcached: Memcached
-  /** The Deployment of that name, whoever made it. */
+  /** The Deployment of the same name, whoever created it. */
   readonly deployment: Deployment | undefined
-  /** The pods with its labels. */
+  /** The pods with the labels of the Memcached. */
   readonly pods: ReadonlyArray<KubeObject>
-  /** What the servers run. */
+  /** The image of the servers. */
   readonly image: string
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
-/** Undefined: nothing to write, or the Deployment has another owner. */
 export interface Plan {
+  /** Undefined if it is up to date or has another owner. */
   readonly deployment: ReturnType<typeof deploymentOf> | undefined
+  /** Undefined if it is up to date. */
   readonly status: NonNullable<Memcached["status"]> | undefined
-  /** A Deployment of that name has another owner, and no watch event announces its deletion. */
+  /** The Deployment of that name has another owner. Its deletion causes no reconcile, so the reconcile is repeated after a while. */
   readonly isBlocked: boolean
 }
 
 export const plan = (situation: Situation): Plan => {
   const { deployment, image, memcached } = situation
   const wanted = deploymentOf(memcached, image)
-  const isBlocked = deployment !== undefined && !mayTake(deployment, memcached)
+  const isBlocked = deployment !== undefined && !mayAdopt(deployment, memcached)
   const status = statusOf(situation, isBlocked)
   return {
-    deployment: isBlocked || isSo(deployment, wanted, memcached) ? undefined : wanted,
+    deployment: isBlocked || isApplied(deployment, wanted, memcached) ? undefined : wanted,
     status: Equality.covers(memcached.status, status) ? undefined : status,
     isBlocked
   }
@@ -49,11 +50,11 @@ export const labelsOf = ({ metadata }: KubeObject) => ({
   [label]: metadata.name
 })
 
-/** The name of the Memcached that a pod belongs to, if it does to one. */
+/** The name of the Memcached that a pod belongs to; undefined for other pods. */
 export const instanceOf = ({ metadata: { labels } }: KubeObject): string | undefined =>
   labels?.["app.kubernetes.io/managed-by"] === "memcached-controller" ? labels[label] : undefined
 
-/** All fields of the Deployment that are the controller's; others are left to whoever sets them. */
+/** The fields of the Deployment that this controller manages; the apply leaves other fields to their managers. */
 const deploymentOf = (memcached: Memcached, image: string) => {
   const { name, namespace = "" } = memcached.metadata
   const { containerPort, size } = memcached.spec
@@ -76,20 +77,20 @@ const deploymentOf = (memcached: Memcached, image: string) => {
   }
 }
 
-/** Whether applying it would change nothing. Further owner references are ignored. */
-const isSo = (live: Deployment | undefined, wanted: ReturnType<typeof deploymentOf>, owner: Memcached): boolean =>
+/** Whether an apply would change nothing. Additional owner references are ignored. */
+const isApplied = (live: Deployment | undefined, wanted: ReturnType<typeof deploymentOf>, owner: Memcached): boolean =>
   live !== undefined &&
   Owner.controlledBy(live, owner.metadata.uid) &&
   Equality.covers(live.metadata.labels, wanted.metadata.labels) &&
   Equality.covers(live.spec, wanted.spec)
 
-/** It is owned by the Memcached, or was and has no controller any more. */
-const mayTake = (deployment: Deployment, memcached: Memcached): boolean =>
+/** Whether the Memcached controls the Deployment, or the Deployment has its selector and no controller. */
+const mayAdopt = (deployment: Deployment, memcached: Memcached): boolean =>
   Owner.controlledBy(deployment, memcached.metadata.uid) ||
   (Owner.controllerOf(deployment) === undefined &&
     Equality.equal(deployment.spec?.selector.matchLabels, labelsOf(memcached)))
 
-/** What is this controller's to say; other conditions are those of others. */
+/** The fields of the status that this controller manages; it leaves other conditions to their managers. */
 const statusOf = ({ deployment, memcached, now, pods }: Situation, isBlocked: boolean) => {
   const { name, generation } = memcached.metadata
   const { size } = memcached.spec
@@ -109,7 +110,7 @@ const statusOf = ({ deployment, memcached, now, pods }: Situation, isBlocked: bo
   }
 }
 
-/** How many servers are as the Deployment says, as far as its controller has seen what it says. */
+/** The available replicas of the current template; 0 until the Deployment controller has observed the current generation. */
 const readyOf = (deployment: Deployment | undefined): number => {
   const { availableReplicas = 0, observedGeneration = 0, updatedReplicas = 0 } = deployment?.status ?? {}
   return observedGeneration < (deployment?.metadata.generation ?? 0) ? 0 : Math.min(availableReplicas, updatedReplicas)

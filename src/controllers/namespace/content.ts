@@ -1,6 +1,6 @@
 /**
- * One pass over the content of a namespace that is being deleted: everything is deleted, page by page, and what is left is counted afterwards. Pods
- * first: while one is left nothing else is deleted, because what pods need (accounts, secrets, policies) must not go before they have stopped.
+ * One pass over the content of a namespace that is being deleted: deletes all objects, page by page, and counts those that remain. Pods are deleted
+ * first: while a pod remains, nothing else is deleted, because running pods need accounts, Secrets and policies.
  * Source: pkg/controller/namespace/deletion: deleteAllContent.
  */
 import * as Clock from "effect/Clock"
@@ -14,12 +14,12 @@ import type { KubeClient } from "../../layers/KubeClient.ts"
 import type { Report } from "./conditions.ts"
 import * as Remains from "./remains.ts"
 
-/** A resource as discovery lists it. */
+/** A resource that discovery lists. */
 export type Listed = Listing["resources"][number]
 
-export interface Found {
+export interface PassResult {
   readonly report: Report
-  /** Seconds after which a retry makes sense; 0: all is gone, as far as is known. */
+  /** Seconds after which a retry makes sense; 0 if no object is known to remain. */
   readonly estimate: number
 }
 
@@ -29,40 +29,40 @@ export interface Given {
   readonly namespace: string
   /** Milliseconds since 1970. */
   readonly deletedAt: number
-  /** What is known while a large collection is being deleted. */
-  readonly tell: (report: Report) => Effect.Effect<void>
+  /** Called with intermediate reports while a large collection is being deleted. */
+  readonly onReport: (report: Report) => Effect.Effect<void>
 }
 
-/** What the parts of one pass share. */
+/** State of one pass. */
 interface Pass extends Given {
-  /** Of discovery. */
+  /** The failure of discovery. */
   readonly failure: string | undefined
-  /** Of the kinds that have been looked at until now, by their identities. */
+  /** The kinds processed so far, by id. */
   readonly known: Map<string, Remains.Remains>
-  /** No report before then, in milliseconds since 1970. */
+  /** When the next intermediate report is due, in milliseconds since 1970. */
   nextReport: number
 }
 
-/** Kinds at once; each costs two requests or three. */
+/** Kinds processed concurrently; each takes two or three requests. */
 const atOnce = 5
 
 /** Milliseconds between two reports. */
-const interval = 10_000
+const reportInterval = 10_000
 
-export const pass = Effect.fnUntraced(function* (given: Given): Effect.fn.Return<Found> {
+export const pass = Effect.fnUntraced(function* (given: Given): Effect.fn.Return<PassResult> {
   const found = yield* Effect.result(given.discovery.resources)
   const resources = Result.isSuccess(found) ? found.success.resources.filter(isContent) : []
   const discovery = Result.isSuccess(found) ? failureOf(found.success) : found.failure.detail
   const running: Pass = { ...given, failure: discovery, known: new Map(), nextReport: -Infinity }
   const pods = yield* Effect.forEach(resources.filter(isPods), (resource) => remove(running, resource))
-  // In doubt there are some: whoever cannot tell what became of the pods leaves the rest alone.
-  if (pods.some(({ count, failure }) => count > 0 || failure !== undefined)) return sum(running)
+  // If pods could not be counted, some may remain, so nothing else is deleted.
+  if (pods.some(({ count, failure }) => count > 0 || failure !== undefined)) return resultOf(running)
   yield* Effect.forEach(
     resources.filter((resource) => !isPods(resource)),
     (resource) => remove(running, resource),
     { concurrency: atOnce }
   )
-  return sum(running)
+  return resultOf(running)
 })
 
 const isContent = ({ scope, verbs }: Listed): boolean => scope === "Namespaced" && verbs.includes("delete")
@@ -77,7 +77,7 @@ const failureOf = ({ failed }: Listing): string | undefined => {
   return `Discovery failed for some groups, ${failed.length} failing: unable to retrieve the complete list of server APIs: ${groups.join(", ")}`
 }
 
-const sum = ({ failure, known }: Pass): Found => {
+const resultOf = ({ failure, known }: Pass): PassResult => {
   const remains = [...known.values()]
   return {
     report: {
@@ -89,31 +89,33 @@ const sum = ({ failure, known }: Pass): Found => {
   }
 }
 
-/** Deletes all objects of a kind, and answers with what is left. Never fails: what went wrong is part of the answer. */
+/** Deletes all objects of a kind and returns those that remain. Never fails: a failure is part of the result. */
 const remove = (pass: Pass, resource: Listed): Effect.Effect<Remains.Remains> =>
   Effect.gen(function* () {
     const grace = isPods(resource) ? yield* graceOf(pass) : 0
     const isDone = resource.verbs.includes("deletecollection") && (yield* removeCollection(pass, resource))
     if (!isDone) yield* removeEach(pass, resource)
     const left = yield* list(pass, resource)
-    return left === undefined ? Remains.nothing(resource, grace) : Remains.judge(resource, pass.namespace, left, grace)
+    return left === undefined
+      ? Remains.nothing(resource, grace)
+      : Remains.summarise(resource, pass.namespace, left, grace)
   }).pipe(
     Effect.catch((error) => Effect.succeed(Remains.failed(resource, error.detail))),
     Effect.tap((remains) => Effect.sync(() => pass.known.set(resource.id, remains)))
   )
 
-/** Counts what is left of a large collection and reports it; a failed count is not reported. */
+/** Counts and reports what remains of a large collection; a failed count is not reported. */
 const report = (pass: Pass, resource: Listed): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const { client, known, namespace, tell } = pass
+    const { client, known, namespace, onReport } = pass
     const now = yield* Clock.currentTimeMillis
     if (now < pass.nextReport) return
-    pass.nextReport = now + interval
-    // The whole object: of a list of metadata, older servers (1.20) do not say how much is left.
+    pass.nextReport = now + reportInterval
+    // Complete objects: older servers (1.20) set no `remainingItemCount` on lists of metadata.
     const { items, metadata } = yield* client.listPage(resource, { namespace, limit: 1 })
     const count = items.length + (metadata.remainingItemCount ?? 0)
     known.set(resource.id, { ...Remains.nothing(resource), count })
-    yield* tell(sum(pass).report)
+    yield* onReport(resultOf(pass).report)
   }).pipe(Effect.ignore)
 
 const graceOf = Effect.fnUntraced(function* ({ client, deletedAt, namespace }: Given) {
@@ -121,10 +123,10 @@ const graceOf = Effect.fnUntraced(function* ({ client, deletedAt, namespace }: G
   return Remains.graceOf(items, deletedAt, yield* Clock.currentTimeMillis)
 })
 
-/** In the background: the default of some kinds would leave their dependents behind. */
+/** Background: the default policy of some kinds orphans their dependents. */
 const options = { propagationPolicy: "Background" } as const
 
-/** False: the server cannot do this for that kind, whatever discovery says. */
+/** Returns false if the server does not support this for the kind, although discovery lists the verb. */
 const removeCollection = (pass: Pass, resource: Listed): Effect.Effect<boolean, ApiError.ApiError> =>
   pass.client
     .deleteCollection(
@@ -144,7 +146,7 @@ const removeEach = Effect.fnUntraced(function* (given: Given, resource: Listed) 
   )
 })
 
-/** What there is; undefined if the server does not list that kind. */
+/** The objects of a kind; undefined if the server cannot list it. */
 const list = ({ client, namespace }: Given, resource: Listed) =>
   resource.verbs.includes("list")
     ? client.list(Resource.metadataOnly(resource), { namespace }).pipe(
@@ -153,7 +155,7 @@ const list = ({ client, namespace }: Given, resource: Listed) =>
       )
     : Effect.undefined
 
-/** Some servers answer 404 where they mean 405. */
+/** Some servers return 404 instead of 405. */
 const ifSupported =
   <B>(otherwise: B) =>
   <A>(call: Effect.Effect<A, ApiError.ApiError>): Effect.Effect<A | B, ApiError.ApiError> =>

@@ -1,5 +1,5 @@
 /**
- * What is left of a kind in a namespace after its objects were deleted, and how long their deletion may take. Total functions of lists. Source:
+ * The objects of a kind that remain in a namespace after their deletion, and how long their deletion may take. Pure. Source:
  * pkg/controller/namespace/deletion: deleteAllContentForGroupVersionResource, estimateGracefulTermination.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
@@ -9,13 +9,13 @@ import type { Pod } from "../../kube/resources.ts"
 
 export interface Remains {
   readonly resource: Resource.Any
-  /** How many objects are still there. */
+  /** The number of remaining objects. */
   readonly count: number
-  /** How many of them each finalizer holds. */
+  /** The number of remaining objects with each finalizer. */
   readonly finalizers: ReadonlyMap<string, number>
-  /** Seconds after which a retry makes sense; 0: unknown, or nothing to wait for. */
+  /** Seconds after which a retry makes sense; 0 if unknown or if there is nothing to wait for. */
   readonly estimate: number
-  /** What went wrong, in the words of the server or of the contract. */
+  /** The message of the server, or that of kube-controller-manager. */
   readonly failure: string | undefined
 }
 
@@ -23,7 +23,7 @@ export interface Remains {
 const finalizerEstimate = 15
 
 /**
- * Seconds until the last pod has stopped: the longest grace period of those that have not ended, or 0 when that much time has
+ * Seconds until the last pod has stopped: the longest grace period of pods that are not terminal, or 0 when that time has
  * passed since the namespace was deleted. Times are milliseconds since 1970.
  */
 export const graceOf = (pods: ReadonlyArray<Pod>, deletedAt: number, now: number): number => {
@@ -34,7 +34,7 @@ export const graceOf = (pods: ReadonlyArray<Pod>, deletedAt: number, now: number
   return now - deletedAt >= longest * 1000 ? 0 : longest
 }
 
-/** Nothing is known to be there: it is gone, or the server does not list it. */
+/** No object is known to remain: none exists, or the server does not list the kind. */
 export const nothing = (resource: Resource.Any, estimate = 0): Remains => ({
   resource,
   count: 0,
@@ -45,8 +45,8 @@ export const nothing = (resource: Resource.Any, estimate = 0): Remains => ({
 
 export const failed = (resource: Resource.Any, failure: string): Remains => ({ ...nothing(resource), failure })
 
-/** What to make of the objects that are still listed. Objects without a reason to be there are a failure. */
-export const judge = (
+/** Summarises the objects that are still listed. Objects with neither a grace period nor a finalizer are a failure. */
+export const summarise = (
   resource: Resource.Any,
   namespace: string,
   objects: ReadonlyArray<KubeObject>,

@@ -5,9 +5,9 @@
  */
 
 interface ZoneQueue {
-  /** In the order in which they came. */
+  /** In the order in which they were added. */
   readonly waiting: Set<string>
-  /** Nodes a second. */
+  /** Nodes per second. */
   rate: number
   /** From 0 to 1; 1 allows one node. */
   token: number

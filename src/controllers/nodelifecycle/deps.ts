@@ -27,12 +27,12 @@ export interface Settings extends Health.GracePeriods, Zones.Rates {
   readonly period: number
 }
 
-/** The state of one leadership term. A new term starts empty: every node has its whole grace period again, and existing taints stay. */
+/** The state of one leadership term. A new term starts empty: the grace period of every node starts again, and existing taints stay. */
 export interface State {
   /** From monotonic time to observed time, in milliseconds. */
   readonly time: (now: number) => number
   readonly heartbeats: Map<string, Health.Heartbeat>
-  /** The nodes as the last pass left them, by name: newer than the cache where it wrote. */
+  /** The nodes after the last pass, by name; newer than the cache if the pass wrote them. */
   readonly checked: Map<string, Node>
   /** Nodes with pods whose Ready condition may still have to be set to False. */
   readonly podsToMark: Set<string>

@@ -1,6 +1,6 @@
 /**
- * Whether a node is alive: the time counts since this process last observed a new heartbeat or lease renewal, on this process's clock; timestamps
- * from other clocks are never compared with it. Total functions; nothing here writes. Source: pkg/controller/nodelifecycle: tryUpdateNodeHealth.
+ * Whether a node still reports: measured from when this process last observed a new heartbeat or lease renewal, on the clock of this process.
+ * Timestamps from other clocks are never compared with it. Pure. Source: pkg/controller/nodelifecycle: tryUpdateNodeHealth.
  */
 import type { Lease, Node } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
@@ -20,7 +20,7 @@ export interface Heartbeat {
 export interface GracePeriods {
   /** For a node that has reported. `--node-monitor-grace-period`. */
   readonly grace: number
-  /** For one that never has. `--node-startup-grace-period`. */
+  /** For a node that has never reported. `--node-startup-grace-period`. */
   readonly startupGrace: number
 }
 
@@ -58,14 +58,14 @@ export const unknownConditions = (node: Node, wallclock: number): ReadonlyArray<
   if (ready?.status === "Unknown") return undefined
   const before = node.status?.conditions ?? []
   const now = Time.format(wallclock)
-  const unknown = before.map((one) => (isReported(one) && one.status !== "Unknown" ? silenced(one, now) : one))
+  const unknown = before.map((one) => (isReported(one) && one.status !== "Unknown" ? stoppedReporting(one, now) : one))
   const missing = reported.filter((type) => !before.some((one) => one.type === type))
-  return [...unknown, ...missing.map((type) => neverTold(type, node, now))]
+  return [...unknown, ...missing.map((type) => neverReported(type, node, now))]
 }
 
 const isReported = ({ type }: Nodes.Condition): boolean => reported.some((one) => one === type)
 
-const silenced = (condition: Nodes.Condition, now: string): Nodes.Condition => ({
+const stoppedReporting = (condition: Nodes.Condition, now: string): Nodes.Condition => ({
   ...condition,
   status: "Unknown",
   reason: "NodeStatusUnknown",
@@ -73,7 +73,7 @@ const silenced = (condition: Nodes.Condition, now: string): Nodes.Condition => (
   lastTransitionTime: now
 })
 
-const neverTold = (type: string, node: Node, now: string): Nodes.Condition => ({
+const neverReported = (type: string, node: Node, now: string): Nodes.Condition => ({
   type,
   status: "Unknown",
   reason: "NodeStatusNeverUpdated",

@@ -8,20 +8,18 @@ const gauge = (name: string, description: string) => Family.gauge(`node_collecto
 const sizes = gauge("zone_size", "Nodes of a zone")
 const unhealthy = gauge("unhealthy_nodes_in_zone", "Nodes of a zone that are not ready")
 const health = gauge("zone_health", "Percent of the nodes of a zone that are ready")
-const evictions = Family.counter(
-  "node_collector_evictions_total",
-  "Nodes that were tainted so that their pods leave, by zone",
-  ["zone"]
-)
+const evictions = Family.counter("node_collector_evictions_total", "Nodes that were tainted with NoExecute, by zone", [
+  "zone"
+])
 
 const ofOne = Family.histogram(
   "node_collector_update_node_health_duration_seconds",
-  "Seconds that one look at one node took",
+  "Seconds that a pass took for one node",
   Family.exponential(0.001, 4, 8)
 )
 const ofAll = Family.histogram(
   "node_collector_update_all_nodes_health_duration_seconds",
-  "Seconds that one look at all nodes took",
+  "Seconds that a pass took for all nodes",
   Family.exponential(0.01, 4, 8)
 )
 

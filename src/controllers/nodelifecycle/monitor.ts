@@ -27,7 +27,7 @@ const pause = "20 millis"
 
 interface Checked {
   readonly node: Node
-  /** It was ready until this pass. */
+  /** The node became unreachable in this pass. */
   readonly isLost: boolean
 }
 
@@ -52,7 +52,7 @@ export const monitorNodeHealth = (deps: Deps, state: State, settings: Settings) 
   })
 }
 
-/** The time spent on each node, in milliseconds: for its check and for what follows from it. */
+/** The time spent on each node, in milliseconds: for its check and for the writes that follow. */
 const stopwatch = (now: () => number) => {
   const millis = new Map<string, number>()
   const timed = <A, E, R>({ metadata: { name } }: Node, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -88,9 +88,9 @@ const checking = (deps: Deps, state: State, settings: Settings) =>
   Effect.fnUntraced(function* (node: Node, observed: number): Effect.fn.Return<Checked | undefined> {
     const { name } = node.metadata
     const lease = deps.leases.get(Key.make("kube-node-lease", name))
-    // According to the last pass: a write whose answer was lost is then found as done.
+    // From the last pass and not from the cache, which may already hold an earlier write of this pass whose response was lost.
     const wasReady = isReady(state.checked.get(name))
-    const see = (one: Node): boolean => {
+    const observeNode = (one: Node): boolean => {
       const heartbeats = Health.observe(state.heartbeats.get(name), one, lease, observed)
       state.heartbeats.set(name, heartbeats)
       state.checked.set(name, one)
@@ -98,7 +98,9 @@ const checking = (deps: Deps, state: State, settings: Settings) =>
     }
     let current = node
     for (let left = tries; ; left--) {
-      const conditions = see(current) ? Health.unknownConditions(current, yield* Clock.currentTimeMillis) : undefined
+      const conditions = observeNode(current)
+        ? Health.unknownConditions(current, yield* Clock.currentTimeMillis)
+        : undefined
       if (conditions === undefined) return { node: current, isLost: wasReady && isUnreachable(current) }
       const after = { ...current, status: { ...current.status, conditions } }
       const written = yield* Effect.result(deps.updateStatus(after))
@@ -106,9 +108,9 @@ const checking = (deps: Deps, state: State, settings: Settings) =>
         recordWrite(state, written.success)
         return { node: written.success, isLost: wasReady }
       }
-      // A permission error does not go away within milliseconds.
-      const isHopeless = left === 1 || ApiError.hasReason(written.failure, "Forbidden", "LeaderFenced")
-      if (isHopeless) return yield* undecided(node, written.failure)
+      // These errors do not go away within milliseconds.
+      const isFinal = left === 1 || ApiError.hasReason(written.failure, "Forbidden", "LeaderFenced")
+      if (isFinal) return yield* undecided(node, written.failure)
       yield* Effect.sleep(pause)
       const found = yield* Effect.result(deps.live(name))
       if (found._tag === "Failure") return yield* undecided(node, found.failure)
@@ -140,7 +142,7 @@ const undecided = (node: Node, error: ApiError.ApiError): Effect.Effect<undefine
         undefined
       )
 
-/** Determines the state of the zones, and the eviction rates that follow. */
+/** Determines the states of the zones and their eviction rates. */
 const assess = Effect.fnUntraced(function* (
   state: State,
   settings: Settings,
@@ -171,7 +173,7 @@ const assess = Effect.fnUntraced(function* (
 
 const logTransitions = Effect.fnUntraced(function* (before: Zones.States, { mode, rates, states }: Zones.Transition) {
   if (mode === "Entered") yield* Effect.logWarning("No node is ready: evictions are stopped until one is")
-  if (mode === "Left") yield* Effect.logInfo("Some nodes are ready again: grace periods start anew")
+  if (mode === "Left") yield* Effect.logInfo("Some nodes are ready again: all grace periods start again")
   for (const [zone, state] of states) {
     if ((before.get(zone) ?? "Normal") === state) continue
     const facts = { zone: Zones.shown(zone), state, nodesPerSecond: rates.get(zone) }
@@ -221,6 +223,6 @@ const applying = (deps: Deps, state: State) =>
 
 const markNotReady = Effect.fnUntraced(function* (deps: Deps, state: State, name: string) {
   const pods = deps.pods.byIndex(Nodes.byNode.name, name)
-  const said = yield* Effect.forEach(pods, (pod) => Pods.markNotReady(deps, pod))
-  if (said.every((one) => one)) state.podsToMark.delete(name)
+  const marked = yield* Effect.forEach(pods, (pod) => Pods.markNotReady(deps, pod))
+  if (marked.every((one) => one)) state.podsToMark.delete(name)
 })

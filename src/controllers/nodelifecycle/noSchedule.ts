@@ -13,7 +13,7 @@ import { type State, isDown, type Deps } from "./deps.ts"
 import * as Taints from "./taints.ts"
 
 /** A conflict: the newer version arrives soon. */
-const soon = Reconcile.after("100 millis")
+const afterConflict = Reconcile.after("100 millis")
 
 export const node = (deps: Deps) =>
   Effect.fnUntraced(
@@ -38,7 +38,7 @@ export const node = (deps: Deps) =>
     },
     Effect.catchIf(
       (error) => ApiError.hasReason(error, "Conflict", "NotFound"),
-      (error) => Effect.succeed(ApiError.hasReason(error, "Conflict") ? soon : Reconcile.done)
+      (error) => Effect.succeed(ApiError.hasReason(error, "Conflict") ? afterConflict : Reconcile.done)
     )
   )
 

@@ -1,6 +1,6 @@
 /**
- * The taints that follow from the conditions of a node (NoSchedule), and those that evict its pods (NoExecute). The first are set at once; the
- * second wait for the rate of the zone, except when one replaces the other. Total functions. Source: pkg/controller/nodelifecycle:
+ * The NoSchedule taints for the conditions of a node, and the NoExecute taints that evict its pods. NoSchedule taints are set at once; NoExecute
+ * taints wait for the rate of the zone, except when one replaces the other. Pure. Source: pkg/controller/nodelifecycle:
  * doNoScheduleTaintingPass, processTaintBaseEviction.
  */
 import type { Node } from "../../kube/resources.ts"
@@ -26,8 +26,8 @@ const ours: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The taints of the node when those without effect on running pods are as its conditions have it; undefined if they are. One that is added
- * has the time. pkg/controller/util/node: SwapNodeControllerTaint.
+ * The taints of the node with the NoSchedule taints for its conditions; undefined if they are set already. An added taint gets the time `now`.
+ * Source: pkg/controller/util/node: SwapNodeControllerTaint.
  */
 export const scheduling = (node: Node, now: number): ReadonlyArray<Nodes.Taint> | undefined => {
   const keys = (node.status?.conditions ?? []).flatMap(({ status, type }) => byCondition[type]?.[status] ?? [])
@@ -54,8 +54,8 @@ export const withoutNoExecuteTaint = (node: Node): ReadonlyArray<Nodes.Taint> | 
 export const withNoExecuteTaint = (node: Node, now: number): ReadonlyArray<Nodes.Taint> | undefined => {
   const status = Nodes.readyCondition(node)?.status
   if (status !== "False" && status !== "Unknown") return undefined
-  const [right, wrong] = status === "False" ? [notReady, unreachable] : [unreachable, notReady]
-  return Nodes.changed(node, { add: [{ ...right, timeAdded: Time.format(now) }], remove: [wrong] })
+  const [expected, other] = status === "False" ? [notReady, unreachable] : [unreachable, notReady]
+  return Nodes.changed(node, { add: [{ ...expected, timeAdded: Time.format(now) }], remove: [other] })
 }
 
 /** `Remove`: remove its NoExecute taints. `Swap`: replace one by the other. `Enqueue`: taint it at the rate of its zone. `Keep`: nothing to do. */
@@ -69,7 +69,7 @@ export const taintActionOf = (node: Node, isDisrupted: boolean): TaintAction => 
   return withNoExecuteTaint(node, 0) === undefined ? "Keep" : "Swap"
 }
 
-/** Old names of labels, and the new ones whose values they have. Source: the reference's labelReconcileInfo. */
+/** Deprecated labels, and the labels whose values they copy. Source: pkg/controller/nodelifecycle: labelReconcileInfo. */
 const mirrored = [
   ["beta.kubernetes.io/os", "kubernetes.io/os"],
   ["beta.kubernetes.io/arch", "kubernetes.io/arch"]

@@ -29,16 +29,16 @@ export type States = ReadonlyMap<string, State>
 /** The result of a pass over all zones. */
 export interface Transition {
   readonly states: States
-  /** Nodes a second, of each zone that there is. */
+  /** Nodes per second, by zone. */
   readonly rates: ReadonlyMap<string, number>
-  /** `Entered`: no node is ready, evictions stop. `Left`: a node is ready again, and heartbeat times start anew. */
+  /** `Entered`: no node is ready, evictions stop. `Left`: a node is ready again, and all heartbeat times start again. */
   readonly mode: "Same" | "Entered" | "Left"
 }
 
-/** Between region and zone, as a name may have a colon. Source: k8s.io/component-helpers GetZoneKey. */
+/** Separates region and zone, whose names may contain a colon. Source: k8s.io/component-helpers: GetZoneKey. */
 const separator = ":\0:"
 
-/** Region and zone of a node, as metrics name it; empty where it names neither. */
+/** Region and zone of a node, as in metrics; empty if it has neither label. */
 export const zoneOf = ({ metadata: { labels = {} } }: Node): string => {
   const region = labels["topology.kubernetes.io/region"] ?? labels["failure-domain.beta.kubernetes.io/region"] ?? ""
   const zone = labels["topology.kubernetes.io/zone"] ?? labels["failure-domain.beta.kubernetes.io/zone"] ?? ""

@@ -1,6 +1,6 @@
 /**
- * Decides which pods are deleted, and which status is written before. A total function of the cached objects and of the nodes known to be gone.
- * Source: pkg/controller/podgc: gc.
+ * Decides which pods are deleted, and which status is written before the deletion. Pure functions of the cached objects and of the nodes that the
+ * server does not have. Source: pkg/controller/podgc: gc.
  */
 import * as Patch from "../../kube/Patch.ts"
 import * as PodStatus from "../../kube/pod.ts"
@@ -8,13 +8,13 @@ import type { Node, Pod } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
 
 export type Why =
-  /** It has ended, and more pods than the threshold have. */
+  /** The pod has ended, and the number of ended pods is above the threshold. */
   | "terminated"
-  /** It is being deleted on a node that is not ready and was declared out of service. */
+  /** The pod is being deleted on a node that is not ready and has the out-of-service taint. */
   | "terminating-out-of-service"
-  /** Its node is gone. */
+  /** The pod's node does not exist. */
   | "orphaned"
-  /** It is being deleted and never got a node. */
+  /** The pod is being deleted and was never scheduled. */
   | "terminating-unscheduled"
 
 export interface Removal {
@@ -24,9 +24,9 @@ export interface Removal {
 
 export interface Given {
   readonly pods: ReadonlyArray<Pod>
-  /** All that the cache has. */
+  /** All nodes in the cache. */
   readonly nodes: ReadonlyArray<Node>
-  /** Names of nodes that the server said do not exist. */
+  /** Names of nodes that the server does not have. */
   readonly lost: ReadonlySet<string>
   /** How many pods that have ended are kept; 0 or less keeps all. */
   readonly threshold: number
@@ -34,18 +34,18 @@ export interface Given {
 
 export const nodeOf = (pod: Pod): string => pod.spec?.nodeName ?? ""
 
-/** The nodes that pods are bound to and that are not there. */
+/** Names of nodes that pods are bound to and that are not in `nodes`. */
 export const missingNodes = (pods: ReadonlyArray<Pod>, nodes: ReadonlyArray<Node>): ReadonlySet<string> => {
-  const there = new Set(nodes.map((node) => node.metadata.name))
+  const present = new Set(nodes.map((node) => node.metadata.name))
   const missing = new Set<string>()
   for (const pod of pods) {
     const node = nodeOf(pod)
-    if (node !== "" && !there.has(node)) missing.add(node)
+    if (node !== "" && !present.has(node)) missing.add(node)
   }
   return missing
 }
 
-/** Each pod at most once, for the first reason in the order of {@link Why}; none for which nothing is left to do here. */
+/** Each pod at most once, for the first reason in the order of {@link Why}; no pod that only its finalizers keep. */
 export const plan = ({ lost, nodes, pods, threshold }: Given): ReadonlyArray<Removal> => {
   const outOfService = new Set(nodes.filter(isOutOfService).map((node) => node.metadata.name))
   const isDeleted = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined
@@ -66,7 +66,7 @@ export const plan = ({ lost, nodes, pods, threshold }: Given): ReadonlyArray<Rem
   return Array.from(removals, ([pod, why]) => ({ pod, why }))
 }
 
-/** Terminating with grace period zero and kept by finalizers: upstream deletes such a pod again and again. */
+/** Terminated, being deleted with grace period zero, and kept by finalizers. Upstream sends another deletion in each run, which changes nothing. */
 const isHeld = (pod: Pod): boolean =>
   PodStatus.isTerminal(pod) &&
   pod.metadata.deletionTimestamp !== undefined &&
@@ -78,7 +78,7 @@ const excess = (ended: ReadonlyArray<Pod>, threshold: number): ReadonlyArray<Pod
   return threshold <= 0 || count <= 0 ? [] : [...ended].sort(order).slice(0, count)
 }
 
-/** Evicted pods go first, then the oldest, then by name. */
+/** Evicted pods first, then the oldest, then by name. Source: pkg/controller/podgc: byEvictionAndCreationTimestamp. */
 const order = (a: Pod, b: Pod): number =>
   Number(isEvicted(b)) - Number(isEvicted(a)) ||
   compare(a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? "") ||
@@ -87,7 +87,7 @@ const order = (a: Pod, b: Pod): number =>
 
 const isEvicted = (pod: Pod): boolean => pod.status?.phase === "Failed" && pod.status.reason === "Evicted"
 
-/** By code unit: timestamps of the API have one form, so their texts order as their times do. */
+/** By code unit. Timestamps of the API have one format, so their texts have the order of their times. */
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const isOutOfService = (node: Node): boolean =>
@@ -95,8 +95,8 @@ const isOutOfService = (node: Node): boolean =>
   node.status?.conditions?.some(({ status, type }) => type === "Ready" && status === "True") !== true
 
 /**
- * The status patch before the deletion, since no kubelet reports that the pod has failed; undefined if it has ended. The uid is a precondition
- * against another pod of the same name.
+ * The status patch before the deletion, because no kubelet will report the failure; undefined if the pod has ended. The uid is a precondition, so that
+ * a new pod of the same name is not changed.
  */
 export const verdict = ({ pod, why }: Removal, now: number): Patch.Patch | undefined => {
   if (PodStatus.isTerminal(pod)) return undefined
@@ -114,7 +114,7 @@ const disruption = (pod: Pod, now: number) => {
     status: "True",
     reason: "DeletionByPodGC",
     message: "PodGC: node no longer exists",
-    // A condition that held before has held since then.
+    // A condition that was True already keeps its transition time.
     lastTransitionTime:
       before?.status === "True" && before.lastTransitionTime !== undefined
         ? before.lastTransitionTime
@@ -122,24 +122,24 @@ const disruption = (pod: Pod, now: number) => {
   }
 }
 
-/** Since when each node that is missing has been so, or was last suspected. */
+/** For each missing node, since when it is missing, or when it was last suspected. */
 type Quarantine = ReadonlyMap<string, number>
 
 export const noQuarantine: Quarantine = new Map()
 
 const quarantineTime = 40_000
 
-interface Look {
+interface Quarantined {
   readonly quarantine: Quarantine
-  /** In the order of `missing`. Whatever comes of it, each is suspected again only when the time has passed anew. */
+  /** In the order of `missing`. A suspect is returned again only after another quarantine time. */
   readonly suspects: ReadonlyArray<string>
 }
 
 /**
- * A node that pods name and the cache does not have may only be late: it is suspected when it was missing at every look for forty seconds. Times are
- * monotonic milliseconds. Source: discoverDeletedNodes.
+ * The cache of nodes may lag behind the cache of pods, so a node is suspected only after it was missing in every run for forty seconds. Times are
+ * monotonic milliseconds. Source: pkg/controller/podgc: discoverDeletedNodes.
  */
-export const quarantined = (before: Quarantine, missing: ReadonlySet<string>, now: number): Look => {
+export const quarantined = (before: Quarantine, missing: ReadonlySet<string>, now: number): Quarantined => {
   const quarantine = new Map<string, number>()
   const suspects: Array<string> = []
   for (const node of missing) {

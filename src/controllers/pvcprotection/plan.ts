@@ -1,7 +1,7 @@
 /**
- * Decides what happens to a claim: the finalizer is removed when the claim is being deleted and no pod uses it. A scheduled pod uses its claims even
- * after it has ended, because its volumes may still be mounted; an unscheduled one does not, because no kubelet starts a pod whose claim is being
- * deleted. Pure and total. Source: pkg/controller/volume/pvcprotection.
+ * Decides about the finalizer of a claim: it is removed when the claim is being deleted and no pod uses it. A scheduled pod uses its claims even
+ * after it has terminated, because its volumes may still be mounted; an unscheduled pod does not, because no kubelet starts a pod whose claim is
+ * being deleted. Pure. Source: pkg/controller/volume/pvcprotection.
  */
 import * as Finalizers from "../../kube/finalizers.ts"
 import * as Key from "../../kube/Key.ts"
@@ -13,22 +13,22 @@ export const finalizer = "kubernetes.io/pvc-protection"
 
 export type Plan =
   | { readonly _tag: "Nothing" }
-  /** Some pod uses it. */
+  /** A pod uses the claim. */
   | { readonly _tag: "Keep" }
-  /** Nothing that the cache knows of uses it: the server is to be asked. */
-  | { readonly _tag: "Ask" }
-  | { readonly _tag: "Hold"; readonly finalizers: ReadonlyArray<string> }
-  | { readonly _tag: "LetGo"; readonly finalizers: ReadonlyArray<string> }
+  /** No cached pod uses the claim: pods have to be listed from the server. */
+  | { readonly _tag: "ListPods" }
+  | { readonly _tag: "AddFinalizer"; readonly finalizers: ReadonlyArray<string> }
+  | { readonly _tag: "RemoveFinalizer"; readonly finalizers: ReadonlyArray<string> }
 
-/** Whether it is being deleted, and waits for us. */
+/** Whether the claim is being deleted and still has the finalizer. */
 export const isWaiting = (claim: PersistentVolumeClaim): boolean =>
   Finalizers.isDeleting(claim) && Finalizers.has(claim, finalizer)
 
-/** Whether there is anything to do for it, or may be. */
+/** Whether the finalizer may have to be added or removed. */
 export const concerns = (claim: PersistentVolumeClaim): boolean =>
   Finalizers.isDeleting(claim) === Finalizers.has(claim, finalizer)
 
-/** `cached`: pods of the cache that may use it. `live`: those of the server, or of their namespace; undefined if it was not asked. */
+/** `cached`: the cached pods that name the claim. `live`: the namespace's pods from the server; undefined if they were not listed. */
 export const plan = (
   claim: PersistentVolumeClaim,
   cached: ReadonlyArray<Pod>,
@@ -36,23 +36,23 @@ export const plan = (
 ): Plan => {
   if (!concerns(claim)) return { _tag: "Nothing" }
   const names = Finalizers.of(claim)
-  if (!Finalizers.isDeleting(claim)) return { _tag: "Hold", finalizers: Finalizers.add(names, finalizer) }
-  if (cached.some((pod) => keeps(pod, claim))) return { _tag: "Keep" }
-  if (live === undefined) return { _tag: "Ask" }
-  return live.some((pod) => keeps(pod, claim))
+  if (!Finalizers.isDeleting(claim)) return { _tag: "AddFinalizer", finalizers: Finalizers.add(names, finalizer) }
+  if (cached.some((pod) => uses(pod, claim))) return { _tag: "Keep" }
+  if (live === undefined) return { _tag: "ListPods" }
+  return live.some((pod) => uses(pod, claim))
     ? { _tag: "Keep" }
-    : { _tag: "LetGo", finalizers: Finalizers.remove(names, finalizer) }
+    : { _tag: "RemoveFinalizer", finalizers: Finalizers.remove(names, finalizer) }
 }
 
 type Volume = NonNullable<NonNullable<Pod["spec"]>["volumes"]>[number]
 
 const none: ReadonlyArray<string> = []
 
-/** The claim of a volume: the one that it names, or the one that was made for it. */
+/** The claim of a volume: the one that it names, or the one created for an ephemeral volume. */
 const claimOf = (pod: Pod, { ephemeral, name, persistentVolumeClaim }: Volume): string | undefined =>
   persistentVolumeClaim?.claimName ?? (ephemeral === undefined ? undefined : `${pod.metadata.name}-${name}`)
 
-/** Keys of the claims that the pod names, whether it keeps them or not; none twice. */
+/** The distinct keys of the claims that the pod names, whether it uses them or not. */
 export const claimsOf = (pod: Pod): ReadonlyArray<Key.Key> => {
   const { volumes = none } = pod.spec ?? {}
   if (volumes.length === 0) return none
@@ -60,30 +60,30 @@ export const claimsOf = (pod: Pod): ReadonlyArray<Key.Key> => {
   return [...new Set(names)].flatMap((name) => (name === undefined ? none : [Key.make(pod.metadata.namespace, name)]))
 }
 
-/** Value: the key of a claim; of pods that are on a node. */
+/** Index value: the key of a claim. Holds scheduled pods only. */
 export const byClaim: Index<Pod> = {
   name: "pvcprotection/claim",
-  of: (pod) => (isPlaced(pod) ? claimsOf(pod) : none)
+  of: (pod) => (isScheduled(pod) ? claimsOf(pod) : none)
 }
 
-const isPlaced = ({ spec }: Pod): boolean => (spec?.nodeName ?? "") !== ""
+const isScheduled = ({ spec }: Pod): boolean => (spec?.nodeName ?? "") !== ""
 
-export const keeps = (pod: Pod, claim: PersistentVolumeClaim): boolean =>
-  isPlaced(pod) &&
+export const uses = (pod: Pod, claim: PersistentVolumeClaim): boolean =>
+  isScheduled(pod) &&
   (pod.spec?.volumes ?? []).some(
     (volume) =>
       volume.persistentVolumeClaim?.claimName === claim.metadata.name ||
-      // What was made for the volume is the pod's own; once the kubelet is done with the pod it may go before it.
+      // The pod owns the claim of an ephemeral volume, which may be deleted before the pod once the kubelet has stopped the pod.
       (volume.ephemeral !== undefined &&
-        !isShutDown(pod) &&
+        !isStopped(pod) &&
         claimOf(pod, volume) === claim.metadata.name &&
         Owner.controlledBy(claim, pod.metadata.uid))
   )
 
-const isShutDown = ({ metadata }: Pod): boolean =>
+const isStopped = ({ metadata }: Pod): boolean =>
   metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0
 
-/** What the questions above need of a pod, and no more: to be kept for a while. */
+/** The fields of a pod that these functions read, so that kept pods take little memory. */
 export const trimmed = ({ metadata, spec }: Pod): Pod => {
   const { deletionGracePeriodSeconds: grace, deletionTimestamp, name, namespace, uid } = metadata
   const { nodeName, volumes } = spec ?? {}

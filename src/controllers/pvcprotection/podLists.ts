@@ -1,6 +1,6 @@
 /**
  * Live pod lists by namespace, so that claims deleted together share one request. A list serves only claims whose last change was noted before the
- * request began, so it is never older than the change. Plain synchronous state of one leadership term.
+ * request started, so it is never older than the change. Plain synchronous state of one leadership term.
  */
 import type { Key } from "../../kube/Key.ts"
 import type { Pod } from "../../kube/resources.ts"

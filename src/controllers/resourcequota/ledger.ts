@@ -1,7 +1,7 @@
 /**
  * The usage of one namespace, as sums by quota: a change of an object changes the sums by the difference, so a sync reads no objects. Plain and
- * synchronous; it reads no clock. Invariant: each sum of a quota is that of all present objects that match its scopes, each with its usage when it
- * was last evaluated; `expire` evaluates those whose usage changes with time.
+ * synchronous; it reads no clock. Invariant: each sum of a quota is the total of all present objects that match its scopes, each with its usage when
+ * it was last evaluated; `expire` evaluates those whose usage changes with time.
  */
 import { type Key, make, parse } from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
@@ -12,45 +12,45 @@ import * as Scopes from "../../kube/quota/scopes.ts"
 import * as Usage from "../../kube/quota/usage.ts"
 import { DueHeap, type Item } from "../../streams/queue/dueHeap.ts"
 
-/** What a quota wants counted. */
+/** What a quota limits. */
 export interface Wanted {
   readonly scopes: ReadonlyArray<Scopes.Scope>
   /** The names in its `hard`. */
   readonly names: ReadonlyArray<string>
 }
 
-/** Quotas of which something takes less, or something takes more and nothing less. */
-export interface Moved {
+/** `less`: quotas with a usage that decreased. `more`: quotas with a usage that increased, and none that decreased. */
+export interface Affected {
   readonly less: ReadonlyArray<Key>
   readonly more: ReadonlyArray<Key>
 }
 
-interface Account {
+interface QuotaUsage {
   readonly key: Key
   readonly scopes: ReadonlyArray<Scopes.Scope>
-  /** Ids of the kinds that its names are counted from. */
+  /** The ids of the kinds that count for its names. */
   readonly kinds: ReadonlySet<string>
-  /** By name, of the kinds that are measured. */
+  /** By name; only for kinds that are measured. */
   readonly sums: Map<string, Sum>
 }
 
-/** An object, and how it was counted. `due` is when it will have to be looked at, and it is in the heap only if it will. */
+/** An object and its counted usage. `due` is when its usage changes with time; only then is it in the heap. */
 interface Entry extends Item {
   readonly kind: Names.Counted
   readonly key: Key
   readonly object: KubeObject
   readonly isCharged: boolean
-  /** Of a claim for devices, which takes more or less when its pod, another claim or a class of devices changes, too. */
+  /** Only for a ResourceClaim, whose usage also depends on its pod, on other claims and on DeviceClasses. */
   readonly usage: Usage.Usage | undefined
 }
 
-/** What an object was counted as, and what it is; undefined where there is none. */
+/** An object before and after a change; undefined if it did not exist. */
 interface Change {
   readonly before: Entry | undefined
   readonly after: Entry | undefined
 }
 
-/** The objects of a kind that are there, by their keys. */
+/** The present objects of a kind, by key. */
 export type Contents = (kind: Names.Counted) => Iterable<readonly [Key, KubeObject]>
 
 const nothing: Usage.Usage = new Map()
@@ -59,16 +59,16 @@ const podsId = Names.idOf(Names.pods)
 const claimsId = Names.idOf(Names.resourceClaims)
 
 export class Ledger {
-  private readonly extendedResource: Usage.Around["extendedResource"]
-  private readonly accounts = new Map<Key, Account>()
-  /** By kind, for exactly the measured kinds that some account names: every object that is there. */
+  private readonly extendedResource: Usage.Lookups["extendedResource"]
+  private readonly accounts = new Map<Key, QuotaUsage>()
+  /** By id of the kind, for exactly the measured kinds that a quota counts: all present objects. */
   private readonly entries = new Map<string, Map<Key, Entry>>()
-  /** Exactly the entries that will take less by time alone. */
+  /** Exactly the entries whose usage will decrease with time. */
   private readonly expiring = new DueHeap<Entry>()
-  /** By uid of a pod, never empty: keys of exactly the claims among the entries that are for its extended resources. */
+  /** By uid of a pod: the keys of the claims for its extended resources. Never holds an empty set. */
   private readonly claimsOfPods = new Map<string, Set<Key>>()
 
-  constructor(extendedResource: Usage.Around["extendedResource"] = () => undefined) {
+  constructor(extendedResource: Usage.Lookups["extendedResource"] = () => undefined) {
     this.extendedResource = extendedResource
   }
 
@@ -76,16 +76,16 @@ export class Ledger {
     return this.accounts.size === 0
   }
 
-  /** Milliseconds since 1970 at which `expire` will find something, if there is such a time. */
+  /** When the next usage changes with time, in milliseconds since 1970; undefined if none does. */
   get nextExpiry(): number | undefined {
     return this.expiring.peek()?.due
   }
 
-  /** Counts for the quota from now on, in place of what it wanted before. */
+  /** Counts for the quota from now on; replaces its former limits. */
   open(key: Key, { names, scopes }: Wanted, contents: Contents, now: number): void {
     const kinds = names.flatMap(Names.kindsOf)
     const measured = names.filter((name) => Names.kindsOf(name).some(Usage.isMeasured))
-    const account: Account = {
+    const account: QuotaUsage = {
       key,
       scopes,
       kinds: new Set(kinds.map(Names.idOf)),
@@ -97,7 +97,7 @@ export class Ledger {
       if (!account.kinds.has(id)) continue
       const known = this.entries.get(id)
       if (known === undefined) this.entries.set(id, new Map())
-      else for (const after of known.values()) this.move([account], [{ before: undefined, after }])
+      else for (const after of known.values()) this.applyChanges([account], [{ before: undefined, after }])
     }
     for (const kind of Usage.measured)
       for (const [one, object] of this.entries.get(Names.idOf(kind))?.size === 0 ? contents(kind) : [])
@@ -110,7 +110,7 @@ export class Ledger {
     this.trim()
   }
 
-  /** Counts everything anew, from what is there. */
+  /** Recounts all usage from the present objects. */
   recount(contents: Contents, now: number): void {
     this.expiring.clear()
     this.claimsOfPods.clear()
@@ -123,11 +123,11 @@ export class Ledger {
     }
   }
 
-  /** An object is as it is now, or is not there any more. */
-  observe(kind: Names.Counted, key: Key, object: KubeObject | undefined, now: number): Moved {
+  /** An object was created or changed; undefined if it was deleted. */
+  observe(kind: Names.Counted, key: Key, object: KubeObject | undefined, now: number): Affected {
     const id = Names.idOf(kind)
     const entries = this.entries.get(id)
-    if (entries === undefined) return unmoved
+    if (entries === undefined) return unaffected
     const before = entries.get(key)
     if (before !== undefined) this.expiring.remove(before)
     if (object === undefined) entries.delete(key)
@@ -136,25 +136,25 @@ export class Ledger {
     if (after !== undefined) entries.set(key, after)
     if (id === podsId && this.claimsOfPods.size > 0) uids.push(...uidsOf(before?.object, object))
     const others = uids.flatMap((uid) => this.recounted(this.claimsOf(uid)))
-    return this.move(this.accounts.values(), [{ before, after }, ...others])
+    return this.applyChanges(this.accounts.values(), [{ before, after }, ...others])
   }
 
-  /** Classes of devices are of other extended resources than they were. */
-  reclassify(): Moved {
-    return this.move(this.accounts.values(), this.recounted(this.entries.get(claimsId)?.values() ?? []))
+  /** The extended resources of DeviceClasses have changed. */
+  reclassify(): Affected {
+    return this.applyChanges(this.accounts.values(), this.recounted(this.entries.get(claimsId)?.values() ?? []))
   }
 
   private entryOf(kind: Names.Counted, key: Key, object: KubeObject, now: number): Entry {
     const until = Usage.until(kind, object)
     const usage = Names.idOf(kind) === claimsId ? Usage.of(kind, object, true, this.around(key)) : undefined
     const entry: Entry = { kind, key, object, isCharged: now <= until, usage, due: until, slot: -1, rank: 0 }
-    // It is over only when that millisecond has passed.
+    // The usage changes after that millisecond, not during it.
     if (entry.isCharged && until !== Infinity) this.expiring.insert(entry, until + 1)
     return entry
   }
 
-  /** What the usage of the claim with that key depends on. */
-  private around(claim: Key): Usage.Around {
+  /** What the usage of a ResourceClaim depends on. */
+  private around(claim: Key): Usage.Lookups {
     const { namespace } = parse(claim)
     return {
       extendedResource: this.extendedResource,
@@ -173,7 +173,7 @@ export class Ledger {
     }
   }
 
-  /** Notes for which pods a claim was and is; their uids. */
+  /** Updates the pod of a claim, and returns the uids of its former and its present pod. */
   private indexClaim(key: Key, before: KubeObject | undefined, after: KubeObject | undefined): Array<string> {
     const [was, is] = [before, after].map((claim) => (claim === undefined ? undefined : Devices.podOf(claim)?.uid))
     if (was !== undefined && was !== is) {
@@ -185,7 +185,7 @@ export class Ledger {
     return [was, is].filter((uid) => uid !== undefined)
   }
 
-  /** Claims as they are counted now, by what is around them. */
+  /** Evaluates the usage of these claims again. */
   private recounted(claims: Iterable<Entry>): ReadonlyArray<Change> {
     return Array.from(claims, (before) => {
       const after = { ...before, usage: Usage.of(before.kind, before.object, true, this.around(before.key)) }
@@ -194,7 +194,7 @@ export class Ledger {
     })
   }
 
-  /** Looks at every object whose time is over. */
+  /** Evaluates the entries that are due, and returns the quotas whose usage decreased. */
   expire(now: number): ReadonlyArray<Key> {
     const less = new Set<Key>()
     for (let next = this.expiring.peek(); next !== undefined && next.due <= now; next = this.expiring.peek()) {
@@ -204,31 +204,31 @@ export class Ledger {
     return [...less]
   }
 
-  /** What is taken of a name that is counted from a measured kind. */
+  /** The usage of a name whose kind is measured. */
   used(key: Key, name: string): Quantity.Quantity | undefined {
     const sum = this.accounts.get(key)?.sums.get(name)
     return sum === undefined ? undefined : read(sum)
   }
 
-  /** The quotas that count objects of a kind in any way. */
+  /** The quotas that count objects of a kind. */
   interested(kind: Names.Counted): ReadonlyArray<Key> {
     const id = Names.idOf(kind)
     return [...this.accounts.values()].flatMap(({ key, kinds }) => (kinds.has(id) ? [key] : []))
   }
 
-  private move(accounts: Iterable<Account>, changes: ReadonlyArray<Change>): Moved {
-    const moved = { less: new Array<Key>(), more: new Array<Key>() }
+  private applyChanges(accounts: Iterable<QuotaUsage>, changes: ReadonlyArray<Change>): Affected {
+    const affected = { less: new Array<Key>(), more: new Array<Key>() }
     const usages = changes.map(({ after, before }) => ({ before, was: usageOf(before), after, is: usageOf(after) }))
     for (const account of accounts) {
       const was = usages.flatMap((one) => (matches(account, one.before) ? one.was : []))
       const is = usages.flatMap((one) => (matches(account, one.after) ? one.is : []))
-      const direction = shift(account, was, is)
-      if (direction !== undefined) moved[direction].push(account.key)
+      const direction = adjust(account, was, is)
+      if (direction !== undefined) affected[direction].push(account.key)
     }
-    return moved
+    return affected
   }
 
-  /** Forgets the objects of kinds that no account names any more. */
+  /** Removes the objects of kinds that no quota counts any more. */
   private trim(): void {
     for (const [id, entries] of this.entries) {
       if ([...this.accounts.values()].some(({ kinds }) => kinds.has(id))) continue
@@ -242,19 +242,19 @@ export class Ledger {
 const usageOf = (entry: Entry | undefined): Usage.Usage =>
   entry === undefined ? nothing : (entry.usage ?? Usage.of(entry.kind, entry.object, entry.isCharged))
 
-const unmoved: Moved = { less: [], more: [] }
+const unaffected: Affected = { less: [], more: [] }
 
-/** Of the pod that was there and of the one that is. */
+/** The distinct uids of a pod before and after a change. */
 const uidsOf = (...pods: ReadonlyArray<KubeObject | undefined>): ReadonlyArray<string> => [
   ...new Set(pods.flatMap((pod) => pod?.metadata.uid ?? []))
 ]
 
-const matches = ({ scopes }: Account, entry: Entry | undefined): boolean =>
+const matches = ({ scopes }: QuotaUsage, entry: Entry | undefined): boolean =>
   entry !== undefined && Scopes.match(scopes, entry.kind, entry.object)
 
-/** Takes some usages from the sums and adds others; says whether some of the sums became less, or else some more. */
-const shift = (
-  { sums }: Account,
+/** Subtracts and adds usages; returns `less` if any sum decreased, else `more` if any increased. */
+const adjust = (
+  { sums }: QuotaUsage,
   was: ReadonlyArray<Usage.Usage>,
   is: ReadonlyArray<Usage.Usage>
 ): "less" | "more" | undefined => {
@@ -281,10 +281,10 @@ const shift = (
   return direction
 }
 
-/** An exact sum, written in the form of its parts, however often it changes: decimal where there is no other. */
+/** An exact sum. It is formatted like the amounts in it; decimal if there are none. */
 interface Sum {
   nanos: bigint
-  /** How many amounts of each form are in it; those of zero have none. */
+  /** How many amounts other than zero have each format. */
   readonly forms: Record<Quantity.Quantity["form"], number>
 }
 

@@ -18,12 +18,12 @@ import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import type * as Store from "../../streams/store/Store.ts"
 import type { Trigger } from "../../streams/store/trigger.ts"
 import * as State from "./state.ts"
-import type { Moved } from "./ledger.ts"
+import type { Affected } from "./ledger.ts"
 import * as Plan from "./plan.ts"
 
 const updates = Family.counter(
   "resourcequota_controller_status_updates_total",
-  "Statuses of ResourceQuotas that were written, by reason; one that has several counts for each",
+  "Status updates of ResourceQuotas, by reason; an update with several reasons counts for each",
   ["reason"]
 )
 
@@ -32,7 +32,7 @@ export const families = [updates]
 const written = (reasons: ReadonlyArray<Plan.Reason>): Effect.Effect<void> =>
   Effect.forEach(reasons, (reason) => updates.add(1, { reason }), { discard: true })
 
-/** What the loop reads and writes. */
+/** The stores and API calls that the loop depends on. */
 interface Deps {
   readonly quotas: Store.Readable<ResourceQuota>
   readonly updateStatus: (quota: ResourceQuota) => Effect.Effect<ResourceQuota, ApiError.ApiError>
@@ -61,7 +61,7 @@ type Listener = (deltas: ReadonlyArray<Delta<KubeObject>>) => void
 /** Quotas without complete usage block all creations, so they come first. Source: pkg/controller/resourcequota: missingUsageQueue. */
 export const urgent = 10
 
-/** Milliseconds until the charge of the admission plugin for a new object is visible beside the object. */
+/** Milliseconds until the usage that the admission plugin added for a new object is in the cached status. */
 export const chargeDelay = 1000
 
 const none: ReadonlyArray<Key.Key> = []
@@ -84,12 +84,12 @@ export const make = (deps: Deps): Loop => {
   }
   const enqueueQuota = (quota: ResourceQuota): void => enqueue(Key.of(quota), Plan.isIncomplete(quota) ? urgent : 0)
 
-  const follow = ({ less, more }: Moved): void => {
+  const enqueueAffected = ({ less, more }: Affected): void => {
     for (const key of less) enqueue(key)
     for (const key of more) enqueueLater(key)
   }
   /** Pods past their deletion grace period stop counting without an event. */
-  const wake = (namespace: string, keys: ReadonlyArray<Key.Key>): void => {
+  const enqueueAtExpiry = (namespace: string, keys: ReadonlyArray<Key.Key>): void => {
     const due = state.ledgers.get(namespace)?.nextExpiry
     if (due === undefined || !hasBegun) return
     for (const key of keys) queue.addWithUnsafe(key, { after: Math.max(0, due - now()) })
@@ -103,15 +103,15 @@ export const make = (deps: Deps): Loop => {
     if (ledger === undefined || concerned.length === 0) return
     const isGone = delta._tag === "Deleted"
     if (Usage.isMeasured(kind)) {
-      follow(ledger.observe(kind, Key.of(object), isGone ? undefined : object, now()))
-      if (object.metadata.deletionTimestamp !== undefined) wake(namespace, concerned)
+      enqueueAffected(ledger.observe(kind, Key.of(object), isGone ? undefined : object, now()))
+      if (object.metadata.deletionTimestamp !== undefined) enqueueAtExpiry(namespace, concerned)
     } else if (delta._tag !== "Updated")
-      follow(isGone ? { less: concerned, more: none } : { less: none, more: concerned })
+      enqueueAffected(isGone ? { less: concerned, more: none } : { less: none, more: concerned })
   }
 
-  /** Devices of a class are, or are not any more, an extended resource. */
+  /** A DeviceClass has another extended resource. */
   const reclassify = (): void => {
-    for (const ledger of state.ledgers.values()) follow(ledger.reclassify())
+    for (const ledger of state.ledgers.values()) enqueueAffected(ledger.reclassify())
   }
 
   return {
@@ -127,7 +127,7 @@ export const make = (deps: Deps): Loop => {
     },
     watch: (resource, objects) => {
       state.watched(resource, objects)
-      if (isOfClasses(resource)) return (deltas) => (deltas.some(isReclassified) ? reclassify() : undefined)
+      if (isDeviceClass(resource)) return (deltas) => (deltas.some(isReclassified) ? reclassify() : undefined)
       return (deltas) => {
         for (const delta of deltas) onObject(resource, delta)
       }
@@ -137,7 +137,7 @@ export const make = (deps: Deps): Loop => {
     },
     onStopped: (resource) => {
       state.unwatched(resource)
-      if (isOfClasses(resource)) reclassify()
+      if (isDeviceClass(resource)) reclassify()
     },
     begin: () => {
       hasBegun = true
@@ -172,7 +172,7 @@ export const make = (deps: Deps): Loop => {
   }
 }
 
-const isOfClasses = (resource: Resource.Any): boolean => Names.isSame(resource, Names.deviceClasses)
+const isDeviceClass = (resource: Resource.Any): boolean => Names.isSame(resource, Names.deviceClasses)
 
 const isReclassified = (delta: Delta<KubeObject>): boolean => {
   const before = delta._tag === "Updated" ? State.extendedResourceOf(delta.previous) : undefined

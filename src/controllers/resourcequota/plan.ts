@@ -12,13 +12,13 @@ export interface Given {
   /** The usage of a resource name; undefined while unknown. */
   readonly usedOf: (name: string) => Quantity.Quantity | undefined
   /**
-   * False: what is used may only turn out to be more than was known. Whoever creates an object charges it before it can be seen, so only news of
-   * something that went is a reason to free anything.
+   * Whether usage may be lowered: only after a deletion or lower usage was observed. The admission plugin adds usage before the new object is in the
+   * cache, so a lower sum alone is no reason.
    */
   readonly mayFree: boolean
 }
 
-/** Why a status is written: it names other limits, an amount was not known, more is used than it says, or less. */
+/** Why a status is written: it has other limits, it lacks an amount, or the usage is more or less than its amount. */
 export type Reason = "limits" | "unknown" | "more" | "less"
 
 type Amounts = Readonly<Record<string, string>>
@@ -30,13 +30,13 @@ export type Plan =
 const own = (amounts: Amounts | undefined, name: string): string | undefined =>
   amounts !== undefined && Object.hasOwn(amounts, name) ? amounts[name] : undefined
 
-/** What is to be said of a name, and why it is not what was said. */
+/** The usage to write for a name, and the reason if it differs. */
 const next = (
   before: string | undefined,
   now: Quantity.Quantity | undefined,
   mayFree: boolean
 ): readonly [used: string | undefined, reason: Reason | undefined] => {
-  // What was seen last stands for what cannot be seen now.
+  // Unknown usage keeps the last known amount.
   if (now === undefined) return [before, undefined]
   const known = Quantity.parse(before)
   if (known === undefined) return [Quantity.canonical(now), "unknown"]

@@ -1,4 +1,4 @@
-/** The state of one term beside the quotas: the watched kinds and their stores, a ledger for each namespace with a quota. Plain and synchronous. */
+/** The state of one leadership term: the watched kinds with their stores, and a ledger for each namespace with a quota. Plain and synchronous. */
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Quantity from "../../kube/quantity.ts"
@@ -13,16 +13,16 @@ import * as Ledger from "./ledger.ts"
 type Objects = Store.Readable<KubeObject>
 
 export interface State {
-  /** Of exactly the namespaces that have a quota. */
+  /** By namespace, for exactly the namespaces with a quota. */
   readonly ledgers: ReadonlyMap<string, Ledger.Ledger>
-  /** A kind is watched: in this version, from now on. */
+  /** A kind is watched from now on, in this version. */
   readonly watched: (resource: Resource.Any, objects: Objects) => void
-  /** A kind is not watched any more, unless in another version. */
+  /** A kind is no longer watched in this version. */
   readonly unwatched: (resource: Resource.Any) => void
-  /** A quota is there, or is another one than it was. */
+  /** A quota was created, or its limits changed. */
   readonly open: (quota: ResourceQuota, now: number) => void
   readonly close: (quota: ResourceQuota) => void
-  /** Counts all that is in a namespace anew. */
+  /** Recounts all usage of a namespace. */
   readonly recount: (namespace: string, now: number) => void
   /** The usage of a quota by resource name; undefined while unknown. */
   readonly usedOf: (quota: ResourceQuota) => (name: string) => Quantity.Quantity | undefined
@@ -30,7 +30,7 @@ export interface State {
 
 const namespaceOf = ({ metadata }: KubeObject): string => metadata.namespace ?? ""
 
-/** As far as quotas look. Source: resource.k8s.io DeviceClass. */
+/** The fields that quotas read. Source: resource.k8s.io DeviceClass. */
 interface DeviceClass extends KubeObject {
   readonly spec?: { readonly extendedResourceName?: string }
 }
@@ -39,7 +39,7 @@ export const extendedResourceOf = ({ spec }: DeviceClass): string | undefined =>
 
 export const make = (): State => {
   const ledgers = new Map<string, Ledger.Ledger>()
-  /** By id of the kind, whatever the version. */
+  /** By id of the kind, which is the same for all versions. */
   const kinds = new Map<string, { readonly version: string; readonly objects: Objects }>()
 
   const extendedResource = (className: string): string | undefined => {
@@ -80,14 +80,14 @@ export const make = (): State => {
       const isScoped = Scopes.of(quota).length > 0
       return (name) => {
         const counted = Names.kindsOf(name)
-        // They are in no namespace.
+        // DeviceClasses are cluster-scoped, so no quota counts them.
         if (counted.some((kind) => Names.isSame(kind, Names.deviceClasses))) return undefined
-        // Where there are no claims for devices, none of the extended resources that pods request are claimed.
+        // Without served ResourceClaims, extended resources are counted from pods alone.
         const watched = counted.flatMap((kind) => kinds.get(Names.idOf(kind))?.objects ?? [])
         const [objects] = watched
         if (objects === undefined || watched.some(({ synced }) => !synced)) return undefined
         if (counted.some(Usage.isMeasured)) return ledgers.get(namespace)?.used(Key.of(quota), name)
-        // Objects of which only the number counts are in no scope.
+        // Scopes match only measured kinds; a quota with scopes counts no others.
         return Quantity.whole(isScoped ? 0 : objects.countByIndex(Store.namespaceIndex, namespace))
       }
     }

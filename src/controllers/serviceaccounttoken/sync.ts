@@ -32,18 +32,18 @@ export interface Ports {
   readonly updateAccount: (account: ServiceAccount) => Call<unknown>
   readonly remove: (target: Target, uid: string) => Call<unknown>
   /** Accounts of deleted Secrets, by the key of the Secret, until their reference is removed. */
-  readonly gone: Map<Key.Key, Secrets.Wanted>
+  readonly deleted: Map<Key.Key, Secrets.Wanted>
 }
 
 const done = Family.counter(
   "serviceaccount_token_controller_actions_total",
-  "What was done to Secrets with tokens of service accounts, by action: fill, delete, forget",
+  "Changes of token Secrets and of references to them, by action: fill, delete, forget",
   ["action"]
 )
 
 export const families = [done]
 
-const tell = (action: "fill" | "delete" | "forget", message: string, account: string) =>
+const recordAction = (action: "fill" | "delete" | "forget", message: string, account: string) =>
   Effect.andThen(done.add(1, { action }), Effect.annotateLogs(Effect.logInfo(message), { serviceaccount: account }))
 
 const absent = <A>(call: Call<A>): Call<A | undefined> =>
@@ -59,12 +59,12 @@ export const make =
     Effect.gen(function* () {
       const secret = yield* ports.secret(key)
       const wanted = secret === undefined ? undefined : Secrets.accountOf(secret)
-      if (secret === undefined) return yield* forget(ports, key, name)
-      ports.gone.delete(key)
+      if (secret === undefined) return yield* removeReference(ports, key, name)
+      ports.deleted.delete(key)
       if (wanted === undefined) return
       const cached = yield* ports.account(Key.make(namespace, wanted.name))
       const known = cached !== undefined && Secrets.isMeant(wanted, cached) ? cached : undefined
-      // Most runs end here: without a request, and without a token made for nothing.
+      // Most syncs end here, without a request and without a new token.
       if (known !== undefined && Secrets.filled(secret, known, { ...ports, token: () => "" }) === undefined) return
       const account = yield* absent(ports.liveAccount(wanted))
       return yield* account === undefined || !Secrets.isMeant(wanted, account)
@@ -72,18 +72,18 @@ export const make =
         : fill(ports, secret, account)
     })
 
-/** A token without its account must be deleted: a later account of that name is another identity. */
+/** A token of a deleted account must be deleted: a new account of that name is another identity. */
 const remove = ({ remove }: Ports, { metadata }: Secret, wanted: Secrets.Wanted) =>
   remove({ namespace: wanted.namespace, name: metadata.name }, metadata.uid ?? "").pipe(
-    Effect.andThen(tell("delete", "Deleted the token of an account that is gone", wanted.name)),
-    // It is gone already, or another one has its name.
-    quietly("NotFound", "Conflict")
+    Effect.andThen(recordAction("delete", "Deleted the token of a deleted account", wanted.name)),
+    // The Secret was deleted, or recreated under the same name.
+    ignoring("NotFound", "Conflict")
   )
 
 const fill = Effect.fnUntraced(function* (ports: Ports, cached: Secret, account: ServiceAccount) {
   const { namespace = "", name, uid } = cached.metadata
   const live = yield* absent(ports.liveSecret({ namespace, name }))
-  // Replaced or changed: a watch event follows.
+  // Recreated or changed: a watch event follows.
   if (live === undefined || live.metadata.uid !== uid) return
   if (live.metadata.resourceVersion !== cached.metadata.resourceVersion) return
   const holder = { namespace, account: account.metadata.name, uid: account.metadata.uid ?? "", secret: name }
@@ -92,23 +92,23 @@ const fill = Effect.fnUntraced(function* (ports: Ports, cached: Secret, account:
   yield* ports
     .updateSecret(filled)
     .pipe(
-      Effect.andThen(tell("fill", "Filled a Secret with the token of its account", holder.account)),
-      quietly("NotFound", "Conflict")
+      Effect.andThen(recordAction("fill", "Filled a Secret with the token of its account", holder.account)),
+      ignoring("NotFound", "Conflict")
     )
 })
 
-/** Others write to accounts too, so a conflict is tried again at once, as often as the reference does. */
-const forget = (ports: Ports, key: Key.Key, name: string) =>
+/** Other clients write accounts too, so a conflict is retried soon, as often as in kube-controller-manager. */
+const removeReference = (ports: Ports, key: Key.Key, name: string) =>
   Effect.gen(function* () {
-    const wanted = ports.gone.get(key)
+    const wanted = ports.deleted.get(key)
     if (wanted === undefined) return
     const account = yield* absent(ports.liveAccount(wanted))
     const left = account === undefined || !Secrets.isMeant(wanted, account) ? undefined : Secrets.without(account, name)
     if (left !== undefined) {
       yield* ports.updateAccount(left)
-      yield* tell("forget", "Took a Secret that is gone out of its account", wanted.name)
+      yield* recordAction("forget", "Removed the reference to a deleted Secret from its account", wanted.name)
     }
-    ports.gone.delete(key)
+    ports.deleted.delete(key)
   }).pipe(
     Effect.retry({
       while: (error) => ApiError.hasReason(error, "Conflict"),
@@ -116,7 +116,7 @@ const forget = (ports: Ports, key: Key.Key, name: string) =>
     })
   )
 
-const quietly =
+const ignoring =
   (...reasons: ReadonlyArray<ApiError.ReasonTag>) =>
   <A>(call: Call<A>): Call<A | void> =>
     Effect.catchIf(
@@ -129,7 +129,7 @@ const quietly =
 export interface Holder {
   readonly namespace: string
   readonly account: string
-  /** Of the account. */
+  /** The uid of the account. */
   readonly uid: string
   /** Name of the Secret. */
   readonly secret: string
@@ -147,8 +147,8 @@ const claims = ({ account, namespace, secret, uid }: Holder) => ({
 })
 
 /**
- * A legacy token: a JSON web token without an expiry, valid as long as the Secret and the account exist. The same text for the same holder
- * where signatures are deterministic. Source: pkg/serviceaccount: LegacyClaims.
+ * A legacy token: a JSON web token without an expiry, valid as long as the Secret and the account exist. With a deterministic signature the same
+ * holder always gets the same token. Source: pkg/serviceaccount: LegacyClaims.
  */
 export const legacyToken = ({ algorithm, keyId, sign }: TokenSigner, holder: Holder): string => {
   const head = { alg: algorithm, kid: keyId }

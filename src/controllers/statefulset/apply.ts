@@ -14,10 +14,10 @@ import * as Pods from "./pods.ts"
 import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
-/** Calls in flight, of all syncs together; over HTTP/1.1 each call is a connection. */
+/** Calls in flight, over all syncs; over HTTP/1.1 each call needs a connection. */
 const atOnce = 64
 
-/** What syncs share. */
+/** What all syncs share. */
 export interface Apply {
   readonly deps: Deps
   /** Whether several replicas may be replaced at a time. */
@@ -27,13 +27,13 @@ export interface Apply {
 
 export const make = (shared: Omit<Apply, "permits">): Apply => ({ ...shared, permits: Semaphore.makeUnsafe(atOnce) })
 
-/** Answers with the first failure. */
+/** Returns the first failure. */
 export const carryOut = Effect.fnUntraced(function* (
   context: Apply,
   set: StatefulSet,
   step: Step
 ): Effect.fn.Return<Claims.ReplicaError | undefined> {
-  yield* Metrics.asked(step)
+  yield* Metrics.countActions(step)
   yield* log(step)
   for (const phase of step.phases) {
     const failure = yield* Spec.isOrdered(set) ? inOrder(context, set, phase) : together(context, set, phase)
@@ -46,7 +46,7 @@ const log = (step: Step): Effect.Effect<void> => {
   const all = Steps.actions(step)
   if (all.length === 0) return Effect.void
   const count = (tag: Action["_tag"]): number => all.filter(({ _tag }) => _tag === tag).length
-  const counts = { created: count("Create"), deleted: count("Delete"), mended: count("Update") }
+  const counts = { created: count("Create"), deleted: count("Delete"), updated: count("Update") }
   const annotations = { ...counts, replicas: all.map(({ ordinal }) => ordinal).join(","), waiting: step.waiting?.for }
   return Effect.annotateLogs(Effect.logDebug("Applied a step to replicas"), annotations)
 }

@@ -10,10 +10,10 @@ import * as Identity from "./identity.ts"
 import type { Storage } from "./plan/storage.ts"
 import type { Deps } from "./deps.ts"
 
-/** Why something could not be done for a replica. The message is what users read in an event, as the server words it. */
+/** A failed call for a replica. The message contains that of the server, because users read it in an event. */
 export class ReplicaError extends Data.TaggedError("ReplicaError")<{
   readonly message: string
-  /** What the server answered; undefined if nothing was asked of it. */
+  /** The server's error; undefined if no request was sent. */
   readonly cause: ApiError.ApiError | undefined
 }> {}
 

@@ -22,10 +22,10 @@ export interface Deps {
   readonly updateStatus: (set: StatefulSet) => Call<StatefulSet>
   readonly create: (pod: Draft<Pod>, namespace: string | undefined) => Call<Pod>
   readonly patch: (pod: Pod, patch: Patch.Patch) => Call<Pod>
-  /** This pod, and never another one of its name. */
+  /** Deletes this pod, never another one of its name. */
   readonly remove: (pod: Pod) => Call<unknown>
   readonly createClaim: (claim: Draft<PersistentVolumeClaim>) => Call<PersistentVolumeClaim>
-  /** The claim in the version that the cache had. */
+  /** Updates the claim, with the resource version of the cached object. */
   readonly updateClaim: (claim: PersistentVolumeClaim) => Call<PersistentVolumeClaim>
   readonly createRevision: (draft: Draft<ControllerRevision>) => Call<ControllerRevision>
   /** The revision of that name beside the StatefulSet, read from the server. */
@@ -37,14 +37,14 @@ export interface Deps {
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">
 }
 
-/** What the loop is allowed to do on the server. */
+/** The RBAC rules of the controller. */
 export const access = [
   Access.read(StatefulSet),
   Access.own(StatefulSet),
   Access.get(StatefulSet),
   Access.update(StatefulSet, "status"),
   Access.read(Pod),
-  // A claim that goes with a replica has its pod for owner.
+  // A claim that is deleted with a replica has its pod as owner.
   Access.own(Pod),
   Access.create(Pod),
   Access.patch(Pod),
@@ -52,7 +52,7 @@ export const access = [
   Access.read(PersistentVolumeClaim),
   Access.create(PersistentVolumeClaim),
   Access.update(PersistentVolumeClaim),
-  // None is deleted here. Where rights over owner references are enforced, who changes an object's owners must be allowed to delete it.
+  // No claim is deleted here: the admission plugin OwnerReferencesPermissionEnforcement requires this right to change owner references.
   Access.remove(PersistentVolumeClaim),
   Access.read(ControllerRevision),
   Access.get(ControllerRevision),

@@ -18,7 +18,7 @@ import * as Spec from "./spec.ts"
 /** On revisions; on pods the name of the revision has a label of its own. Source: history ControllerRevisionHashLabel. */
 const hashLabel = "controller.kubernetes.io/hash"
 
-/** A name has room for a dash and a hash behind it. */
+/** Leaves room in the name for a dash and the hash. */
 const longestPrefix = 223
 
 export type Failure = ApiError.ApiError | Adopt.ClaimError
@@ -26,18 +26,21 @@ export type Failure = ApiError.ApiError | Adopt.ClaimError
 export interface Present {
   readonly current: Revision
   readonly update: Revision
-  /** All that the set has, in no order. */
+  /** All revisions of the set, unsorted. */
   readonly all: ReadonlyArray<ControllerRevision>
-  /** Names of revisions that turned out to be taken, in all. */
+  /** The collision count of the set. */
   readonly collisions: number
 }
 
-/** Updates the history; that of a set that is being deleted is only read. */
-export const bring = Effect.fnUntraced(function* (deps: Deps, set: StatefulSet): Effect.fn.Return<Present, Failure> {
+/** Brings the revisions up to date with the template; those of a terminating set are only read. */
+export const syncRevisions = Effect.fnUntraced(function* (
+  deps: Deps,
+  set: StatefulSet
+): Effect.fn.Return<Present, Failure> {
   const all = yield* claim(deps, set)
   const collisions = set.status?.collisionCount ?? 0
   if (set.metadata.deletionTimestamp !== undefined) return { ...fromStatus(set), all, collisions }
-  const made = yield* follow(deps, set, Revisions.update(set, all), collisions)
+  const made = yield* writeUpdate(deps, set, Revisions.update(set, all), collisions)
   const update = revisionOf(set, made.revision)
   const current = Revisions.current(set, all)
   return {
@@ -48,14 +51,14 @@ export const bring = Effect.fnUntraced(function* (deps: Deps, set: StatefulSet):
   }
 })
 
-/** No pod is created for a set that is being deleted, so the names are enough. */
+/** A terminating set creates no pods, so the names are enough. */
 const fromStatus = (set: StatefulSet): Pick<Present, "current" | "update"> => {
   const { currentRevision = "", updateRevision = "" } = set.status ?? {}
   const template = Spec.templateOf(set)
   return { current: { name: currentRevision, template }, update: { name: updateRevision, template } }
 }
 
-/** A revision whose data cannot be decoded stands for the present template. */
+/** A revision whose data cannot be decoded counts as one of the present template. */
 const revisionOf = (set: StatefulSet, revision: ControllerRevision): Revision => ({
   name: revision.metadata.name,
   template: History.templateOf(revision) ?? Spec.templateOf(set)
@@ -79,7 +82,7 @@ interface Made {
   readonly collisions: number
 }
 
-const follow = (
+const writeUpdate = (
   deps: Deps,
   set: StatefulSet,
   update: Revisions.Update,
@@ -118,7 +121,7 @@ const make = Effect.fnUntraced(function* (
   }
 })
 
-/** Deletes the lowest revisions above the limit that no pod is of. */
+/** Deletes the lowest revisions above the limit that no pod has. */
 export const cleanUp = (
   deps: Deps,
   set: StatefulSet,

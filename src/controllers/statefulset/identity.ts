@@ -18,7 +18,7 @@ export interface Parts {
 
 const largest = 2 ** 31 - 1
 
-/** What a name says; undefined for one that no set gives. An ordinal that no set can have is none. */
+/** The parts of a pod's name; undefined if it does not end in a number. The ordinal is -1 if no set can have it. */
 export const parse = (name: string): Parts | undefined => {
   const dash = name.lastIndexOf("-")
   const digits = name.slice(dash + 1)
@@ -37,7 +37,7 @@ export const labels = (set: StatefulSet, ordinal: number): Readonly<Record<strin
   [indexLabel]: String(ordinal)
 })
 
-/** The name of the revision that it was made of; on the pods of other owners the same label has the hash alone. */
+/** The name of the pod's revision. On pods of other owners the same label has only the hash. */
 export const revisionOf = (pod: Pod): string | undefined => History.hashOf(pod)
 
 /** Whether name and name label match the ordinal. `web-01` does not match ordinal 1. */
@@ -46,14 +46,14 @@ export const isSelf = (set: StatefulSet, ordinal: number, { metadata }: Pod): bo
 
 type Volume = NonNullable<NonNullable<Pod["spec"]>["volumes"]>[number]
 
-/** The volumes that stand for the set's claims, in the order of the templates. */
+/** The volumes for the set's claims, in the order of the templates. */
 export const volumes = (set: StatefulSet, ordinal: number): ReadonlyArray<Volume> =>
   Spec.claimTemplates(set).map(({ metadata }) => {
     const name = metadata?.name ?? ""
     return { name, persistentVolumeClaim: { claimName: claimName(name, set, ordinal) } }
   })
 
-/** Whether the pod uses the claims that are its own. */
+/** Whether the pod's volumes use its own claims. */
 export const hasStorage = (set: StatefulSet, ordinal: number, { spec }: Pod): boolean =>
   volumes(set, ordinal).every(({ name, persistentVolumeClaim }) =>
     spec?.volumes?.some(
@@ -63,9 +63,7 @@ export const hasStorage = (set: StatefulSet, ordinal: number, { spec }: Pod): bo
 
 export const isTerminating = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
 
-/** Whether it runs and is ready. */
 export const isReady = (pod: Pod): boolean => pod.status?.phase === "Running" && PodFacts.isReady(pod)
 
-/** Whether it is there, and has been ready for long enough. */
 export const isAvailable = (set: StatefulSet, pod: Pod, now: number): boolean =>
   isReady(pod) && PodFacts.isAvailable(pod, Spec.minReadySeconds(set), now)

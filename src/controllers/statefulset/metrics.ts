@@ -9,7 +9,7 @@ import * as Spec from "./spec.ts"
 
 const pods = Family.counter(
   "statefulset_controller_pods_total",
-  "Replicas that were asked for, mended or asked to go, by reason",
+  "Replicas that were created, updated or deleted, by reason",
   ["action", "reason"]
 )
 
@@ -21,7 +21,7 @@ const waits = Family.counter(
 
 export const skips = Metrics.staleSkips("statefulset_controller")
 
-/** With the feature gate MaxUnavailableStatefulSet, as there. */
+/** Recorded only with the feature gate MaxUnavailableStatefulSet, as upstream. */
 const gauge = (name: string, description: string) =>
   Family.gauge(`statefulset_controller_statefulset_${name}`, description, [
     "pod_management_policy",
@@ -47,16 +47,16 @@ const labelsOf = (namespace: string | undefined, name: string, policy: string) =
   pod_management_policy: policy
 })
 
-/** A set was looked at that may say how many replicas are replaced at a time. */
-export const measured = (set: StatefulSet, step: Step): Effect.Effect<void> => {
+/** Records the gauges of a synced set. */
+export const record = (set: StatefulSet, step: Step): Effect.Effect<void> => {
   const { name, namespace } = set.metadata
   const labels = labelsOf(namespace, name, set.spec?.podManagementPolicy ?? "OrderedReady")
   const most = mostUnavailable.set(Spec.maxUnavailable(set), labels)
   return step.unavailable === undefined ? most : Effect.andThen(most, unavailable.set(step.unavailable, labels))
 }
 
-/** It is gone. */
-export const gone = (key: Key.Key): Effect.Effect<void> => {
+/** Removes the gauges of a deleted set. */
+export const removeGauges = (key: Key.Key): Effect.Effect<void> => {
   const { name, namespace } = Key.parse(key)
   return Effect.forEach(
     policies.map((policy) => labelsOf(namespace, name, policy)),
@@ -65,7 +65,7 @@ export const gone = (key: Key.Key): Effect.Effect<void> => {
   )
 }
 
-/** What is done, and why. */
+/** The labels of an action. */
 const kindOf = (action: Action): readonly [action: string, reason: string] => {
   switch (action._tag) {
     case "Create":
@@ -80,7 +80,7 @@ const kindOf = (action: Action): readonly [action: string, reason: string] => {
   }
 }
 
-export const asked = (step: Step): Effect.Effect<void> => {
+export const countActions = (step: Step): Effect.Effect<void> => {
   const counts = new Map<string, number>()
   for (const action of actions(step)) {
     const kind = kindOf(action).join(" ")

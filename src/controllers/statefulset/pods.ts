@@ -48,8 +48,8 @@ const fail = (deps: Deps, event: PodEvent, problem: Claims.ReplicaError): Effect
 type Of<Tag extends Action["_tag"]> = Extract<Action, { readonly _tag: Tag }>
 
 /**
- * The claims first, then the pod. A name that is taken is not an event: the pod may be our own and not in the cache yet. In a terminating namespace
- * creation fails without an event, because the set will be deleted too.
+ * Creates the claims, then the pod. No event is recorded if the name is taken: the pod may be our own and not in the cache yet. In a terminating
+ * namespace creation fails without an event, because the set will be deleted too.
  */
 export const create = (deps: Deps, set: StatefulSet, action: Of<"Create">): Effect.Effect<void, Claims.ReplicaError> =>
   Effect.catchIf(
@@ -77,8 +77,8 @@ const make = Effect.fnUntraced(function* (
 })
 
 /**
- * The claims of a pending pod; one that is being deleted is waited for. A claim that cannot be created has an event of its own, owners that
- * cannot be written are a failed update of the pod.
+ * Creates the missing claims of a pending pod; a terminating claim is recreated after its deletion. A failed creation of a claim has its own event;
+ * a failed update of owner references is recorded as a failed update of the pod.
  * Source: pkg/controller/statefulset createMissingPersistentVolumeClaims.
  */
 export const createMissingClaims = (
@@ -103,17 +103,17 @@ export const update = Effect.fnUntraced(function* (
   const event: PodEvent = { verb: "Update", set, pod: pod.metadata.name }
   const replica = { set, ordinal }
   const patch = difference(set, ordinal, pod)
-  const mended = Effect.gen(function* () {
+  const updated = Effect.gen(function* () {
     yield* Claims.createMissingClaims(deps, replica, storage)
     yield* Claims.updateClaimOwners(deps, replica, storage)
     if (patch !== undefined)
       yield* Effect.mapError(deps.patch(pod, patch), (error) => Claims.replicaError(error.detail, error))
   })
-  yield* Effect.catch(mended, (problem) => fail(deps, event, problem))
+  yield* Effect.catch(updated, (problem) => fail(deps, event, problem))
   yield* succeeded(deps, event)
 })
 
-/** Undefined if the pod itself is what it should be. */
+/** The patch of the pod itself; undefined if it needs none. */
 const difference = (set: StatefulSet, ordinal: number, pod: Pod): Patch.Patch | undefined => {
   const isSelf = Identity.isSelf(set, ordinal, pod)
   const hasStorage = Identity.hasStorage(set, ordinal, pod)
@@ -124,7 +124,7 @@ const difference = (set: StatefulSet, ordinal: number, pod: Pod): Patch.Patch | 
   })
 }
 
-/** A pod that is gone or replaced by another of its name is not an event. */
+/** No event is recorded if the pod does not exist any more or another one has its name. */
 export const remove = (
   deps: Deps,
   set: StatefulSet,

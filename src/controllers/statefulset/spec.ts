@@ -30,19 +30,19 @@ export const minReadySeconds = ({ spec }: StatefulSet): number => spec?.minReady
 
 export const historyLimit = ({ spec }: StatefulSet): number => spec?.revisionHistoryLimit ?? 10
 
-/** One pod after the other, each only when those before it are available. */
+/** Whether each pod is created only when those before it are available. */
 export const isOrdered = ({ spec }: StatefulSet): boolean => spec?.podManagementPolicy !== "Parallel"
 
 export const isRolling = ({ spec }: StatefulSet): boolean =>
   (spec?.updateStrategy?.type ?? "RollingUpdate") === "RollingUpdate"
 
-/** So many replicas, from the first one on, keep the revision before; undefined on a set from before there was a partition. */
+/** How many replicas, from the first ordinal on, keep the old revision; undefined for a set that was stored before the field existed. */
 export const partition = ({ spec }: StatefulSet): number | undefined => {
   const rolling = spec?.updateStrategy?.rollingUpdate
   return rolling === undefined ? undefined : (rolling.partition ?? 0)
 }
 
-/** So many replicas may be unavailable at once while they are updated, at least one; shares are rounded down. */
+/** How many replicas may be unavailable during an update, at least one; percentages are rounded down. */
 export const maxUnavailable = (set: StatefulSet): number => {
   const asked = set.spec?.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1
   return Math.max(1, IntOrPercent.resolve(asked, replicas(set), "down") ?? 1)
@@ -50,13 +50,13 @@ export const maxUnavailable = (set: StatefulSet): number => {
 
 type ClaimTemplate = NonNullable<NonNullable<StatefulSet["spec"]>["volumeClaimTemplates"]>[number]
 
-/** One claim of each for every replica. One without a name makes nothing, and no server stores it. */
+/** Each replica gets a claim from every template. A template without a name is ignored; no server stores one. */
 export const claimTemplates = ({ spec }: StatefulSet): ReadonlyArray<ClaimTemplate> =>
   (spec?.volumeClaimTemplates ?? noTemplates).filter(({ metadata }) => metadata?.name !== undefined)
 
 const noTemplates: ReadonlyArray<ClaimTemplate> = []
 
-/** Whether claims go with what they are for; anything but `Delete` keeps them. */
+/** Whether claims are deleted with the set or with a condemned replica. Any value but `Delete` retains them. */
 export interface Retention {
   readonly whenDeleted: boolean
   readonly whenScaled: boolean

@@ -30,9 +30,9 @@ export const sync = (context: Apply.Apply) => {
   return Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome | void, Failure> {
     const { deps } = context
     const set = deps.sets.get(key)
-    if (set === undefined) return yield* Metrics.gone(key)
+    if (set === undefined) return yield* Metrics.removeGauges(key)
     if (Spec.selectorOf(set) === undefined) return
-    const history = yield* History.bring(deps, set)
+    const history = yield* History.syncRevisions(deps, set)
     const pods = yield* claim(deps, set)
     const now = yield* Clock.currentTimeMillis
     const { current, update } = history
@@ -40,7 +40,7 @@ export const sync = (context: Apply.Apply) => {
     const find = (name: string) => deps.claims.get(Key.make(namespace, name))
     const snapshot = Snapshot.take({ set, current, update, pods, claim: find, now })
     const step = Decide.decide(snapshot, context.severalAtOnce ? Spec.maxUnavailable(set) : 1)
-    if (context.severalAtOnce) yield* Metrics.measured(set, step)
+    if (context.severalAtOnce) yield* Metrics.record(set, step)
     const failure = yield* Apply.carryOut(context, set, step)
     const done = failure === undefined ? Step.outcome(step) : Step.nothing
     const written = yield* Effect.result(writeStatus(snapshot, Status.count(snapshot, done, history.collisions)))
@@ -79,7 +79,7 @@ const statusWriter = (deps: Deps) => {
     const status = Status.withCounts(onto.status, counts, availableReplicas.isKept())
     if (status === onto.status) return Effect.void
     return Effect.map(deps.updateStatus({ ...onto, status }), (answer) => {
-      // A server leaves out zero.
+      // The server omits zero, so a zero does not show whether it stores the field.
       if (counts.availableReplicas > 0)
         availableReplicas.answered(counts.availableReplicas, answer.status?.availableReplicas)
     })

@@ -9,7 +9,6 @@ import * as Owner from "../../kube/Owner.ts"
 import { type ControllerRevision, type PersistentVolumeClaim, type Pod, StatefulSet } from "../../kube/resources.ts"
 import type { Trigger } from "../../streams/store/trigger.ts"
 import * as Owners from "../shared/workload/owners.ts"
-import * as PodTrigger from "../shared/workload/podTrigger.ts"
 import * as Identity from "./identity.ts"
 import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
@@ -29,15 +28,19 @@ const skew = 1
 
 const none: ReadonlyArray<Key.Key> = []
 
-/** The set of that name beside the object, if there is one. */
-const beside = ({ sets }: Watching, { metadata }: KubeObject, name: string | undefined): ReadonlyArray<Key.Key> => {
+/** The set of that name in the object's namespace, if there is one. */
+const inNamespaceOf = (
+  { sets }: Watching,
+  { metadata }: KubeObject,
+  name: string | undefined
+): ReadonlyArray<Key.Key> => {
   if (name === undefined) return none
   const key = Key.make(metadata.namespace, name)
   return sets.get(key) === undefined ? none : [key]
 }
 
 export const pod = (watching: Watching): Trigger<Pod> => {
-  const known = PodTrigger.make({
+  const known = Owners.podTrigger({
     owners: owners(watching),
     queue: watching.queue,
     availableAfter: (set) => {
@@ -48,7 +51,7 @@ export const pod = (watching: Watching): Trigger<Pod> => {
   return (delta) => {
     const keys = known(delta)
     if (delta._tag !== "Deleted" || keys.length > 0) return keys
-    return beside(watching, delta.object, Identity.parse(delta.object.metadata.name)?.parent)
+    return inNamespaceOf(watching, delta.object, Identity.parse(delta.object.metadata.name)?.parent)
   }
 }
 
@@ -58,7 +61,7 @@ export const revision =
     const keys = Owners.concerned(owners(watching), delta).map(Key.of)
     if (delta._tag !== "Deleted" || keys.length > 0) return keys
     const former = Owner.controllerOf(delta.object)
-    return beside(watching, delta.object, former?.kind === StatefulSet.kind ? former.name : undefined)
+    return inNamespaceOf(watching, delta.object, former?.kind === StatefulSet.kind ? former.name : undefined)
   }
 
 /** A deleted claim may block a replica that waits for its name. Other changes of claims need no sync. */
@@ -68,9 +71,9 @@ export const claim =
     if (delta._tag !== "Deleted") return none
     const { object } = delta
     const parent = Identity.parse(object.metadata.name)?.parent ?? ""
-    // `data-web` may be of `web`, by the template `data`; templates and sets may have dashes in their names.
+    // `data-web` may be a claim of `web` from the template `data`; the names of templates and sets may contain dashes.
     for (let dash = parent.indexOf("-"); dash !== -1; dash = parent.indexOf("-", dash + 1)) {
-      const [key] = beside(watching, object, parent.slice(dash + 1))
+      const [key] = inNamespaceOf(watching, object, parent.slice(dash + 1))
       const set = key === undefined ? undefined : watching.sets.get(key)
       const template = parent.slice(0, dash)
       if (key !== undefined && set !== undefined && claims(set, template)) return [key]

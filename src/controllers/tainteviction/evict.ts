@@ -24,8 +24,8 @@ const condition = {
   message: "Taint manager: deleting due to NoExecute taint"
 } as const
 
-/** What the status of the pod becomes; undefined if it says so already. `now`: milliseconds since 1970. */
-export const verdict = (pod: Pod, now: number): Patch.Patch | undefined => {
+/** Sets the condition on the pod; undefined if it is set already. `now`: milliseconds since 1970. */
+export const conditionPatch = (pod: Pod, now: number): Patch.Patch | undefined => {
   const before = pod.status?.conditions?.find(({ type }) => type === condition.type)
   const { message, reason, status } = condition
   if (before?.status === status && before.reason === reason && before.message === message) return undefined
@@ -38,7 +38,7 @@ export const verdict = (pod: Pod, now: number): Patch.Patch | undefined => {
   })
 }
 
-/** Answers false if the pod had gone by itself. */
+/** Returns false if the pod no longer existed. */
 export const evict = (calls: Calls, pod: Pod): Effect.Effect<boolean, ApiError.ApiError> =>
   once(calls, pod).pipe(
     Effect.retry({
@@ -46,7 +46,7 @@ export const evict = (calls: Calls, pod: Pod): Effect.Effect<boolean, ApiError.A
       times: 4,
       while: (error) => !ApiError.hasReason(error, "NotFound", "Conflict", "Forbidden", "LeaderFenced")
     }),
-    // Gone, or another one by the same name.
+    // The pod was deleted, or recreated under the same name.
     Effect.catchIf(
       (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
       () => Effect.succeed(false)
@@ -56,7 +56,7 @@ export const evict = (calls: Calls, pod: Pod): Effect.Effect<boolean, ApiError.A
 const once = Effect.fnUntraced(function* (calls: Calls, pod: Pod) {
   const found = yield* calls.live(pod)
   if (found.metadata.uid !== pod.metadata.uid) return false
-  const patch = verdict(found, yield* Clock.currentTimeMillis)
+  const patch = conditionPatch(found, yield* Clock.currentTimeMillis)
   if (patch !== undefined) yield* calls.patchStatus(found, patch)
   yield* calls.remove(found)
   yield* Effect.annotateLogs(Effect.logInfo("Deleted a pod because of a taint of its node"), {

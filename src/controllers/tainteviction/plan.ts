@@ -7,9 +7,9 @@ import type { Key } from "../../kube/Key.ts"
 import type { Node, Pod } from "../../kube/resources.ts"
 import * as Taints from "../../kube/taints.ts"
 
-/** An eviction that was decided on. */
+/** A scheduled eviction. */
 export interface Scheduled {
-  /** When the taint was noticed. */
+  /** When the taint was observed. */
   readonly since: number
   readonly due: number
   /** The pod was deleted; there is nothing left to do for it. */
@@ -17,11 +17,11 @@ export interface Scheduled {
 }
 
 export type Decision =
-  /** Nothing is to happen to it. */
+  /** There is nothing to do. */
   | { readonly _tag: "Leave" }
-  /** What was decided before holds no more. */
+  /** The scheduled eviction is cancelled. */
   | { readonly _tag: "Cancel" }
-  /** What was decided before holds. */
+  /** The scheduled eviction stays. */
   | { readonly _tag: "Keep"; readonly due: number }
   | { readonly _tag: "Schedule"; readonly since: number; readonly due: number }
   | { readonly _tag: "Evict" }
@@ -36,11 +36,14 @@ export interface Given {
 
 const leave: Decision = { _tag: "Leave" }
 
-export const driving = (node: Node): ReadonlyArray<Taints.Taint> =>
+export const noExecuteTaints = (node: Node): ReadonlyArray<Taints.Taint> =>
   (node.spec?.taints ?? []).filter(({ effect }) => effect === "NoExecute")
 
-/** How long the pod tolerates all of the taints, in milliseconds: 0, Infinity, or the shortest of its tolerations. */
-export const patience = (pod: Pod, taints: ReadonlyArray<Taints.Taint>): number => {
+/**
+ * How long the pod tolerates all taints, in milliseconds: 0, Infinity, or the shortest of its tolerations. Source:
+ * pkg/controller/tainteviction: getMinTolerationTime.
+ */
+export const minTolerationMillis = (pod: Pod, taints: ReadonlyArray<Taints.Taint>): number => {
   const tolerations = pod.spec?.tolerations ?? []
   let shortest = Infinity
   for (const taint of taints) {
@@ -52,32 +55,32 @@ export const patience = (pod: Pod, taints: ReadonlyArray<Taints.Taint>): number 
 }
 
 export const decide = ({ now, pod, scheduled, taints }: Given): Decision => {
-  const isGoing = pod.metadata.deletionTimestamp !== undefined
+  const isDeleting = pod.metadata.deletionTimestamp !== undefined
   const held = scheduled?.isDone === false ? scheduled : undefined
   if (taints === undefined && held === undefined) return leave
-  const time = taints === undefined ? Infinity : patience(pod, taints)
+  const time = taints === undefined ? Infinity : minTolerationMillis(pod, taints)
   if (taints !== undefined && time === Infinity) return scheduled === undefined ? leave : { _tag: "Cancel" }
   if (scheduled?.isDone === true) return leave
   const isDue = time === 0 || (held !== undefined && held.due <= now)
   // Already being deleted: nothing to add.
-  if (isDue) return isGoing ? leave : { _tag: "Evict" }
+  if (isDue) return isDeleting ? leave : { _tag: "Evict" }
   if (held !== undefined) return { _tag: "Keep", due: held.due }
-  return isGoing ? leave : { _tag: "Schedule", since: now, due: now + time }
+  return isDeleting ? leave : { _tag: "Schedule", since: now, due: now + time }
 }
 
 interface Entry extends Scheduled {
-  /** For the event after it is gone. */
+  /** For the event after the pod was deleted. */
   readonly pod: Pick<Pod, "metadata"> & { readonly apiVersion: "v1"; readonly kind: "Pod" }
   /** An event for the eviction was recorded. */
-  readonly isTold: boolean
+  readonly isRecorded: boolean
 }
 
-/** The evictions that were decided on, for one term of leadership. The queue knows which is due first. */
-export type Books = Map<Key, Entry>
+/** The scheduled evictions of one leadership term. The queue returns their keys when they are due. */
+export type Evictions = Map<Key, Entry>
 
 export const entryOf = ({ metadata: { name, namespace, uid } }: Pod, scheduled: Scheduled): Entry => ({
   ...scheduled,
-  isTold: false,
+  isRecorded: false,
   pod: {
     apiVersion: "v1",
     kind: "Pod",

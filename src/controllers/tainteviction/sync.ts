@@ -37,50 +37,50 @@ export interface Ports extends Evict.Calls {
 
 const reason = "TaintManagerEviction"
 
-export const sync = (ports: Ports, books: Plan.Books) =>
+export const sync = (ports: Ports, evictions: Plan.Evictions) =>
   Effect.fnUntraced(function* (key: Key.Key) {
     const now = Monotonic.millis(yield* Clock.Clock)
     const pod = ports.pods.get(key)
-    const entry = books.get(key)
-    if (entry !== undefined && entry.pod.metadata.uid !== pod?.metadata.uid) yield* cancel(ports, books, key)
+    const entry = evictions.get(key)
+    if (entry !== undefined && entry.pod.metadata.uid !== pod?.metadata.uid) yield* cancel(ports, evictions, key)
     if (pod === undefined) return Reconcile.done
     const node = ports.nodes.get(pod.spec?.nodeName ?? "")
-    const taints = node === undefined ? undefined : Plan.driving(node)
-    const decision = Plan.decide({ pod, taints, scheduled: books.get(key), now: now() })
+    const taints = node === undefined ? undefined : Plan.noExecuteTaints(node)
+    const decision = Plan.decide({ pod, taints, scheduled: evictions.get(key), now: now() })
     switch (decision._tag) {
       case "Leave":
         return Reconcile.done
       case "Cancel":
-        return yield* Effect.as(cancel(ports, books, key), Reconcile.done)
+        return yield* Effect.as(cancel(ports, evictions, key), Reconcile.done)
       case "Keep":
         return Reconcile.after(decision.due - now())
       case "Schedule":
-        books.set(key, Plan.entryOf(pod, { since: decision.since, due: decision.due, isDone: false }))
+        evictions.set(key, Plan.entryOf(pod, { since: decision.since, due: decision.due, isDone: false }))
         return Reconcile.after(decision.due - decision.since)
       case "Evict":
-        return yield* Effect.as(evict(ports, books, key, pod), Reconcile.done)
+        return yield* Effect.as(evict(ports, evictions, key, pod), Reconcile.done)
     }
   })
 
-/** Records the cancellation of an eviction; one that was applied is only forgotten. */
-const cancel = Effect.fnUntraced(function* ({ events }: Ports, books: Plan.Books, key: Key.Key) {
-  const entry = books.get(key)
-  books.delete(key)
+/** Removes a scheduled eviction, and records an event unless the pod was deleted already. */
+const cancel = Effect.fnUntraced(function* ({ events }: Ports, evictions: Plan.Evictions, key: Key.Key) {
+  const entry = evictions.get(key)
+  evictions.delete(key)
   if (entry !== undefined && !entry.isDone) {
     yield* events.normal(entry.pod, reason, `Cancelling deletion of Pod ${key}`)
   }
 })
 
-const evict = Effect.fnUntraced(function* (ports: Ports, books: Plan.Books, key: Key.Key, pod: Pod) {
+const evict = Effect.fnUntraced(function* (ports: Ports, evictions: Plan.Evictions, key: Key.Key, pod: Pod) {
   const now = Monotonic.millis(yield* Clock.Clock)
-  const before = books.get(key)
-  // It goes earlier than was said.
-  if (before !== undefined && before.due > now()) yield* cancel(ports, books, key)
+  const before = evictions.get(key)
+  // The pod is evicted earlier than scheduled.
+  if (before !== undefined && before.due > now()) yield* cancel(ports, evictions, key)
   const at = now()
-  const entry = books.get(key) ?? Plan.entryOf(pod, { since: at, due: at, isDone: false })
-  if (!entry.isTold) yield* ports.events.normal(pod, reason, `Marking for deletion Pod ${key}`)
-  books.set(key, { ...entry, isTold: true })
+  const entry = evictions.get(key) ?? Plan.entryOf(pod, { since: at, due: at, isDone: false })
+  if (!entry.isRecorded) yield* ports.events.normal(pod, reason, `Marking for deletion Pod ${key}`)
+  evictions.set(key, { ...entry, isRecorded: true })
   const isDeleted = yield* Evict.evict(ports, pod)
-  books.set(key, { ...entry, isTold: true, isDone: true })
+  evictions.set(key, { ...entry, isRecorded: true, isDone: true })
   if (isDeleted) yield* deleted((now() - entry.due) / 1000)
 })

@@ -13,27 +13,27 @@ const none: ReadonlyArray<Key.Key> = []
 
 const text = (value: unknown): string => JSON.stringify(value ?? [])
 
-/** All pods of the node; without taints only those that were to go. */
+/** All pods of the node; if it has no NoExecute taints, only those with a scheduled eviction. */
 export const node =
-  (pods: Readable<Pod>, books: Plan.Books): Trigger.Trigger<Node> =>
+  (pods: Readable<Pod>, evictions: Plan.Evictions): Trigger.Trigger<Node> =>
   (delta) => {
     if (delta._tag === "Deleted") return none
-    const taints = Plan.driving(delta.object)
-    if (delta._tag === "Updated" && text(Plan.driving(delta.previous)) === text(taints)) return none
-    if (taints.length === 0 && books.size === 0) return none
+    const taints = Plan.noExecuteTaints(delta.object)
+    if (delta._tag === "Updated" && text(Plan.noExecuteTaints(delta.previous)) === text(taints)) return none
+    if (taints.length === 0 && evictions.size === 0) return none
     const keys = pods.keysByIndex(Nodes.byNode.name, delta.object.metadata.name)
-    return taints.length === 0 ? keys.filter((key) => books.has(key)) : keys
+    return taints.length === 0 ? keys.filter((key) => evictions.has(key)) : keys
   }
 
 export const pod =
-  (nodes: Readable<Node>, books: Plan.Books): Trigger.Trigger<Pod> =>
+  (nodes: Readable<Node>, evictions: Plan.Evictions): Trigger.Trigger<Pod> =>
   (delta) => {
     const { object } = delta
     const key = Key.of(object)
-    if (!books.has(key)) {
+    if (!evictions.has(key)) {
       const name = object.spec?.nodeName
       const found = delta._tag === "Deleted" || name === undefined ? undefined : nodes.get(name)
-      if (found === undefined || Plan.driving(found).length === 0) return none
+      if (found === undefined || Plan.noExecuteTaints(found).length === 0) return none
     }
     if (delta._tag === "Updated" && isAlike(delta.previous, object)) return none
     return [key]

@@ -8,10 +8,10 @@ import * as Time from "../../kube/time.ts"
 export type Plan =
   /** It has not finished, has no TTL, or is being deleted already. */
   | { readonly _tag: "Keep" }
-  /** It has ended, and will have been over for long enough in so many milliseconds; never zero. */
+  /** The TTL expires in `millis`, which is above zero. `isAhead`: the Job's end lies in the future, because clocks differ. */
   | { readonly _tag: "Wait"; readonly millis: number; readonly isAhead: boolean }
   | { readonly _tag: "Delete" }
-  /** It has ended, and does not say when. */
+  /** It has finished, but its condition has no transition time. */
   | { readonly _tag: "Timeless"; readonly condition: string }
 
 const keep: Plan = { _tag: "Keep" }
@@ -21,7 +21,7 @@ const endOf = ({ status }: Job) =>
     (condition) => (condition.type === "Complete" || condition.type === "Failed") && condition.status === "True"
   )
 
-/** `now`: milliseconds since 1970. `isAhead`: the end lies in the future, by a clock that is not ours. */
+/** `now`: milliseconds since 1970. */
 export const plan = (job: Job, now: number): Plan => {
   const { metadata, spec } = job
   const seconds = spec?.ttlSecondsAfterFinished
@@ -33,7 +33,7 @@ export const plan = (job: Job, now: number): Plan => {
   return millis > 0 ? { _tag: "Wait", millis, isAhead: end > now } : { _tag: "Delete" }
 }
 
-/** Milliseconds since it was to go; zero if it was not. */
+/** Milliseconds since the TTL expired; zero before that. */
 export const overdue = (job: Job, now: number): number => {
   const end = Time.parse(endOf(job)?.lastTransitionTime)
   return end === undefined ? 0 : Math.max(0, now - end - (job.spec?.ttlSecondsAfterFinished ?? 0) * 1000)

@@ -87,8 +87,8 @@ describe("Plan", () => {
 
   checkProperty("the order of the selected roles does not matter", facts, (one) => {
     const all = rolesOf(one)
-    const [there, back] = [all, all.toReversed()].map((roles) => Plan.plan(takerOf(one), selecting(roles)))
-    return JSON.stringify(there) === JSON.stringify(back)
+    const [forward, reversed] = [all, all.toReversed()].map((roles) => Plan.plan(takerOf(one), selecting(roles)))
+    return JSON.stringify(forward) === JSON.stringify(reversed)
   })
 
   checkProperty("a role without an aggregation rule is not written", facts, (one) => {
@@ -103,8 +103,8 @@ describe("the plan", () => {
   it("keeps the rules and warns when a selector is invalid", () => {
     const matchExpressions = [{ key: "a", operator: "Near", values: ["b"] }]
     const taker = { ...takerOf({ roles: [], wanted: [], has: [] }), rules: [{ verbs: ["get"] }] }
-    const spoilt = { ...taker, aggregationRule: { clusterRoleSelectors: [{ matchExpressions }] } }
-    assert.deepStrictEqual(Plan.plan(spoilt, select), {
+    const invalid = { ...taker, aggregationRule: { clusterRoleSelectors: [{ matchExpressions }] } }
+    assert.deepStrictEqual(Plan.plan(invalid, select), {
       _tag: "Unusable",
       message:
         'ClusterRole taker keeps the rules that it has: a selector of its aggregationRule cannot be used: "Near" is not a valid label selector operator'

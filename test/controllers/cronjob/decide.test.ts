@@ -22,38 +22,40 @@ const decide = (spec: object, now: string, status: Runs.Status = {}, metadata: o
 const recorded = ({ eventDrafts }: Decide.Decision) =>
   eventDrafts.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
 
-const under = (...names: ReadonlyArray<string>): Runs.Status => ({ active: names.map((name) => ({ name, uid: name })) })
+const active = (...names: ReadonlyArray<string>): Runs.Status => ({
+  active: names.map((name) => ({ name, uid: name }))
+})
 
 const minutes = (text: string): number => at(text) / 60_000
 
 describe("a CronJob", () => {
-  const stops: Readonly<Record<string, readonly [spec: object, metadata: object, ...told: ReadonlyArray<string>]>> = {
+  const stops: Readonly<Record<string, readonly [spec: object, metadata: object, ...events: ReadonlyArray<string>]>> = {
     "while it is being deleted": [{}, { deletionTimestamp: "2024-01-01T00:00:00Z" }],
     "while it is suspended": [{ suspend: true }, {}],
-    "in a zone that is none": [
+    "with an unknown time zone": [
       { timeZone: "Mars/Olympus" },
       {},
       'Warning UnknownTimeZone invalid timeZone: "Mars/Olympus": unknown time zone Mars/Olympus'
     ],
-    "with a schedule that cannot be read": [
+    "with a schedule that cannot be parsed": [
       { schedule: "at noon" },
       {},
       'Warning UnparseableSchedule unparseable schedule: "at noon" : expected exactly 5 fields, found 2: [at noon]'
     ],
-    "with a schedule in a zone that is none": [
+    "with a schedule in an unknown time zone": [
       { schedule: "TZ=Nowhere * * * * *" },
       {},
       'Warning UnsupportedSchedule CRON_TZ or TZ used in schedule "TZ=Nowhere * * * * *" is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
       'Warning UnparseableSchedule unparseable schedule: "TZ=Nowhere * * * * *" : provided bad location Nowhere: unknown time zone Nowhere'
     ],
-    "with a schedule of no time": [
+    "with a schedule that matches no time": [
       { schedule: "0 0 31 2 *" },
       {},
       "Warning InvalidSchedule invalid schedule: 0 0 31 2 * : time difference between two schedules is less than 1 second"
     ]
   }
   for (const [title, [spec, metadata, ...expected]] of Object.entries(stops)) {
-    it(`${title} is left alone`, () => {
+    it(`${title} creates no Job and is not synced again`, () => {
       const decision = decide(spec, "01:00:00", {}, metadata)
       assert.deepStrictEqual(recorded(decision), expected)
       assert.deepStrictEqual([decision.run, decision.wait], [undefined, undefined])
@@ -116,13 +118,13 @@ describe("a CronJob", () => {
   })
 
   it("does not run a time that is in the active list, nor one before the last schedule time", () => {
-    assert.isUndefined(decide({}, "00:15:00", under(`tick-${minutes("00:10:00")}`)).run)
+    assert.isUndefined(decide({}, "00:15:00", active(`tick-${minutes("00:10:00")}`)).run)
     assert.isUndefined(decide({}, "00:15:00", { lastScheduleTime: "2024-01-01T00:10:00Z" }).run)
     assert.isUndefined(decide({}, "00:15:00", { lastScheduleTime: "2024-01-01T05:00:00Z" }).run)
   })
 
   it("applies the concurrency policies", () => {
-    const status = under("tick-1", "tick-2")
+    const status = active("tick-1", "tick-2")
     assert.deepInclude(decide({}, "00:15:00", status).run, { replaces: [], isAlone: false })
     const forbidden = decide({ concurrencyPolicy: "Forbid" }, "00:15:00", status)
     assert.isUndefined(forbidden.run)
@@ -140,17 +142,17 @@ describe("an update", () => {
     Effect.gen(function* () {
       const [cronJobs, jobs] = [Store.make<CronJob>(), Store.make<Job>()]
       const events: Array<string> = []
-      const no = () => Effect.die("nothing is to be asked")
+      const unexpected = () => Effect.die("no call is expected")
       const deps: Deps.Deps = {
         cronJobs,
         jobs,
         zone: Zone.utc,
-        live: no,
-        liveJob: no,
-        liveJobs: no,
-        updateStatus: no,
-        create: no,
-        remove: no,
+        live: unexpected,
+        liveJob: unexpected,
+        liveJobs: unexpected,
+        updateStatus: unexpected,
+        create: unexpected,
+        remove: unexpected,
         events: {
           event: (_, type, reason, message) => Effect.sync(() => void events.push(`${type} ${reason} ${message}`))
         },

@@ -36,71 +36,71 @@ const on = (
   times
 })
 
-const silent = (resource: string): Rule => ({
+const stalled = (resource: string): Rule => ({
   match: { verb: "watch", resource },
   fault: { _tag: "CutWatch", after: 3, how: "silence" },
   times: 1
 })
 
 const faults: Readonly<Record<string, ReadonlyArray<Rule>>> = {
-  "statuses conflict": [on("cronjobs.batch", "update", { _tag: "Conflict" }, 3)],
-  "statuses are refused": [on("cronjobs.batch", "update", { _tag: "Status", code: 403 }, 3)],
-  "answers about statuses get lost": [on("cronjobs.batch", "update", { _tag: "DropAnswer" }, 3)],
-  "runs are refused": [on("jobs.batch", "create", { _tag: "Status", code: 403 }, 3)],
-  "answers about runs get lost": [on("jobs.batch", "create", { _tag: "DropAnswer" }, 3)],
-  "old runs cannot be deleted": [on("jobs.batch", "delete", { _tag: "Status", code: 403 }, 3)],
-  "answers about deletions get lost": [on("jobs.batch", "delete", { _tag: "DropAnswer" }, 3)],
-  "the server is busy": [on("jobs.batch", "create", { _tag: "Throttle", retryAfterSeconds: 1 }, 5)],
-  "the cache of CronJobs falls silent": [silent("cronjobs.batch")],
-  "the cache of Jobs falls silent": [silent("jobs.batch")]
+  "status writes conflict": [on("cronjobs.batch", "update", { _tag: "Conflict" }, 3)],
+  "status writes are refused": [on("cronjobs.batch", "update", { _tag: "Status", code: 403 }, 3)],
+  "responses to status writes are lost": [on("cronjobs.batch", "update", { _tag: "DropAnswer" }, 3)],
+  "creations of Jobs are refused": [on("jobs.batch", "create", { _tag: "Status", code: 403 }, 3)],
+  "responses to creations of Jobs are lost": [on("jobs.batch", "create", { _tag: "DropAnswer" }, 3)],
+  "deletions of old Jobs are refused": [on("jobs.batch", "delete", { _tag: "Status", code: 403 }, 3)],
+  "responses to deletions of Jobs are lost": [on("jobs.batch", "delete", { _tag: "DropAnswer" }, 3)],
+  "creations of Jobs are throttled": [on("jobs.batch", "create", { _tag: "Throttle", retryAfterSeconds: 1 }, 5)],
+  "the watch of CronJobs stalls": [stalled("cronjobs.batch")],
+  "the watch of Jobs stalls": [stalled("jobs.batch")]
 }
 
 /** Records the Jobs that are created, and any violation, from now on. */
 const followed = Effect.gen(function* () {
-  const made = new Set<string>()
-  const open = new Set<string>()
-  const wrong: Array<string> = []
+  const created = new Set<string>()
+  const unfinished = new Set<string>()
+  const violations: Array<string> = []
   const client = yield* KubeClient
   yield* client.watch(Job, { namespace: "default" }).pipe(
     Stream.runForEach(({ object, type }) =>
       Effect.sync(() => {
         const { name } = (object as Job).metadata
-        if (type === "ADDED" && made.has(name)) wrong.push(`${name} is made again`)
-        if (type === "ADDED") made.add(name)
-        if (type === "DELETED" || Runs.endOf(object as Job) !== undefined) open.delete(name)
-        else open.add(name)
-        if (open.size > 1) wrong.push(`under way together: ${[...open].join(", ")}`)
+        if (type === "ADDED" && created.has(name)) violations.push(`${name} is created again`)
+        if (type === "ADDED") created.add(name)
+        if (type === "DELETED" || Runs.endOf(object as Job) !== undefined) unfinished.delete(name)
+        else unfinished.add(name)
+        if (unfinished.size > 1) violations.push(`active together: ${[...unfinished].join(", ")}`)
       })
     ),
     Effect.forkScoped
   )
   yield* Harness.settle
-  return { made, wrong }
+  return { created, violations }
 })
 
 /** No violation; two finished Jobs are left, none is active, and all ten times were run. */
-const isDone = Effect.fnUntraced(function* ({ wrong }: { readonly wrong: ReadonlyArray<string> }) {
+const isDone = Effect.fnUntraced(function* ({ violations }: { readonly violations: ReadonlyArray<string> }) {
   yield* Harness.change({ suspend: true })
   yield* Harness.advance("15 minutes")
-  assert.deepStrictEqual(wrong, [])
+  assert.deepStrictEqual(violations, [])
   assert.lengthOf(yield* Harness.runs, 2)
   assert.deepStrictEqual(yield* Harness.active, [])
   assert.isAtLeast(Date.parse((yield* Harness.statusOf())?.lastScheduleTime ?? ""), 10 * 60_000)
 })
 
-describe("ten minutes of Jobs, each once", () => {
+describe("a CronJob creates each Job of ten minutes once", () => {
   for (const [title, rules] of Object.entries(faults)) {
     it.effect(`although ${title}`, () =>
       Effect.gen(function* () {
-        const seen = yield* followed
+        const record = yield* followed
         yield* (yield* ApiServer).setFaults(rules)
         yield* Harness.start
         yield* Jobs.start
         yield* Harness.apply(Harness.cronJob(spec))
         yield* Harness.advance("10 minutes")
         yield* Harness.advance("30 seconds")
-        yield* isDone(seen)
-        assert.isAtLeast(seen.made.size, title.includes("silent") ? 3 : 10)
+        yield* isDone(record)
+        assert.isAtLeast(record.created.size, title.includes("stalls") ? 3 : 10)
       }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
     )
   }
@@ -109,18 +109,18 @@ describe("ten minutes of Jobs, each once", () => {
     it.effect(`although the controller restarts every ${millis} ms`, () =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
-        const seen = yield* followed
+        const record = yield* followed
         yield* Jobs.start
         yield* Harness.apply(Harness.cronJob(spec))
-        for (let lived = 0; lived < 10 * 60_000; lived += millis) {
+        for (let elapsed = 0; elapsed < 10 * 60_000; elapsed += millis) {
           const running = yield* cluster.run(CronJobs.make({ zone: Zone.utc }))
           yield* cluster.advance(millis)
           yield* running.stop(leaderLost)
         }
         yield* Harness.start
         yield* Harness.advance("30 seconds")
-        yield* isDone(seen)
-        assert.isAtLeast(seen.made.size, 5)
+        yield* isDone(record)
+        assert.isAtLeast(record.created.size, 5)
       }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
     )
   }
@@ -129,7 +129,7 @@ describe("ten minutes of Jobs, each once", () => {
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const server = yield* ApiServer
-      const { wrong } = yield* followed
+      const { violations } = yield* followed
       yield* Jobs.start
       yield* Harness.apply(Harness.cronJob({ ...spec, successfulJobsHistoryLimit: 0 }))
       for (const [resource, verb] of [
@@ -151,7 +151,7 @@ describe("ten minutes of Jobs, each once", () => {
       yield* Harness.advance("2 minutes")
       assert.deepStrictEqual(yield* Harness.runs, none)
       assert.deepStrictEqual(yield* Harness.active, none)
-      assert.deepStrictEqual(wrong, [])
+      assert.deepStrictEqual(violations, [])
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
   )
 })

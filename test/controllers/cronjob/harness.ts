@@ -38,25 +38,10 @@ export const runs = Effect.flatMap(KubeClient, (client) =>
 
 export const run = (name: string) => Effect.flatMap(KubeClient, (client) => client.get(Job, { namespace, name }))
 
-/** The status of a finished Job. */
-export const ended = (type: "Complete" | "Failed", at: string, startTime = at) => {
-  const condition = { status: "True", reason: "Because", message: "", lastTransitionTime: at, lastProbeTime: at }
-  return {
-    status: {
-      startTime,
-      ...(type === "Complete" ? { completionTime: at } : {}),
-      conditions: [
-        { type: type === "Complete" ? "SuccessCriteriaMet" : "FailureTarget", ...condition },
-        { type, ...condition }
-      ]
-    }
-  }
-}
-
 /** Finishes a Job now. */
 export const end = (name: string, type: "Complete" | "Failed" = "Complete") =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    Effect.andThen(Jobs.patch(Job, name, ended(type, Time.format(now)), "status"), Jobs.settle)
+    Effect.andThen(Jobs.patch(Job, name, Jobs.ended(type, Time.format(now)), "status"), Jobs.settle)
   )
 
 export const change = (spec: object) => Effect.andThen(Jobs.patch(CronJob, "tick", { spec }), Jobs.settle)

@@ -1,45 +1,37 @@
 /** Runs a script on the model, then lets it settle; returns the first violation. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as TestClock from "effect/testing/TestClock"
 import * as Pods from "../../../src/controllers/daemonset/pods.ts"
 import * as PodFacts from "../../../src/kube/pod.ts"
 import type { Pod } from "../../../src/kube/resources.ts"
+import * as ModelServer from "../shared/workload/modelServer.ts"
 import { Model } from "./model.ts"
 import * as Oracle from "./oracle.ts"
 
 const few = Schema.Literals([0, 1, 2, 3])
 
 export const Action = Schema.Union([
-  /** A sync with this many pod events delivered after every write. */
-  Schema.TaggedStruct("Sync", { meanwhile: Schema.Literals([0, 1, 2]) }),
+  ModelServer.Sync,
   /** A sync after all events were delivered. */
   Schema.TaggedStruct("SyncShown", {}),
   /** Pods are bound and become ready; terminating ones are removed. */
   Schema.TaggedStruct("Live", {}),
   Schema.TaggedStruct("Fail", { pod: few, how: Schema.Literals(["Failed", "Failed", "Succeeded"]) }),
-  /** A user deletes a pod. */
   /** The first pod fails, and its replacement too. */
   Schema.TaggedStruct("FailTwice", {}),
   /** A new template while all pods are ready and the caches are current. */
   Schema.TaggedStruct("Update", { image: Schema.Literals(["v1", "v2", "v3"]) }),
+  /** A user deletes a pod. */
   Schema.TaggedStruct("Delete", { pod: few }),
   Schema.TaggedStruct("Node", { node: few, facts: Oracle.Facts }),
   Schema.TaggedStruct("NodeGone", { node: few }),
   Schema.TaggedStruct("Template", { image: Schema.Literals(["v1", "v2", "v3", Oracle.bad]), picky: Schema.Boolean }),
-  Schema.TaggedStruct("ShowPods", { events: few }),
+  ModelServer.ShowPods,
   Schema.TaggedStruct("ShowNodes", {}),
   Schema.TaggedStruct("ShowSet", {}),
-  /** This many calls of the verb are refused. */
-  Schema.TaggedStruct("Refuse", { verb: Schema.Literals(["create", "delete", "patch", "update"]), times: few }),
-  /** The process ends at that write of a sync, before or after it is stored; another process takes over. */
-  Schema.TaggedStruct("Crash", {
-    write: Schema.Literals([1, 2, 3, 4, 5]),
-    done: Schema.Boolean,
-    fresh: Schema.Boolean
-  }),
-  /** The response to that write of a sync is lost. */
-  Schema.TaggedStruct("Lose", { write: Schema.Literals([1, 2, 3]) }),
+  ModelServer.Refuse,
+  ModelServer.Crash,
+  ModelServer.Lose,
   Schema.TaggedStruct("Wait", { seconds: Schema.Literals([1, 11, 2000]) })
 ])
 
@@ -47,24 +39,15 @@ export type Action = typeof Action.Type
 
 export const Script = Schema.Struct({ setup: Oracle.Setup, actions: Schema.Array(Action) })
 
-export const check = Effect.fnUntraced(function* ({
-  actions,
-  setup
-}: typeof Script.Type): Effect.fn.Return<string | undefined> {
-  const model = new Model(setup)
-  yield* TestClock.setTime(model.now)
-  for (const action of actions) {
-    yield* act(model, action)
-    if (model.firstViolation !== undefined) return model.firstViolation
-  }
-  return yield* end(model)
-})
+export const check = ({ actions, setup }: typeof Script.Type): Effect.Effect<string | undefined> =>
+  Effect.suspend(() => ModelServer.check(new Model(setup), actions, act, end))
 
 const act = Effect.fnUntraced(function* (model: Model, action: Action) {
   switch (action._tag) {
     case "Sync":
-      model.meanwhile = action.meanwhile
-      return yield* model.sync
+    case "Crash":
+    case "Lose":
+      return yield* model.run(action)
     case "SyncShown":
       model.showAll()
       return yield* model.sync
@@ -86,28 +69,14 @@ const act = Effect.fnUntraced(function* (model: Model, action: Action) {
         yield* model.sync
       }
       return
-    case "Crash":
-      model.faultyWrite = action.write
-      model.fault = action.done ? "after" : "before"
-      yield* model.sync
-      return model.takeOver(action.fresh)
-    case "Lose":
-      model.faultyWrite = action.write
-      model.fault = "lost"
-      return yield* model.sync
     case "Wait":
-      // A cache is never minutes behind.
+      // Expectations expire after minutes; by then a cache has received all events.
       if (action.seconds > 60) model.showAll()
-      return yield* pass(model, action.seconds * 1000)
+      return yield* model.pass(action.seconds * 1000)
     default:
       return happen(model, action)
   }
 })
-
-const pass = (model: Model, millis: number) => {
-  model.now += millis
-  return TestClock.setTime(model.now)
-}
 
 type Happening = Exclude<
   Action,
@@ -151,21 +120,14 @@ const specify = ({ set, sets }: Model, template: object): void => {
 }
 
 /** Without faults and with all events delivered. Syncs run only when the controller enqueues the key. */
-const end = Effect.fnUntraced(function* (model: Model) {
-  for (const verb of ["create", "delete", "patch", "update"] as const) model.refusing[verb] = 0
+const end = (model: Model): Effect.Effect<string | undefined> => {
   if (Oracle.image(model.set.spec?.template ?? {}) === Oracle.bad) specify(model, Oracle.templateOf("v4", false))
-  for (let round = 0; round < 200; round++) {
+  const live = () => {
     model.live()
     model.showAll()
-    if (model.due === Infinity) return yield* rest(model)
-    if (model.due - model.now > longest) return "waits for what will never come"
-    yield* pass(model, Math.max(1, model.due - model.now))
-    model.meanwhile = 0
-    yield* model.sync
-    if (model.firstViolation !== undefined) return model.firstViolation
   }
-  return `no end after two hundred syncs: ${JSON.stringify(model.set.status)}`
-})
+  return ModelServer.converge(model, 200, longest, live, rest)
+}
 
 /**
  * A pod that was created before its node was tainted stays pending there and counts as unavailable, so the update
@@ -181,7 +143,7 @@ const isHeldUp = ({ nodes, set, pods }: Model): boolean =>
 const isHeldUpPair = (model: Model, pods: ReadonlyArray<Pod>): boolean =>
   Oracle.surges(model.set) && isHeldUp(model) && pods.length === 2 && new Set(pods.map(Oracle.hash)).size === 2
 
-/** Milliseconds: less than the expectation timeout, more than the backoff after a few failures. */
+/** Milliseconds: less than the lifetime of expectations, more than the backoff after a few failures. */
 const longest = 270_000
 
 const rest = Effect.fnUntraced(function* (model: Model) {
@@ -190,9 +152,10 @@ const rest = Effect.fnUntraced(function* (model: Model) {
   const current = revisions
     .all()
     .find(({ data }) => JSON.stringify(data).includes(`"image":"${image}"`) && isPicky(data) === isPicky(set.spec))
-  if (current === undefined) return "no revision of the present template"
-  if (revisions.all().some(({ revision }) => revision > current.revision)) return "the present revision is not the last"
-  if (set.status?.collisionCount !== undefined) return "a collision that never was"
+  if (current === undefined) return "no revision has the current template"
+  if (revisions.all().some(({ revision }) => revision > current.revision))
+    return "the current revision has not the highest number"
+  if (set.status?.collisionCount !== undefined) return "collisionCount without a collision"
   let desired = 0
   let misplaced = 0
   let updated = 0
@@ -200,30 +163,30 @@ const rest = Effect.fnUntraced(function* (model: Model) {
   for (const node of model.nodes.all()) {
     const { name } = node.metadata
     const there = model.living(name)
-    if (there.length > 1 && !isHeldUpPair(model, there)) return `${there.length} on ${name}`
+    if (there.length > 1 && !isHeldUpPair(model, there)) return `${there.length} pods on ${name}`
     const [pod] = there
-    if (!Oracle.mayRun(set, node) && pod !== undefined) return `one on ${name}, where none may be`
+    if (!Oracle.mayRun(set, node) && pod !== undefined) return `a pod on ${name}, which may not run it`
     if (!Oracle.shouldRun(set, node)) {
       if (pod !== undefined) misplaced++
       continue
     }
     desired++
-    if (pod === undefined) return `none on ${name}`
+    if (pod === undefined) return `no pod on ${name}`
     const isOld = Oracle.image(pod) !== image || Oracle.hash(pod) !== Oracle.hash(current)
     if (!isOld) updated++
     if (PodFacts.isReady(pod)) available++
-    else if (!isOld) return `one on ${name} that does not work`
-    if (isOld && !isHeldUp(model) && set.spec?.updateStrategy?.type !== "OnDelete") return `an old one on ${name}`
+    else if (!isOld) return `the new pod on ${name} is not ready`
+    if (isOld && !isHeldUp(model) && set.spec?.updateStrategy?.type !== "OnDelete") return `an old pod on ${name}`
   }
   const { status = { desiredNumberScheduled: -1, numberMisscheduled: -1 } as DaemonSetStatus } = set
   const { desiredNumberScheduled, numberAvailable = 0, numberMisscheduled, updatedNumberScheduled = 0 } = status
-  const said = [desiredNumberScheduled, numberAvailable, numberMisscheduled, updatedNumberScheduled]
-  const really = [desired, available, misplaced, updated]
+  const reported = [desiredNumberScheduled, numberAvailable, numberMisscheduled, updatedNumberScheduled]
+  const actual = [desired, available, misplaced, updated]
   if (status.observedGeneration !== set.metadata.generation) return "an old generation is observed"
-  if (String(said) !== String(really)) return `says ${String(said)}, and it is ${String(really)}`
+  if (String(reported) !== String(actual)) return `reports ${String(reported)}, but it is ${String(actual)}`
   model.wrote = false
   yield* model.sync
-  return model.wrote ? "writes at rest" : model.firstViolation
+  return model.wrote ? "writes after it has settled" : model.firstViolation
 })
 
 type DaemonSetStatus = NonNullable<Model["set"]["status"]>

@@ -9,6 +9,7 @@ import { ClusterTest, type Provides } from "../../../src/testing/ClusterTest.ts"
 import type * as Nodes from "../../../src/simulation/Nodes.ts"
 import * as Cluster from "../../support/cluster.ts"
 import { advance, create, line, patch, remove, settle, withClient } from "../../support/cluster.ts"
+import { revisions } from "../shared/workload/harness.ts"
 
 export const labels = { app: "log" }
 
@@ -22,7 +23,7 @@ export const daemonSet = (spec: object = {}, metadata: object = {}) => ({
   spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: podSpec() }, ...spec }
 })
 
-export { advance, create, line, patch, remove, settle }
+export { advance, create, line, patch, remove, revisions, settle }
 
 export const get = withClient((client) => client.get(DaemonSet, { namespace: "default", name: "log" }))
 
@@ -56,13 +57,6 @@ export const podOn = (node: string) =>
     const found = all.find((pod) => nodeOf(pod) === node)
     return found === undefined ? Effect.die(`no pod on ${node}`) : Effect.succeed(found)
   })
-
-/** All revisions, lowest number first. */
-export const revisions = withClient((client) =>
-  Effect.map(client.list(ControllerRevision, { namespace: "default" }), ({ items }) =>
-    [...items].sort((a, b) => a.revision - b.revision)
-  )
-)
 
 /** Events about the DaemonSet. */
 export const events = Cluster.events("involvedObject.kind=DaemonSet")

@@ -14,7 +14,7 @@ import * as ApiError from "../../../src/kube/ApiError.ts"
 import * as Hash from "../../../src/kube/hash.ts"
 import type { ControllerRevision, DaemonSet, Pod } from "../../../src/kube/resources.ts"
 import { checkProperty, type ValueOf } from "../../support/property.ts"
-import { Table } from "./table.ts"
+import { Table } from "../shared/workload/modelServer.ts"
 import * as Oracle from "./oracle.ts"
 
 const images = ["v1", "v2", "v3"] as const
@@ -32,7 +32,7 @@ const cases = Arbitrary.schema(
   Schema.Struct({
     revisions: Schema.Array(Facts).check(Schema.isMaxLength(4)),
     /** Objects with the name that the next revision would have. */
-    holder: Schema.Literals(["nobody", "another template", "its own", "its own"]),
+    holder: Schema.Literals(["none", "another template", "its own", "its own"]),
     isHolderShown: Schema.Boolean,
     /** The collision count on the server, and how much of it the cache lacks. */
     counted: Schema.Literals([0, 0, 1, 2]),
@@ -121,7 +121,7 @@ const stage = (model: Model) => {
   const nextName = `log-${Hash.template(template, model.counted === 0 ? undefined : model.counted)}`
   const made = model.revisions.map((facts, i) => [revisionOf({ ...facts, name: `log-r${i}` }), facts.isShown] as const)
   const holder = { name: nextName, image: model.holder === "its own" ? "v1" : "v9", number: 1 }
-  const all = [...made, ...(model.holder === "nobody" ? [] : [[revisionOf(holder), model.isHolderShown] as const])]
+  const all = [...made, ...(model.holder === "none" ? [] : [[revisionOf(holder), model.isHolderShown] as const])]
   for (const [revision, isShown] of all) if (isShown) revisions.put(revision)
   revisions.show(Infinity)
   for (const [revision, isShown] of all) if (!isShown) revisions.put(revision)

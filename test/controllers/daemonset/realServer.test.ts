@@ -8,11 +8,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as DaemonSetController from "../../../src/controllers/DaemonSet.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
-import { ControllerRevision, DaemonSet, Node, Pod } from "../../../src/kube/resources.ts"
+import { DaemonSet, Node, Pod } from "../../../src/kube/resources.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Nodes from "../../../src/simulation/Nodes.ts"
 import * as envtest from "../../support/envtest.ts"
 import * as RealServer from "../../support/realServer.ts"
+import { revisions } from "../shared/workload/harness.ts"
 import { template } from "../shared/workload/spellings.ts"
 
 const isMissing = envtest.isMissing("DaemonSets on a real API server")
@@ -51,9 +52,6 @@ it.live.skipIf(isMissing)(
           .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
           .map(({ spec }) => `${spec?.nodeName} ${spec?.containers[0]?.image}`)
           .sort()
-      )
-      const revisions = Effect.map(client.list(ControllerRevision, { namespace }), ({ items }) =>
-        [...items].sort((a, b) => a.revision - b.revision)
       )
       yield* client.create(DaemonSet, {
         metadata: target,

@@ -9,13 +9,12 @@ import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import * as References from "effect/References"
 import * as DaemonLoop from "../../../src/controllers/DaemonSet.ts"
-import type { KubeObject } from "../../../src/kube/Meta.ts"
 import { DaemonSet, Event, type ControllerRevision, Namespace, Node, Pod } from "../../../src/kube/resources.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
-import * as Store from "../../../src/streams/store/Store.ts"
 import { logged } from "../../support/logged.ts"
+import { storeOf } from "../../support/stores.ts"
 import * as Harness from "./harness.ts"
 
 const decisions = /Creating and deleting daemon pods/
@@ -116,20 +115,13 @@ describe("a DaemonSet", () => {
     const { lines, logger } = logged()
     return Effect.gen(function* () {
       const log: Array<string> = []
-      const holding = <A extends KubeObject>(...objects: ReadonlyArray<A>) => {
-        const store = Store.make<A>()
-        store.apply({ _tag: "Restarted" })
-        store.apply({ _tag: "Listed", objects })
-        store.apply({ _tag: "Synced", resourceVersion: "1" })
-        return store
-      }
-      const never = () => Effect.die("nobody is asked for anything")
+      const never = () => Effect.die("unexpected call")
       const set = Harness.daemonSet({ selector: {} }, { uid: "u", resourceVersion: "1" }) as DaemonSet
       const loop = DaemonLoop.loopOf({
-        sets: holding(set),
-        pods: holding<Pod>(),
-        nodes: holding<Node>(),
-        revisions: holding<ControllerRevision>(),
+        sets: storeOf([set]),
+        pods: storeOf<Pod>([]),
+        nodes: storeOf<Node>([]),
+        revisions: storeOf<ControllerRevision>([]),
         live: never,
         livePods: never,
         updateStatus: never,

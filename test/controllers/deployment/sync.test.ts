@@ -6,7 +6,7 @@ import * as KeptField from "../../../src/controllers/shared/workload/keptField.t
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import * as Owner from "../../../src/kube/Owner.ts"
 import { Deployment, type ReplicaSet } from "../../../src/kube/resources.ts"
-import { deployment, replicaSet } from "./objects.ts"
+import { deployment, replicaSet } from "./plan/objects.ts"
 
 const refusal = (code: number, reason: string) =>
   ApiError.fromStatus({
@@ -38,7 +38,7 @@ const noting = (others: Partial<Deps> = {}) => {
     createSet: (draft) => Effect.map(echo("create")(draft), made),
     updateSet: echo("update set"),
     removeSet: echo("remove set"),
-    liveSet: () => Effect.die("nobody has it"),
+    liveSet: () => Effect.die("there is no such set"),
     events: { event: (_, type, reason) => Effect.sync(() => void log.push(`${type} ${reason}`)) },
     terminatingReplicas: KeptField.make(),
     ...others

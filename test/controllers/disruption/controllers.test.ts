@@ -15,6 +15,7 @@ import {
   StatefulSet
 } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
+import { definitionOf } from "../../support/definitions.ts"
 import { checkProperty, oneOf, type ValueOf } from "../../support/property.ts"
 import * as Harness from "./harness.ts"
 
@@ -91,28 +92,7 @@ describe("the sizes of the pods' controllers", () => {
   )
 })
 
-const game = { group: "example.test", version: "v1", kind: "Game", plural: "games" } as const
-const Game = Resource.make()(game)
-
-const definition = (subresources?: object) => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "games.example.test" },
-  spec: {
-    group: "example.test",
-    scope: "Namespaced",
-    names: { kind: "Game", plural: "games" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-        ...(subresources === undefined ? {} : { subresources })
-      }
-    ]
-  }
-})
+const Game = Resource.make()({ group: "example.test", version: "v1", kind: "Game", plural: "games" })
 
 const scale = { scale: { specReplicasPath: ".spec.players", statusReplicasPath: ".status.players" } }
 
@@ -126,7 +106,7 @@ describe("controllers of other kinds", () => {
         assert.strictEqual(yield* summary(), "healthy 4 of 2, expected 4, allowed 2")
         assert.deepStrictEqual(yield* Harness.events, [])
       }),
-      { crds: [definition(scale)] }
+      { crds: [definitionOf(Game, { subresources: scale })] }
     )
   )
 
@@ -143,7 +123,7 @@ describe("controllers of other kinds", () => {
           `web: Warning CalculateExpectedPodCountFailed Failed to calculate the number of expected pods: ${why}`
         ])
       }),
-      { crds: [definition()] }
+      { crds: [definitionOf(Game)] }
     )
   )
 
@@ -188,7 +168,7 @@ describe("controllers of other kinds", () => {
         assert.strictEqual(yield* Harness.condition(), "True SufficientPods")
         assert.strictEqual(yield* summary(), "healthy 2 of 1, expected 2, allowed 1")
       }),
-      { crds: [definition(scale)] }
+      { crds: [definitionOf(Game, { subresources: scale })] }
     )
   )
 })
@@ -237,7 +217,7 @@ const cachedIn = (given: Case) => {
 
 const workloads = ["apps/v1", "extensions/v1beta1"]
 
-/** As upstream's finders. */
+/** The expected controller, by the rules of upstream's finders. */
 const wanted = (given: Case): Controllers.Sized | undefined => {
   const { apiVersion, isThere, kind, namespace, owner, ownerIsThere, ownerUid, ownerVersion, uid } = given
   const replicas = given.replicas === "none" ? 1 : given.replicas

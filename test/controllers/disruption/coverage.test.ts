@@ -87,8 +87,8 @@ const podOf = ({ app, name, namespace, tier }: Step): Pod => ({
   }
 })
 
-/** The index, and the objects it was given. */
-const play = (history: ReadonlyArray<Step>) => {
+/** The index, and the objects that were added to it. */
+const run = (history: ReadonlyArray<Step>) => {
   const coverage = Coverage.make()
   const budgets = new Map<Key.Key, PodDisruptionBudget>()
   const pods = new Map<Key.Key, Pod>()
@@ -129,12 +129,12 @@ const keys = (objects: ReadonlyArray<Pod | PodDisruptionBudget>): string => obje
 
 describe("Coverage", () => {
   checkProperty("a pod has the budgets that select it, sorted", histories, (history) => {
-    const { budgets, coverage, pods } = play(history)
+    const { budgets, coverage, pods } = run(history)
     return pods.every((pod) => coverage.of(pod).join() === keys(budgets.filter((one) => selects(one, pod))))
   })
 
   checkProperty("a budget has the pods that it selects", histories, (history) => {
-    const { budgets, coverage, pods } = play(history)
+    const { budgets, coverage, pods } = run(history)
     return budgets.every(
       (budget) =>
         [...coverage.podsOf(Key.of(budget))].sort().join() === keys(pods.filter((pod) => selects(budget, pod)))
@@ -153,7 +153,7 @@ describe("Coverage", () => {
       })
       const budget = { ...facts, what: "budget", app: "none" } as const
       const history = [{ ...budget, name: "x" }, ...pods, { ...budget, name: "y" }] as unknown as ReadonlyArray<Step>
-      const { coverage } = play(history)
+      const { coverage } = run(history)
       return (
         [...coverage.podsOf("ns/y")].sort().join() ===
         after.flatMap((app, i) => (app === "a" ? [`ns/p${i}`] : [])).join()

@@ -56,20 +56,24 @@ const needs = (healthy: number, currently: number): string =>
 
 describe("an eviction", () => {
   const cases = [
-    { title: "no budget", pods: 1 },
-    { title: "too few pods, a number", pods: 2, spec: { minAvailable: 2 }, refused: needs(2, 2) },
-    { title: "enough pods, a number", pods: 3, spec: { minAvailable: 2 } },
-    { title: "enough pods of a replica set, a share", replicas: 10, spec: { minAvailable: "90%" } },
+    { title: "without a budget", pods: 1 },
+    { title: "with too few pods for a number", pods: 2, spec: { minAvailable: 2 }, refused: needs(2, 2) },
+    { title: "with enough pods for a number", pods: 3, spec: { minAvailable: 2 } },
+    { title: "with enough pods of a ReplicaSet for a percentage", replicas: 10, spec: { minAvailable: "90%" } },
     {
-      title: "too few pods of a replica set, a share",
+      title: "with too few pods of a ReplicaSet for a percentage",
       replicas: 10,
       exclusive: true,
       spec: { minAvailable: "90%" },
       refused: needs(9, 2)
     },
-    { title: "a share of a replica set may be missing, and is not", replicas: 10, spec: { maxUnavailable: "10%" } },
     {
-      title: "one of a replica set may be missing, and more are",
+      title: "with no pod missing, although a percentage of the ReplicaSet may be",
+      replicas: 10,
+      spec: { maxUnavailable: "10%" }
+    },
+    {
+      title: "with more missing pods of a ReplicaSet than the one that may be",
       replicas: 10,
       exclusive: true,
       spec: { maxUnavailable: 1 },
@@ -79,7 +83,7 @@ describe("an eviction", () => {
 
   for (const one of cases) {
     const expected = "refused" in one ? one.refused : undefined
-    it.effect(`${one.title}: ${expected === undefined ? "goes" : "is refused"}`, () =>
+    it.effect(`${expected === undefined ? "is allowed" : "is refused"} ${one.title}`, () =>
       cluster(
         Effect.gen(function* () {
           if ("pods" in one) yield* pods(one.pods)
@@ -88,8 +92,8 @@ describe("an eviction", () => {
           yield* advance("1 minute")
           const name = yield* first
           assert.strictEqual(yield* refusal(name), expected)
-          const isGoing = (yield* Harness.get(Pod, name)).metadata.deletionTimestamp !== undefined
-          assert.strictEqual(isGoing, expected === undefined)
+          const isDeleting = (yield* Harness.get(Pod, name)).metadata.deletionTimestamp !== undefined
+          assert.strictEqual(isDeleting, expected === undefined)
         })
       )
     )
@@ -120,33 +124,35 @@ describe("an eviction", () => {
 
   for (const policy of [undefined, "IfHealthyBudget", "AlwaysAllow"] as const) {
     for (const ready of [true, false]) {
-      const gone = ready ? 1 : policy === "AlwaysAllow" ? 3 : 0
-      it.effect(`of all ${ready ? "ready" : "unready"} pods under ${policy ?? "no policy"}: ${gone} of 3 go`, () =>
-        cluster(
-          Effect.gen(function* () {
-            yield* budget({
-              maxUnavailable: 1,
-              ...(policy === undefined ? {} : { unhealthyPodEvictionPolicy: policy })
+      const evicted = ready ? 1 : policy === "AlwaysAllow" ? 3 : 0
+      it.effect(
+        `of all ${ready ? "ready" : "unready"} pods with ${policy ?? "no policy"} removes ${evicted} of 3`,
+        () =>
+          cluster(
+            Effect.gen(function* () {
+              yield* budget({
+                maxUnavailable: 1,
+                ...(policy === undefined ? {} : { unhealthyPodEvictionPolicy: policy })
+              })
+              yield* replicaSet(3, {}, ready ? {} : { annotations: { "simulation/unready": "main" } })
+              yield* advance("1 minute")
+              const healthy = ready ? 3 : 0
+              const allowed = ready ? 1 : 0
+              assert.strictEqual(yield* Harness.summary(), `healthy ${healthy} of 2, expected 3, allowed ${allowed}`)
+              const all = yield* names(() => true)
+              const refusals = yield* Effect.forEach(all, (name) => refusal(name))
+              assert.lengthOf(
+                refusals.filter((one) => one === undefined),
+                evicted
+              )
+              yield* advance("1 minute")
+              const left = yield* names(() => true)
+              assert.lengthOf(
+                all.filter((name) => left.includes(name)),
+                3 - evicted
+              )
             })
-            yield* replicaSet(3, {}, ready ? {} : { annotations: { "simulation/unready": "main" } })
-            yield* advance("1 minute")
-            const healthy = ready ? 3 : 0
-            const allowed = ready ? 1 : 0
-            assert.strictEqual(yield* Harness.summary(), `healthy ${healthy} of 2, expected 3, allowed ${allowed}`)
-            const all = yield* names(() => true)
-            const refusals = yield* Effect.forEach(all, (name) => refusal(name))
-            assert.lengthOf(
-              refusals.filter((one) => one === undefined),
-              gone
-            )
-            yield* advance("1 minute")
-            const left = yield* names(() => true)
-            assert.lengthOf(
-              all.filter((name) => left.includes(name)),
-              3 - gone
-            )
-          })
-        )
+          )
       )
     }
   }
@@ -186,7 +192,7 @@ describe("a status", () => {
 })
 
 describe("concurrent evictions", () => {
-  it.effect("are allowed one by one, without a conflict, until all pods are gone", () =>
+  it.effect("are allowed one by one, without a conflict, until all pods are deleted", () =>
     cluster(
       Effect.gen(function* () {
         yield* pods(10)

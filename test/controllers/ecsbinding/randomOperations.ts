@@ -15,6 +15,7 @@ import type { Entry } from "../../../src/apiserver/audit/AuditLog.ts"
 import type * as Faults from "../../../src/apiserver/faults.ts"
 import { ClusterTest, type Running } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { disturb, Disturbance } from "../../support/faultSteps.ts"
 
 const { annotation, EcsBinding } = EcsBindings
 
@@ -31,50 +32,28 @@ const Do = Schema.Union([
   Schema.TaggedStruct("Delete", { name }),
   /** The controller stops in order and starts again. */
   Schema.TaggedStruct("Restart", {}),
-  Schema.TaggedStruct("Weather", {
-    how: Schema.Literals(["conflict", "error", "drop", "lost", "slow", "stale", "relist"]),
-    times: Schema.Literals([1, 2, 3])
-  })
+  Schema.TaggedStruct("Disturbance", Disturbance.fields)
 ])
 
 export const Operations = Schema.Array(Schema.Struct({ do: Do, wait: Schema.Literals([0, 0, 50, 1000, 40_000]) }))
 
 type Operations = typeof Operations.Type
-type Weather = Extract<typeof Do.Type, { readonly _tag: "Weather" }>
+type Disturbing = Extract<typeof Do.Type, { readonly _tag: "Disturbance" }>
 
 const resource = "ecsbinding.hopegi.com"
 
-const ruleOf = ({ how, times }: Weather): Faults.Rule => {
-  const onWrites = (fault: Faults.Fault): Faults.Rule => ({ match: { verb: "patch", resource }, fault, times })
-  const onWatch = (fault: Faults.Fault): Faults.Rule => ({ match: { verb: "watch", resource }, fault, times })
-  switch (how) {
-    case "conflict":
-      return onWrites({ _tag: "Conflict" })
-    case "error":
-      return onWrites({ _tag: "Status", code: 500 })
-    case "drop":
-      return onWrites({ _tag: "Drop" })
-    case "lost":
-      return onWrites({ _tag: "DropAnswer" })
-    case "slow":
-      return onWrites({ _tag: "Delay", millis: 2000 })
-    case "stale":
-      return onWatch({ _tag: "CutWatch", after: 2, how: "silence" })
-    case "relist":
-      return onWatch({ _tag: "Gone", after: 1 })
-  }
-}
+const ruleOf = (step: Disturbing): Faults.Rule => disturb(step, resource, { verb: "patch", resource })
 
-const isStale = (step: Operations[number]): boolean => step.do._tag === "Weather" && step.do.how === "stale"
+const isStale = (step: Operations[number]): boolean => step.do._tag === "Disturbance" && step.do.how === "stale"
 
-/** State of a run, by name; of the object that has the name now. */
-interface Diary {
+/** What a run records, by the name of the present object. */
+interface Records {
   /** How often the annotation was missing: at the creation, and each time a user removed it. */
   readonly reasons: Map<string, number>
   /** How often it was added, on the server. */
   readonly marked: Map<string, number>
-  /** Writes by the controller since recording started. */
-  heard: number
+  /** Writes by the controller since the counter was last reset. */
+  writes: number
 }
 
 const markOf = (one: EcsBinding): string | undefined => one.metadata.annotations?.[annotation]
@@ -82,12 +61,12 @@ const markOf = (one: EcsBinding): string | undefined => one.metadata.annotations
 const isMarked = (one: EcsBinding): boolean => markOf(one) === "true"
 
 /** Only the controller patches. */
-const listening =
-  (diary: Diary) =>
+const recordWrites =
+  (records: Records) =>
   ({ code, name, resource, verb }: Entry): void => {
     if (resource !== "ecsbinding" || verb !== "patch") return
-    diary.heard++
-    if (code === 200) add(diary.marked, name, 1)
+    records.writes++
+    if (code === 200) add(records.marked, name, 1)
   }
 
 const add = (counts: Map<string, number>, name: string, more: number): void =>
@@ -104,16 +83,16 @@ const create = (name: string, isMarked: boolean) =>
   )
 
 const act = Effect.fnUntraced(function* (
-  step: Exclude<typeof Do.Type, Weather | { readonly _tag: "Restart" }>,
-  diary: Diary
+  step: Exclude<typeof Do.Type, Disturbing | { readonly _tag: "Restart" }>,
+  records: Records
 ) {
   const client = yield* KubeClient
   const { name } = step
   switch (step._tag) {
     case "Create": {
       yield* create(name, step.isMarked)
-      diary.marked.set(name, 0)
-      diary.reasons.set(name, step.isMarked ? 0 : 1)
+      records.marked.set(name, 0)
+      records.reasons.set(name, step.isMarked ? 0 : 1)
       return
     }
     case "Delete":
@@ -127,7 +106,7 @@ const act = Effect.fnUntraced(function* (
       const { [annotation]: _, ...others } = now.metadata.annotations ?? {}
       const annotations = { ...others, ...(step.to === "nothing" ? {} : { [annotation]: step.to }) }
       yield* client.update(EcsBinding, { ...now, metadata: { ...now.metadata, annotations } })
-      if (isMarked(now)) add(diary.reasons, name, 1)
+      if (isMarked(now)) add(records.reasons, name, 1)
     }
   }
 })
@@ -135,20 +114,20 @@ const act = Effect.fnUntraced(function* (
 /** All violations at the end. */
 export const run = (history: Operations) =>
   Effect.suspend(() => {
-    const diary: Diary = { reasons: new Map(), marked: new Map(), heard: 0 }
-    const layer = ClusterTest.layer({ crds: [definition], audit: { onEntry: listening(diary) } })
-    return Effect.provide(tell(history, diary), layer).pipe(Effect.scoped)
+    const records: Records = { reasons: new Map(), marked: new Map(), writes: 0 }
+    const layer = ClusterTest.layer({ crds: [definition], audit: { onEntry: recordWrites(records) } })
+    return Effect.provide(perform(history, records), layer).pipe(Effect.scoped)
   })
 
-const tell = Effect.fnUntraced(function* (history: Operations, diary: Diary) {
+const perform = Effect.fnUntraced(function* (history: Operations, records: Records) {
   const cluster = yield* ClusterTest
   const server = yield* ApiServer
   let rules: ReadonlyArray<Faults.Rule> = []
-  yield* act({ _tag: "Create", name: "a", isMarked: false }, diary)
-  yield* act({ _tag: "Create", name: "b", isMarked: true }, diary)
+  yield* act({ _tag: "Create", name: "a", isMarked: false }, records)
+  yield* act({ _tag: "Create", name: "b", isMarked: true }, records)
   let running: Running = yield* cluster.run(EcsBindings.make())
   const restart = Effect.gen(function* () {
-    // Running requests are finished; a response may be slow.
+    // The controller completes running requests, and a response may be slow.
     const stopped = yield* Effect.forkChild(running.stop())
     yield* cluster.advance("10 seconds")
     yield* Fiber.join(stopped)
@@ -157,8 +136,8 @@ const tell = Effect.fnUntraced(function* (history: Operations, diary: Diary) {
   for (const { do: step, wait } of history) {
     // User requests meet fewer faults; a failed one is not retried.
     yield* server.setFaults([])
-    if (step._tag === "Weather") rules = [...rules, ruleOf(step)].slice(-2)
-    else if (step._tag !== "Restart") yield* Effect.ignore(act(step, diary))
+    if (step._tag === "Disturbance") rules = [...rules, ruleOf(step)].slice(-2)
+    else if (step._tag !== "Restart") yield* Effect.ignore(act(step, records))
     yield* server.setFaults(rules)
     if (step._tag === "Restart") yield* restart
     yield* cluster.advance(wait)
@@ -166,31 +145,32 @@ const tell = Effect.fnUntraced(function* (history: Operations, diary: Diary) {
   yield* server.setFaults([])
   // A watch that delivers nothing is detected only by its timeout.
   yield* cluster.advance(history.some(isStale) ? "12 minutes" : "2 minutes")
-  const said = yield* wrongs(diary, history.every(isExact))
-  diary.heard = 0
+  const violations = yield* violationsOf(records, history.every(isExact))
+  records.writes = 0
   // Everything is listed and reconciled again, and time passes.
   yield* restart
   yield* cluster.advance("12 minutes")
-  if (diary.heard > 0) said.push(`${diary.heard} writes in the quiet`)
+  if (records.writes > 0) violations.push(`${records.writes} writes although nothing changed`)
   yield* create("last", false)
   yield* cluster.advance("1 second")
-  if (!(yield* cluster.snapshot(EcsBinding)).every(isMarked)) said.push("it does not go on")
-  return said
+  if (!(yield* cluster.snapshot(EcsBinding)).every(isMarked))
+    violations.push("the controller does not annotate a new object")
+  return violations
 })
 
 /** Whether the controller's cache and its pending own writes are correct. */
 const isExact = ({ do: step }: Operations[number]): boolean =>
-  step._tag !== "Weather" || ["conflict", "error", "drop"].includes(step.how)
+  step._tag !== "Disturbance" || ["conflict", "error", "drop"].includes(step.how)
 
-const wrongs = Effect.fnUntraced(function* ({ marked, reasons }: Diary, isExact: boolean) {
-  const said: Array<string> = []
+const violationsOf = Effect.fnUntraced(function* ({ marked, reasons }: Records, isExact: boolean) {
+  const violations: Array<string> = []
   for (const one of yield* (yield* ClusterTest).snapshot(EcsBinding)) {
     const { annotations, name } = one.metadata
-    if (!isMarked(one)) said.push(`${name} has no mark`)
-    if (annotations?.["theirs"] !== "yes") said.push(`${name} has lost what was not ours`)
+    if (!isMarked(one)) violations.push(`${name} is not annotated`)
+    if (annotations?.["theirs"] !== "yes") violations.push(`${name} has lost another annotation`)
     const [times = 0, due = 0] = [marked.get(name), reasons.get(name)]
-    if (times < due) said.push(`${name} was marked ${times} times, for ${due} reasons`)
-    if (isExact && times !== due) said.push(`${name} was marked ${times} times, not ${due}`)
+    if (times < due) violations.push(`${name} was annotated ${times} times, for ${due} reasons`)
+    if (isExact && times !== due) violations.push(`${name} was annotated ${times} times, not ${due}`)
   }
-  return said
+  return violations
 })

@@ -49,7 +49,7 @@ const line = (ready: boolean, { hostname, ip, nodeName, targetRef }: Subsets.Add
   JSON.stringify([ready, ip, hostname, nodeName, targetRef?.uid, port])
 
 /** One line for each address and port. */
-const said = (subsets: ReadonlyArray<Subsets.Subset>): ReadonlyArray<string> =>
+const linesOf = (subsets: ReadonlyArray<Subsets.Subset>): ReadonlyArray<string> =>
   subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports }) =>
     [addresses, notReadyAddresses].flatMap((all, i) =>
       all.flatMap((address) =>
@@ -95,7 +95,7 @@ const sorted = (lines: ReadonlyArray<string>): string => [...lines].sort().join(
 describe("Subsets", () => {
   checkProperty("contain exactly the pods' addresses", scene, (given) => {
     const { pods, service } = gathered(given, undefined)
-    return sorted(said(Subsets.of(service, pods))) === sorted(expected({ pods, service }))
+    return sorted(linesOf(Subsets.of(service, pods))) === sorted(expected({ pods, service }))
   })
 
   checkProperty("have no addresses in common in the same state, and none is empty", scene, (given) => {
@@ -132,7 +132,7 @@ describe("Subsets", () => {
     const turned = subsets
       .toReversed()
       .map((one) => Object.assign({}, one, { addresses: (one.addresses ?? []).toReversed() }))
-    const isSame = sorted(said(subsets)) === sorted(said(others))
+    const isSame = sorted(linesOf(subsets)) === sorted(linesOf(others))
     return (
       Subsets.canonical(turned) === Subsets.canonical(subsets) &&
       (Subsets.canonical(subsets) === Subsets.canonical(others)) === isSame
@@ -144,7 +144,7 @@ describe("Plan", () => {
   checkProperty(
     "applied, the Endpoints contain the pods' addresses",
     scene,
-    (given) => sorted(said(after(given)?.subsets ?? [])) === sorted(expected(gathered(given, undefined)))
+    (given) => sorted(linesOf(after(given)?.subsets ?? [])) === sorted(expected(gathered(given, undefined)))
   )
 
   checkProperty(
@@ -226,9 +226,9 @@ describe("the ports of a Service on a pod", () => {
   const named = { port: 80, targetPort: "http" }
 
   for (const [title, spec, port, expected] of [
-    ["are numbers as they are", {}, { port: 80, targetPort: 8080 }, 8080],
-    ["are the Service's own without a target", {}, { port: 80 }, 80],
-    ["are those of the first container with the name", { containers: [http(1), http(2)] }, named, 1],
+    ["are the target ports that are numbers", {}, { port: 80, targetPort: 8080 }, 8080],
+    ["are the Service's own ports without a target port", {}, { port: 80 }, 80],
+    ["are those of the first container with a port of that name", { containers: [http(1), http(2)] }, named, 1],
     ["have the same protocol", { containers: [http(1, { protocol: "UDP" }), http(2)] }, named, 2],
     [
       "may be those of a sidecar",
@@ -236,8 +236,13 @@ describe("the ports of a Service on a pod", () => {
       named,
       3
     ],
-    ["are not those of a container that ends", { containers: [], initContainers: [http(3)] }, named, undefined],
-    ["are left out where nobody has the name", { containers: [] }, named, undefined]
+    [
+      "are not those of an init container that completes",
+      { containers: [], initContainers: [http(3)] },
+      named,
+      undefined
+    ],
+    ["are left out if no container has a port of that name", { containers: [] }, named, undefined]
   ] as const) {
     it(`they ${title}`, () => assert.strictEqual(ServicePorts.find(pod(spec), port), expected))
   }

@@ -8,11 +8,11 @@ import * as Effect from "effect/Effect"
 import * as EndpointsController from "../../../src/controllers/Endpoints.ts"
 import * as EndpointSliceController from "../../../src/controllers/EndpointSlice.ts"
 import { EndpointSlice, Pod, Service } from "../../../src/kube/resources.ts"
-import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type { Fault, Rule } from "../../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { checkSequences, int, oneOf } from "../../support/property.ts"
-import { leaderLost, writeFaults } from "../../support/cluster.ts"
+import { writeFaults } from "../../support/cluster.ts"
+import { performSteps } from "../../support/faultSteps.ts"
 import * as Harness from "../shared/services/harness.ts"
 
 const slices = "endpointslices.discovery.k8s.io"
@@ -118,22 +118,10 @@ const inEndpoints = Effect.map(Harness.endpoints(), (one) =>
 /** Runs the steps, and returns the final violations. */
 const run = (steps: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
-    const cluster = yield* ClusterTest
-    const server = yield* ApiServer
-    const loops = [EndpointsController.make(), EndpointSliceController.make({ maxEndpointsPerSlice: 2 })]
+    const controllers = [EndpointsController.make(), EndpointSliceController.make({ maxEndpointsPerSlice: 2 })]
     yield* Harness.node("a", "zone-a")
     yield* Harness.expose()
-    let running = yield* Effect.forEach(loops, (one) => cluster.run(one))
-    for (const [i, one] of steps.entries()) {
-      yield* server.setFaults(rulesOf(one))
-      yield* act(one, i)
-      if (one.fault !== "crash") continue
-      // The processes end at once, and others take over.
-      yield* Effect.forEach(running, ({ stop }) => stop(leaderLost))
-      running = yield* Effect.forEach(loops, (one) => cluster.run(one))
-    }
-    yield* server.setFaults([])
-    yield* Harness.advance("10 minutes")
+    yield* performSteps(controllers, steps, rulesOf, act)
     const calls = yield* Harness.recording()
     yield* Harness.advance("1 hour")
     const wanted = yield* expected

@@ -51,8 +51,13 @@ describe("an endpoint", () => {
 
   for (const [title, pod, as, conditions] of [
     ["is not ready while its pod is not", { ready: false }, {}, [false, false, false]],
-    ["is serving but not ready when its pod goes", { going: true }, {}, [false, true, true]],
-    ["is ready anyway if the Service says so", { ready: false, going: true }, { publishes: true }, [true, false, true]]
+    ["is serving but not ready while its pod is terminating", { going: true }, {}, [false, true, true]],
+    [
+      "is ready despite its pod if the Service publishes addresses that are not ready",
+      { ready: false, going: true },
+      { publishes: true },
+      [true, false, true]
+    ]
   ] as const) {
     it(`it ${title}`, () => {
       const [ready, serving, terminating] = conditions
@@ -86,8 +91,8 @@ describe("an endpoint", () => {
 
 describe("the families of a Service", () => {
   for (const [title, spec, families] of [
-    ["are those that it was given", { ipFamilies: ["IPv6", "IPv4"], clusterIP: "10.96.0.1" }, ["IPv4", "IPv6"]],
-    ["else that of its address", { clusterIP: "fd00::1" }, ["IPv6"]],
+    ["are those of its spec", { ipFamilies: ["IPv6", "IPv4"], clusterIP: "10.96.0.1" }, ["IPv4", "IPv6"]],
+    ["are those of its cluster IP otherwise", { clusterIP: "fd00::1" }, ["IPv6"]],
     ["else both", { clusterIP: "None" }, ["IPv4", "IPv6"]]
   ] as const) {
     it(`they ${title}`, () =>

@@ -139,7 +139,7 @@ const expected = (given: Scene): ReadonlyArray<string> => {
   )
 }
 
-const said = (slices: ReadonlyArray<EndpointSlice>): ReadonlyArray<string> =>
+const linesOf = (slices: ReadonlyArray<EndpointSlice>): ReadonlyArray<string> =>
   slices.flatMap((slice) => (slice.endpoints ?? []).map((endpoint) => text(slice, endpoint)))
 
 const changes = ({ creates, deletes, updates }: Plan.Plan): number => creates.length + updates.length + deletes.length
@@ -151,7 +151,7 @@ describe("Plan", () => {
   checkProperty(
     "the slices match the pods",
     scene,
-    (given) => [...said(bare(given, after(given)))].sort().join() === [...expected(given)].sort().join()
+    (given) => [...linesOf(bare(given, after(given)))].sort().join() === [...expected(given)].sort().join()
   )
 
   checkProperty("each zone has an endpoint for it, or no endpoint of the family has a hint", scene, (given) => {
@@ -189,12 +189,12 @@ describe("Plan", () => {
       ([one, count]) => count > 0 && !places(slices, Model.identity).has(one)
     )
     return (
-      sizes.endpoints === said(then).length &&
+      sizes.endpoints === linesOf(then).length &&
       sizes.slices === then.length &&
       sizes.fewest ===
         [...places(then, () => "")].reduce((sum, [, count]) => sum + Math.max(1, Math.ceil(count / given.limit)), 0) &&
       moves.length === families.length &&
-      said(served).length + sum(({ added }) => added) - sum(({ removed }) => removed) === sizes.endpoints &&
+      linesOf(served).length + sum(({ added }) => added) - sum(({ removed }) => removed) === sizes.endpoints &&
       sum(({ added }) => added) >= fresh.length
     )
   })

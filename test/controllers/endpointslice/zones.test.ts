@@ -46,15 +46,15 @@ const expected = (nodes: Iterable<Fact>): string => {
 const text = (shares: ReturnType<Zones.Zones["shares"]>): string =>
   shares === undefined ? "unknown" : [...shares].map(([zone, share]) => `${zone} ${share}`).join()
 
-const play = (facts: ReadonlyArray<Fact>, each: (recorded: boolean, before: string, after: string) => boolean) => {
+const run = (facts: ReadonlyArray<Fact>, each: (recorded: boolean, before: string, after: string) => boolean) => {
   const zones = Zones.make()
-  const there = new Map<number, Fact>()
+  const present = new Map<number, Fact>()
   return facts.every((one) => {
     const before = text(zones.shares())
-    const previous = there.get(one.id)
+    const previous = present.get(one.id)
     if (!one.exists && previous === undefined) return true
-    if (one.exists) there.set(one.id, one)
-    else there.delete(one.id)
+    if (one.exists) present.set(one.id, one)
+    else present.delete(one.id)
     const recorded = zones.observe(
       !one.exists
         ? { _tag: "Deleted", object: node(previous ?? one), stateUnknown: false }
@@ -62,15 +62,15 @@ const play = (facts: ReadonlyArray<Fact>, each: (recorded: boolean, before: stri
           ? { _tag: "Created", object: node(one), initial: false }
           : { _tag: "Updated", object: node(one), previous: node(previous) }
     )
-    return each(recorded, before, text(zones.shares())) && text(zones.shares()) === expected(there.values())
+    return each(recorded, before, text(zones.shares())) && text(zones.shares()) === expected(present.values())
   })
 }
 
 describe("Zones", () => {
-  checkProperty("the shares equal those of a scan", history, (facts) => play(facts, () => true))
+  checkProperty("the shares equal those of a scan", history, (facts) => run(facts, () => true))
 
   checkProperty("a change of the shares is reported", history, (facts) =>
-    play(facts, (recorded, before, after) => recorded || before === after)
+    run(facts, (recorded, before, after) => recorded || before === after)
   )
 
   checkProperty("a node event without a change changes nothing", fact, (one) => {

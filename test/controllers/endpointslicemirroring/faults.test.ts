@@ -14,7 +14,8 @@ import type { Fault, Rule } from "../../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { checkSequences, int, oneOf, type ValueOf } from "../../support/property.ts"
-import { leaderLost, writeFaults } from "../../support/cluster.ts"
+import { writeFaults } from "../../support/cluster.ts"
+import { performSteps } from "../../support/faultSteps.ts"
 import * as Harness from "../shared/services/harness.ts"
 import * as MirroringHarness from "./harness.ts"
 
@@ -110,21 +111,9 @@ const expected = Effect.gen(function* () {
 /** Runs the steps, and returns the final violations. */
 const run = (steps: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
-    const cluster = yield* ClusterTest
-    const server = yield* ApiServer
     yield* MirroringHarness.createService()
     yield* MirroringHarness.createEndpoints([MirroringHarness.of("10.0.0.1")])
-    let running = yield* cluster.run(Mirroring.make())
-    for (const [i, one] of steps.entries()) {
-      yield* server.setFaults(rulesOf(one))
-      yield* act(one, i)
-      if (one.fault !== "crash") continue
-      // The process ends at once, and another takes over.
-      yield* running.stop(leaderLost)
-      running = yield* cluster.run(Mirroring.make())
-    }
-    yield* server.setFaults([])
-    yield* Harness.advance("10 minutes")
+    yield* performSteps([Mirroring.make()], steps, rulesOf, act)
     const calls = yield* Harness.recording()
     yield* Harness.advance("1 hour")
     const [wanted, found] = [yield* expected, yield* MirroringHarness.shown]
@@ -171,7 +160,7 @@ describe("fixed operation sequences", () => {
     ["an update meets a conflict", { fault: "conflict" }],
     ["the Endpoints become empty", { what: "empty" }],
     ["a create is refused", { two: 0, fault: "refusal" }],
-    ["a client takes a slice away", { what: "steal" }]
+    ["a client deletes a slice", { what: "steal" }]
   ] as const) {
     it.effect(`slices match the Endpoints after ${title}`, () =>
       Effect.map(run([plain, { ...plain, what: "wait" }, { ...plain, one: 3, ...last }]), (wrong) =>
@@ -239,7 +228,7 @@ describe("a failed write", () => {
     )
   }
 
-  it.effect("because the slice is gone counts as a success: a delete", () =>
+  it.effect("because the slice no longer exists counts as a success: a delete", () =>
     MirroringHarness.scenario(
       Effect.gen(function* () {
         yield* MirroringHarness.createService()

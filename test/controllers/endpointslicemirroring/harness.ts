@@ -66,3 +66,12 @@ export const scenario = <A, E>(
   test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: Mirroring.Options = {}
 ) => Harness.withLoop(test, { controllers: [Mirroring.make(options)] })
+
+/** Creates the Service and its Endpoints before the controller starts, which is returned. */
+export const mirrorAtStart = Effect.gen(function* () {
+  yield* createService()
+  yield* createEndpoints([of("10.0.0.1")])
+  const [running] = yield* Harness.start([Mirroring.make()])
+  yield* Harness.settle
+  return running!
+})

@@ -113,9 +113,9 @@ const gathered = (given: Scene, slices: Slices): Plan.Gathered => {
 }
 
 const carryOut = (slices: Slices, { creates, deletes, updates }: Plan.Plan): Slices => {
-  const gone = new Set([...deletes, ...updates].map(({ metadata }) => metadata.name))
+  const replaced = new Set([...deletes, ...updates].map(({ metadata }) => metadata.name))
   return [
-    ...slices.filter(({ metadata }) => !gone.has(metadata.name)),
+    ...slices.filter(({ metadata }) => !replaced.has(metadata.name)),
     ...updates.map(written),
     ...creates.map((draft, i) => stored(draft, `new-${i}`))
   ]

@@ -16,7 +16,7 @@ const holding = <A extends KubeObject>(object?: A) =>
 
 const synced = (subsets: Endpoints["subsets"], limit: number) =>
   Effect.gen(function* () {
-    const said: Array<string> = []
+    const calls: Array<string> = []
     const made: Array<string> = []
     const deps: Sync.Deps = {
       services: holding<Service>({ metadata, spec: {} }),
@@ -32,13 +32,13 @@ const synced = (subsets: Endpoints["subsets"], limit: number) =>
       events: {
         normal: () => Effect.die("nothing is normal"),
         warning: (_: KubeObject, reason: string, message: string) =>
-          Effect.sync(() => void said.push(`${reason} ${message}`))
+          Effect.sync(() => void calls.push(`${reason} ${message}`))
       } as unknown as Sync.Deps["events"],
       totals: Totals.make(),
       limit
     }
     yield* Sync.sync(deps)(Key.make("ns", "web"))
-    return { said, made }
+    return { calls, made }
   })
 
 const of = (...ips: ReadonlyArray<string>) => ips.map((ip) => ({ ip }))
@@ -48,7 +48,7 @@ describe("invalid addresses", () => {
     Effect.gen(function* () {
       const subsets = [{ addresses: of("web", "010.0.0.1", "1::2::3"), notReadyAddresses: of("300.0.0.1") }]
       assert.deepStrictEqual(yield* synced(subsets, 1000), {
-        said: ["InvalidIPAddress Skipped 3 invalid IP addresses when mirroring to EndpointSlices"],
+        calls: ["InvalidIPAddress Skipped 3 invalid IP addresses when mirroring to EndpointSlices"],
         made: ["10.0.0.1"]
       })
     })
@@ -58,7 +58,7 @@ describe("invalid addresses", () => {
     Effect.gen(function* () {
       const subsets = [{ addresses: of("0", "10.0.0.1", "10.0.0.2", "10.0.0.3") }]
       assert.deepStrictEqual(yield* synced(subsets, 2), {
-        said: [
+        calls: [
           "InvalidIPAddress Skipped 1 invalid IP addresses when mirroring to EndpointSlices",
           "TooManyAddressesToMirror A max of 2 addresses can be mirrored to EndpointSlices per Endpoints subset. 2 addresses were skipped"
         ],
@@ -67,7 +67,7 @@ describe("invalid addresses", () => {
     })
   )
 
-  it.effect("lead to no event where there are none", () =>
-    Effect.map(synced([{ addresses: of("fd00::1") }], 1), ({ said }) => assert.deepStrictEqual(said, []))
+  it.effect("do not exist and lead to no event", () =>
+    Effect.map(synced([{ addresses: of("fd00::1") }], 1), ({ calls }) => assert.deepStrictEqual(calls, []))
   )
 })

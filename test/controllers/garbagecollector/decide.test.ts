@@ -29,7 +29,7 @@ describe("the decision for an object", () => {
     })
   })
 
-  it("keeps an owner that it names twice, once wrongly", () => {
+  it("keeps the reference to an owner that it names twice, once with a wrong name", () => {
     const twice: ReadonlyArray<Judged> = [
       { reference: reference("same"), standing: "solid" },
       { reference: { ...reference("same"), name: "other" }, standing: "dangling" }
@@ -49,7 +49,7 @@ describe("the decision for an object", () => {
     assert.deepStrictEqual(decide(object("orphan"), judged("waiting"), [idle]), remove("Foreground"))
   })
 
-  it("unblocks its owners if they may be its dependents", () => {
+  it("clears blockOwnerDeletion first if a dependent waits in foreground deletion, because that may be a cycle", () => {
     assert.deepStrictEqual(decide(object(), judged("waiting"), [idle, waiting]), remove("Foreground", true))
   })
 })

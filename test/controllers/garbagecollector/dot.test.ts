@@ -28,7 +28,7 @@ describe("the graph in DOT", () => {
       [
         "strict digraph owners {",
         String.raw`  "a" [label="Thing red/a\nv1\nbeing deleted\nwaits for its dependents"];`,
-        String.raw`  "gone" [label="Thing red/gone\nv1\nnot seen" style=dashed];`,
+        String.raw`  "gone" [label="Thing red/gone\nv1\nnot observed" style=dashed];`,
         String.raw`  "b" [label="Thing red/b\nv1"];`,
         '  "b" -> "a";',
         '  "b" -> "gone";',
@@ -48,7 +48,7 @@ describe("the graph in DOT", () => {
     )
     const uids = Array.from(Dot.render(graph, ["b"]).matchAll(/^ {2}"(\w)" \[/gm), ([, uid]) => uid)
     assert.sameMembers(uids, ["a", "b", "c"])
-    assert.strictEqual(Dot.render(graph, ["nobody"]), "strict digraph owners {\n}\n")
+    assert.strictEqual(Dot.render(graph, ["unknown"]), "strict digraph owners {\n}\n")
   })
 
   it("omits surplus objects, but none that a deletion waits for", () => {

@@ -2,11 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import { ConfigMap, Pod, Secret } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
@@ -15,21 +13,11 @@ import { Cache } from "../../../src/layers/Cache.ts"
 import { ClusterTest, type Provides } from "../../../src/testing/ClusterTest.ts"
 import { Discovery, type Listing, NotServed } from "../../../src/layers/Discovery.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
-import { all, blocking, make, to } from "./objects.ts"
-
-const collector = GarbageCollector.make()
-
-const remove = (name: string, propagationPolicy: "Background" | "Foreground" = "Background") =>
-  Effect.flatMap(KubeClient, (client) =>
-    client.delete(ConfigMap, { name, namespace: "default" }, { propagationPolicy })
-  )
+import { leaderLost } from "../../support/cluster.ts"
+import { all, blocking, collector, make, remove, to } from "./harness.ts"
 
 const faults = (...rules: ReadonlyArray<Faults.Rule>) => Effect.flatMap(ApiServer, (server) => server.setFaults(rules))
-
-/** As when leadership is lost: nothing is finished first. */
-const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "somebody else leads" }))
 
 const ghost = { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "no-such-uid" }
 
@@ -114,28 +102,29 @@ describe("before the first sync", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("owners that are observed after their dependents cost no request", () =>
+  it.effect("an owner that is observed after its dependents is not requested", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const a = yield* make("a", { kind: "Secret" })
       for (let i = 0; i < 20; i++) yield* make(`b${i}`, { owners: [to(a)] })
-      const asked: Array<string> = []
+      const requested: Array<string> = []
       yield* faults({
         match: ({ context, path }) => {
-          if (context.verb === "get") asked.push(path)
+          if (context.verb === "get") requested.push(path)
           return false
         },
         fault: { _tag: "Drop" }
       })
       yield* cluster.run(collector)
-      assert.deepStrictEqual(asked, [])
+      assert.deepStrictEqual(requested, [])
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 })
 
-/** Discovery of a server that lacks some kinds or cannot describe a group, while a test says so. */
-const discoveryOf = (inner: Discovery["Service"]) => {
-  const state = { hidden: new Set<string>(), failed: [] as Listing["failed"] }
+/** Runs the collector with a discovery that hides kinds, and fails for groups, as the returned state says. */
+const runWithDiscovery = Effect.fnUntraced(function* (...hidden: ReadonlyArray<string>) {
+  const inner = yield* Discovery
+  const state = { hidden: new Set(hidden), failed: [] as Listing["failed"] }
   const discovery = Discovery.of({
     ...inner,
     resourceFor: (kind) => (state.hidden.has(kind.kind) ? Effect.fail(new NotServed(kind)) : inner.resourceFor(kind)),
@@ -144,8 +133,9 @@ const discoveryOf = (inner: Discovery["Service"]) => {
       failed: state.failed
     }))
   })
-  return { state, discovery }
-}
+  yield* Effect.provideService((yield* ClusterTest).run(collector), Discovery, discovery)
+  return state
+})
 
 const watched = Effect.gen(function* () {
   const informers = yield* (yield* Cache).status
@@ -153,36 +143,35 @@ const watched = Effect.gen(function* () {
 })
 
 describe("resources", () => {
-  it.effect("that are added later are watched within half a minute, and their dependents are kept until then", () =>
-    Effect.gen(function* () {
-      const cluster = yield* ClusterTest
-      const { discovery, state } = discoveryOf(yield* Discovery)
-      state.hidden.add("Secret")
-      yield* Effect.provideService(cluster.run(collector), Discovery, discovery)
-      const secret = yield* make("secret", { kind: "Secret" })
-      yield* make("good", { owners: [to(secret)] })
-      yield* make("bad", { owners: [{ ...ghost, kind: "Secret" }] })
-      yield* cluster.advance("10 minutes")
-      assert.deepStrictEqual(yield* all, ["bad < ghost", "good < secret", "secret"])
-      assert.notInclude(yield* watched, "metadata:v1/secrets")
-      state.hidden.clear()
-      yield* cluster.advance("31 seconds")
-      assert.include(yield* watched, "metadata:v1/secrets")
-      yield* cluster.advance("15 minutes")
-      assert.deepStrictEqual(yield* all, ["good < secret", "secret"])
-      yield* (yield* KubeClient).delete(Secret, { name: "secret", namespace: "default" })
-      yield* cluster.settle
-      assert.deepStrictEqual(yield* all, [])
-    }).pipe(Effect.provide(ClusterTest.layer()))
-  )
-
   it.effect(
-    "that are removed are not watched, and their dependents are kept; objects that waited for them are deleted",
+    "that are added later are watched within half a minute, and dependents of their objects are kept until then",
     () =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
-        const { discovery, state } = discoveryOf(yield* Discovery)
-        yield* Effect.provideService(cluster.run(collector), Discovery, discovery)
+        const state = yield* runWithDiscovery("Secret")
+        const secret = yield* make("secret", { kind: "Secret" })
+        yield* make("good", { owners: [to(secret)] })
+        yield* make("bad", { owners: [{ ...ghost, kind: "Secret" }] })
+        yield* cluster.advance("10 minutes")
+        assert.deepStrictEqual(yield* all, ["bad < ghost", "good < secret", "secret"])
+        assert.notInclude(yield* watched, "metadata:v1/secrets")
+        state.hidden.clear()
+        yield* cluster.advance("31 seconds")
+        assert.include(yield* watched, "metadata:v1/secrets")
+        yield* cluster.advance("15 minutes")
+        assert.deepStrictEqual(yield* all, ["good < secret", "secret"])
+        yield* (yield* KubeClient).delete(Secret, { name: "secret", namespace: "default" })
+        yield* cluster.settle
+        assert.deepStrictEqual(yield* all, [])
+      }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect(
+    "that are removed are not watched, dependents of their objects are kept, and owners that waited for their objects are deleted",
+    () =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        const state = yield* runWithDiscovery()
         const secret = yield* make("secret", { kind: "Secret" })
         yield* make("owned", { owners: [to(secret)] })
         const owner = yield* make("owner")
@@ -201,8 +190,7 @@ describe("resources", () => {
   it.effect("of a group that cannot be discovered stay watched", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
-      const { discovery, state } = discoveryOf(yield* Discovery)
-      yield* Effect.provideService(cluster.run(collector), Discovery, discovery)
+      const state = yield* runWithDiscovery()
       const before = yield* watched
       state.hidden.add("Secret").add("ConfigMap")
       const error = yield* Effect.flip((yield* KubeClient).get(ConfigMap, { name: "nothing", namespace: "default" }))
@@ -212,7 +200,7 @@ describe("resources", () => {
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
-  it.effect("that another controller watches in full are not watched twice", () =>
+  it.effect("whose full objects another controller watches are not watched twice", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const cache = yield* Cache
@@ -228,30 +216,30 @@ describe("resources", () => {
   )
 })
 
-/** A list in the form of a watch. */
-const streamed = (request: Request) => Faults.isWatch(request) && request.query?.["sendInitialEvents"] === true
+/** A watch that begins with the current objects. */
+const isStreamingList = (request: Request) => Faults.isWatch(request) && request.query?.["sendInitialEvents"] === true
 
-const broken: ReadonlyArray<readonly [what: string, ...rules: ReadonlyArray<Faults.Fault>]> = [
+const watchFaults: ReadonlyArray<readonly [what: string, ...rules: ReadonlyArray<Faults.Fault>]> = [
   ["are reset", { _tag: "CutWatch", after: 2, how: "reset" }],
   ["end", { _tag: "CutWatch", after: 0, how: "end" }],
-  ["fall silent", { _tag: "CutWatch", after: 1, how: "silence" }],
-  ["are too old", { _tag: "Gone", after: 1 }],
-  ["are too old, and lists lag behind", { _tag: "Gone", after: 0 }, { _tag: "StaleList", revisions: 6 }],
-  ["tell everything twice", { _tag: "DuplicateEvents" }]
+  ["stall", { _tag: "CutWatch", after: 1, how: "silence" }],
+  ["end with 410 Gone", { _tag: "Gone", after: 1 }],
+  ["end with 410 Gone and lists are stale", { _tag: "Gone", after: 0 }, { _tag: "StaleList", revisions: 6 }],
+  ["deliver each event twice", { _tag: "DuplicateEvents" }]
 ]
 
 describe("watches", () => {
-  for (const [what, ...found] of broken) {
-    it.effect(`that ${what}: owned objects are kept, others are deleted`, () =>
+  for (const [what, ...found] of watchFaults) {
+    it.effect(`that ${what} delay deletions, but never delete an object with an owner`, () =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
         const a = yield* make("a")
         const b = yield* make("b", { owners: [blocking(a)] })
         yield* make("c", { owners: [to(b)] })
         yield* faults(
-          // Only a list can lag.
+          // Streaming lists are refused, because only a plain list can be stale.
           ...(found.some(({ _tag }) => _tag === "StaleList")
-            ? [{ match: streamed, fault: { _tag: "Status", code: 400 } } as const]
+            ? [{ match: isStreamingList, fault: { _tag: "Status", code: 400 } } as const]
             : []),
           ...found.map((fault) => ({
             match: {
@@ -259,7 +247,7 @@ describe("watches", () => {
               resource: "configmaps"
             },
             fault,
-            // Enough for minutes of backoff; a streamed list could not complete at all if it were always cut.
+            // Enough for minutes of backoff, but not without end: a streaming list that is always cut never completes.
             times: 8
           }))
         )
@@ -300,10 +288,10 @@ describe("restarts", () => {
         { match: { verb: "patch" }, fault: { _tag: "Drop" } }
       )
       yield* remove("a", "Foreground")
-      yield* (yield* KubeClient).delete(ConfigMap, { name: "f", namespace: "default" }, { propagationPolicy: "Orphan" })
+      yield* remove("f", "Orphan")
       yield* cluster.advance("1 second")
       assert.deepStrictEqual(yield* all, ["a!", "b! < a", "c < b", "d", "e < d", "f!", "g < f"])
-      yield* first.stop(lost)
+      yield* first.stop(leaderLost)
       yield* remove("d")
       yield* faults()
       yield* cluster.run(collector)
@@ -342,37 +330,37 @@ describe("under random faults", () => {
     ({ plan }) =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
-        const made: Array<KubeObject> = []
+        const objects: Array<KubeObject> = []
         const ownersOf = plan.owners.map((owners, i) => [...new Set(owners.filter((one) => one < i))])
         for (const [i, owners] of ownersOf.entries()) {
           const references = owners.flatMap((one) => {
-            const owner = made[one]
+            const owner = objects[one]
             return owner === undefined ? [] : [one % 2 === 0 ? blocking(owner) : to(owner)]
           })
-          made.push(yield* make(`o${String(i).padStart(2, "0")}`, { owners: references }))
+          objects.push(yield* make(`o${String(i).padStart(2, "0")}`, { owners: references }))
         }
         const first = yield* cluster.run(collector)
         // Each rule affects some calls only, so that the faults end.
         yield* faults(...plan.rules.map((rule) => ({ times: 3, ...rule })))
-        const gone = new Set<number>()
+        const deleted = new Set<number>()
         for (const { foreground, which } of plan.removed) {
-          const name = made[which % made.length]?.metadata.name ?? ""
-          gone.add(which % made.length)
+          const name = objects[which % objects.length]?.metadata.name ?? ""
+          deleted.add(which % objects.length)
           // The faults affect the user's requests too, which must not stop the clock.
           yield* Effect.forkChild(Effect.ignore(remove(name, foreground ? "Foreground" : "Background")))
         }
         if (plan.restart) {
-          yield* first.stop(lost)
+          yield* first.stop(leaderLost)
           yield* cluster.run(collector)
         }
         yield* cluster.advance("1 minute")
         yield* faults()
-        for (const which of gone) yield* Effect.ignore(remove(made[which]?.metadata.name ?? ""))
+        for (const which of deleted) yield* Effect.ignore(remove(objects[which]?.metadata.name ?? ""))
         yield* cluster.advance("20 minutes")
         for (const [i, owners] of ownersOf.entries()) {
-          if (owners.length > 0 && owners.every((one) => gone.has(one))) gone.add(i)
+          if (owners.length > 0 && owners.every((one) => deleted.has(one))) deleted.add(i)
         }
-        const expected = made.flatMap(({ metadata }, i) => (gone.has(i) ? [] : [[metadata.name, metadata.uid]]))
+        const expected = objects.flatMap(({ metadata }, i) => (deleted.has(i) ? [] : [[metadata.name, metadata.uid]]))
         const left = yield* cluster.snapshot(ConfigMap)
         assert.deepStrictEqual(
           left.map(({ metadata }) => [metadata.name, metadata.uid]),

@@ -64,9 +64,9 @@ export class Model {
         return this.create(a, b, c)
       case 3: {
         const object = pick([...this.objects.values()], a)
-        // No collector would complete it.
+        // Kinds without an informer are not collected, so a deletion with a finalizer would never finish.
         const policy = object?.kind === "Silent" ? "" : (finalizersOf[b % 3] ?? "")
-        // Dependents that the informers have not delivered cannot be orphaned: a race that upstream loses too.
+        // Dependents that no informer has delivered yet cannot be orphaned; upstream has the same race.
         if (policy === "orphan") this.settle()
         this.userDeletes(object && this.objects.get(object.uid), policy)
         return policy === "orphan" ? this.settle() : undefined
@@ -102,7 +102,7 @@ export class Model {
       const isQuiet = [...this.pending.values()].every((events) => events.length === 0)
       if (isQuiet && before === this.state()) return this.oracle.checkRest()
     }
-    throw new Violation("it does not come to rest")
+    throw new Violation("the collector still makes changes after 60 rounds")
   }
 
   state(): string {
@@ -135,9 +135,9 @@ export class Model {
     )
   }
 
-  /** To an object that exists or existed, mostly under its right name. */
-  private reference(whom: number, how: number): OwnerReference | undefined {
-    const owner = how % 4 === 0 ? pick(this.past, whom) : pick([...this.objects.values()], whom)
+  /** A reference to an object that exists or existed, mostly with correct coordinates. */
+  private reference(which: number, how: number): OwnerReference | undefined {
+    const owner = how % 4 === 0 ? pick(this.past, which) : pick([...this.objects.values()], which)
     if (owner === undefined) return undefined
     const right: OwnerReference = {
       apiVersion: "v1",
@@ -156,7 +156,7 @@ export class Model {
       case 14:
         return { ...right, kind: owner.kind === "Parent" ? "Child" : "Parent" }
       case 15:
-        return { ...right, kind: "Ghost", uid: `ghost${whom % 3}` }
+        return { ...right, kind: "Ghost", uid: `ghost${which % 3}` }
       default:
         return right
     }
@@ -319,11 +319,11 @@ export class Model {
         Effect.map(find(identity), ({ object }) => {
           if (object === undefined) return
           const stored = this.oracle.stored(identity.uid)
-          const isTold = [...this.pending.values()].every((events) => events.length === 0)
+          const isSynced = [...this.pending.values()].every((events) => events.length === 0)
           const left =
             finalizer === "orphan" ? this.oracle.dependents(stored.uid, false) : this.oracle.blocking(stored.uid)
-          if (isTold && left.length > 0) {
-            throw new Violation(`${show(stored)} was let go before its dependents`)
+          if (isSynced && left.length > 0) {
+            throw new Violation(`${show(stored)} lost its finalizer before its dependents were processed`)
           }
           this.store({ ...stored, finalizers: stored.finalizers.filter((one) => one !== finalizer) })
         })
@@ -345,14 +345,14 @@ export class Model {
     const nodes = [...this.past.map(({ uid }) => uid), "ghost0", "ghost1", "ghost2"].flatMap(
       (uid) => graph.get(uid) ?? []
     )
-    if (nodes.length !== graph.size()) throw new Violation("a node of nothing")
+    if (nodes.length !== graph.size()) throw new Violation("the graph has a node for an object that never existed")
     for (const { identity, observed, owners } of nodes) {
       const expected = nodes.filter((one) => one.owners.some(({ uid }) => uid === identity.uid))
       const found = graph.dependents(identity.uid)
       if (expected.length !== found.length || expected.some((one) => !found.includes(one)))
         throw new Violation(`the dependents of ${identity.uid} differ`)
       if (!observed && (found.length === 0 || owners.length > 0))
-        throw new Violation(`${identity.uid} is virtual in vain`)
+        throw new Violation(`virtual node ${identity.uid} has no dependents, or has owners`)
     }
   }
 }

@@ -87,7 +87,8 @@ export class Oracle {
       const standings = object.owners.map((one) => this.standing(object, one))
       if (object.deleting && object.finalizers.includes("orphan")) throw new Violation(`not orphaned: ${show(object)}`)
       if (object.deleting && object.finalizers.includes("foregroundDeletion")) {
-        if (this.blocking(object.uid).length === 0) throw new Violation(`not let go: ${show(object)}`)
+        if (this.blocking(object.uid).length === 0)
+          throw new Violation(`kept its finalizer without blocking dependents: ${show(object)}`)
         if (!this.dependents(object.uid, true).some((one) => this.isStuck(one, new Set())))
           throw new Violation(`waits for nothing: ${show(object)}`)
       } else if (!object.deleting && standings.length > 0 && !standings.includes("unknowable")) {

@@ -16,7 +16,7 @@ import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 import * as envtest from "../../support/envtest.ts"
 import * as RealServer from "../../support/realServer.ts"
-import { blocking, to } from "./objects.ts"
+import { blocking, to } from "./harness.ts"
 
 const isMissing = envtest.isMissing("the garbage collector on a real API server")
 
@@ -135,7 +135,7 @@ const owners = Effect.gen(function* () {
 })
 
 it.live.skipIf(isMissing)(
-  "collects on a real API server",
+  "the garbage collector deletes dependents on a real API server",
   () =>
     Effect.gen(function* () {
       yield* Layer.build(GarbageCollector.make().layer)

@@ -130,8 +130,8 @@ describe("scale-down", () => {
     Harness.scenario((measured) =>
       Effect.gen(function* () {
         yield* behaving(4, up(pods(4)))
-        const seen = yield* sizes(measured, "1m", 21)
-        assert.deepStrictEqual([seen.indexOf(1), new Set(seen.slice(0, 20)).size], [20, 1])
+        const observed = yield* sizes(measured, "1m", 21)
+        assert.deepStrictEqual([observed.indexOf(1), new Set(observed.slice(0, 20)).size], [20, 1])
       })
     )
   )
@@ -307,13 +307,13 @@ describe("other metrics", () => {
         const why =
           "unable to get metric qps: unable to fetch metrics from custom metrics API: no known available metric versions found"
         assert.include(yield* Harness.events, `Warning FailedGetPodsMetric: ${why}`)
-        const asked: Array<unknown> = []
+        const queries: Array<unknown> = []
         measured.custom = (query) => {
-          asked.push(query)
+          queries.push(query)
           return [value("20", "web-0"), value("10500m", "web-1")]
         }
         yield* Harness.becomes(4)
-        assert.deepInclude(asked[0], {
+        assert.deepInclude(queries[0], {
           namespace: "default",
           selector: "app=web",
           metric: "qps",

@@ -112,10 +112,11 @@ const run = (steps: ReadonlyArray<Step>) =>
         yield* Harness.advance("1 minute")
         calls.length = 0
         yield* Harness.advance("5 minutes")
-        if (calls.length > 0) flaws.push(`writes for nothing: ${calls.join()}`)
+        if (calls.length > 0) flaws.push(`writes although nothing changed: ${calls.join()}`)
         const [recorded] = yield* cluster.snapshot(HorizontalPodAutoscaler)
         const { currentReplicas, desiredReplicas } = recorded?.status ?? {}
-        if (currentReplicas !== 2 || desiredReplicas !== 2) flaws.push(`told ${currentReplicas} and ${desiredReplicas}`)
+        if (currentReplicas !== 2 || desiredReplicas !== 2)
+          flaws.push(`the status has ${currentReplicas} and ${desiredReplicas} replicas`)
         return flaws
       }),
     { isStarted: false }
@@ -146,7 +147,7 @@ describe("fixed operation sequences", () => {
     ["usage at three times the target", [{ ...use, amount: 150 }]],
     ["a restart while usage falls", [use, { ...use, what: "use", amount: 1, fault: "crash" }, { ...use, amount: 1 }]]
   ] as const) {
-    it.effect(`a target gets what its metric asks for after ${title}`, () =>
+    it.effect(`a target has the size that its metric requires after ${title}`, () =>
       Effect.map(run(steps), (flaws) => assert.deepStrictEqual(flaws, []))
     )
   }

@@ -70,10 +70,10 @@ const podNames = withClient((client) =>
 /** Makes the pods `web-0` and on, this many, ready, and sets the target's status. */
 export const pods = (count: number, request = "1") =>
   Effect.gen(function* () {
-    const there = new Set(yield* podNames)
+    const present = new Set(yield* podNames)
     const wanted = Array.from({ length: count }, (_, i) => `web-${i}`)
-    for (const name of wanted) if (!there.has(name)) yield* addPod(name, running, request)
-    for (const name of there) if (!wanted.includes(name)) yield* removePod(name)
+    for (const name of wanted) if (!present.has(name)) yield* addPod(name, running, request)
+    for (const name of present) if (!wanted.includes(name)) yield* removePod(name)
     yield* observed(count)
     yield* settle
   })
@@ -162,6 +162,13 @@ export const uses = (measured: Measured, usage: Readonly<Record<string, string>>
   Effect.map(podNames, (names) => {
     measured.usage = new Map(names.map((name) => [name, usage]))
   })
+
+/** A target of this size, its autoscaler, and the CPU that each of its pods uses. */
+export const autoscaled = Effect.fnUntraced(function* (measured: Measured, replicas: number, usedCpu: string) {
+  yield* target(replicas)
+  yield* autoscaler()
+  yield* uses(measured, { cpu: usedCpu })
+})
 
 const memoryOf = (measured: Measured, now: () => number): Memory => ({
   pods: () =>

@@ -13,6 +13,7 @@ import * as ApiError from "../../../src/kube/ApiError.ts"
 import type { HorizontalPodAutoscaler, Pod } from "../../../src/kube/resources.ts"
 import { MetricsApi, MetricsError } from "../../../src/layers/MetricsApi.ts"
 import * as Store from "../../../src/streams/store/Store.ts"
+import { storeOf } from "../../support/stores.ts"
 
 const settings = {
   period: 15_000,
@@ -37,17 +38,14 @@ const forbidden = ApiError.fromStatus({ context: { verb: "update", path: "/a" },
  * One reconciliation of an autoscaler that a server would reject, and the counters after it: `reconciliations_total
  * none spec`.
  */
-const looked = Effect.fnUntraced(function* (given: Case) {
+const countersAfter = Effect.fnUntraced(function* (given: Case) {
   const { apiVersion = "apps/v1", metrics = [], refusesStatus, replicas = 2 } = given
   const autoscaler: HorizontalPodAutoscaler = {
     metadata: { name: "web", namespace: "ns", uid: "u", resourceVersion: "1" },
     spec: { scaleTargetRef: { apiVersion, kind: "Deployment", name: "web" }, maxReplicas: 10, metrics: [...metrics] }
   }
   const scale: Scale = { metadata: { name: "web" }, spec: { replicas }, status: { replicas, selector: "app=web" } }
-  const [autoscalers, pods] = [Store.make<HorizontalPodAutoscaler>(), Store.make<Pod>()]
-  autoscalers.apply({ _tag: "Restarted" })
-  autoscalers.apply({ _tag: "Listed", objects: [autoscaler] })
-  autoscalers.apply({ _tag: "Synced", resourceVersion: "1" })
+  const [autoscalers, pods] = [storeOf([autoscaler]), Store.make<Pod>()]
   const away = Effect.fail(new MetricsError({ message: "away" }))
   const sync = Sync.sync(
     {
@@ -73,7 +71,7 @@ const looked = Effect.fnUntraced(function* (given: Case) {
   })
 })
 
-const counted = (given: Case) => Effect.provideService(looked(given), Metric.MetricRegistry, new Map())
+const counted = (given: Case) => Effect.provideService(countersAfter(given), Metric.MetricRegistry, new Map())
 
 const cpu: MetricSpec = {
   type: "Resource",

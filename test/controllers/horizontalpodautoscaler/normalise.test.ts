@@ -19,7 +19,7 @@ const scaling = Arbitrary.all({
   choice: oneOf("Max", "Max", "Min", "Disabled"),
   policies: Arbitrary.array(policy, { minLength: 1, maxLength: 2 })
 })
-const looks = Arbitrary.array(
+const reconciliations = Arbitrary.array(
   Arbitrary.all({ wait: oneOf(15, 15, 15, 30, 70), wanted: oneOf(0, 1, 4, 12, 30, 30), factor: oneOf(1, 0.2) }),
   {
     minLength: 1,
@@ -34,7 +34,7 @@ const cases = Arbitrary.all({
   more: oneOf(0, 6, 40),
   first: int(0, 40),
   window: oneOf(0, 30_000, 60_000),
-  looks
+  reconciliations
 })
 type Case = ValueOf<typeof cases>
 
@@ -59,10 +59,10 @@ const behaviorOf = ({ behaves, down, up }: Case, factor: number): Behavior | und
   behaves ? { up: times(up, factor), down: times(down, factor) } : undefined
 
 /** Successive reconciliations, each of which is applied. */
-const play = (one: Case): ReadonlyArray<Step> => {
+const run = (one: Case): ReadonlyArray<Step> => {
   const { current: first, max, min } = boundsOf(one)
   let [current, now, history] = [first, 0, History.found(History.empty, first, 0)]
-  return one.looks.map(({ factor, wait, wanted }) => {
+  return one.reconciliations.map(({ factor, wait, wanted }) => {
     now += wait * 1000
     const behavior = behaviorOf(one, factor)
     const normalised = Normalise.normalise({
@@ -111,7 +111,7 @@ const expected = (one: Case, earlier: ReadonlyArray<Step>, { before, factor, now
   const lowest = Math.min(wanted, ...within(one.up.window))
   const highest = Math.max(wanted, ...within(one.down.window))
   const stable = before < lowest ? lowest : before > highest ? highest : before
-  // A change exactly as old as the period is not in it any more.
+  // A change exactly as old as the period no longer counts.
   const sizeBefore = (seconds: number) => sizeAt(earlier, first, now - seconds * 1000)
   if (stable > before) {
     const limit = one.up.choice === "Disabled" ? before : furthest(times(one.up, factor), 1, sizeBefore)
@@ -124,7 +124,7 @@ const expected = (one: Case, earlier: ReadonlyArray<Step>, { before, factor, now
 
 const always = (title: string, holds: (step: Step, one: Case, earlier: ReadonlyArray<Step>) => boolean) =>
   checkProperty(title, cases, (one) => {
-    const steps = play(one)
+    const steps = run(one)
     return steps.every((step, i) => holds(step, one, steps.slice(0, i)))
   })
 
@@ -191,8 +191,8 @@ describe("cases of kube-controller-manager's table", () => {
   const rows: ReadonlyArray<readonly [string, Normalise.Given, number, string]> = [
     ["below the minimum", given(0, 3, { min: 2 }), 2, "TooFewReplicas"],
     ["above the maximum", given(12, 8, { max: 10 }), 10, "TooManyReplicas"],
-    ["faster than it may", given(1000, 8), 16, "ScaleUpLimit"],
-    ["faster than it may, from one", given(1000, 1), 4, "ScaleUpLimit"],
+    ["faster than the rate limit", given(1000, 8), 16, "ScaleUpLimit"],
+    ["faster than the rate limit, from one replica", given(1000, 1), 4, "ScaleUpLimit"],
     ["within the range", given(7, 5, { max: 10 }), 7, "DesiredWithinRange"]
   ]
   for (const [title, one, replicas, reason] of rows) {

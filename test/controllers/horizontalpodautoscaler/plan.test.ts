@@ -262,15 +262,15 @@ describe("the message of a failed metric", () => {
   it("without pods, or without a request", () => {
     const given = { pods: [], current: 2, observed: 2, tolerances: { down: 0.1, up: 0.1 }, settings, now: 0 }
     const samples = { _tag: "Samples", samples: new Map([["a", { time: 0, window: 0, amount: 1n }]]) } as const
-    const said = (spec: MetricSpec, measured: Propose.Measured = samples) =>
+    const messageOf = (spec: MetricSpec, measured: Propose.Measured = samples) =>
       Result.isFailure(Propose.propose({ ...given, spec }, measured))
         ? Result.merge(Propose.propose({ ...given, spec }, measured))
         : undefined
-    assert.include(said(cpu), {
+    assert.include(messageOf(cpu), {
       message: "failed to get cpu utilization: no pods returned by selector while calculating replica count"
     })
-    assert.include(said(pods), { message: "no pods returned by selector while calculating replica count" })
-    assert.include(said(external(value), { _tag: "Amounts", amounts: [1000n, 100_000n] }), {
+    assert.include(messageOf(pods), { message: "no pods returned by selector while calculating replica count" })
+    assert.include(messageOf(external(value), { _tag: "Amounts", amounts: [1000n, 100_000n] }), {
       message: "unable to calculate ready pods: no pods returned by selector while calculating replica count"
     })
   })

@@ -95,7 +95,7 @@ describe("the request of a pod", () => {
     metadata: { name: "web-0" },
     spec: { containers: [], ...spec }
   })
-  const asked = (one: Pod, name?: string) =>
+  const requestOf = (one: Pod, name?: string) =>
     Result.merge(Result.map(Pods.requests([one], "cpu", name), (all) => all.get("web-0")))
 
   it("is the sum of its containers and restartable init containers", () => {
@@ -103,24 +103,27 @@ describe("the request of a pod", () => {
       containers: [container("a", "100m"), container("b", "1.5")],
       initContainers: [container("once", "7"), container("side", "50m", { restartPolicy: "Always" })]
     })
-    assert.strictEqual(asked(one), 1650n)
-    assert.strictEqual(asked(one, "b"), 1500n)
-    assert.strictEqual(asked(one, "side"), 50n)
+    assert.strictEqual(requestOf(one), 1650n)
+    assert.strictEqual(requestOf(one, "b"), 1500n)
+    assert.strictEqual(requestOf(one, "side"), 50n)
   })
 
   it("is unknown if a container has none", () => {
     const one = pod({ containers: [container("a", "100m"), container("b")] })
-    assert.strictEqual(asked(one), "missing request for cpu in container b of Pod web-0")
-    assert.strictEqual(asked(one, "a"), 100n)
-    assert.strictEqual(asked(one, "b"), "missing request for cpu in container b of Pod web-0")
-    assert.strictEqual(asked(one, "c"), "container c not found in Pod web-0")
+    assert.strictEqual(requestOf(one), "missing request for cpu in container b of Pod web-0")
+    assert.strictEqual(requestOf(one, "a"), 100n)
+    assert.strictEqual(requestOf(one, "b"), "missing request for cpu in container b of Pod web-0")
+    assert.strictEqual(requestOf(one, "c"), "container c not found in Pod web-0")
   })
 
   it("is the pod-level one, before its containers, unless one of them is named", () => {
     const whole = { resources: { requests: { cpu: "2" } } }
-    assert.strictEqual(asked(pod({ ...whole, containers: [container("a", "100m"), container("b")] })), 2000n)
-    assert.strictEqual(asked(pod({ ...whole, containers: [container("a", "100m")] }), "a"), 100n)
-    assert.strictEqual(asked(pod({ ...whole, overhead: { cpu: "250m" }, containers: [container("a", "1")] })), 2250n)
+    assert.strictEqual(requestOf(pod({ ...whole, containers: [container("a", "100m"), container("b")] })), 2000n)
+    assert.strictEqual(requestOf(pod({ ...whole, containers: [container("a", "100m")] }), "a"), 100n)
+    assert.strictEqual(
+      requestOf(pod({ ...whole, overhead: { cpu: "250m" }, containers: [container("a", "1")] })),
+      2250n
+    )
     const memory = { resources: { requests: { memory: "1Gi" } } }
     // Without a pod-level value it is the most that the containers need at any time.
     const first = [
@@ -129,12 +132,12 @@ describe("the request of a pod", () => {
       container("late", "100m")
     ]
     const containers = [container("a", "100m"), container("b", "1500u")]
-    assert.strictEqual(asked(pod({ ...memory, containers, initContainers: first })), 7050n)
-    assert.strictEqual(asked(pod({ ...memory, containers })), 102n)
-    assert.strictEqual(asked(pod({ ...memory, containers: [container("a")], overhead: { cpu: "10m" } })), 10n)
-    assert.strictEqual(asked(pod({ ...memory, containers: [container("a", "100m"), container("b")] })), 100n)
+    assert.strictEqual(requestOf(pod({ ...memory, containers, initContainers: first })), 7050n)
+    assert.strictEqual(requestOf(pod({ ...memory, containers })), 102n)
+    assert.strictEqual(requestOf(pod({ ...memory, containers: [container("a")], overhead: { cpu: "10m" } })), 10n)
+    assert.strictEqual(requestOf(pod({ ...memory, containers: [container("a", "100m"), container("b")] })), 100n)
     assert.strictEqual(
-      asked(pod({ ...memory, containers: [container("a")] })),
+      requestOf(pod({ ...memory, containers: [container("a")] })),
       "missing pod-level request for cpu in Pod web-0"
     )
   })

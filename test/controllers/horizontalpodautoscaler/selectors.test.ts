@@ -5,8 +5,8 @@ import * as Result from "effect/Result"
 import * as Selectors from "../../../src/controllers/horizontalpodautoscaler/selectors.ts"
 import type { Pod } from "../../../src/kube/resources.ts"
 import * as Selector from "../../../src/kube/Selector.ts"
-import * as Store from "../../../src/streams/store/Store.ts"
 import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
+import { storeOf } from "../../support/stores.ts"
 
 const labels = Arbitrary.all({
   app: oneOf("a", "b"),
@@ -42,15 +42,6 @@ const podsOf = ({ pods }: Case): ReadonlyArray<Pod> =>
 
 const parsed = (text: string): Selector.LabelSelector => Result.getOrThrow(Selector.parseLabels(text))
 
-const storeOf = (pods: ReadonlyArray<Pod>) => {
-  const store = Store.make<Pod>()
-  store.addIndex(Selectors.byLabel.name, Selectors.byLabel.of)
-  store.apply({ _tag: "Restarted" })
-  store.apply({ _tag: "Listed", objects: pods })
-  store.apply({ _tag: "Synced", resourceVersion: "1" })
-  return store
-}
-
 const matching = (pods: ReadonlyArray<Pod>, namespace: string, text: string): ReadonlyArray<Pod> =>
   pods.filter(
     ({ metadata }) => metadata.namespace === namespace && Selector.matchesLabels(parsed(text), metadata.labels)
@@ -65,7 +56,7 @@ const names = (pods: ReadonlyArray<Pod>): string =>
 describe("Selectors", () => {
   checkProperty("finds exactly the pods of the namespace that the selector selects", given, (one) => {
     const pods = podsOf(one)
-    const store = storeOf(pods)
+    const store = storeOf(pods, [Selectors.byLabel])
     return one.autoscalers.every(
       ({ namespace, selector }) =>
         names(Selectors.podsOf(store, namespace, parsed(selector))) === names(matching(pods, namespace, selector))

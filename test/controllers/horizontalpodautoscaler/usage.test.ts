@@ -120,16 +120,16 @@ describe("Usage", () => {
 
   checkProperty("exactly at the target nothing changes", given, (one) => {
     const pods = one.pods.map((each) => ({ ...each, amount: one.target }))
-    const asked = plainOf({ ...one, pods })
-    return asked === undefined || asked === one.current
+    const answer = plainOf({ ...one, pods })
+    return answer === undefined || answer === one.current
   })
 
   checkProperty("a total value is in proportion to the ready pods", given, ({ current, down, target, up }) => {
     const ratio = target / 50
-    const asked = Usage.shared(ratio, { current, ready: 3, tolerances: { down, up } })
+    const answer = Usage.shared(ratio, { current, ready: 3, tolerances: { down, up } })
     const isNear = ratio >= 1 - down && ratio <= 1 + up
     return (
-      asked === (isNear ? current : Math.ceil(ratio * 3)) &&
+      answer === (isNear ? current : Math.ceil(ratio * 3)) &&
       Usage.shared(ratio, { current: 0, ready: 3, tolerances: { down, up } }) === Math.ceil(ratio)
     )
   })

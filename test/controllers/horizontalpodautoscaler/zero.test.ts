@@ -40,7 +40,7 @@ const first: HorizontalPodAutoscaler = {
   }
 }
 
-/** A server of one autoscaler and one target, which may be cut off after some writes. */
+/** A server with one autoscaler and one target; it may fail after some writes. */
 interface Case {
   autoscaler: HorizontalPodAutoscaler
   replicas: number
@@ -64,7 +64,7 @@ const portsOf = (given: Case): Effect.Effect<Deps> =>
       spec: { replicas: given.replicas },
       status: { replicas: given.replicas, selector: "app=web" }
     })
-    const tell = (reason: string, message: string) =>
+    const recordEvent = (reason: string, message: string) =>
       Effect.sync(() => void given.recorded.push(`${reason}: ${message}`))
     return {
       autoscalers: { ...Store.make<HorizontalPodAutoscaler>(), get: () => given.autoscaler },
@@ -81,18 +81,18 @@ const portsOf = (given: Case): Effect.Effect<Deps> =>
       live: () => Effect.sync(() => given.autoscaler),
       updateStatus: (next) => writing(given, () => (given.autoscaler = next)),
       events: {
-        event: (_, __, reason, message) => tell(reason, message),
-        normal: (_, reason, message) => tell(reason, message),
-        warning: (_, reason, message) => tell(reason, message)
+        event: (_, __, reason, message) => recordEvent(reason, message),
+        normal: (_, reason, message) => recordEvent(reason, message),
+        warning: (_, reason, message) => recordEvent(reason, message)
       }
     }
   }).pipe(Effect.provide(MetricsApi.layerMemory({ external: () => [{ value: String(given.depth) }] })))
 
-/** A leadership term: it reconciles when the test says so. */
+/** A leadership term, whose reconciles the test runs. */
 const term = (given: Case, scalesToZero = true) =>
   Effect.map(portsOf(given), (deps) => {
-    const look = Sync.sync(deps, { settings: { ...settings, scalesToZero }, histories: makeHistories() })
-    return Effect.andThen(TestClock.adjust("15 seconds"), Effect.result(look("default/web")))
+    const reconcile = Sync.sync(deps, { settings: { ...settings, scalesToZero }, histories: makeHistories() })
+    return Effect.andThen(TestClock.adjust("15 seconds"), Effect.result(reconcile("default/web")))
   })
 
 const zero = (given: Case): string | undefined =>
@@ -107,15 +107,15 @@ describe("the last replica", () => {
   it.effect("is removed, and added when the metric requires it", () =>
     Effect.gen(function* () {
       const given = worldOf(2)
-      const look = yield* term(given)
-      yield* look
+      const reconcile = yield* term(given)
+      yield* reconcile
       assert.deepStrictEqual([given.replicas, zero(given)], [2, undefined])
-      yield* look
+      yield* reconcile
       assert.deepStrictEqual([given.replicas, zero(given)], [0, isZero])
-      yield* look
+      yield* reconcile
       assert.deepStrictEqual([given.replicas, zero(given)], [0, isZero])
       given.depth = 25
-      yield* look
+      yield* reconcile
       assert.deepStrictEqual([given.replicas, zero(given)], [3, isNot])
       assert.deepStrictEqual(given.recorded, [
         "SuccessfulRescale: New size: 0; reason: All metrics below target",
@@ -131,9 +131,9 @@ describe("the last replica", () => {
       yield* yield* term(given)
       assert.strictEqual(given.replicas, 0)
       const own = worldOf(1)
-      const look = yield* term(own)
-      yield* look
-      yield* look
+      const reconcile = yield* term(own)
+      yield* reconcile
+      yield* reconcile
       assert.deepStrictEqual([own.replicas, zero(own)], [0, isZero])
       own.depth = 25
       yield* yield* term(own, false)
@@ -144,13 +144,13 @@ describe("the last replica", () => {
   it.effect("is added up to the bounds, where they were raised meanwhile", () =>
     Effect.gen(function* () {
       const given = worldOf(1)
-      const look = yield* term(given)
-      yield* look
-      yield* look
+      const reconcile = yield* term(given)
+      yield* reconcile
+      yield* reconcile
       const { autoscaler } = given
       if (autoscaler.spec !== undefined)
         given.autoscaler = { ...autoscaler, spec: { ...autoscaler.spec, minReplicas: 2 } }
-      yield* look
+      yield* reconcile
       assert.deepStrictEqual([given.replicas, zero(given)], [2, isNot])
       assert.strictEqual(
         given.recorded.at(-1),
@@ -182,7 +182,7 @@ const survives = (writes: number) =>
 
 describe("a process that ends between any two writes", () => {
   for (const writes of [0, 1, 2]) {
-    it.effect(`after ${writes} of them leaves nothing away for ever`, () =>
+    it.effect(`scales up again if it ends after ${writes} of them`, () =>
       Effect.map(survives(writes), (replicas) => assert.isAbove(replicas, 0))
     )
   }
@@ -190,14 +190,14 @@ describe("a process that ends between any two writes", () => {
   it.effect("records a refusal, and resets the condition ScaledToZero", () =>
     Effect.gen(function* () {
       const given = worldOf(1)
-      const look = yield* term(given)
-      yield* look
+      const reconcile = yield* term(given)
+      yield* reconcile
       given.writes = 1
-      const answer = yield* look
+      const answer = yield* reconcile
       assert.isTrue(Result.isFailure(answer))
       given.writes = Infinity
       given.depth = 10
-      yield* look
+      yield* reconcile
       assert.deepStrictEqual([given.replicas, zero(given)], [1, isNot])
     })
   )

@@ -11,7 +11,7 @@ const reasonOf = (type: string) =>
   })
 
 describe("a Job whose pods fail", () => {
-  it.effect("has them replaced after 10 s, 20 s, 40 s, up to 10 min of backoff", () =>
+  it.effect("replaces them after a backoff of 10 s, 20 s, 40 s, up to 10 min", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ backoffLimit: 8 }))
@@ -31,7 +31,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("has the active pods in its status during the backoff", () =>
+  it.effect("reports its active pods in the status during the backoff", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 4 }))
@@ -63,7 +63,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("fails above backoffLimit, and deletes its active pods", () =>
+  it.effect("fails when more pods than backoffLimit have failed, and deletes its active pods", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 3, completions: 3, backoffLimit: 0 }))
@@ -71,7 +71,7 @@ describe("a Job whose pods fail", () => {
         const running = (yield* Harness.activePods).slice(1)
         yield* Harness.endSome(1, 1)
         yield* Harness.advance("1 second")
-        // The interim condition: active pods are counted as failed, and none keeps the finalizer.
+        // With the interim condition, active pods are counted as failed and lose the finalizer.
         assert.deepStrictEqual(yield* Harness.conditions, ["FailureTarget"])
         assert.deepInclude(yield* Harness.statusOf(), {
           failed: 3,
@@ -79,8 +79,8 @@ describe("a Job whose pods fail", () => {
           ready: 0,
           uncountedTerminatedPods: {}
         })
-        assert.deepStrictEqual((yield* Harness.pods).map(Harness.isHeld), [false, false, false])
-        for (const pod of running) yield* Harness.takeAway(Harness.nameOf(pod))
+        assert.deepStrictEqual((yield* Harness.pods).map(Harness.isTracked), [false, false, false])
+        for (const pod of running) yield* Harness.deleteNow(Harness.nameOf(pod))
         yield* Harness.rounds
         assert.deepStrictEqual(yield* Harness.conditions, ["FailureTarget", "Failed"])
         for (const type of ["FailureTarget", "Failed"])
@@ -98,7 +98,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("counts container restarts with restartPolicy OnFailure", () =>
+  it.effect("with restartPolicy OnFailure fails when containers have restarted as often as backoffLimit", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const template = { spec: { restartPolicy: "OnFailure", containers: [{ name: "main", image: "work:1" }] } }
@@ -115,7 +115,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("with a limit of zero, fails at the first restart and not before", () =>
+  it.effect("with restartPolicy OnFailure and backoffLimit 0 fails at the first restart", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const template = { spec: { restartPolicy: "OnFailure", containers: [{ name: "main", image: "work:1" }] } }
@@ -150,7 +150,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("fails at its deadline, which counts from the full second of its start", () =>
+  it.effect("fails at its deadline, measured from startTime, which has full seconds", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.advance("600 millis")
@@ -163,7 +163,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("follows a new deadline at once", () =>
+  it.effect("applies a changed deadline at once", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ activeDeadlineSeconds: 3600 }))
@@ -183,7 +183,7 @@ describe("a Job whose pods fail", () => {
         yield* Harness.apply(Harness.job())
         const [pod] = yield* Harness.activePods
         yield* Harness.remove(Pod, Harness.nameOf(pod))
-        // Held until it is counted.
+        // The finalizer keeps the pod until it is counted.
         assert.lengthOf(yield* Harness.pods, 1)
         yield* Harness.advance("2 seconds")
         assert.deepInclude(yield* Harness.statusOf(), { failed: 1 })
@@ -192,7 +192,7 @@ describe("a Job whose pods fail", () => {
     )
   )
 
-  it.effect("with podReplacementPolicy Failed waits for terminating pods", () =>
+  it.effect("with podReplacementPolicy Failed replaces a terminating pod after it has ended", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2, podReplacementPolicy: "Failed" }))

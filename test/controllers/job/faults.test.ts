@@ -1,31 +1,37 @@
 /**
- * Fault injection: Jobs on simulated nodes while writes fail, answers are lost, watches stall and the loop stops. In the end every pod is counted
- * once.
+ * Fault injection: Jobs on simulated nodes while writes fail, responses are lost, watches stall and the controller is killed. In the end every pod is
+ * counted once.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
 import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
 import * as JobController from "../../../src/controllers/Job.ts"
 import * as PodGC from "../../../src/controllers/PodGC.ts"
 import { Job, Pod } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type { Rule } from "../../../src/apiserver/faults.ts"
-import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
-import { LeaderLost } from "../../../src/layers/Leadership.ts"
+import { ClusterTest, type Provides } from "../../../src/testing/ClusterTest.ts"
+import { leaderLost } from "../../support/cluster.ts"
 import * as Harness from "./harness.ts"
 
 const template = (command: ReadonlyArray<string>) => ({
   spec: { restartPolicy: "Never", containers: [{ name: "main", image: "work:1", command }] }
 })
 
-/** Six times two seconds of work, three at once. */
+/** A Job of six completions, three at once, whose pods run for two seconds. */
 const work = (spec: object = {}) =>
   Harness.job({ completions: 6, parallelism: 3, template: template(["sleep", "2"]), ...spec })
 
-const until = (limit: number) =>
+const onNodes =
+  (nodes: number) =>
+  <A, E>(test: Effect.Effect<A, E, Provides | Scope.Scope>) =>
+    test.pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes })))
+
+/** Waits until the Job has ended, at most this many minutes. */
+const untilEnded = (minutes: number) =>
   Effect.gen(function* () {
-    for (let minute = 0; minute < limit; minute++) {
+    for (let minute = 0; minute < minutes; minute++) {
       if ((yield* Harness.conditions).length > 1) return
       yield* Harness.advance("1 minute")
     }
@@ -33,16 +39,16 @@ const until = (limit: number) =>
 
 /** Complete, with exactly as many successes as requested, and no pod with the finalizer. */
 const isDone = Effect.gen(function* () {
-  yield* until(30)
+  yield* untilEnded(30)
   assert.deepStrictEqual(yield* Harness.conditions, ["SuccessCriteriaMet", "Complete"])
   const status = yield* Harness.statusOf()
   assert.deepInclude(status, { succeeded: 6, terminating: 0, uncountedTerminatedPods: {} })
   assert.isUndefined(status?.failed)
-  assert.deepStrictEqual((yield* Harness.pods).filter(Harness.isHeld).map(Harness.nameOf), [])
+  assert.deepStrictEqual((yield* Harness.pods).filter(Harness.isTracked).map(Harness.nameOf), [])
   assert.lengthOf(yield* Harness.pods, 6)
 })
 
-/** What the loop writes: of Jobs that is the status alone. */
+/** The verbs with which the loop writes. */
 const writes: Readonly<Record<string, ReadonlyArray<string>>> = {
   pods: ["create", "patch", "delete"],
   "jobs.batch": ["update"]
@@ -55,16 +61,16 @@ const on = (resource: "pods" | "jobs.batch", fault: Rule["fault"], times: number
 })
 
 const faultRules: Readonly<Record<string, ReadonlyArray<Rule>>> = {
-  "statuses conflict": [on("jobs.batch", { _tag: "Conflict" }, 5)],
-  "the server is busy": [on("pods", { _tag: "Throttle", retryAfterSeconds: 1 }, 8)],
+  "status writes conflict": [on("jobs.batch", { _tag: "Conflict" }, 5)],
+  "writes of pods are throttled": [on("pods", { _tag: "Throttle", retryAfterSeconds: 1 }, 8)],
   "writes of pods fail": [on("pods", { _tag: "Status", code: 500 }, 5)],
-  "writes of statuses fail": [on("jobs.batch", { _tag: "Status", code: 500 }, 5)],
-  "answers about pods get lost": [on("pods", { _tag: "DropAnswer" }, 7)],
-  "answers about statuses get lost": [on("jobs.batch", { _tag: "DropAnswer" }, 4)],
-  "the cache of pods falls silent": [
+  "status writes fail": [on("jobs.batch", { _tag: "Status", code: 500 }, 5)],
+  "responses to writes of pods are lost": [on("pods", { _tag: "DropAnswer" }, 7)],
+  "responses to status writes are lost": [on("jobs.batch", { _tag: "DropAnswer" }, 4)],
+  "the watch of pods stalls": [
     { match: { verb: "watch", resource: "pods" }, fault: { _tag: "CutWatch", after: 2, how: "silence" }, times: 1 }
   ],
-  "the cache of Jobs falls silent": [
+  "the watch of Jobs stalls": [
     {
       match: { verb: "watch", resource: "jobs.batch" },
       fault: { _tag: "CutWatch", after: 2, how: "silence" },
@@ -74,7 +80,7 @@ const faultRules: Readonly<Record<string, ReadonlyArray<Rule>>> = {
   "pods are listed again": [{ match: { verb: "watch", resource: "pods" }, fault: { _tag: "Gone", after: 1 }, times: 1 }]
 }
 
-describe("six times two seconds of work, done", () => {
+describe("a Job of six completions is complete", () => {
   for (const mode of ["NonIndexed", "Indexed"]) {
     for (const [title, rules] of Object.entries(faultRules)) {
       it.effect(`although ${title} (${mode})`, () =>
@@ -83,29 +89,29 @@ describe("six times two seconds of work, done", () => {
           yield* Harness.start
           yield* Harness.apply(work({ completionMode: mode }))
           yield* isDone
-        }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+        }).pipe(onNodes(2))
       )
     }
   }
 
   for (const millis of [300, 1_000, 1_700]) {
-    it.effect(`although the loop dies every ${millis} ms`, () =>
+    it.effect(`although the controller is killed every ${millis} ms`, () =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
         yield* Harness.apply(work())
-        for (let dies = 0; dies < 20; dies++) {
+        for (let kills = 0; kills < 20; kills++) {
           const running = yield* cluster.run(JobController.make())
           yield* cluster.advance(millis)
-          yield* running.stop(Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" })))
+          yield* running.stop(leaderLost)
         }
         yield* Harness.start
         yield* isDone
-      }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+      }).pipe(onNodes(2))
     )
   }
 })
 
-describe("on simulated machines", () => {
+describe("on simulated nodes", () => {
   it.effect(
     "a deleted pod counts as failed, and with podReplacementPolicy Failed is replaced after it has stopped",
     () =>
@@ -117,9 +123,9 @@ describe("on simulated machines", () => {
         yield* Harness.remove(Pod, Harness.nameOf(pod))
         yield* Harness.advance("20 seconds")
         assert.deepInclude(yield* Harness.statusOf(), { active: 1, failed: 1, terminating: 0 })
-        yield* until(3)
+        yield* untilEnded(3)
         assert.deepInclude(yield* Harness.statusOf(), { succeeded: 1, failed: 1 })
-      }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+      }).pipe(onNodes(2))
   )
 
   it.effect("an unscheduled pod counts as failed when it is deleted", () =>
@@ -134,7 +140,7 @@ describe("on simulated machines", () => {
       yield* Harness.remove(Pod, Harness.nameOf(pod))
       yield* Harness.advance("1 minute")
       assert.deepInclude(yield* Harness.statusOf(), { failed: 1, active: 1, terminating: 0 })
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 1 })))
+    }).pipe(onNodes(1))
   )
 
   for (const propagationPolicy of ["Background", "Foreground", "Orphan"] as const) {
@@ -150,8 +156,8 @@ describe("on simulated machines", () => {
         assert.lengthOf(yield* cluster.snapshot(Job), 0)
         const left = yield* Harness.pods
         assert.lengthOf(left, propagationPolicy === "Orphan" ? 3 : 0)
-        assert.deepStrictEqual(left.filter(Harness.isHeld), [])
-      }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+        assert.deepStrictEqual(left.filter(Harness.isTracked), [])
+      }).pipe(onNodes(2))
     )
   }
 })

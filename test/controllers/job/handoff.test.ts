@@ -1,20 +1,17 @@
-/** What a term does first with the Jobs of another: it asks, once each, and only if there is something to do. */
+/** The freshness check of a new leadership term: one live read for each Job, and only before a write. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
-import { LeaderLost } from "../../../src/layers/Leadership.ts"
+import { leaderLost } from "../../support/cluster.ts"
 import * as Harness from "./harness.ts"
 
-const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
-
-/** A Job that is under way, and a loop that has just taken over after so many pods have succeeded. */
+/** Starts a Job, stops the loop, lets pods succeed, starts another loop, and returns the requests of that one. */
 const takenOver = (succeeded: number) =>
   Effect.gen(function* () {
     const first = yield* Harness.start
     yield* Harness.apply(Harness.job({ parallelism: 2, completions: 4 }))
     yield* Harness.rounds
-    yield* first.stop(lost)
+    yield* first.stop(leaderLost)
     yield* Harness.endSome(succeeded, 0)
     const calls = yield* Harness.recording()
     yield* Harness.start
@@ -39,7 +36,7 @@ describe("a new term", () => {
       assert.deepStrictEqual(reads(calls), ["get jobs.batch", "list pods"])
       assert.deepInclude(yield* Harness.statusOf(), { succeeded: 1, active: 2 })
       yield* Harness.endSome(2, 0)
-      // What the test has asked does not count.
+      // Forget the requests of the test itself.
       calls.length = 0
       yield* Harness.rounds
       assert.deepStrictEqual(reads(calls), [])

@@ -1,6 +1,5 @@
 /** The harness of the Job tests: manifests, pods whose end the test sets, and recorded API calls. */
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
@@ -8,21 +7,22 @@ import * as JobController from "../../../src/controllers/Job.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
 import type * as Resource from "../../../src/kube/Resource.ts"
-import { Event, Job, Pod } from "../../../src/kube/resources.ts"
+import { Job, Pod } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
-import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
-import { isWatch, type Rule } from "../../../src/apiserver/faults.ts"
+import type { Rule } from "../../../src/apiserver/faults.ts"
 import * as ClusterTest from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { Recorder } from "../../../src/layers/Recorder.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
+import * as Cluster from "../../support/cluster.ts"
+
+export { advance } from "../../support/cluster.ts"
 
 export const finalizer = "batch.kubernetes.io/job-tracking"
 export const indexKey = "batch.kubernetes.io/job-completion-index"
 
 const namespace = "default"
 
-/** A Job whose pods run until a test ends them. */
+/** A Job whose pods run until the test ends them. */
 export const job = (spec: object = {}, metadata: object = {}): object => ({
   apiVersion: "batch/v1",
   kind: "Job",
@@ -37,12 +37,12 @@ export const get = (name = "work") => Effect.flatMap(KubeClient, (client) => cli
 
 export const statusOf = (name = "work") => Effect.map(get(name), ({ status }) => status)
 
-/** Types of the conditions that hold, in their order. */
+/** The types of the conditions in their order, with `not` before those that are not True. */
 export const conditions = Effect.map(statusOf(), (status) =>
   (status?.conditions ?? []).map(({ status: holds, type }) => (holds === "True" ? type : `not ${type}`))
 )
 
-/** All pods, in the order in which they were made. */
+/** All pods, in the order of their creation. */
 export const pods = Effect.flatMap(KubeClient, (client) =>
   Effect.map(client.list(Pod, { namespace }), ({ items }) =>
     items.toSorted((a, b) => Number(a.metadata.resourceVersion ?? 0) - Number(b.metadata.resourceVersion ?? 0))
@@ -58,14 +58,29 @@ export const activePods = Effect.map(pods, (all) =>
 
 export const indexOf = ({ metadata }: Pod): string | undefined => metadata.annotations?.[indexKey]
 
-export const isHeld = ({ metadata }: Pod): boolean => metadata.finalizers?.includes(finalizer) === true
+export const isTracked = ({ metadata }: Pod): boolean => metadata.finalizers?.includes(finalizer) === true
 
 export const patch = (resource: Resource.Any, name: string, body: object, subresource?: string) =>
   Effect.flatMap(KubeClient, (client) => client.patch(resource, { namespace, name, subresource }, Patch.merge(body)))
 
 export const change = (spec: object) => Effect.andThen(patch(Job, "work", { spec }), settle)
 
-/** What a kubelet would say of a pod whose only container has ended. */
+/** A patch with the status of a Job that has finished at this time. */
+export const ended = (type: "Complete" | "Failed", at: string) => {
+  const condition = { status: "True", reason: "Because", message: "", lastTransitionTime: at, lastProbeTime: at }
+  return {
+    status: {
+      startTime: at,
+      ...(type === "Complete" ? { completionTime: at } : {}),
+      conditions: [
+        { type: type === "Complete" ? "SuccessCriteriaMet" : "FailureTarget", ...condition },
+        { type, ...condition }
+      ]
+    }
+  }
+}
+
+/** Writes the status that a kubelet reports for a pod whose only container has ended. */
 export const end = (pod: Pod | undefined, exitCode: number, more: object = {}) =>
   Effect.gen(function* () {
     const finishedAt = Time.format(yield* Clock.currentTimeMillis)
@@ -86,7 +101,7 @@ export const end = (pod: Pod | undefined, exitCode: number, more: object = {}) =
     )
   })
 
-/** Ends the first so many active pods. */
+/** Ends the first `count` active pods. */
 export const endSome = (count: number, exitCode: number) =>
   Effect.flatMap(activePods, (all) =>
     Effect.forEach(all.slice(0, count), (pod) => end(pod, exitCode), { discard: true })
@@ -102,7 +117,7 @@ export const endIndex = (index: number, exitCode: number, more: object = {}) =>
     )
   )
 
-/** What a kubelet says of a pod that runs. */
+/** Writes the status that a kubelet reports for a running pod. */
 export const ready = (pod: Pod | undefined, restartCount = 0) =>
   Effect.gen(function* () {
     const lastTransitionTime = Time.format(yield* Clock.currentTimeMillis)
@@ -122,7 +137,7 @@ export const ready = (pod: Pod | undefined, restartCount = 0) =>
     )
   })
 
-/** Puts a pod on a node, so that it is deleted in two steps: the grace period of a kubelet that never comes. */
+/** Binds a pod to a node without a kubelet, so that a deleted pod stays terminating. */
 export const bind = (pod: Pod) =>
   Effect.flatMap(KubeClient, (client) =>
     client.create(
@@ -137,48 +152,32 @@ export const bind = (pod: Pod) =>
 
 export const bindAll = Effect.flatMap(activePods, (all) => Effect.forEach(all, bind, { discard: true }))
 
-/** The kubelet takes a pod away for good. */
-export const takeAway = (name: string) =>
+/** Deletes a terminating pod at once, as its kubelet does. */
+export const deleteNow = (name: string) =>
   Effect.flatMap(KubeClient, (client) => client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0 }))
 
 export const remove = (resource: Resource.Any, name: string, options: object = {}) =>
   Effect.flatMap(KubeClient, (client) => client.delete(resource, { namespace, name }, options))
 
-/** Events about an object in the order of their names, `type reason message`. */
+/** The events of an object, sorted by their names, and the component that recorded each. */
 export const events = (name = "work") =>
-  Effect.gen(function* () {
-    yield* (yield* Recorder).drained
-    const client = yield* KubeClient
-    const { items } = yield* client.list(Event, { fieldSelector: `involvedObject.name=${name}` })
-    return items.map((event) => ({
-      text: `${event.type} ${event.reason} ${event.message}`,
-      component: event.source?.component
+  Effect.map(Cluster.eventObjects(`involvedObject.name=${name}`), (items) =>
+    items.map(({ message, reason, source, type }) => ({
+      text: `${type} ${reason} ${message}`,
+      component: source?.component
     }))
-  })
+  )
 
-/** Those that are not about one pod. */
+/** The events of the Job, except those about the creation or deletion of a pod. */
 export const jobEvents = Effect.map(events(), (all) =>
   all.map(({ text }) => text).filter((text) => !text.includes("SuccessfulCreate") && !text.includes("SuccessfulDelete"))
 )
 
-/** Calls to the server other than watches and events, from now on; rules for bad luck come first. */
+/** Records all requests other than watches and events from now on; `rules` inject faults. */
 export const recording = (rules: ReadonlyArray<Rule> = []) =>
-  Effect.gen(function* () {
-    const calls: Array<Request> = []
-    yield* (yield* ApiServer).setFaults([
-      {
-        match: (request) => {
-          if (request.context.resource !== "events" && !isWatch(request)) calls.push(request)
-          return false
-        },
-        fault: { _tag: "Drop" }
-      },
-      ...rules
-    ])
-    return calls
-  })
+  Cluster.recordingAll(({ context }) => context.resource !== "events", rules)
 
-/** The counters of the loop: `job_controller_job_syncs_total NonIndexed success tracking 3`. Wants a registry of the test's own. */
+/** The counters of the loop: `job_controller_job_syncs_total NonIndexed success tracking 3`. The test has to provide its own metric registry. */
 export const counters = Effect.map(Metric.snapshot, (all) =>
   all.flatMap(({ attributes, id, state }) =>
     id.startsWith("job_controller_") && "count" in state
@@ -192,18 +191,15 @@ export const line = ({ context }: Request): string => `${context.verb} ${context
 
 export const settle = Effect.flatMap(ClusterTest.ClusterTest, (cluster) => cluster.settle)
 
-export const advance = (time: Duration.Input) =>
-  Effect.flatMap(ClusterTest.ClusterTest, (cluster) => cluster.advance(time))
-
-/** Long enough for everything that happened to be looked at, in all its rounds. */
-export const rounds = advance("4 seconds")
+/** Enough time for all batched syncs after a change. */
+export const rounds = Cluster.advance("4 seconds")
 
 export const apply = (...objects: ReadonlyArray<object>) =>
   Effect.flatMap(ClusterTest.ClusterTest, (cluster) => Effect.tap(cluster.apply(objects), () => cluster.settle))
 
 export const start = Effect.flatMap(ClusterTest.ClusterTest, (cluster) => cluster.run(JobController.make()))
 
-/** The loop on a cluster without nodes, for as long as the test runs. */
+/** Runs the Job controller on a cluster without nodes from the beginning to the end of the test. */
 export const withLoop = <A, E>(
   test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: ClusterTest.Options = {}

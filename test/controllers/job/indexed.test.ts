@@ -29,13 +29,13 @@ describe("an indexed Job", () => {
         assert.strictEqual(pod?.metadata.generateName, "work-1-")
         assert.strictEqual(pod?.spec?.hostname, "work-1")
         assert.strictEqual(pod?.metadata.labels?.[Harness.indexKey], "1")
-        const told = {
+        const variable = {
           name: "JOB_COMPLETION_INDEX",
           valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: `metadata.labels['${Harness.indexKey}']` } }
         }
         assert.deepStrictEqual(
           [...(pod?.spec?.initContainers ?? []), ...(pod?.spec?.containers ?? [])].map(({ env }) => env),
-          [[told], [told], [{ name: "JOB_COMPLETION_INDEX", value: "mine" }]]
+          [[variable], [variable], [{ name: "JOB_COMPLETION_INDEX", value: "mine" }]]
         )
         assert.isUndefined(pod?.metadata.annotations?.["batch.kubernetes.io/job-index-failure-count"])
       })
@@ -74,7 +74,7 @@ describe("an indexed Job", () => {
     )
   )
 
-  it.effect("creates pods for the lowest indexes first, and again for failed ones", () =>
+  it.effect("creates pods for the lowest indexes first, and replaces the failed pod of an index", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(indexed({ parallelism: 2 }))
@@ -137,24 +137,24 @@ describe("an indexed Job", () => {
 
 const failures = (pod: Pod | undefined) => pod?.metadata.annotations?.["batch.kubernetes.io/job-index-failure-count"]
 
-describe("with a limit per index", () => {
-  it.effect("an index fails on its own, and the others continue", () =>
+describe("an indexed Job with backoffLimitPerIndex", () => {
+  it.effect("lets one index fail while the others continue", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(indexed({ completions: 3, parallelism: 3, backoffLimitPerIndex: 1 }))
         assert.deepStrictEqual((yield* Harness.pods).map(failures), ["0", "0", "0"])
         yield* Harness.endIndex(0, 1)
         yield* Harness.rounds
-        // The failed pod is kept for what is written on it, until another takes that over.
+        // The failed pod is kept for its failure count, until another pod continues the count.
         const failed = (yield* Harness.pods).find(({ status }) => status?.phase === "Failed")
-        assert.isTrue(failed !== undefined && Harness.isHeld(failed))
+        assert.isTrue(failed !== undefined && Harness.isTracked(failed))
         assert.deepInclude(yield* Harness.statusOf(), { failedIndexes: "" })
         yield* Harness.advance("8 seconds")
         const again = (yield* Harness.activePods).find((pod) => Harness.indexOf(pod) === "0")
         assert.strictEqual(failures(again), "1")
         yield* Harness.rounds
         assert.deepStrictEqual(
-          (yield* Harness.pods).filter((pod) => pod.status?.phase === "Failed").map(Harness.isHeld),
+          (yield* Harness.pods).filter((pod) => pod.status?.phase === "Failed").map(Harness.isTracked),
           [false]
         )
         yield* Harness.endIndex(0, 1)
@@ -176,7 +176,7 @@ describe("with a limit per index", () => {
     )
   )
 
-  it.effect("each index has a backoff of its own", () =>
+  it.effect("has a backoff for each index", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(indexed({ completions: 2, parallelism: 2, backoffLimitPerIndex: 5 }))
@@ -212,7 +212,7 @@ describe("with a limit per index", () => {
     )
   )
 
-  it.effect("a rule may fail an index at once, and ignore failures", () =>
+  it.effect("fails an index at once by a FailIndex rule, and does not count failures that a rule ignores", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const podFailurePolicy = {
@@ -234,8 +234,8 @@ describe("with a limit per index", () => {
   )
 })
 
-describe("with a policy of success", () => {
-  it.effect("is complete when the rule is met, and deletes the other pods uncounted", () =>
+describe("an indexed Job with a success policy", () => {
+  it.effect("is complete when a rule is met, and deletes the other pods without counting them", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const successPolicy = { rules: [{ succeededIndexes: "0" }, { succeededCount: 2 }] }
@@ -249,9 +249,9 @@ describe("with a policy of success", () => {
         assert.deepStrictEqual(yield* Harness.conditions, ["SuccessCriteriaMet"])
         const met = (yield* Harness.statusOf())?.conditions?.[0]
         assert.strictEqual(`${met?.reason} ${met?.message}`, "SuccessPolicy Matched rules at index 1")
-        const leaving = (yield* Harness.pods).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
-        assert.lengthOf(leaving, 2)
-        for (const pod of leaving) yield* Harness.takeAway(Harness.nameOf(pod))
+        const terminating = (yield* Harness.pods).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+        assert.lengthOf(terminating, 2)
+        for (const pod of terminating) yield* Harness.deleteNow(Harness.nameOf(pod))
         yield* Harness.rounds
         assert.deepStrictEqual(yield* Harness.conditions, ["SuccessCriteriaMet", "Complete"])
         const status = yield* Harness.statusOf()
@@ -262,7 +262,7 @@ describe("with a policy of success", () => {
     )
   )
 
-  it.effect("a rule may require a number of given indexes", () =>
+  it.effect("can require a number of given indexes", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const successPolicy = { rules: [{ succeededIndexes: "1-3", succeededCount: 2 }] }

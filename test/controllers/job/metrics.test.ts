@@ -1,4 +1,4 @@
-/** What the counters of kube-controller-manager say of Jobs, with its values. Source: pkg/controller/job: syncJob, manageJob, recordJobPodFinished. */
+/** The Job metrics have the values of kube-controller-manager. Source: pkg/controller/job: syncJob, manageJob, recordJobPodFinished. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -8,7 +8,7 @@ import * as Harness from "./harness.ts"
 const withLoop = (test: Parameters<typeof Harness.withLoop>[0]) =>
   Harness.withLoop(test).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 
-/** By action and result, of Jobs without indexes: `success tracking 2`. */
+/** The labels of the series of NonIndexed Jobs: `success tracking`. */
 const syncs = Effect.map(Harness.counters, (all) =>
   all.flatMap((line) => /^job_controller_job_syncs_total NonIndexed (.*) \d+$/.exec(line)?.[1] ?? []).toSorted()
 )
@@ -89,7 +89,7 @@ describe("job_syncs_total", () => {
 })
 
 describe("job_pods_finished_total", () => {
-  it.effect("of an indexed Job counts indexes that it still has", () =>
+  it.effect("of an indexed Job counts a new success although lowered completions remove another index", () =>
     withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ completionMode: "Indexed", completions: 4, parallelism: 4 }))
@@ -97,7 +97,7 @@ describe("job_pods_finished_total", () => {
         yield* Harness.endIndex(3, 0)
         yield* Harness.rounds
         assert.deepInclude(yield* Harness.statusOf(), { succeeded: 2, completedIndexes: "0,3" })
-        // Index 1 succeeds in the sync in which index 3 leaves the Job: as many as before, and one more.
+        // Index 1 succeeds in the sync in which index 3 is removed, so the status has as many as before, and the counter one more.
         yield* Harness.endIndex(1, 0)
         yield* Harness.change({ completions: 2, parallelism: 2 })
         yield* Harness.rounds
@@ -107,7 +107,7 @@ describe("job_pods_finished_total", () => {
     )
   )
 
-  it.effect("is there with zero as soon as a status was written", () =>
+  it.effect("exists with zero as soon as the status was written", () =>
     withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job())
@@ -143,7 +143,7 @@ describe("job_sync_duration_seconds", () => {
 })
 
 describe("job_finished_indexes_total", () => {
-  it.effect("counts indexes that succeeded, with failures counted for all together", () =>
+  it.effect("counts indexes that succeeded, with backoffLimit global", () =>
     withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ completionMode: "Indexed", completions: 3, parallelism: 3 }))
@@ -155,7 +155,7 @@ describe("job_finished_indexes_total", () => {
     )
   )
 
-  it.effect("counts indexes that failed where each has failures of its own", () =>
+  it.effect("counts indexes that failed, with backoffLimit perIndex", () =>
     withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(
@@ -170,7 +170,7 @@ describe("job_finished_indexes_total", () => {
     )
   )
 
-  it.effect("is not there for a Job without indexes", () =>
+  it.effect("does not exist for a Job without indexes", () =>
     withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job())
@@ -199,7 +199,7 @@ describe("job_pods_creation_total", () => {
     )
   )
 
-  it.effect("knows a Job that replaces only pods that have failed", () =>
+  it.effect("has the reason recreate_failed with podReplacementPolicy Failed", () =>
     withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ podReplacementPolicy: "Failed" }))
@@ -210,7 +210,7 @@ describe("job_pods_creation_total", () => {
     )
   )
 
-  it.effect("counts failed creations, and not as succeeded", () =>
+  it.effect("counts failed creations with the status failed only", () =>
     withLoop(
       Effect.gen(function* () {
         yield* Harness.recording([

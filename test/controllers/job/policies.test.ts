@@ -4,9 +4,9 @@ import * as Effect from "effect/Effect"
 import { Job, Pod } from "../../../src/kube/resources.ts"
 import * as Harness from "./harness.ts"
 
-const noRule: ReadonlyArray<string> = []
+const none: ReadonlyArray<string> = []
 
-describe("a policy of failure", () => {
+describe("a pod failure policy", () => {
   const policy = {
     podFailurePolicy: {
       rules: [
@@ -18,7 +18,7 @@ describe("a policy of failure", () => {
     }
   }
 
-  it.effect("fails the Job at once for an exit code, and names the pod", () =>
+  it.effect("fails the Job at once for an exit code, with the pod in the message", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2, ...policy }))
@@ -58,11 +58,11 @@ describe("a policy of failure", () => {
         const [pod] = yield* Harness.activePods
         yield* Harness.end(pod, 42, { conditions: [{ type: "DisruptionTarget", status: "True" }] })
         yield* Harness.advance("12 seconds")
-        assert.deepStrictEqual(yield* Harness.conditions, noRule)
+        assert.deepStrictEqual(yield* Harness.conditions, none)
         const status = yield* Harness.statusOf()
         assert.deepInclude(status, { active: 1 })
         assert.isUndefined(status?.failed)
-        assert.isFalse((yield* Harness.pods).filter((one) => one.status?.phase === "Failed").some(Harness.isHeld))
+        assert.isFalse((yield* Harness.pods).filter((one) => one.status?.phase === "Failed").some(Harness.isTracked))
       })
     )
   )
@@ -95,8 +95,8 @@ describe("a policy of failure", () => {
   )
 })
 
-describe("a suspended Job", () => {
-  it.effect("has no pods and no startTime until it is resumed", () =>
+describe("suspension: a Job", () => {
+  it.effect("that is suspended has no pods and no startTime until it is resumed", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ suspend: true, activeDeadlineSeconds: 60 }))
@@ -134,7 +134,7 @@ describe("a suspended Job", () => {
     )
   )
 
-  it.effect("loses its pods, which do not count, and keeps what it has done", () =>
+  it.effect("deletes its pods without counting them, and keeps its successes", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 3, completions: 5 }))
@@ -155,18 +155,18 @@ describe("a suspended Job", () => {
     )
   )
 
-  it.effect("that was never suspended says nothing of it", () =>
+  it.effect("that was never suspended has no Suspended condition", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ suspend: false }))
         yield* Harness.rounds
-        assert.deepStrictEqual(yield* Harness.conditions, noRule)
+        assert.deepStrictEqual(yield* Harness.conditions, none)
       })
     )
   )
 })
 
-describe("pods with the finalizer that no Job counts", () => {
+describe("pods with the tracking finalizer", () => {
   const orphan = (name: string, metadata: object = {}) => ({
     apiVersion: "v1",
     kind: "Pod",
@@ -176,15 +176,15 @@ describe("pods with the finalizer that no Job counts", () => {
   const owner = (kind: string, name: string, uid: string, apiVersion = "batch/v1") => ({
     ownerReferences: [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }]
   })
-  const held = Effect.map(Harness.pods, (all) => all.filter(Harness.isHeld).map(Harness.nameOf).toSorted())
+  const tracked = Effect.map(Harness.pods, (all) => all.filter(Harness.isTracked).map(Harness.nameOf).toSorted())
 
-  it.effect("are let go: without a controller, or of a Job that is gone", () =>
+  it.effect("lose it without a controller, or if their Job does not exist", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job())
         const { metadata } = yield* Harness.get()
         yield* Harness.apply(
-          orphan("nobody"),
+          orphan("unowned"),
           orphan("gone", owner("Job", "gone", "1")),
           orphan("former", owner("Job", "work", "2")),
           orphan("other", owner("ReplicaSet", "work", "3", "apps/v1")),
@@ -192,26 +192,26 @@ describe("pods with the finalizer that no Job counts", () => {
           orphan("mine", { ...owner("Job", "work", metadata.uid ?? ""), labels: { job: "no" } })
         )
         yield* Harness.settle
-        const names = yield* held
+        const names = yield* tracked
         assert.include(names, "other")
         assert.include(names, "elsewhere")
-        assert.notIncludeMembers(names, ["nobody", "gone", "former"])
+        assert.notIncludeMembers(names, ["unowned", "gone", "former"])
         yield* Harness.rounds
-        // Not of its selector: it is released, and with that let go.
-        assert.notInclude(yield* held, "mine")
+        // The Job's selector does not match it, so the Job releases it, and it is orphaned.
+        assert.notInclude(yield* tracked, "mine")
       })
     )
   )
 
-  it.effect("of a Job that is deleted are let go, with and without their owner", () =>
+  it.effect("lose it when their Job is deleted, without a live read of the Job", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ parallelism: 2, completions: 2 }))
-        assert.lengthOf(yield* held, 2)
+        assert.lengthOf(yield* tracked, 2)
         const calls = yield* Harness.recording()
         yield* Harness.remove(Job, "work", { propagationPolicy: "Background" })
         yield* Harness.rounds
-        assert.deepStrictEqual(yield* held, [])
+        assert.deepStrictEqual(yield* tracked, [])
         // No live read for a Job whose deletion was observed.
         assert.deepStrictEqual(
           calls.map(Harness.line).filter((line) => line.startsWith("get")),
@@ -221,19 +221,19 @@ describe("pods with the finalizer that no Job counts", () => {
     )
   )
 
-  it.effect("keep the finalizer while their Job is managed by another controller", () =>
+  it.effect("keep it while another controller manages their Job", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job({ managedBy: "example.com/other" }))
         const { metadata } = yield* Harness.get()
         yield* Harness.apply(orphan("theirs", owner("Job", "work", metadata.uid ?? "")))
         yield* Harness.rounds
-        assert.deepStrictEqual(yield* held, ["theirs"])
+        assert.deepStrictEqual(yield* tracked, ["theirs"])
       })
     )
   )
 
-  it.effect("of a Job that has ended are let go when they come late", () =>
+  it.effect("lose it if they are created after the end of their Job", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job())
@@ -242,21 +242,21 @@ describe("pods with the finalizer that no Job counts", () => {
         const { metadata } = yield* Harness.get()
         yield* Harness.apply(orphan("late", owner("Job", "work", metadata.uid ?? "")))
         yield* Harness.rounds
-        assert.deepStrictEqual(yield* held, [])
+        assert.deepStrictEqual(yield* tracked, [])
       })
     )
   )
 
-  it.effect("that a user orphans are adopted again, and counted", () =>
+  it.effect("are adopted again and counted after a user has removed their owner", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job())
         const [pod] = yield* Harness.activePods
         yield* Harness.patch(Pod, Harness.nameOf(pod), { metadata: { ownerReferences: null } })
         yield* Harness.settle
-        assert.deepStrictEqual(yield* held, [])
+        assert.deepStrictEqual(yield* tracked, [])
         yield* Harness.rounds
-        assert.deepStrictEqual(yield* held, [Harness.nameOf(pod)])
+        assert.deepStrictEqual(yield* tracked, [Harness.nameOf(pod)])
         yield* Harness.endSome(1, 0)
         yield* Harness.rounds
         assert.deepInclude(yield* Harness.statusOf(), { succeeded: 1 })
@@ -265,7 +265,7 @@ describe("pods with the finalizer that no Job counts", () => {
     )
   )
 
-  it.effect("whose labels are changed are released, and replaced", () =>
+  it.effect("are released and replaced if the Job's selector does not match them any more", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.apply(Harness.job())
@@ -274,7 +274,7 @@ describe("pods with the finalizer that no Job counts", () => {
         yield* Harness.rounds
         const released = (yield* Harness.pods).find((one) => Harness.nameOf(one) === Harness.nameOf(pod))
         assert.isUndefined(released?.metadata.ownerReferences)
-        assert.notInclude(yield* held, Harness.nameOf(pod))
+        assert.notInclude(yield* tracked, Harness.nameOf(pod))
         assert.lengthOf(yield* Harness.activePods, 2)
       })
     )

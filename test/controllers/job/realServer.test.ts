@@ -1,4 +1,4 @@
-/** one that is scaled down */
+/** The Job controller on a real API server: a Job that succeeds, one that fails, and one whose parallelism is lowered. */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -66,9 +66,9 @@ it.live.skipIf(isMissing)(
       yield* until("long", ({ status }) => status?.active === 1)
 
       const { items } = yield* client.list(Pod, { namespace })
-      const held = items.filter(({ metadata }) => metadata.finalizers !== undefined)
+      const tracked = items.filter(({ metadata }) => metadata.finalizers !== undefined)
       assert.deepStrictEqual(
-        held.map(({ metadata }) => metadata.labels?.["job-name"]),
+        tracked.map(({ metadata }) => metadata.labels?.["job-name"]),
         ["long"]
       )
       yield* RealServer.recorded("Completed", "BackoffLimitExceeded", "SuccessfulCreate", "SuccessfulDelete")

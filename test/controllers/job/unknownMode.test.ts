@@ -18,16 +18,16 @@ const job = (completionMode: string): Job => ({
   }
 })
 
-/** What the loop does for it, in words. */
-const done = Effect.fnUntraced(function* (completionMode: string) {
-  const log: Array<string> = []
+/** The calls and events of one sync. */
+const callsOf = Effect.fnUntraced(function* (completionMode: string) {
+  const calls: Array<string> = []
   const jobs = Store.make<Job>()
   const pods = Store.make<Pod>()
   for (const index of [Indexes.byController, Indexes.orphans]) pods.addIndex(index.name, index.of)
   for (const store of [jobs, pods]) store.apply({ _tag: "Restarted" })
   jobs.apply({ _tag: "Listed", objects: [job(completionMode)] })
   for (const store of [jobs, pods]) store.apply({ _tag: "Synced", resourceVersion: "1" })
-  const call = (what: string) => Effect.sync(() => log.push(what))
+  const call = (name: string) => Effect.sync(() => calls.push(name))
   const loop = JobLoop.loopOf({
     jobs,
     pods,
@@ -42,17 +42,17 @@ const done = Effect.fnUntraced(function* (completionMode: string) {
       normal: () => Effect.void,
       warning: (_, reason, message) => Effect.asVoid(call(`${reason} ${message}`))
     },
-    queue: { addWithUnsafe: () => void log.push("again") }
+    queue: { addWithUnsafe: () => void calls.push("requeue") }
   })
   yield* loop.reconcile({ key: "ns/work" })
-  return log
+  return calls
 })
 
-it.effect("an unknown completion mode records an event, and nothing else is done", () =>
+it.effect("a Job with an unknown completion mode gets an event, and nothing else is done", () =>
   Effect.gen(function* () {
-    const said = "UnknownCompletionMode Skipped Job sync because completion mode is unknown"
-    assert.deepStrictEqual(yield* done("Twice"), [said])
-    // The same Job in a mode that is known is worked on.
-    assert.include(yield* done("NonIndexed"), "create")
+    const event = "UnknownCompletionMode Skipped Job sync because completion mode is unknown"
+    assert.deepStrictEqual(yield* callsOf("Twice"), [event])
+    // The same Job with a known mode is synced.
+    assert.include(yield* callsOf("NonIndexed"), "create")
   })
 )

@@ -1,4 +1,4 @@
-/** Whatever Secrets there are, only those are touched that were made long ago, are listed by their account, and are of no use to anybody. */
+/** Only tokens that are old, unused, listed by their account and not mounted are marked or deleted, for any Secrets. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -10,7 +10,7 @@ const day = 86_400_000
 const now = Date.parse("2026-03-01T12:00:00Z")
 const period = 10 * day
 
-/** So many days before today, or a text that is no day. */
+/** Days before today, or a text that is not a date. */
 const Day = Schema.Literals([0, 9, 10, 11, 30, "2026-02-30", ""])
 
 const Facts = Schema.Struct({
@@ -53,13 +53,13 @@ const accountOf = ({ isListed }: Facts): ServiceAccount => ({
   secrets: isListed ? [{ name: "other" }, { name: "robot-token-x" }] : [{ name: "other" }]
 })
 
-/** The name counts in the pod's own namespace only. */
+/** A pod mounts only Secrets of its own namespace. */
 const podOf = ({ isMounted }: Facts): Pod => ({
   metadata: { namespace: isMounted ? "app" : "elsewhere", name: "p" },
   spec: { containers: [], volumes: [{ name: "v", secret: { secretName: "robot-token-x" } }] }
 })
 
-const look = (facts: Facts): Plan.Look => ({
+const snapshotOf = (facts: Facts): Plan.Snapshot => ({
   now,
   periodMillis: period,
   since: facts.since === "none" ? undefined : dateOf(facts.since),
@@ -70,8 +70,8 @@ const look = (facts: Facts): Plan.Look => ({
 
 const isDay = (value: number | string): value is number => typeof value === "number"
 
-/** Nothing but use and mark can keep it. */
-const ripe = {
+/** Only its use or its mark can keep this token. */
+const cleanable = {
   since: 40,
   created: 30,
   isToken: true,
@@ -82,10 +82,10 @@ const ripe = {
   isGoing: false
 } as const
 
-/** What becomes of it, in one long sentence. */
+/** The expected action, or `stays`. */
 const expected = (one: Facts): string => {
   const isOurs = one.isToken && one.hasAccount && one.isListed && one.uid !== "u2"
-  // The whole first day is left out, and twelve hours of today have passed: eleven days before is long enough by half a day.
+  // The first day of tracking does not count, and it is noon: with tracking since eleven days ago, ten and a half days count.
   const isTracked = isDay(one.since) && one.since >= 11
   const isOld = one.created > 10 && !one.isGoing && (one.used === "never" || (isDay(one.used) && one.used > 10))
   if (!isTracked || !isOurs || !isOld || one.isMounted) return "stays"
@@ -93,16 +93,16 @@ const expected = (one: Facts): string => {
   return one.marked > 10 ? "Delete" : "stays"
 }
 
-const said = (plan: Plan.Plan): string => {
+const actionOf = (plan: Plan.Plan): string => {
   if (plan._tag === "Untracked") return "stays"
-  const [deed] = plan.deeds
-  if (deed === undefined) return "stays"
-  return deed._tag === "Mark" ? `Mark ${deed.since}` : "Delete"
+  const [action] = plan.actions
+  if (action === undefined) return "stays"
+  return action._tag === "Mark" ? `Mark ${action.since}` : "Delete"
 }
 
-/** What is there after the deed was done. */
+/** The facts after the plan is applied. */
 const after = (facts: Facts, plan: Plan.Plan): Facts =>
-  said(plan).startsWith("Mark") ? { ...facts, marked: 0 } : facts
+  actionOf(plan).startsWith("Mark") ? { ...facts, marked: 0 } : facts
 
 const facts = Arbitrary.schema(Facts)
 
@@ -110,35 +110,35 @@ describe("Plan", () => {
   checkProperty(
     "each token is marked, deleted or kept by the rules",
     facts,
-    (one) => said(Plan.plan(look(one))) === expected(one)
+    (one) => actionOf(Plan.plan(snapshotOf(one))) === expected(one)
   )
 
   checkProperty("last use and mark decide about an old, listed and unmounted token", facts, (one) => {
-    const old = { ...one, ...ripe }
-    return said(Plan.plan(look(old))) === expected(old)
+    const old = { ...one, ...cleanable }
+    return actionOf(Plan.plan(snapshotOf(old))) === expected(old)
   })
 
   checkProperty("a token in use or created by a user is never changed", facts, (one) =>
-    one.isMounted || !one.isListed || one.used === 0 ? said(Plan.plan(look(one))) === "stays" : true
+    one.isMounted || !one.isListed || one.used === 0 ? actionOf(Plan.plan(snapshotOf(one))) === "stays" : true
   )
 
   checkProperty("a token that was just marked is kept", facts, (one) => {
-    const first = Plan.plan(look(one))
-    return !said(first).startsWith("Mark") || said(Plan.plan(look(after(one, first)))) === "stays"
+    const first = Plan.plan(snapshotOf(one))
+    return !actionOf(first).startsWith("Mark") || actionOf(Plan.plan(snapshotOf(after(one, first)))) === "stays"
   })
 })
 
-describe("why nothing is cleaned", () => {
+describe("a plan without a sufficient tracking period", () => {
   const base = { now, periodMillis: period, secrets: [], accounts: [], pods: [] }
 
-  it("is said", () => {
+  it("gives the reason", () => {
     assert.deepStrictEqual(Plan.plan({ ...base, since: undefined }), {
       _tag: "Untracked",
-      why: "The server does not tell since when it has noted the use of tokens"
+      why: "The API server has not published since when it tracks the use of tokens"
     })
     assert.deepStrictEqual(Plan.plan({ ...base, since: "2026-02-20" }), {
       _tag: "Untracked",
-      why: "The server has noted the use of tokens since 2026-02-20, which is not long enough"
+      why: "The API server has tracked the use of tokens since 2026-02-20, which is not long enough"
     })
   })
 })

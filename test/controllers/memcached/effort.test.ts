@@ -1,4 +1,4 @@
-/** What a Memcached costs when nothing happens to it, when only a pod goes, and when a client changes it all the time. */
+/** The writes and syncs for a Memcached when nothing changes, when only a pod is deleted, and when a client changes it continuously. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -12,8 +12,8 @@ import * as Harness from "./harness.ts"
 
 const { namespace } = Harness
 
-/** Records every write to Memcacheds and Deployments, and lets it pass. */
-const hearing = (calls: Array<string>): Faults.Rule => ({
+/** Records every write to Memcacheds and Deployments without a fault. */
+const recordingWrites = (calls: Array<string>): Faults.Rule => ({
   match: ({ context, method }) => {
     const { resource = "" } = context
     if (method !== "GET" && /^(memcacheds|deployments)\./.test(resource)) calls.push(`${context.verb} ${resource}`)
@@ -22,19 +22,19 @@ const hearing = (calls: Array<string>): Faults.Rule => ({
   fault: { _tag: "Drop" }
 })
 
-/** The calls of half an hour in which nothing changes and the caches resync every ten minutes, and those after an edit. */
+/** The writes during half an hour without changes, in which the caches resync every ten minutes, and those after an edit. */
 const quietHalfHour = Effect.gen(function* () {
   const cluster = yield* ClusterTest
   yield* Harness.start()
   yield* cluster.apply([Harness.object("cache")])
   yield* cluster.advance("1 minute")
-  // Further containers and owners are those of others.
+  // Another owner, which the operator leaves alone.
   yield* Harness.editDeployment("cache", {
     metadata: { ownerReferences: [...((yield* Harness.deployments)[0]?.metadata.ownerReferences ?? []), further] }
   })
   yield* cluster.advance("1 minute")
   const calls: Array<string> = []
-  yield* (yield* ApiServer).setFaults([hearing(calls)])
+  yield* (yield* ApiServer).setFaults([recordingWrites(calls)])
   yield* cluster.advance("30 minutes")
   const quiet = calls.splice(0)
   yield* Harness.edit("cache", { spec: { size: 3 } })
@@ -47,7 +47,7 @@ const quietHalfHour = Effect.gen(function* () {
 
 const further = { apiVersion: "v1", kind: "Namespace", name: "default", uid: "00000000-0000-4000-8000-000000000000" }
 
-/** The pods that are named after one has gone that was held up: the Deployment has long forgotten it. */
+/** The pods in the status before and after a pod disappears whose deletion a finalizer delayed. */
 const afterLatePod = Effect.gen(function* () {
   const cluster = yield* ClusterTest
   const client = yield* KubeClient
@@ -66,7 +66,7 @@ const afterLatePod = Effect.gen(function* () {
   return { name, before, after: (yield* Harness.get("cache")).status?.nodes ?? [] }
 }).pipe(Effect.scoped, Effect.provide(Harness.layer({ nodes: 2 })))
 
-/** How often the operator has looked at a Memcached. */
+/** How often the operator has reconciled a Memcached. */
 const runsOf = Effect.map(Metric.snapshot, (all) =>
   all
     .filter(
@@ -75,7 +75,7 @@ const runsOf = Effect.map(Metric.snapshot, (all) =>
     .reduce((sum, { state }) => sum + ("count" in state ? Number(state.count) : 0), 0)
 )
 
-/** What is there after a thousand changes in a minute, on a cluster where the Deployment and its pods follow, and how many runs it took. */
+/** The objects after a thousand changes in a minute, and the number of reconciles. */
 const underThousandChanges = Effect.gen(function* () {
   const cluster = yield* ClusterTest
   yield* Harness.start()

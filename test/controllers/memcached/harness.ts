@@ -1,4 +1,4 @@
-/** A cluster with everything that a Memcached lives on: its definition, machines, and the loops of a controller manager. */
+/** The harness of the Memcached tests: a cluster with its definition, nodes, and the controllers that it depends on. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Deployments from "../../../src/controllers/Deployment.ts"
@@ -13,6 +13,7 @@ import { ClusterTest, type Options } from "../../../src/testing/ClusterTest.ts"
 import type { Descriptor } from "../../../src/layers/Controller.ts"
 import type { Discovery } from "../../../src/layers/Discovery.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { withoutValidation } from "../../support/definitions.ts"
 
 export const namespace = "default"
 
@@ -20,17 +21,8 @@ export const image = "example.test/memcached:1"
 
 export const definition = Result.getOrThrow(Crd.make(Memcached))
 
-/** The definition as it was before it said anything about the spec. */
-export const loose = {
-  ...definition,
-  spec: {
-    ...definition.spec,
-    versions: definition.spec.versions.map((version) => ({
-      ...version,
-      schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } }
-    }))
-  }
-}
+/** The definition without validation. */
+export const loose = withoutValidation(definition)
 
 export const layer = (options: Options = {}) => ClusterTest.layer({ nodes: 3, crds: [definition], ...options })
 
@@ -45,7 +37,7 @@ export const object = (name: string, spec: object = { size: 2 }) => ({
   spec
 })
 
-/** Runs the operator, and what it stands on. */
+/** Runs the operator and the controllers that it depends on. */
 export const start = (operator: Descriptor<Discovery | KubeClient> = controller) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -63,7 +55,7 @@ export const edit = (name: string, body: object) =>
 export const editDeployment = (name: string, body: object) =>
   Effect.flatMap(KubeClient, (client) => client.patch(Deployment, { namespace, name }, Patch.merge(body)))
 
-/** Reasons of the events about Memcacheds, each as often as it happened. */
+/** `name reason` of the events about Memcacheds, repeated by their counts. */
 export const events = Effect.flatMap(ClusterTest, (cluster) =>
   Effect.map(cluster.snapshot(Event), (all) =>
     all

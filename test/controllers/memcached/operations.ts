@@ -21,6 +21,7 @@ import type * as Faults from "../../../src/apiserver/faults.ts"
 import { ClusterTest, type Running } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
+import { disturb, Disturbance } from "../../support/faultSteps.ts"
 import * as Harness from "./harness.ts"
 
 const finalizer = "cache.example.com/finalizer"
@@ -38,16 +39,15 @@ const Do = Schema.Union([
     name,
     what: Schema.Literals(["replicas", "image", "port", "labels", "owner", "gone"])
   }),
-  /** A Deployment of another owner takes the name, if it is free. */
+  /** A user creates a Deployment of another owner under the name, if it is free. */
   Schema.TaggedStruct("Squat", { name }),
   Schema.TaggedStruct("KillPods", {}),
-  /** The operator stops in order and starts again, with that image. */
+  /** The operator stops gracefully and starts again with that image. */
   Schema.TaggedStruct("Restart", { image: Schema.Literals(["one", "two"]) }),
   Schema.TaggedStruct("Fault", {
     resource: Schema.Literals(["memcacheds.cache.example.com", "deployments.apps", "pods"]),
-    how: Schema.Literals(["conflict", "error", "drop", "lost", "slow", "stale", "relist"]),
-    // Fewer than there are attempts to take a finalizer off.
-    times: Schema.Literals([1, 2, 3])
+    // `times` is below the number of attempts to remove a finalizer.
+    ...Disturbance.fields
   })
 ])
 
@@ -59,30 +59,8 @@ type Fault = Extract<typeof Do.Type, { readonly _tag: "Fault" }>
 
 const writes = new Set(["create", "update", "patch", "delete"])
 
-const ruleOf = ({ how, resource, times }: Fault): Faults.Rule => {
-  const onWrites = (fault: Faults.Fault): Faults.Rule => ({
-    match: ({ context }) => context.resource === resource && writes.has(context.verb),
-    fault,
-    times
-  })
-  const onWatch = (fault: Faults.Fault): Faults.Rule => ({ match: { verb: "watch", resource }, fault, times })
-  switch (how) {
-    case "conflict":
-      return onWrites({ _tag: "Conflict" })
-    case "error":
-      return onWrites({ _tag: "Status", code: 500 })
-    case "drop":
-      return onWrites({ _tag: "Drop" })
-    case "lost":
-      return onWrites({ _tag: "DropAnswer" })
-    case "slow":
-      return onWrites({ _tag: "Delay", millis: 2000 })
-    case "stale":
-      return onWatch({ _tag: "CutWatch", after: 2, how: "silence" })
-    case "relist":
-      return onWatch({ _tag: "Gone", after: 1 })
-  }
-}
+const ruleOf = (fault: Fault): Faults.Rule =>
+  disturb(fault, fault.resource, ({ context }) => context.resource === fault.resource && writes.has(context.verb))
 
 const foreign = { app: "theirs" }
 
@@ -109,7 +87,7 @@ const driftOf = (what: Exclude<Extract<typeof Do.Type, { readonly _tag: "Drift" 
 const imageOf = (image: "one" | "two"): string => `example.test/memcached:${image}`
 
 /** Counts the deletion events, by uid. */
-const counting = (told: Map<string, number>) =>
+const countingDeletionEvents = (deletionEvents: Map<string, number>) =>
   Layer.effect(
     Recorder,
     Effect.map(Recorder, (recorder) => ({
@@ -119,7 +97,7 @@ const counting = (told: Map<string, number>) =>
         const warning: typeof sink.warning = (object, reason, ...rest) =>
           Effect.suspend(() => {
             const { uid = "" } = object.metadata
-            if (reason === "Deleting") told.set(uid, (told.get(uid) ?? 0) + 1)
+            if (reason === "Deleting") deletionEvents.set(uid, (deletionEvents.get(uid) ?? 0) + 1)
             return sink.warning(object, reason, ...rest)
           })
         return { ...sink, warning }
@@ -127,17 +105,17 @@ const counting = (told: Map<string, number>) =>
     }))
   )
 
-/** What of a history can be found out only while it happens. */
+/** What a run records while it performs its steps. */
 interface Records {
-  /** By uid: how often the work of the finalizer was done. */
-  readonly told: Map<string, number>
-  /** Those that had the finalizer when their deletion was asked for. */
+  /** By uid: how often the finalizer recorded the deletion event. */
+  readonly deletionEvents: Map<string, number>
+  /** The uids of objects that had the finalizer when a user deleted them. */
   readonly held: Set<string>
   /** The injected faults so far. */
   rules: Array<Faults.Rule>
   image: "one" | "two"
-  /** Writes since the recording began. */
-  heard: Array<string>
+  /** Writes since the list was last emptied. */
+  writesSoFar: Array<string>
 }
 
 const act = Effect.fnUntraced(function* (step: Exclude<typeof Do.Type, Fault>, records: Records) {
@@ -179,27 +157,29 @@ const act = Effect.fnUntraced(function* (step: Exclude<typeof Do.Type, Fault>, r
   }
 })
 
-/** Everything that is wrong in the end; nothing if all is as it should be. */
-export const play = (history: History) =>
+/** Returns the violations at the end. */
+export const run = (history: History) =>
   Effect.suspend(() => {
-    const records: Records = { told: new Map(), held: new Set(), rules: [], image: "one", heard: [] }
+    const records: Records = { deletionEvents: new Map(), held: new Set(), rules: [], image: "one", writesSoFar: [] }
     const onEntry = ({ resource, user, verb }: Entry) => {
-      if (writes.has(verb) && ours.has(resource)) records.heard.push(`${verb} ${resource} as ${user}`)
+      if (writes.has(verb) && ours.has(resource)) records.writesSoFar.push(`${verb} ${resource} as ${user}`)
     }
-    return Effect.provide(tell(history, records), Harness.layer({ nodes: 2, audit: { onEntry } })).pipe(Effect.scoped)
+    return Effect.provide(perform(history, records), Harness.layer({ nodes: 2, audit: { onEntry } })).pipe(
+      Effect.scoped
+    )
   })
 
-/** Of these nothing is written once all is as it should be. */
+/** The resources that are not written once the cluster matches the specs. */
 const ours = new Set(["memcacheds", "deployments", "replicasets", "events"])
 
-const tell = Effect.fnUntraced(function* (history: History, records: Records) {
+const perform = Effect.fnUntraced(function* (history: History, records: Records) {
   const cluster = yield* ClusterTest
   const server = yield* ApiServer
   const launch = () => {
     const { layer, ...rest } = Memcacheds.make({ image: imageOf(records.image) })
     return cluster.run({
       ...rest,
-      layer: Layer.provide(layer, counting(records.told))
+      layer: Layer.provide(layer, countingDeletionEvents(records.deletionEvents))
     })
   }
   for (const loop of [GarbageCollector.make(), ReplicaSets.make(), Deployments.make()]) yield* cluster.run(loop)
@@ -209,14 +189,14 @@ const tell = Effect.fnUntraced(function* (history: History, records: Records) {
       records.rules = [...records.rules, ruleOf(step)].slice(-2)
       yield* server.setFaults(records.rules)
     } else {
-      // Requests of users meet no faults; a rejected one is not repeated.
+      // Requests of users get no faults; a rejected request is not repeated.
       yield* server.setFaults([])
       yield* Effect.ignore(act(step, records))
       yield* server.setFaults(records.rules)
     }
     if (step._tag === "Restart") {
       records.image = step.image
-      // What runs is let finish, and an answer may be slow.
+      // The operator completes running requests, and a response may be slow.
       const stopped = yield* Effect.forkChild(operator.stop())
       yield* cluster.advance("10 seconds")
       yield* Fiber.join(stopped)
@@ -228,23 +208,26 @@ const tell = Effect.fnUntraced(function* (history: History, records: Records) {
   for (const one of (yield* Harness.deployments).filter(isForeign)) {
     yield* Effect.ignore((yield* KubeClient).delete(Deployment, one.metadata))
   }
-  // A watch that has fallen silent is found out by its end alone.
+  // A watch that delivers nothing is detected only by its timeout.
   yield* cluster.advance(history.some(isStale) ? "12 minutes" : "2 minutes")
-  records.heard = []
+  records.writesSoFar = []
   yield* cluster.advance("2 minutes")
-  return [...(yield* wrongs(records)), ...records.heard.map((write) => `in the quiet: ${write}`)]
+  return [
+    ...(yield* violationsOf(records)),
+    ...records.writesSoFar.map((write) => `written although nothing changed: ${write}`)
+  ]
 })
 
 const isStale = (step: History[number]): boolean => step.do._tag === "Fault" && step.do.how === "stale"
 
-const wrongs = Effect.fnUntraced(function* ({ held, image, told }: Records) {
+const violationsOf = Effect.fnUntraced(function* ({ held, image, deletionEvents }: Records) {
   const cluster = yield* ClusterTest
   const all = <A extends Parameters<typeof Owner.controllerOf>[0]>(resource: Resource.Resource<A>) =>
     cluster.snapshot(resource)
   const memcacheds = yield* all(Memcached)
   const deployments = yield* all(Deployment)
   const pods = yield* all(Pod)
-  const said: Array<string> = []
+  const violations: Array<string> = []
   for (const one of memcacheds) {
     const { name, uid } = one.metadata
     const decoded = one.spec
@@ -255,25 +238,28 @@ const wrongs = Effect.fnUntraced(function* ({ held, image, told }: Records) {
       .filter(({ metadata }) => metadata.labels?.["app.kubernetes.io/instance"] === name)
       .map(({ metadata }) => metadata.name)
     const checks = {
-      "is not held by its finalizer": Finalizers.has(one, finalizer),
+      "has no finalizer": Finalizers.has(one, finalizer),
       "is still being deleted": !Finalizers.isDeleting(one),
       "has no Deployment of its own": deployment !== undefined && Owner.controlledBy(deployment, uid),
       "has another size": deployment?.spec?.replicas === decoded.size && nodes.length === decoded.size,
       "has another image": container?.image === imageOf(image),
       "has another port":
         container?.ports?.some(({ containerPort }) => containerPort === decoded.containerPort) === true,
-      "is not said to be available":
+      "is not Available in its status":
         condition?.status === "True" && condition.observedGeneration === one.metadata.generation,
-      "names other pods": JSON.stringify(one.status?.nodes ?? []) === JSON.stringify(nodes.toSorted())
+      "has other pods in its status": JSON.stringify(one.status?.nodes ?? []) === JSON.stringify(nodes.toSorted())
     }
-    for (const [what, holds] of Object.entries(checks)) if (!holds) said.push(`${name} ${what}`)
+    for (const [what, holds] of Object.entries(checks)) if (!holds) violations.push(`${name} ${what}`)
   }
   const names = new Set(memcacheds.map(({ metadata }) => metadata.name))
   for (const { metadata } of [...deployments, ...(yield* all(ReplicaSet)), ...pods]) {
-    if (!names.has(metadata.labels?.["app.kubernetes.io/instance"] ?? "")) said.push(`${metadata.name} is an orphan`)
+    if (!names.has(metadata.labels?.["app.kubernetes.io/instance"] ?? ""))
+      violations.push(`${metadata.name} is an orphan`)
   }
   for (const uid of held)
-    if (told.get(uid) !== 1) said.push(`the finalizer of ${uid} worked ${told.get(uid) ?? 0} times`)
-  for (const [uid, times] of told) if (times > 1 && !held.has(uid)) said.push(`${uid} was told of ${times} times`)
-  return said
+    if (deletionEvents.get(uid) !== 1)
+      violations.push(`the finalizer of ${uid} recorded ${deletionEvents.get(uid) ?? 0} events`)
+  for (const [uid, times] of deletionEvents)
+    if (times > 1 && !held.has(uid)) violations.push(`${uid} has ${times} deletion events`)
+  return violations
 })

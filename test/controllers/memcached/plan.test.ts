@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** Every situation a Memcached can be in: what is planned is what the rules say, once it is done nothing more is planned. */
+/** The plan for any Memcached and its dependents follows the rules, and after it is applied nothing more is planned. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import type { Memcached } from "../../../src/controllers/memcached/kind.ts"
@@ -16,14 +16,14 @@ const Facts = Schema.Struct({
   containerPort: Schema.Literals([11_211, 4000]),
   generation: Schema.Literals([1, 2]),
   image: Schema.Literals(["memcached:1", "memcached:2"]),
-  /** The owner of the Deployment. `freed`: none any more; `former`: an earlier Memcached of that name. */
+  /** The owner of the Deployment. `freed`: its owner was removed; `former`: an earlier Memcached of that name. */
   deployment: Schema.Literals(["none", "own", "freed", "former", "foreign", "unrelated"]),
   drift: Schema.Literals(["none", "replicas", "image", "port", "label", "sidecar", "theirs", "owner"]),
   observed: Schema.Boolean,
   availableReplicas: count,
   updatedReplicas: count,
   pods: Schema.Array(Schema.Literals(["a", "b", "c", "d"])).check(Schema.isMaxLength(4)),
-  /** What the status says so far: nothing, or what was true or false at second 1. */
+  /** The condition in the present status: none, or True or False since second 1. */
   said: Schema.Literals(["nothing", "True", "False"])
 })
 
@@ -64,7 +64,7 @@ const owners = {
   unrelated: []
 }
 
-/** What the API server makes of an intent: its defaults are added. */
+/** The applied object with the defaults of the API server. */
 const stored = (intent: NonNullable<Plan.Plan["deployment"]>): Deployment => {
   const { template } = intent.spec
   const [container] = template.spec.containers
@@ -173,7 +173,7 @@ const situationOf = (facts: Facts): Plan.Situation => ({
 const isTheirs = ({ deployment }: Facts): boolean =>
   deployment === "foreign" || deployment === "former" || deployment === "unrelated"
 
-/** Whether the Deployment is as it has to be, so that there is nothing to write. */
+/** Whether the Deployment is correct, so that there is nothing to write. */
 const isAsWanted = ({ deployment, drift }: Facts): boolean =>
   deployment === "own" && ["none", "theirs", "owner", "sidecar"].includes(drift)
 
@@ -186,7 +186,7 @@ const inputs = Arbitrary.schema(Facts)
 
 const available = (status: Memcached["status"]) => status?.conditions?.find(({ type }) => type === "Available")
 
-/** The Memcached with the planned status, where one is planned; conditions are merged by type. */
+/** The Memcached with the planned status, if any; conditions are merged by type. */
 const after = (memcached: Memcached, { status }: Plan.Plan): Memcached => {
   if (status === undefined) return memcached
   const mine = status.conditions ?? []
@@ -197,7 +197,7 @@ const after = (memcached: Memcached, { status }: Plan.Plan): Memcached => {
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 describe("Plan", () => {
-  checkProperty("a Deployment is applied exactly where it is missing or differs", inputs, (facts) => {
+  checkProperty("a Deployment is applied exactly if it is missing or differs", inputs, (facts) => {
     const { deployment } = Plan.plan(situationOf(facts))
     return (deployment !== undefined) === (!isTheirs(facts) && !isAsWanted(facts))
   })
@@ -245,15 +245,19 @@ describe("Plan", () => {
     return second.deployment === undefined && third.status === undefined
   })
 
-  checkProperty("Available says whether enough servers are as they should be, of which generation", inputs, (facts) => {
-    const situation = situationOf(facts)
-    const condition = available(after(situation.memcached, Plan.plan(situation)).status)
-    return (
-      condition?.status === (isAvailable(facts) ? "True" : "False") &&
-      condition.observedGeneration === facts.generation &&
-      (condition.reason === "NameTaken") === isTheirs(facts)
-    )
-  })
+  checkProperty(
+    "Available is True exactly if enough current servers are available, with the observed generation",
+    inputs,
+    (facts) => {
+      const situation = situationOf(facts)
+      const condition = available(after(situation.memcached, Plan.plan(situation)).status)
+      return (
+        condition?.status === (isAvailable(facts) ? "True" : "False") &&
+        condition.observedGeneration === facts.generation &&
+        (condition.reason === "NameTaken") === isTheirs(facts)
+      )
+    }
+  )
 
   checkProperty("its transition time is that of the last change of status", inputs, (facts) => {
     const situation = situationOf(facts)

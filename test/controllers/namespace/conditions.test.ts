@@ -9,7 +9,7 @@ import { ConfigMap, Deployment, Pod } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
 import { runs } from "../../support/runs.ts"
 
-const clean: Conditions.Report = { discovery: undefined, failures: [], remains: [] }
+const noFailures: Conditions.Report = { discovery: undefined, failures: [], remains: [] }
 
 const left = (resource: Resource.Any, count: number, finalizers: Readonly<Record<string, number>> = {}): Remains => ({
   resource,
@@ -27,8 +27,8 @@ const types = [
   "NamespaceFinalizersRemaining"
 ]
 
-/** Type, status, reason, message of all five. */
-const told = (report: Conditions.Report): ReadonlyArray<ReadonlyArray<string | undefined>> =>
+/** Type, status, reason and message of all five conditions. */
+const conditionsOf = (report: Conditions.Report): ReadonlyArray<ReadonlyArray<string | undefined>> =>
   (Conditions.next([], report, 0) ?? []).map(({ message, reason, status, type }) => [type, status, reason, message])
 
 const Reported = Schema.Struct({
@@ -45,7 +45,7 @@ const histories = Arbitrary.all({
 
 interface History {
   readonly reports: ReadonlyArray<typeof Reported.Type>
-  /** How many of our conditions come before one of another writer. */
+  /** The number of deletion conditions before one of another writer. */
   readonly foreign: number
 }
 
@@ -58,7 +58,7 @@ const reportOf = ({ discovery, failures, held, pods }: typeof Reported.Type): Co
 const foreign: Conditions.Condition = { type: "Foreign", status: "True", lastTransitionTime: "2000-01-01T00:00:00Z" }
 
 const check = ({ foreign: at, reports }: History): void => {
-  const first = (Conditions.next([], clean, 0) ?? []).slice(0, at)
+  const first = (Conditions.next([], noFailures, 0) ?? []).slice(0, at)
   let before: ReadonlyArray<Conditions.Condition> = [...first, foreign]
   for (const [i, one] of reports.entries()) {
     const now = (i + 1) * 1000
@@ -77,10 +77,10 @@ const check = ({ foreign: at, reports }: History): void => {
         isTrue ? "True" : "False"
       )
     )
-    // Whatever was said before, what is said now depends on the report alone.
+    // The new conditions depend on the report alone, not on the former conditions.
     assert.deepStrictEqual(
       own.map(({ message, reason, status, type }) => [type, status, reason, message]),
-      told(report)
+      conditionsOf(report)
     )
     for (const condition of own) {
       const old = before.find(({ type }) => type === condition.type)
@@ -95,14 +95,14 @@ const check = ({ foreign: at, reports }: History): void => {
 
 describe("the conditions of a namespace that is being deleted", () => {
   it.effect.prop(
-    "tell what is, once; keep their time and their place, and those of others",
+    "follow the report, are written once, and keep their transition times and places, as do other conditions",
     { history: histories },
     ({ history }) => Effect.sync(() => check(history)),
     { arbitrary: { runs: runs(200) } }
   )
 
-  it("all is well", () => {
-    assert.deepStrictEqual(told(clean), [
+  it("are all False without a failure", () => {
+    assert.deepStrictEqual(conditionsOf(noFailures), [
       ["NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered", "All resources successfully discovered"],
       [
         "NamespaceDeletionGroupVersionParsingFailure",
@@ -121,14 +121,14 @@ describe("the conditions of a namespace that is being deleted", () => {
     ])
   })
 
-  it("each failure sets its condition, with sorted messages", () => {
+  it("are True for the failures, with sorted messages", () => {
     const report: Conditions.Report = {
       discovery: "Discovery failed",
       failures: ["second", "first"],
       remains: [left(Pod, 1, { "x.io/f": 1 }), left(Deployment, 2, { "x.io/f": 1, "a.io/g": 2 }), left(ConfigMap, 0)]
     }
     assert.deepStrictEqual(
-      told(report).filter(([type]) => type !== "NamespaceDeletionGroupVersionParsingFailure"),
+      conditionsOf(report).filter(([type]) => type !== "NamespaceDeletionGroupVersionParsingFailure"),
       [
         ["NamespaceDeletionDiscoveryFailure", "True", "DiscoveryFailed", "Discovery failed"],
         [

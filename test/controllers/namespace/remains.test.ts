@@ -8,7 +8,7 @@ import { runs } from "../../support/runs.ts"
 
 const PodFacts = Schema.Struct({
   phase: Schema.Literals(["Pending", "Running", "Unknown", "Succeeded", "Failed"]),
-  /** Seconds; undefined: it does not say. */
+  /** Seconds; undefined if the pod does not set it. */
   grace: Schema.UndefinedOr(Schema.Literals([0, 1, 30, 300]))
 })
 
@@ -16,7 +16,7 @@ const Content = Schema.Struct({
   pods: Schema.Array(PodFacts).check(Schema.isMaxLength(5)),
   /** Milliseconds since the namespace was deleted. */
   age: Schema.Literals([0, 999, 1_000, 29_999, 30_000, 300_000]),
-  /** The finalizers of each object that is left. */
+  /** The finalizers of each remaining object. */
   left: Schema.Array(Schema.Array(Schema.Literals(["x", "y"])).check(Schema.isMaxLength(2))).check(
     Schema.isMaxLength(4)
   ),
@@ -45,16 +45,16 @@ const check = ({ age, grace, left, pods }: typeof Content.Type): void => {
   assert.strictEqual(found, age >= longest * 1000 ? 0 : longest)
 
   const objects = left.map((finalizers, i) => ({ metadata: { name: `o${i}`, finalizers } }))
-  const judged = Remains.judge(ConfigMap, "app", objects, grace)
-  assert.strictEqual(judged.count, left.length)
+  const remains = Remains.summarise(ConfigMap, "app", objects, grace)
+  assert.strictEqual(remains.count, left.length)
   for (const name of ["x", "y"]) {
     const count = left.flat().filter((one) => one === name).length
-    assert.strictEqual(judged.finalizers.get(name), count === 0 ? undefined : count)
+    assert.strictEqual(remains.finalizers.get(name), count === 0 ? undefined : count)
   }
   const isHeld = left.some((finalizers) => finalizers.length > 0)
-  assert.strictEqual(judged.estimate, left.length === 0 ? 0 : grace > 0 ? grace : isHeld ? 15 : 0)
+  assert.strictEqual(remains.estimate, left.length === 0 ? 0 : grace > 0 ? grace : isHeld ? 15 : 0)
   assert.strictEqual(
-    judged.failure,
+    remains.failure,
     left.length > 0 && grace === 0 && !isHeld
       ? "unexpected items still remain in namespace: app for gvr: /v1, Resource=configmaps"
       : undefined
@@ -63,15 +63,15 @@ const check = ({ age, grace, left, pods }: typeof Content.Type): void => {
 
 describe("what remains of a namespace's content", () => {
   it.effect.prop(
-    "is waited for while there is a reason, and a failure where there is none",
+    "is awaited while a grace period or a finalizer explains it, and is a failure otherwise",
     { content: contents },
     ({ content }) => Effect.sync(() => check(content)),
     { arbitrary: { runs: runs(300) } }
   )
 
-  it("names the resource as the reference does", () => {
+  it("is named as in kube-controller-manager", () => {
     const failure = (resource: typeof Pod | typeof Deployment) =>
-      Remains.judge(resource, "n", [{ metadata: { name: "a" } }], 0).failure
+      Remains.summarise(resource, "n", [{ metadata: { name: "a" } }], 0).failure
     assert.strictEqual(failure(Pod), "unexpected items still remain in namespace: n for gvr: /v1, Resource=pods")
     assert.strictEqual(
       failure(Deployment),

@@ -15,8 +15,8 @@ const actions = Arbitrary.array(
 
 type Actions = ValueOf<typeof actions>
 
-/** Runs the script; in the end all queued nodes are taken as time allows. `observe` is called after each step. */
-const play = (
+/** Runs the actions, then takes all queued nodes as time passes. `observe` is called after each step. */
+const run = (
   script: Actions,
   observe: (visit: {
     readonly now: number
@@ -70,9 +70,9 @@ const changes = Arbitrary.array(
   Arbitrary.all({ after: oneOf(0, 1_000, 5_000, 9_999, 20_000), rate: oneOf(0, 0.01, 0.1, 0.1) }),
   { minLength: 2, maxLength: 10 }
 )
-describe("Lines", () => {
+describe("RateLimitedQueue", () => {
   checkProperty("takes the first node of a zone's queue, and no other", actions, (all) =>
-    play(all, ({ taken, zones }) => {
+    run(all, ({ taken, zones }) => {
       const firsts = new Map<string, string>()
       for (const [node, zone] of zones) if (!firsts.has(zone)) firsts.set(zone, node)
       return new Set(taken).size === taken.length && taken.every((one) => firsts.get(zones.get(one) ?? "") === one)
@@ -81,9 +81,9 @@ describe("Lines", () => {
 
   checkProperty("a zone returns no more nodes than its rate allows", actions, (all) => {
     const last = new Map<string, { at: number; rate: number }>()
-    return play(all, ({ now, rates, taken, zones }) => {
+    return run(all, ({ now, rates, taken, zones }) => {
       for (const [zone, before] of last) {
-        // A zone that is no more begins anew when it comes again.
+        // A zone that was removed starts with a full token when it is added again.
         if (!rates.has(zone)) last.delete(zone)
         else before.rate = Math.max(before.rate, rates.get(zone) ?? 0)
       }

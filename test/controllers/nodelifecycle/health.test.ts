@@ -8,7 +8,7 @@ import * as Time from "../../../src/kube/time.ts"
 import { checkProperty, int, oneOf } from "../../support/property.ts"
 const grace = { grace: 50_000, startupGrace: 60_000 }
 
-/** What a look finds: so many seconds after the one before, on a node whose clock says anything. */
+/** One observation: seconds after the previous one, of a node with any clock. */
 const visits = Arbitrary.array(
   Arbitrary.all({
     after: oneOf(0, 1, 5, 10, 30, 49, 51, 59, 61),
@@ -43,7 +43,7 @@ const reported = types.slice(0, 4)
 const steps = Arbitrary.array(int(-3, 40), { maxLength: 12 })
 describe("Health", () => {
   checkProperty(
-    "a node is overdue when no new heartbeat was observed for its grace period, whatever its clock says",
+    "a node is overdue when no new heartbeat was observed for its grace period, whatever the time of its clock",
     visits,
     (history) => {
       let last: Health.Heartbeat | undefined
@@ -57,7 +57,7 @@ describe("Health", () => {
         const renewal = visit.renewal === "same" ? known?.renewal : visit.renewal === "none" ? undefined : visit.renewal
         const isNew = known === undefined || known.uid !== visit.uid
         if (isNew || heartbeat !== known?.heartbeat || (renewal !== undefined && renewal !== known?.renewal)) at = now
-        // A lease that is not there for a moment is no news when it is back.
+        // A lease that is missing for a while and returns unchanged is not a renewal.
         known = { uid: visit.uid, heartbeat, renewal: renewal ?? (isNew ? undefined : known?.renewal) }
         const node = nodeOf(visit.uid, heartbeat)
         last = Health.observe(last, node, leaseOf(renewal), now)

@@ -9,8 +9,8 @@ import * as NoSchedule from "../../../src/controllers/nodelifecycle/noSchedule.t
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type * as Patch from "../../../src/kube/Patch.ts"
 import type { Node, Pod } from "../../../src/kube/resources.ts"
-import type { Delta } from "../../../src/streams/store/Store.ts"
 import { checkProperty, type ValueOf } from "../../support/property.ts"
+import { deltaKinds, deltaOf } from "../../support/stores.ts"
 
 const state = (): State =>
   makeState({
@@ -55,7 +55,7 @@ const nodeOf = ({ isCordoned, isMine, oldOs, os, ready, taints }: NodeFacts): No
   status: { conditions: ready === "none" ? [] : [{ type: "Ready", status: ready }] }
 })
 
-/** The names of the taints that a node of these facts should have, of those that keep pods away. */
+/** The keys of the NoSchedule taints that the node should have. */
 const wanted = ({ isCordoned, isMine, ready }: NodeFacts): string =>
   [
     ...(ready === "False" ? ["node.kubernetes.io/not-ready"] : []),
@@ -72,23 +72,14 @@ const taintsOf = ({ spec }: Node): string =>
     .toSorted()
     .join()
 
-const isTidy = (facts: NodeFacts): boolean =>
+const isCorrect = (facts: NodeFacts): boolean =>
   taintsOf(nodeOf(facts)) === wanted(facts) && (facts.os === "" || facts.oldOs === facts.os)
 
-const kinds = Schema.Literals(["Created", "Updated", "Deleted"])
-
-const deltaOf = <A>(kind: typeof kinds.Type, object: A, previous: A): Delta<A> =>
-  kind === "Created"
-    ? { _tag: kind, object, initial: false }
-    : kind === "Updated"
-      ? { _tag: kind, object, previous }
-      : { _tag: kind, object, stateUnknown: false }
-
-const nodeDeltas = Arbitrary.schema(Schema.Struct({ kind: kinds, before: NodeFacts, after: NodeFacts }))
+const nodeDeltas = Arbitrary.schema(Schema.Struct({ kind: deltaKinds, before: NodeFacts, after: NodeFacts }))
 
 const podDeltas = Arbitrary.schema(
   Schema.Struct({
-    kind: kinds,
+    kind: deltaKinds,
     before: Schema.Literals(["", "n", "other"]),
     after: Schema.Literals(["", "n", "n", "other"]),
     checked: Schema.Literals(["nobody", "none", "True", "False", "Unknown"])
@@ -115,7 +106,7 @@ const isDown = (checked: string): boolean => checked === "False" || checked === 
 describe("Triggers", () => {
   checkProperty("a node is enqueued when there is something to write", nodeDeltas, ({ after, before, kind }) => {
     const keys = Triggers.onNode(deltaOf(kind, nodeOf(after), nodeOf(before)))
-    return keys.join() === (kind === "Deleted" || isTidy(after) ? "" : "n")
+    return keys.join() === (kind === "Deleted" || isCorrect(after) ? "" : "n")
   })
 
   checkProperty("a pod is enqueued when it is bound to a node that is not ready", podDeltas, (one) => {
@@ -141,16 +132,16 @@ type Setup = ValueOf<typeof setups>
 
 const codes: Readonly<Record<string, number>> = { Conflict: 409, NotFound: 404, ServerError: 500, lost: 500 }
 
-/** A server with one node and one pod, whose writes end as the script says; the cache shows what was written. */
+/** A server with one node and one pod. The setup lists the results of its writes; the cache holds what was written. */
 const fixture = (setup: Setup) => {
-  const script = [...setup.answers]
+  const results = [...setup.answers]
   let node = setup.isThere ? nodeOf(setup.node) : undefined
   let pod = setup.isThere ? podOf("n", setup.isReady) : undefined
   const sent: Array<object> = []
   let recorded = 0
   const write = <A>(act: () => A): Effect.Effect<A, ApiError.ApiError> =>
     Effect.suspend(() => {
-      const answer = script.shift() ?? "done"
+      const answer = results.shift() ?? "done"
       if (answer === "NotFound") [node, pod] = [undefined, undefined]
       const done = answer === "done" || answer === "lost" ? act() : undefined
       return done !== undefined && answer === "done"
@@ -165,7 +156,7 @@ const fixture = (setup: Setup) => {
     patch: (_: string, { body }: Patch.Patch) =>
       write(() => {
         sent.push(body as object)
-        // What is undefined is not sent.
+        // JSON leaves out undefined fields, as in a request.
         const text = JSON.stringify(body)
         const { metadata, spec } = JSON.parse(text) as {
           readonly metadata: { readonly labels?: object }
@@ -189,7 +180,7 @@ const fixture = (setup: Setup) => {
   return { deps, sent, node: () => node, pod: () => pod, recorded: () => recorded }
 }
 
-/** Runs as often as it is asked for, and as often as it fails; answers with how often, and whether each wait had a reason. */
+/** Repeats the sync until it is done, and returns the number of runs. */
 const runAll = (run: Effect.Effect<{ readonly _tag: string }, ApiError.ApiError>) =>
   Effect.gen(function* () {
     for (let count = 1; count < 20; count++) {
@@ -199,9 +190,9 @@ const runAll = (run: Effect.Effect<{ readonly _tag: string }, ApiError.ApiError>
     return Infinity
   })
 
-/** How often a node is looked at: again after every failure but that of one that is gone. */
+/** The expected number of syncs of a node: one more after every failure except NotFound. */
 const runsOf = ({ answers, isThere, node }: Setup): number => {
-  if (!isThere || isTidy(node)) return 1
+  if (!isThere || isCorrect(node)) return 1
   const last = answers.findIndex((answer) => answer === "done" || answer === "NotFound" || answer === "lost")
   if (last === -1) return answers.length + 1
   return answers[last] === "lost" ? last + 2 : last + 1
@@ -210,8 +201,8 @@ const runsOf = ({ answers, isThere, node }: Setup): number => {
 const isGone = ({ answers, isThere }: Setup, writes: number): boolean =>
   !isThere || answers.slice(0, writes).includes("NotFound")
 
-describe("Tidy", () => {
-  checkProperty("a node has the right taints and labels in the end, and keeps those of others", setups, (setup) =>
+describe("the sync of a node or pod", () => {
+  checkProperty("a node finally has the right taints and labels, and keeps other ones", setups, (setup) =>
     Effect.gen(function* () {
       const { node, deps, sent } = fixture(setup)
       const count = yield* runAll(NoSchedule.node(deps)("n"))
@@ -231,7 +222,7 @@ describe("Tidy", () => {
     Effect.gen(function* () {
       const { deps, sent } = fixture({ ...setup, answers: [] })
       yield* runAll(NoSchedule.node(deps)("n"))
-      const isIdle = !setup.isThere || isTidy(setup.node)
+      const isIdle = !setup.isThere || isCorrect(setup.node)
       return sent.length === (isIdle ? 0 : 1)
     })
   )

@@ -7,7 +7,7 @@ const rates: Zones.Rates = { normal: 0.1, secondary: 0.01, large: 10, unhealthy:
 
 const count = Arbitrary.all({ ready: oneOf(0, 0, 0, 1, 2, 5, 9, 12), notReady: int(0, 12) })
 
-/** Looks at up to three zones; a zone without nodes is not there. */
+/** Successive passes over up to three zones; a zone without nodes does not exist. */
 const histories = Arbitrary.array(
   Arbitrary.all({ a: count, b: count, c: Arbitrary.all({ ready: oneOf(0, 0, 0, 1), notReady: int(0, 3) }) }),
   { minLength: 1, maxLength: 8 }
@@ -86,12 +86,16 @@ describe("Zones", () => {
     }
   )
 
-  checkProperty("the zone of a node follows from its labels, the new ones first", labels, (one) => {
-    const region = one.region || one.oldRegion
-    const zone = one.zone || one.oldZone
-    return (
-      Zones.zoneOf(nodeOf(one)) === (region + zone === "" ? "" : `${region}:\0:${zone}`) &&
-      Zones.counts(nodeOf(one)) === !one.excluded
-    )
-  })
+  checkProperty(
+    "the zone of a node follows from its labels; the current labels precede the deprecated ones",
+    labels,
+    (one) => {
+      const region = one.region || one.oldRegion
+      const zone = one.zone || one.oldZone
+      return (
+        Zones.zoneOf(nodeOf(one)) === (region + zone === "" ? "" : `${region}:\0:${zone}`) &&
+        Zones.counts(nodeOf(one)) === !one.excluded
+      )
+    }
+  )
 })

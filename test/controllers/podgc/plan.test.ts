@@ -1,3 +1,4 @@
+/** Which pods podgc deletes, and for which reason, compared with each rule by itself. Source: pkg/controller/podgc: gc. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -11,8 +12,7 @@ const Facts = Schema.Struct({
   phase: Schema.Literals(["Pending", "Running", "Succeeded", "Failed", "Evicted"]),
   node: Schema.Literals(["", "well", "down", "tainted", "out", "lost", "missing"]),
   isDeleted: Schema.Boolean,
-  /** Finalizers keep it. */
-  isHeld: Schema.Boolean,
+  hasFinalizer: Schema.Boolean,
   /** Seconds since 1970. */
   created: Schema.Literals([0, 1, 2])
 })
@@ -26,7 +26,7 @@ const snapshots = Arbitrary.all({
 
 type Snapshot = { readonly pods: ReadonlyArray<Facts>; readonly threshold: number }
 
-const podOf = ({ created, isDeleted, isHeld, node, phase }: Facts, index: number): Pod => ({
+const podOf = ({ created, hasFinalizer, isDeleted, node, phase }: Facts, index: number): Pod => ({
   metadata: {
     name: `pod-${index}`,
     namespace: "default",
@@ -34,7 +34,7 @@ const podOf = ({ created, isDeleted, isHeld, node, phase }: Facts, index: number
     generation: 3,
     creationTimestamp: Time.format(created * 1000),
     ...(isDeleted ? { deletionTimestamp: Time.format(5000), deletionGracePeriodSeconds: 0 } : {}),
-    ...(isHeld ? { finalizers: ["example.test/held"] } : {})
+    ...(hasFinalizer ? { finalizers: ["example.test/held"] } : {})
   },
   spec: { containers: [], ...(node === "" ? {} : { nodeName: node }) },
   status: phase === "Evicted" ? { phase: "Failed", reason: "Evicted" } : { phase }
@@ -55,8 +55,8 @@ const nodes = [
 
 const isEnded = ({ phase }: Facts): boolean => phase !== "Pending" && phase !== "Running"
 
-/** The first of two ended pods to go: evicted, older, lower name. */
-const goesBefore = (a: readonly [Facts, number], b: readonly [Facts, number]): boolean => {
+/** Whether the first of two ended pods is deleted first: evicted, older, lower name. */
+const isDeletedBefore = (a: readonly [Facts, number], b: readonly [Facts, number]): boolean => {
   const [x, i] = a
   const [y, j] = b
   if ((x.phase === "Evicted") !== (y.phase === "Evicted")) return x.phase === "Evicted"
@@ -67,8 +67,8 @@ const goesBefore = (a: readonly [Facts, number], b: readonly [Facts, number]): b
 /** The reasons to delete one pod, each evaluated by itself. */
 const expected = ({ pods, threshold }: Snapshot, index: number): ReadonlyArray<Plan.Why> => {
   const facts = pods[index]
-  if (facts === undefined || (isEnded(facts) && facts.isDeleted && facts.isHeld)) return []
-  const older = pods.filter((other, i) => isEnded(other) && goesBefore([other, i], [facts, index])).length
+  if (facts === undefined || (isEnded(facts) && facts.isDeleted && facts.hasFinalizer)) return []
+  const older = pods.filter((other, i) => isEnded(other) && isDeletedBefore([other, i], [facts, index])).length
   const excess = threshold > 0 ? pods.filter(isEnded).length - threshold : 0
   const rules: ReadonlyArray<readonly [Plan.Why, boolean]> = [
     ["terminated", isEnded(facts) && older < excess],
@@ -92,7 +92,7 @@ const check = (snapshot: Snapshot): void => {
     const next = ended[i + 1]
     const [a, b] = [snapshot.pods[index], next === undefined ? undefined : snapshot.pods[next]]
     if (next !== undefined && a !== undefined && b !== undefined)
-      assert.isTrue(goesBefore([a, index], [b, next]), "order")
+      assert.isTrue(isDeletedBefore([a, index], [b, next]), "order")
   }
   for (const removal of removals) {
     const verdict = Plan.verdict(removal, 9000)
@@ -133,8 +133,8 @@ describe("podgc plan", () => {
     { arbitrary: { runs: runs(300) } }
   )
 
-  it("a True condition keeps its transition time", () => {
-    const pod = podOf({ phase: "Running", node: "lost", isDeleted: false, isHeld: false, created: 0 }, 0)
+  it("keeps the transition time of a condition that is True already", () => {
+    const pod = podOf({ phase: "Running", node: "lost", isDeleted: false, hasFinalizer: false, created: 0 }, 0)
     const since = { type: "DisruptionTarget", status: "True", lastTransitionTime: "1970-01-01T00:00:01Z" }
     const before = { ...pod, status: { ...pod.status, conditions: [since] } }
     const timeOf = (one: Pod) =>
@@ -144,8 +144,8 @@ describe("podgc plan", () => {
     assert.strictEqual(timeOf(pod), "1970-01-01T00:00:09Z")
   })
 
-  it("without a pod generation there is no observedGeneration", () => {
-    const pod = podOf({ phase: "Running", node: "lost", isDeleted: false, isHeld: false, created: 0 }, 0)
+  it("writes no observedGeneration for a pod without generation", () => {
+    const pod = podOf({ phase: "Running", node: "lost", isDeleted: false, hasFinalizer: false, created: 0 }, 0)
     const { generation: _, ...metadata } = pod.metadata
     const body = JSON.stringify(Plan.verdict({ pod: { ...pod, metadata }, why: "orphaned" }, 9000))
     assert.notInclude(body, "observedGeneration")

@@ -1,3 +1,4 @@
+/** When podgc suspects that a missing node does not exist. Source: pkg/controller/podgc: discoverDeletedNodes. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -7,38 +8,38 @@ import { runs } from "../../support/runs.ts"
 
 const names = ["a", "b", "c"] as const
 
-/** A look at the cluster so many seconds after the one before, with these nodes missing. */
-const Look = Schema.Struct({
+/** A run of podgc, `after` seconds after the previous one, with these nodes missing. */
+const Run = Schema.Struct({
   after: Schema.Literals([0, 1, 19, 20, 21, 40, 60]),
   missing: Schema.Array(Schema.Literals(names)).check(Schema.isMaxLength(3))
 })
 
-const histories = Arbitrary.array(Arbitrary.schema(Look), { minLength: 1, maxLength: 20 })
+const histories = Arbitrary.array(Arbitrary.schema(Run), { minLength: 1, maxLength: 20 })
 
-type History = ReadonlyArray<typeof Look.Type>
+type History = ReadonlyArray<typeof Run.Type>
 
-/** Forty seconds of being missed without a break, counted from the first miss or from the last suspicion. */
+/** A node is a suspect after forty seconds of absence, counted from the first run without it or from the last suspicion. */
 const check = (history: History): void => {
   let quarantine = Plan.noQuarantine
   let now = 0
   const since = new Map<string, number>()
   for (const { after, missing } of history) {
     now += after * 1000
-    const look = Plan.quarantined(quarantine, new Set(missing), now)
+    const found = Plan.quarantined(quarantine, new Set(missing), now)
     for (const name of names) {
       if (!missing.includes(name)) {
         since.delete(name)
-        assert.notInclude(look.suspects, name, "a node that is there")
+        assert.notInclude(found.suspects, name, "a node that exists")
         continue
       }
       const start = since.get(name) ?? now
       const isDue = now - start >= 40_000
-      assert.strictEqual(look.suspects.includes(name), isDue, `${name} at ${now} since ${start}`)
+      assert.strictEqual(found.suspects.includes(name), isDue, `${name} at ${now} since ${start}`)
       since.set(name, isDue ? now : start)
     }
-    assert.strictEqual(new Set(look.suspects).size, look.suspects.length)
-    assert.isAtMost(look.quarantine.size, names.length)
-    quarantine = look.quarantine
+    assert.strictEqual(new Set(found.suspects).size, found.suspects.length)
+    assert.isAtMost(found.quarantine.size, names.length)
+    quarantine = found.quarantine
   }
 }
 

@@ -1,4 +1,4 @@
-/** What becomes of a claim, for all claims and pods: it is let go only when it waits and nothing uses it, and a second look does nothing. */
+/** The finalizer of any claim with any pods: it is removed only if the claim is being deleted and unused, and a second sync writes nothing. */
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import type { PersistentVolumeClaim, Pod } from "../../../src/kube/resources.ts"
@@ -40,7 +40,7 @@ const scenes = Arbitrary.all({
   others: oneOf(true, false),
   cached: Arbitrary.array(podCases, { maxLength: 2 }),
   live: Arbitrary.array(podCases, { maxLength: 2 }),
-  wasAsked: oneOf(true, false)
+  wasRead: oneOf(true, false)
 })
 
 type Scene = typeof scenes extends Arbitrary.Arbitrary<infer A> ? A : never
@@ -55,7 +55,7 @@ const claimOf = ({ isDeleting, isHeld, others }: Scene): PersistentVolumeClaim =
   }
 })
 
-/** The rules in a sentence: placed, and named; or placed, its own, and not done with. */
+/** The rule: the pod is scheduled, and it names the claim, or owns it as an ephemeral volume and is not stopped. */
 const uses = ({ metadata, spec }: Pod): boolean => {
   const [volume] = spec?.volumes ?? []
   if ((spec?.nodeName ?? "") === "" || volume === undefined) return false
@@ -63,7 +63,7 @@ const uses = ({ metadata, spec }: Pod): boolean => {
   return metadata.uid === "owner" && metadata.name === "pod" && metadata.deletionGracePeriodSeconds !== 0
 }
 
-const run = (scene: Scene) => Plan.plan(claimOf(scene), scene.cached, scene.wasAsked ? scene.live : undefined)
+const run = (scene: Scene) => Plan.plan(claimOf(scene), scene.cached, scene.wasRead ? scene.live : undefined)
 
 describe("Plan", () => {
   checkProperty(
@@ -72,23 +72,23 @@ describe("Plan", () => {
     (scene) => {
       const free = ![...scene.cached, ...scene.live].some(uses)
       const waits = scene.isDeleting && scene.isHeld
-      return (run(scene)._tag === "LetGo") === (waits && free && scene.wasAsked)
+      return (run(scene)._tag === "RemoveFinalizer") === (waits && free && scene.wasRead)
     }
   )
 
   checkProperty("the server is read only when the cache has no pod that uses the claim", scenes, (scene) => {
-    const asks = scene.isDeleting && scene.isHeld && !scene.cached.some(uses) && !scene.wasAsked
-    return (run(scene)._tag === "Ask") === asks
+    const readsServer = scene.isDeleting && scene.isHeld && !scene.cached.some(uses) && !scene.wasRead
+    return (run(scene)._tag === "ListPods") === readsServer
   })
 
   checkProperty("the finalizer is added to a claim that lacks it", scenes, (scene) => {
     const plan = run(scene)
-    return (plan._tag === "Hold") === (!scene.isDeleting && !scene.isHeld)
+    return (plan._tag === "AddFinalizer") === (!scene.isDeleting && !scene.isHeld)
   })
 
   checkProperty("after a write there is nothing to do, and finalizers of others stay", scenes, (scene) => {
     const plan = run(scene)
-    if (plan._tag !== "Hold" && plan._tag !== "LetGo") return true
+    if (plan._tag !== "AddFinalizer" && plan._tag !== "RemoveFinalizer") return true
     const claim = claimOf(scene)
     const after = { ...claim, metadata: { ...claim.metadata, finalizers: plan.finalizers } }
     const rest = plan.finalizers.filter((one) => one !== Plan.finalizer)
@@ -101,16 +101,16 @@ describe("Plan", () => {
 
 describe("Use", () => {
   checkProperty("only scheduled pods that use the claim keep it", scenes, (scene) =>
-    [...scene.cached, ...scene.live].every((pod) => Plan.keeps(pod, claimOf(scene)) === uses(pod))
+    [...scene.cached, ...scene.live].every((pod) => Plan.uses(pod, claimOf(scene)) === uses(pod))
   )
 
   checkProperty("pods are found by the key of the claim", scenes, (scene) =>
     [...scene.cached, ...scene.live].every(
-      (pod) => !Plan.keeps(pod, claimOf(scene)) || Plan.byClaim.of(pod).includes("ns/pod-v")
+      (pod) => !Plan.uses(pod, claimOf(scene)) || Plan.byClaim.of(pod).includes("ns/pod-v")
     )
   )
 
   checkProperty("the trimmed pod is enough for the decision", scenes, (scene) =>
-    scene.live.every((pod) => Plan.keeps(Plan.trimmed(pod), claimOf(scene)) === uses(pod))
+    scene.live.every((pod) => Plan.uses(Plan.trimmed(pod), claimOf(scene)) === uses(pod))
   )
 })

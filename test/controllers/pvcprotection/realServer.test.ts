@@ -1,4 +1,4 @@
-/** Claims on a real API server, which puts the finalizer on by itself: they stay until no pod uses them. */
+/** Claims on a real API server, which adds the finalizer itself: they are kept until no pod uses them. */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

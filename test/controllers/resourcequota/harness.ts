@@ -44,7 +44,7 @@ export const patch = (resource: Resource.Any, name: string, body: object, subres
 export const remove = (resource: Resource.Any, name: string, options: object = { gracePeriodSeconds: 0 }) =>
   settled(withClient((client) => client.delete(resource, { namespace, name }, options)))
 
-/** The message of the refusal. */
+/** The message of the rejection. */
 export const refused = <A, R>(effect: Effect.Effect<A, ApiError, R>) =>
   Effect.map(Effect.flip(effect), ({ detail }) => detail)
 
@@ -60,7 +60,7 @@ const find = (name: string) => withClient((client) => client.get(ResourceQuota, 
 
 export const status = (name = "q") => Effect.map(find(name), (found) => found.status)
 
-export const used = (name = "q") => Effect.map(status(name), (told) => told?.used)
+export const used = (name = "q") => Effect.map(status(name), (status) => status?.used)
 
 export const pod = (name: string, requests: object = {}, spec: object = {}, limits: object = {}) =>
   create(Pod, name, {
@@ -72,7 +72,7 @@ export const claim = (name: string, spec: object = {}) =>
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, ...spec }
   })
 
-/** Statuses of quotas that are written from now on. */
+/** Records the status updates of quotas from now on. */
 export const recording = Effect.gen(function* () {
   const calls: Array<Request> = []
   yield* (yield* ApiServer).setFaults([
@@ -90,9 +90,9 @@ export const recording = Effect.gen(function* () {
 export const start = (options?: ResourceQuotaController.Options) =>
   Effect.flatMap(ClusterTest.ClusterTest, (cluster) => cluster.run(ResourceQuotaController.make(options)))
 
-/** A cluster that charges quotas. */
+/** A cluster whose admission enforces quotas. */
 export const layer = ClusterTest.ClusterTest.layer({ admission: { resourceQuota: true } })
 
-/** The loop on a cluster that charges quotas, whose pods do what a test says. */
+/** Runs the controller on a cluster whose admission enforces quotas; the test sets the status of pods. */
 export const withLoop = <A, E>(test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>) =>
   Effect.andThen(Effect.andThen(start(), settle), test).pipe(Effect.scoped, Effect.provide(layer))

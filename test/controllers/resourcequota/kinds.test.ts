@@ -14,8 +14,8 @@ const count = "count/widgets.shop.example.com"
 const installed = ({ definition }: ReturnType<typeof Kinds.custom>) =>
   Harness.create(Kinds.Definition, definition.metadata.name, definition)
 
-describe("a quota on a kind that was not there", () => {
-  it.effect("knows what is used within half a minute, without anybody's asking, and follows its objects", () =>
+describe("a quota on a kind that is discovered later", () => {
+  it.effect("has the usage within half a minute, without a change of the quota, and follows the objects", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.quota("q", { [count]: "1", secrets: "1" })
@@ -32,7 +32,7 @@ describe("a quota on a kind that was not there", () => {
     )
   )
 
-  it.effect("keeps what it knew when the kind is gone again", () =>
+  it.effect("keeps the usage when the kind is removed again", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* installed(widgets)
@@ -48,7 +48,7 @@ describe("a quota on a kind that was not there", () => {
     )
   )
 
-  it.effect("counts devices by their class where claims for them are served", () =>
+  it.effect("counts devices by class if the server has ResourceClaims", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         const claims = Kinds.custom("resource.k8s.io", "resourceclaims", "ResourceClaim")
@@ -81,7 +81,7 @@ describe("extended resources", () => {
 
   const gold = { "example.com/gold": "1" }
 
-  /** Half a minute after the kinds are there, with a quota of both names. */
+  /** A quota for both names, half a minute after the kinds were created. */
   const served = (test: Parameters<typeof Harness.withLoop>[0]) =>
     Harness.withLoop(
       Effect.gen(function* () {
@@ -94,7 +94,7 @@ describe("extended resources", () => {
       })
     )
 
-  it.effect("are counted from what pods request and from what their class is claimed with, and charged for both", () =>
+  it.effect("are counted from pods and from ResourceClaims of their class, and admission counts both", () =>
     served(
       Effect.gen(function* () {
         same(yield* Harness.used(), { [own]: "0", [implicit]: "0" })
@@ -110,7 +110,7 @@ describe("extended resources", () => {
     )
   )
 
-  it.effect("that a pod requests are not counted again in the claim that is made for it", () =>
+  it.effect("that a pod requests are not counted again in the claim created for the pod", () =>
     served(
       Effect.gen(function* () {
         const { metadata } = yield* Harness.pod("p", gold, {}, gold)
@@ -120,7 +120,7 @@ describe("extended resources", () => {
         }
         yield* claim("p-claim", 1, made)
         same(yield* Harness.used(), { [own]: "1", [implicit]: "1" })
-        // The pod has ended; its claim is still there, and has the device.
+        // The pod has terminated; its claim still exists and has the device.
         yield* Harness.patch(Pod, "p", { status: { phase: "Succeeded" } }, "status")
         yield* Harness.advance("2 seconds")
         same(yield* Harness.used(), { [own]: "1", [implicit]: "1" })
@@ -131,7 +131,7 @@ describe("extended resources", () => {
     )
   )
 
-  it.effect("follow the class that names them", () =>
+  it.effect("follow changes of the DeviceClass that names them", () =>
     served(
       Effect.gen(function* () {
         yield* claim("a", 2)
@@ -144,7 +144,7 @@ describe("extended resources", () => {
     )
   )
 
-  it.effect("are counted from pods alone where the server has no claims", () =>
+  it.effect("are counted from pods alone if the server has no ResourceClaims", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.quota("q", { [own]: "3", [implicit]: "3" })
@@ -156,7 +156,7 @@ describe("extended resources", () => {
 })
 
 describe("a kind that cannot be read", () => {
-  it.effect("keeps no other from being counted, and is counted when it can be", () =>
+  it.effect("does not prevent the counting of other kinds, and is counted once it can be read", () =>
     Effect.gen(function* () {
       const server = yield* ApiServer
       const forbidden = { _tag: "Status", code: 403 } as const
@@ -166,7 +166,7 @@ describe("a kind that cannot be read", () => {
       ])
       yield* Harness.start()
       yield* Harness.quota("q", { secrets: "3", configmaps: "3" })
-      // So long it waits for all kinds before it counts any.
+      // The controller waits this long for all kinds before it counts any.
       yield* Harness.advance("31 seconds")
       same(yield* Harness.used(), { configmaps: "0" })
       yield* server.setFaults([])
@@ -175,7 +175,7 @@ describe("a kind that cannot be read", () => {
     }).pipe(Effect.scoped, Effect.provide(Harness.layer))
   )
 
-  it.effect("of a group that cannot be described leaves what is used of it as it is", () =>
+  it.effect("because discovery of its group fails keeps its usage in the status", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.quota("q", { "count/deployments.apps": "1", secrets: "2" })

@@ -63,12 +63,12 @@ type Module = Pick<typeof Original, "Ledger">
 
 const namespace = "default"
 
-class World {
+class Harness {
   private now = 0
   private readonly objects = new Map<string, Map<Key.Key, KubeObject>>()
   private readonly quotas = new Map<Key.Key, Ledger.Wanted>()
   private readonly ledger: Ledger.Ledger
-  /** What every quota would say if everything were added up, at the time it was last looked at. */
+  /** The sums of every quota over all objects, after the last step. */
   private before = new Map<Key.Key, Map<string, bigint>>()
 
   private isExtended = false
@@ -79,7 +79,7 @@ class World {
     this.ledger = new module.Ledger(this.extendedResource)
   }
 
-  /** Whether it still holds afterwards. */
+  /** Performs a step, and returns whether the invariant holds. */
   step({ amount, memory, quota, shape, what, which }: Step): boolean {
     const key = Key.make(namespace, String(which))
     const pod = this.objects.get("pods")?.get(key)
@@ -113,15 +113,15 @@ class World {
       }
       case "unclaim":
         this.objects.get(Names.idOf(Names.resourceClaims))?.delete(key)
-        return this.told(this.ledger.observe(Names.resourceClaims, key, undefined, this.now))
+        return this.matches(this.ledger.observe(Names.resourceClaims, key, undefined, this.now))
       case "class":
         this.isExtended = !this.isExtended
-        return this.told(this.ledger.reclassify())
+        return this.matches(this.ledger.reclassify())
       case "secret":
         return this.put({ group: "", plural: "secrets" }, key, {})
       case "gone":
         this.objects.get("pods")?.delete(key)
-        return this.told(this.ledger.observe(Names.pods, key, undefined, this.now))
+        return this.matches(this.ledger.observe(Names.pods, key, undefined, this.now))
       case "open": {
         const wanted = shapes[shape] ?? { scopes: [], names: [] }
         this.quotas.set(quota, wanted)
@@ -139,7 +139,7 @@ class World {
         const isDue = next !== undefined && next <= this.now
         return (
           (less.length === 0 || isDue) &&
-          this.told({ less, more: [] }) &&
+          this.matches({ less, more: [] }) &&
           (this.ledger.nextExpiry ?? Infinity) > this.now
         )
       }
@@ -158,7 +158,7 @@ class World {
       ...object
     } as KubeObject
     known.set(key, made)
-    return this.told(this.ledger.observe(kind, key, made, this.now))
+    return this.matches(this.ledger.observe(kind, key, made, this.now))
   }
 
   private readonly contents: Ledger.Contents = (kind) => this.objects.get(Names.idOf(kind)) ?? []
@@ -195,7 +195,7 @@ class World {
   }
 
   /** Exactly the quotas whose usage decreases or increases are returned; a change of several names may do both. */
-  private told({ less, more }: Ledger.Moved): boolean {
+  private matches({ less, more }: Ledger.Affected): boolean {
     const was = this.before
     this.remember()
     for (const key of this.quotas.keys()) {
@@ -219,9 +219,9 @@ class World {
   }
 }
 
-describe("Original", () => {
-  checkProperty("what it says is what is there, whatever happens", history, (steps) => {
-    const withLoop = new World(Original)
-    return steps.every((one) => withLoop.step(one))
+describe("Ledger", () => {
+  checkProperty("its usage equals the sum over all objects after any sequence of changes", history, (steps) => {
+    const harness = new Harness(Original)
+    return steps.every((one) => harness.step(one))
   })
 })

@@ -1,4 +1,4 @@
-/** What changes ask for: which quotas, how urgently, and when. */
+/** Which quotas a change enqueues, with which priority and delay. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -6,15 +6,7 @@ import * as Loop from "../../../src/controllers/resourcequota/loop.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import { Pod, type ResourceQuota, Secret } from "../../../src/kube/resources.ts"
 import * as KeyedQueue from "../../../src/streams/queue/KeyedQueue.ts"
-import * as Store from "../../../src/streams/store/Store.ts"
-
-const listed = <A extends KubeObject>(...objects: ReadonlyArray<A>): Store.Store<A> => {
-  const store = Store.make<A>()
-  store.apply({ _tag: "Restarted" })
-  store.apply({ _tag: "Listed", objects })
-  store.apply({ _tag: "Synced", resourceVersion: "1" })
-  return store
-}
+import { storeOf } from "../../support/stores.ts"
 
 const quota = (name: string, hard: Record<string, string>, status?: object): ResourceQuota => ({
   metadata: { name, namespace: "default", uid: name },
@@ -34,31 +26,31 @@ const known = quota(
   { hard: { pods: "1", secrets: "1" }, used: { pods: "0", secrets: "0" } }
 )
 
-const begun = () => {
-  const asked: Array<string> = []
-  const quotas = listed(fresh, known)
+const startLoop = () => {
+  const enqueued: Array<string> = []
+  const quotas = storeOf([fresh, known])
   const loop = Loop.make({
     quotas,
     updateStatus: Effect.succeed,
     queue: {
-      addUnsafe: (key, priority = 0) => void asked.push(`${key} ${priority}`),
+      addUnsafe: (key, priority = 0) => void enqueued.push(`${key} ${priority}`),
       addWithUnsafe: (key, { after }) => {
-        asked.push(`${key} after ${Duration.toMillis(after ?? 0)}`)
+        enqueued.push(`${key} after ${Duration.toMillis(after ?? 0)}`)
         return 0
       }
     },
     now: () => 0
   })
   for (const one of quotas.list()) loop.onQuota({ _tag: "Created", object: one, initial: true })
-  const [pods, secrets] = [loop.watch(Pod, listed<KubeObject>()), loop.watch(Secret, listed<KubeObject>())]
-  const before = asked.length
+  const [pods, secrets] = [loop.watch(Pod, storeOf<KubeObject>([])), loop.watch(Secret, storeOf<KubeObject>([]))]
+  const before = enqueued.length
   loop.begin()
-  return { asked, loop, pods, secrets, before, take: () => asked.splice(0) }
+  return { enqueued, loop, pods, secrets, before, take: () => enqueued.splice(0) }
 }
 
 describe("the loop of quotas", () => {
   it("enqueues no quota before the kinds have synced, and then first those without a status", () => {
-    const { before, loop, take } = begun()
+    const { before, loop, take } = startLoop()
     assert.strictEqual(before, 0)
     assert.deepStrictEqual(take(), [`default/fresh ${Loop.urgent}`, "default/known 0"])
     loop.recountAll()
@@ -68,7 +60,7 @@ describe("the loop of quotas", () => {
   })
 
   it("enqueues a quota at once for lower usage, later for higher usage, and no other quota", () => {
-    const { pods, secrets, take } = begun()
+    const { pods, secrets, take } = startLoop()
     take()
     const [a, b] = [object("a"), object("b")]
     secrets([{ _tag: "Created", object: a, initial: false }])
@@ -92,7 +84,7 @@ describe("the loop of quotas", () => {
   })
 
   it("enqueues a quota with changed limits, and ignores status changes", () => {
-    const { loop, take } = begun()
+    const { loop, take } = startLoop()
     take()
     const charged = { ...known, status: { ...known.status, used: { pods: "1", secrets: "0" } } }
     loop.onQuota({ _tag: "Updated", object: charged, previous: known })

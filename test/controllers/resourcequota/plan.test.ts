@@ -1,17 +1,17 @@
-/** What a quota's status is to say: laws over any limits, any status and anything that may be known of what is used. */
+/** Properties of the planned status, for any limits, status and known usage. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Original from "../../../src/controllers/resourcequota/plan.ts"
 import * as Quantity from "../../../src/kube/quantity.ts"
 import type { ResourceQuota } from "../../../src/kube/resources.ts"
 import { checkProperty, oneOf } from "../../support/property.ts"
-/** Some of them are one amount, written in several ways; the empty text is none. */
+/** Some texts are equal amounts; the empty text is no amount. */
 const amount = oneOf("", "1", "1000m", "1024Mi", "1Gi")
 const names = ["cpu", "pods"] as const
 const amounts = Arbitrary.all({ cpu: amount, pods: amount })
 const given = Arbitrary.all({
   hard: amounts,
-  told: amounts,
+  former: amounts,
   used: amounts,
   known: amounts,
   mayFree: oneOf(true, false),
@@ -24,10 +24,10 @@ type Amounts = Given["hard"]
 const some = (from: Amounts): Record<string, string> =>
   Object.fromEntries(Object.entries(from).filter(([, text]) => text !== ""))
 
-const quotaOf = ({ hard, isNew, told, used }: Given): ResourceQuota => ({
+const quotaOf = ({ hard, isNew, former, used }: Given): ResourceQuota => ({
   metadata: { name: "q", namespace: "default" },
   spec: { hard: some(hard) },
-  ...(isNew ? {} : { status: { hard: some(told), used: some(used) } })
+  ...(isNew ? {} : { status: { hard: some(former), used: some(used) } })
 })
 
 const usedOf =
@@ -46,7 +46,7 @@ const after = (value: Given): ResourceQuota => {
 const same = (a: string | undefined, b: string | undefined): boolean =>
   a === undefined || b === undefined ? a === b : Quantity.compare(a, b) === 0
 
-describe("Original", () => {
+describe("Plan", () => {
   checkProperty("afterwards there is nothing left to write", given, (value) => run(value, after(value))._tag === "Done")
 
   checkProperty("the limits of the status are those of the spec", given, (value) => {
@@ -60,11 +60,11 @@ describe("Original", () => {
       const isLimited = spec?.hard?.[name] !== undefined
       const known = some(value.known)[name]
       const before = value.isNew ? undefined : some(value.used)[name]
-      const told = status?.used?.[name]
-      if (!isLimited) return told === undefined
-      if (known === undefined) return same(told, before)
+      const former = status?.used?.[name]
+      if (!isLimited) return former === undefined
+      if (known === undefined) return same(former, before)
       const isLess = before !== undefined && Quantity.compare(known, before) === -1
-      return same(told, isLess && !value.mayFree ? before : known)
+      return same(former, isLess && !value.mayFree ? before : known)
     })
   })
 

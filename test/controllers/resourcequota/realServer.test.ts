@@ -1,6 +1,6 @@
 /**
- * The quota loop on a real API server, which charges and rejects by itself: the status matches the objects, freed capacity can be used again, and an
- * unchanged status is not written. Scopes that the server does not know are tested on the embedded one.
+ * The quota controller on a real API server, which enforces quotas itself: the status matches the objects, freed capacity can be used again, and an
+ * unchanged status is not written. Scopes that the server does not support are tested on the embedded one.
  */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -29,7 +29,7 @@ const until = (name: string, wanted: Amounts) =>
   )
 
 it.live.skipIf(isMissing)(
-  "on a real API server quotas tell what is there, and what goes can be used again",
+  "quotas on a real API server have the current usage, and freed capacity can be used again",
   () =>
     Effect.gen(function* () {
       const client = yield* KubeClient

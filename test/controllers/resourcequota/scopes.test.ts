@@ -1,4 +1,4 @@
-/** What a user sees of quotas with scopes: the cases that Kubernetes' own suite looks at. */
+/** Quotas with scopes: the cases of Kubernetes' test/e2e/apimachinery/resource_quota.go. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { PersistentVolumeClaim, Pod } from "../../../src/kube/resources.ts"
@@ -25,7 +25,7 @@ const one = {
   "limits.memory": "400Mi"
 }
 
-const pods = (name: string) => Effect.map(Harness.used(name), (told) => told?.["pods"])
+const pods = (name: string) => Effect.map(Harness.used(name), (used) => used?.["pods"])
 
 describe("a quota with scope Terminating or NotTerminating", () => {
   it.effect("counts matching pods only", () =>
@@ -33,14 +33,14 @@ describe("a quota with scope Terminating or NotTerminating", () => {
       Effect.gen(function* () {
         yield* Harness.quota("ending", hard, { scopes: ["Terminating"] })
         yield* Harness.quota("lasting", hard, { scopes: ["NotTerminating"] })
-        const told = Effect.all([Harness.used("ending"), Harness.used("lasting")])
+        const used = Effect.all([Harness.used("ending"), Harness.used("lasting")])
         yield* Harness.pod("a", amounts, {}, limits)
-        same(yield* told, [none, one])
+        same(yield* used, [none, one])
         yield* Harness.remove(Pod, "a")
         yield* Harness.pod("b", amounts, { activeDeadlineSeconds: 3600 }, limits)
-        same(yield* told, [one, none])
+        same(yield* used, [one, none])
         yield* Harness.remove(Pod, "b")
-        same(yield* told, [none, none])
+        same(yield* used, [none, none])
       })
     )
   )
@@ -50,44 +50,44 @@ describe("a quota with scope Terminating or NotTerminating", () => {
       Effect.gen(function* () {
         yield* Harness.quota("ending", { ...hard, pods: "1" }, Harness.scoped("Terminating"))
         yield* Harness.quota("lasting", { ...hard, pods: "1" }, Harness.scoped("NotTerminating"))
-        const told = Effect.all([Harness.used("ending"), Harness.used("lasting")])
+        const used = Effect.all([Harness.used("ending"), Harness.used("lasting")])
         yield* Harness.pod("a", amounts, {}, limits)
-        same(yield* told, [none, one])
+        same(yield* used, [none, one])
         yield* Harness.patch(Pod, "a", { spec: { activeDeadlineSeconds: 3600 } })
-        same(yield* told, [one, none])
+        same(yield* used, [one, none])
         const second = Harness.pod("b", amounts, { activeDeadlineSeconds: 3600 }, limits)
         assert.include(yield* Harness.refused(second), "exceeded quota: ending")
         yield* Harness.remove(Pod, "a")
         yield* second
-        same(yield* told, [one, none])
+        same(yield* used, [one, none])
       })
     )
   )
 })
 
 describe("a quota with scope BestEffort or NotBestEffort", () => {
-  for (const said of ["scopes", "a selector"])
-    it.effect(`counts those that ask for something, or for nothing (${said})`, () =>
+  for (const form of ["scopes", "a selector"])
+    it.effect(`counts pods with resource requests, or without (${form})`, () =>
       Harness.withLoop(
         Effect.gen(function* () {
-          const scope = (name: string) => (said === "scopes" ? { scopes: [name] } : Harness.scoped(name))
+          const scope = (name: string) => (form === "scopes" ? { scopes: [name] } : Harness.scoped(name))
           yield* Harness.quota("idle", { pods: "5" }, scope("BestEffort"))
           yield* Harness.quota("busy", { pods: "5" }, scope("NotBestEffort"))
-          const told = Effect.all([pods("idle"), pods("busy")])
+          const used = Effect.all([pods("idle"), pods("busy")])
           yield* Harness.pod("a")
-          same(yield* told, ["1", "0"])
+          same(yield* used, ["1", "0"])
           yield* Harness.remove(Pod, "a")
           yield* Harness.pod("b", amounts)
-          same(yield* told, ["0", "1"])
+          same(yield* used, ["0", "1"])
           yield* Harness.remove(Pod, "b")
-          same(yield* told, ["0", "0"])
+          same(yield* used, ["0", "0"])
         })
       )
     )
 })
 
 describe("a quota with scope PriorityClass", () => {
-  it.effect("counts those that its operator selects", () =>
+  it.effect("counts pods that its operator selects", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         for (const name of ["high", "low"]) yield* Harness.create(PriorityClass, name, { value: 1000 })
@@ -99,19 +99,19 @@ describe("a quota with scope PriorityClass", () => {
         } as const
         for (const [name, [operator, values]] of Object.entries(quotas))
           yield* Harness.quota(name.toLowerCase(), { pods: "5" }, Harness.scoped("PriorityClass", operator, values))
-        const told = Effect.all(Object.keys(quotas).map((name) => pods(name.toLowerCase())))
+        const used = Effect.all(Object.keys(quotas).map((name) => pods(name.toLowerCase())))
         yield* Harness.pod("a", {}, { priorityClassName: "high" })
-        same(yield* told, ["1", "0", "1", "0"])
+        same(yield* used, ["1", "0", "1", "0"])
         yield* Harness.pod("b", {}, { priorityClassName: "low" })
         yield* Harness.pod("c")
-        same(yield* told, ["1", "2", "2", "1"])
+        same(yield* used, ["1", "2", "2", "1"])
         for (const name of ["a", "b", "c"]) yield* Harness.remove(Pod, name)
-        same(yield* told, ["0", "0", "0", "0"])
+        same(yield* used, ["0", "0", "0", "0"])
       })
     )
   )
 
-  it.effect("rejects a second pod where one is allowed, and counts requests", () =>
+  it.effect("rejects a second pod if one is allowed, and counts requests", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.create(PriorityClass, "high", { value: 1000 })
@@ -162,22 +162,22 @@ describe("a quota with scope VolumeAttributesClass", () => {
         const room = { persistentvolumeclaims: "1", "requests.storage": "5Gi" }
         for (const name of ["gold", "silver"])
           yield* Harness.quota(name, room, Harness.scoped("VolumeAttributesClass", "In", [name]))
-        const told = Effect.map(Effect.all([Harness.used("gold"), Harness.used("silver")]), (all) =>
+        const used = Effect.map(Effect.all([Harness.used("gold"), Harness.used("silver")]), (all) =>
           all.map((used) => `${used?.["persistentvolumeclaims"]} ${used?.["requests.storage"]}`)
         )
         const gold = { storageClassName: "", volumeAttributesClassName: "gold" }
         yield* Harness.claim("a", gold)
-        same(yield* told, ["1 1Gi", "0 0"])
+        same(yield* used, ["1 1Gi", "0 0"])
         assert.include(yield* Harness.refused(Harness.claim("b", gold)), "exceeded quota: gold")
         const status = { phase: "Bound", currentVolumeAttributesClassName: "gold" }
         yield* Harness.patch(PersistentVolumeClaim, "a", { status }, "status")
         yield* Harness.patch(PersistentVolumeClaim, "a", { spec: { volumeAttributesClassName: "silver" } })
-        same(yield* told, ["1 1Gi", "1 1Gi"])
+        same(yield* used, ["1 1Gi", "1 1Gi"])
         const moved = { currentVolumeAttributesClassName: "silver" }
         yield* Harness.patch(PersistentVolumeClaim, "a", { status: moved }, "status")
-        same(yield* told, ["0 0", "1 1Gi"])
+        same(yield* used, ["0 0", "1 1Gi"])
         yield* Harness.remove(PersistentVolumeClaim, "a")
-        same(yield* told, ["0 0", "0 0"])
+        same(yield* used, ["0 0", "0 0"])
       })
     )
   )

@@ -1,11 +1,10 @@
 /**
- * Fault injection for the root CA publisher: whichever requests fail, however far the cache is behind and wherever the process stops, in the
- * end every active namespace has the ConfigMap with the right content, and the controller writes nothing more.
+ * The root CA publisher under fault injection: failed requests, a lagging cache, and a process that stops at any time. Finally every active namespace
+ * has the ConfigMap with the right content, and the controller writes nothing more.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as RootCa from "../../../src/controllers/RootCa.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
@@ -14,8 +13,10 @@ import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type * as Faults from "../../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
+import { leaderLost } from "../../support/cluster.ts"
+import { Crash, faultOf, inBackground, Lag, lagging } from "../../support/faultSteps.ts"
+import { checkSequences } from "../../support/property.ts"
 import { runs } from "../../support/runs.ts"
 
 const map = "kube-root-ca.crt"
@@ -25,7 +26,7 @@ const Step = Schema.Union([
     name: Schema.Literals(["a", "b"]),
     isThere: Schema.Literals([true, true, false])
   }),
-  /** A user deletes it, changes it, or creates one. */
+  /** A user deletes the ConfigMap, changes it, or creates one. */
   Schema.TaggedStruct("Meddle", {
     name: Schema.Literals(["a", "b", "default"]),
     how: Schema.Literals(["delete", "change", "make"])
@@ -34,40 +35,23 @@ const Step = Schema.Union([
     fault: Schema.Literals(["Conflict", "Drop", "DropAnswer", "Forbidden"]),
     times: Schema.Literals([1, 2, 3])
   }),
-  /** The process ends without a word, at whatever it was doing, and another one comes. */
-  Schema.TaggedStruct("Crash", {}),
+  Crash,
   Schema.TaggedStruct("Pass", { millis: Schema.Literals([0, 1, 20, 1000, 5000]) })
 ])
 
 type Step = typeof Step.Type
 
 const History = Schema.Struct({
-  /** The cache sees so many changes, loses its watch, and comes back a little later, again and again; or it is never behind. */
-  lag: Schema.Literals(["none", 0, 1, 2]),
+  lag: Lag,
   steps: Schema.Array(Step).check(Schema.isMaxLength(20))
 })
 
 type History = typeof History.Type
 
-const lagging = ({ lag }: History): ReadonlyArray<Faults.Rule> =>
-  lag === "none"
-    ? []
-    : ["configmaps", "namespaces"].map((resource) => ({
-        match: { verb: "watch", resource },
-        fault: { _tag: "CutWatch", after: lag, how: "reset" }
-      }))
-
-const faultOf = ({ fault }: Extract<Step, { readonly _tag: "Fault" }>): Faults.Fault =>
-  fault === "Forbidden" ? { _tag: "Status", code: 403 } : { _tag: fault }
-
-/** What the loop writes: users patch, and make others. */
+/** Writes of the controller; users patch, and create ConfigMaps without a CA bundle. */
 const isOurs = ({ body, context: { resource, verb } }: Request): boolean =>
   resource === "configmaps" &&
   (verb === "update" || (verb === "create" && (body as ConfigMap).data?.["ca.crt"] !== undefined))
-
-/** The user does not wait for an answer that is late. */
-const ask = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.asVoid(Effect.forkScoped(Effect.ignore(effect), { startImmediately: true }))
 
 const take = Effect.fnUntraced(function* (
   step: Exclude<Step, { readonly _tag: "Crash" }>,
@@ -77,21 +61,24 @@ const take = Effect.fnUntraced(function* (
   const cluster = yield* ClusterTest
   switch (step._tag) {
     case "Namespace":
-      return yield* ask(
+      return yield* inBackground(
         step.isThere
           ? client.create(Namespace, { metadata: { name: step.name } })
           : client.delete(Namespace, { name: step.name })
       )
     case "Meddle": {
       const target = { namespace: step.name, name: map }
-      if (step.how === "delete") return yield* ask(client.delete(ConfigMap, target))
-      if (step.how === "make") return yield* ask(client.create(ConfigMap, { metadata: target, data: { own: "x" } }))
-      return yield* ask(client.patch(ConfigMap, target, Patch.merge({ data: { "ca.crt": "others", more: "x" } })))
+      if (step.how === "delete") return yield* inBackground(client.delete(ConfigMap, target))
+      if (step.how === "make")
+        return yield* inBackground(client.create(ConfigMap, { metadata: target, data: { own: "x" } }))
+      return yield* inBackground(
+        client.patch(ConfigMap, target, Patch.merge({ data: { "ca.crt": "others", more: "x" } }))
+      )
     }
     case "Fault":
       return yield* (yield* ApiServer).setFaults([
         ...always,
-        { match: isOurs, fault: faultOf(step), times: step.times }
+        { match: isOurs, fault: faultOf(step.fault), times: step.times }
       ])
     case "Pass":
       return yield* cluster.advance(step.millis)
@@ -100,18 +87,18 @@ const take = Effect.fnUntraced(function* (
 
 const data = JSON.stringify({ "ca.crt": "the authorities of the test cluster" })
 
-/** Returns what is wrong in the end. */
-const play = (history: History) =>
+/** Returns the final violations. */
+const run = (history: History) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const server = yield* ApiServer
-    const always = lagging(history)
+    const always = lagging(history.lag, "configmaps", "namespaces")
     yield* server.setFaults(always)
     let running = yield* cluster.run(RootCa.make())
     for (const step of history.steps) {
       if (step._tag !== "Crash") yield* take(step, always)
       else {
-        yield* running.stop(Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" })))
+        yield* running.stop(leaderLost)
         running = yield* cluster.run(RootCa.make())
       }
     }
@@ -119,30 +106,24 @@ const play = (history: History) =>
     yield* cluster.advance("30 minutes")
     const before = yield* server.revision
     const maps = (yield* cluster.snapshot(ConfigMap)).filter(({ metadata }) => metadata.name === map)
-    const wrong: Array<string> = []
-    // One that is going is left as it is.
+    const violations: Array<string> = []
+    // Terminating namespaces are ignored.
     for (const { metadata, status } of yield* cluster.snapshot(Namespace)) {
       if (status?.phase !== "Active") continue
       const found = maps.find((one) => one.metadata.namespace === metadata.name)
-      if (found === undefined) wrong.push(`${metadata.name} has none`)
-      else if (JSON.stringify(found.data) !== data) wrong.push(`${metadata.name} has another`)
+      if (found === undefined) violations.push(`${metadata.name} has no ConfigMap`)
+      else if (JSON.stringify(found.data) !== data) violations.push(`${metadata.name} has other data`)
     }
     yield* cluster.advance("2 hours")
-    return (yield* server.revision) === before ? wrong : [...wrong, "it goes on writing"]
+    return (yield* server.revision) === before
+      ? violations
+      : [...violations, "writes continue although nothing changes"]
   }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ cache: { streamingList: "never" } })))
 
-const check = Arbitrary.checkEffect(
-  Arbitrary.schema(History),
-  (history) =>
-    Effect.flatMap(play(history), (wrong) => (wrong.length === 0 ? Effect.succeed(true) : Effect.fail(wrong))),
-  { size: 25, runs: runs(20) }
-)
-
 describe("RootCa under fault injection", () => {
-  it.effect(
-    "publishes the root CA to every active namespace in the end",
-    () =>
-      Effect.map(check, (result) => assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))),
-    600_000
-  )
+  checkSequences("finally publishes the CA bundle to every active namespace", Arbitrary.schema(History), run, {
+    size: 25,
+    runs: runs(20),
+    timeout: 600_000
+  })
 })

@@ -13,7 +13,7 @@ import { ConfigMap, Secret, ServiceAccount } from "../../../src/kube/resources.t
 import { Cache } from "../../../src/layers/Cache.ts"
 import { ClusterAuthority } from "../../../src/layers/ClusterAuthority.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as AuthorityFiles from "../../../src/manager/identity/authorityFiles.ts"
+import * as AuthorityFiles from "../../../src/cli/cluster/authorityFiles.ts"
 import * as envtest from "../../support/envtest.ts"
 import * as RealServer from "../../support/realServer.ts"
 
@@ -35,7 +35,7 @@ const cluster = Layer.mergeAll(ServiceAccountToken.make().layer, RootCa.make().l
 
 const namespace = "default"
 
-/** The code of an answer to who shows that token: 403 knows them, 401 does not. */
+/** The status of a request with the token: 403 if the server authenticates it, else 401. */
 const asked = ({ ca, url }: envtest.RealServer, token: string) =>
   Effect.promise(
     () =>
@@ -52,7 +52,7 @@ const asked = ({ ca, url }: envtest.RealServer, token: string) =>
   )
 
 it.live.skipIf(isMissing)(
-  "tokens let their accounts in, and go with them; authorities are in every namespace",
+  "tokens authenticate their accounts until they are deleted, and every namespace has the CA bundle",
   () =>
     Effect.gen(function* () {
       const real = yield* RealServer.RealServer

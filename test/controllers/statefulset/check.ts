@@ -1,7 +1,7 @@
 /** Runs a script on the model, then lets the cluster settle; returns the first violation as text. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as TestClock from "effect/testing/TestClock"
+import * as ModelServer from "../shared/workload/modelServer.ts"
 import { StatefulSetModel } from "./model.ts"
 import * as Truth from "./truth.ts"
 
@@ -10,20 +10,19 @@ const few = Schema.Literals([0, 1, 2, 3])
 const Image = Schema.Literals(["v1", "v2", "v3", Truth.bad])
 
 export const Action = Schema.Union([
-  /** A sync, during which so many events of pods reach the cache after every write. */
-  Schema.TaggedStruct("Sync", { meanwhile: Schema.Literals([0, 1, 2]) }),
-  /** So many times: pods become ready, the cache catches up, and the loop syncs. */
+  ModelServer.Sync,
+  /** This many times: pods become ready, all events are delivered, and a sync runs. */
   Schema.TaggedStruct("Rounds", { count: Schema.Literals([1, 2, 4, 8]) }),
-  /** All is well; then something happens to a pod, a user wants something else, and no call of a kind is let through for a while. */
+  /** After the set has settled, a pod changes and a user changes the spec, while the calls of a verb are refused. */
   Schema.TaggedStruct("Disturb", {
     pod: few,
     how: Schema.Literals(["Delete", "Unready", "Nothing", "FailAll"]),
     wish: Truth.Wish,
     refused: Schema.Literals(["none", "none", "create", "delete", "update"])
   }),
-  /** A set of one replica is wanted without it and with it again, faster than the garbage collector is. */
+  /** A set of one replica is scaled to zero and back before the garbage collector runs. */
   Schema.TaggedStruct("Bounce", {}),
-  /** Pods become ready, those on their way out are gone. */
+  /** Pods become ready; terminating ones are removed. */
   Schema.TaggedStruct("Live", {}),
   Schema.TaggedStruct("Fail", { pod: few, how: Schema.Literals(["Failed", "Succeeded"]) }),
   Schema.TaggedStruct("Unready", { pod: few }),
@@ -33,19 +32,12 @@ export const Action = Schema.Union([
   Schema.TaggedStruct("Strip", { pod: few }),
   Schema.TaggedStruct("Wish", { wish: Truth.Wish }),
   Schema.TaggedStruct("Template", { image: Image }),
-  Schema.TaggedStruct("ShowPods", { events: few }),
+  ModelServer.ShowPods,
   Schema.TaggedStruct("ShowClaims", {}),
   Schema.TaggedStruct("ShowSet", {}),
-  /** So many calls of that verb are refused. */
-  Schema.TaggedStruct("Refuse", { verb: Schema.Literals(["create", "delete", "patch", "update"]), times: few }),
-  /** A sync at whose write of that number the process ends, after it was done or before; another process takes over. */
-  Schema.TaggedStruct("Crash", {
-    write: Schema.Literals([1, 2, 3, 4]),
-    done: Schema.Boolean,
-    fresh: Schema.Boolean
-  }),
-  /** A sync of which the answer to a write of that number is lost. */
-  Schema.TaggedStruct("Lose", { write: Schema.Literals([1, 2, 3]) }),
+  ModelServer.Refuse,
+  ModelServer.Crash,
+  ModelServer.Lose,
   Schema.TaggedStruct("Wait", { seconds: Schema.Literals([1, 11]) })
 ])
 
@@ -53,24 +45,15 @@ export type Action = typeof Action.Type
 
 export const Script = Schema.Struct({ setup: Truth.Setup, actions: Schema.Array(Action) })
 
-export const check = Effect.fnUntraced(function* ({
-  actions,
-  setup
-}: typeof Script.Type): Effect.fn.Return<string | undefined> {
-  const model = new StatefulSetModel(setup)
-  yield* TestClock.setTime(model.now)
-  for (const action of actions) {
-    yield* act(model, action)
-    if (model.wrong !== undefined) return model.wrong
-  }
-  return yield* end(model)
-})
+export const check = ({ actions, setup }: typeof Script.Type): Effect.Effect<string | undefined> =>
+  Effect.suspend(() => ModelServer.check(new StatefulSetModel(setup), actions, act, end))
 
 const act = Effect.fnUntraced(function* (model: StatefulSetModel, action: Action) {
   switch (action._tag) {
     case "Sync":
-      model.meanwhile = action.meanwhile
-      return yield* model.sync
+    case "Crash":
+    case "Lose":
+      return yield* model.run(action)
     case "Rounds":
       return yield* rounds(model, action.count)
     case "Disturb":
@@ -94,17 +77,8 @@ const act = Effect.fnUntraced(function* (model: StatefulSetModel, action: Action
       specify(model, { replicas: 1 })
       model.showAll()
       return yield* model.sync
-    case "Crash":
-      model.badWrite = action.write
-      model.badLuck = action.done ? "after" : "before"
-      yield* model.sync
-      return model.takeOver(action.fresh)
-    case "Lose":
-      model.badWrite = action.write
-      model.badLuck = "lost"
-      return yield* model.sync
     case "Wait":
-      return yield* pass(model, action.seconds * 1000)
+      return yield* model.pass(action.seconds * 1000)
     default:
       return happen(model, action)
   }
@@ -122,11 +96,6 @@ const rounds = Effect.fnUntraced(function* (model: StatefulSetModel, count: numb
     yield* model.sync
   }
 })
-
-const pass = (model: StatefulSetModel, millis: number) => {
-  model.now += millis
-  return TestClock.setTime(model.now)
-}
 
 type Happening = Exclude<
   Action,
@@ -174,51 +143,44 @@ const specify = (model: StatefulSetModel, part: object): void => {
   const { set, sets } = model
   const metadata = { ...set.metadata, generation: (set.metadata.generation ?? 0) + 1 }
   const now = sets.put({ ...set, metadata, spec: { ...set.spec, ...part } as never })
-  if (Truth.goesWithPods(set) && !Truth.goesWithPods(now)) model.isTooLate = true
+  if (Truth.goesWithPods(set) && !Truth.goesWithPods(now)) model.ownersMayRemain = true
 }
 
-/** Faults stop, the cache catches up, and pods that can never become ready are deleted. Syncs are only those that the loop enqueues. */
-const end = Effect.fnUntraced(function* (model: StatefulSetModel) {
-  for (const verb of ["create", "delete", "patch", "update"] as const) model.refusing[verb] = 0
+/** Without faults and with all events delivered; pods that can never become ready are deleted. Syncs run only when the controller enqueues the key. */
+const end = (model: StatefulSetModel): Effect.Effect<string | undefined> => {
   if (Truth.image(model.set.spec?.template ?? {}) === Truth.bad) specify(model, { template: Truth.templateOf("v4") })
-  for (let round = 0; round < 150; round++) {
+  const live = () => {
     model.live()
-    for (const pod of model.pods.all()) if (Truth.image(pod) === Truth.bad && isNotKept(model)) model.leave(pod)
+    for (const pod of model.pods.all()) if (Truth.image(pod) === Truth.bad && canRecover(model)) model.leave(pod)
     model.showAll()
     if (model.due === Infinity) model.collect()
     model.showAll()
-    if (model.due === Infinity) return yield* rest(model)
-    if (model.due - model.now > longest) return "waits for what will never come"
-    yield* pass(model, Math.max(1, model.due - model.now))
-    model.meanwhile = 0
-    yield* model.sync
-    if (model.wrong !== undefined) return model.wrong
   }
-  return `no end after many syncs: ${JSON.stringify(model.set.status)}`
-})
+  return ModelServer.converge(model, 150, longest, live, rest)
+}
 
-/** A set whose last whole revision never worked makes bad pods for ever below its partition. */
-const isNotKept = ({ set, revisions }: StatefulSetModel): boolean => {
+/** False if pods below the partition are recreated from a current revision that never becomes ready. */
+const canRecover = ({ set, revisions }: StatefulSetModel): boolean => {
   const current = revisions.get(`ns/${set.status?.currentRevision}`)
   return Truth.partition(set) === 0 || !JSON.stringify(current?.data ?? "").includes(`"${Truth.bad}"`)
 }
 
-/** Milliseconds: longer than a replica has to be ready. */
+/** Milliseconds: more than minReadySeconds. */
 const longest = 20_000
 
 const rest = Effect.fnUntraced(function* (model: StatefulSetModel) {
   const { pods, set } = model
   const all = [...pods.all()].sort((a, b) => Truth.ordinal(a) - Truth.ordinal(b))
-  const isStuck = all.some((pod) => Truth.image(pod) === Truth.bad) && !isNotKept(model)
+  const isStuck = all.some((pod) => Truth.image(pod) === Truth.bad) && !canRecover(model)
   const wrong = isStuck ? undefined : (replicas(model, all) ?? claims(model, all))
   if (wrong !== undefined) return wrong
-  const told = status(model, all) ?? history(model)
-  if (told !== undefined) return told
+  const violation = status(model, all) ?? history(model)
+  if (violation !== undefined) return violation
   const now = JSON.stringify(set.status)
   model.wrote = false
   yield* model.sync
-  if (model.wrote) return `writes at rest: ${now}, ${JSON.stringify(model.set.status)}`
-  return model.wrong
+  if (model.wrote) return `writes after it has settled: ${now}, ${JSON.stringify(model.set.status)}`
+  return model.firstViolation
 })
 
 const replicas = (
@@ -227,11 +189,11 @@ const replicas = (
 ): string | undefined => {
   const image = Truth.image(set.spec?.template ?? {})
   const ordinals = String(all.map(Truth.ordinal))
-  if (ordinals !== String(Truth.range(set))) return `there are ${ordinals}, and not ${String(Truth.range(set))}`
+  if (ordinals !== String(Truth.range(set))) return `the ordinals are ${ordinals}, not ${String(Truth.range(set))}`
   for (const pod of all) {
     const { labels, name } = pod.metadata
     if (!Truth.isAvailable(set, pod, now)) return `${name} is not available`
-    if (labels?.["statefulset.kubernetes.io/pod-name"] !== name) return `${name} does not know who it is`
+    if (labels?.["statefulset.kubernetes.io/pod-name"] !== name) return `${name} has a wrong name label`
     const isReached = Truth.isRolling(set) && Truth.ordinal(pod) - Truth.first(set) >= Truth.partition(set)
     if (isReached && Truth.image(pod) !== image) return `${name} is old`
   }
@@ -239,10 +201,10 @@ const replicas = (
 }
 
 const claims = (
-  { claims, isTooLate, set }: StatefulSetModel,
+  { claims, ownersMayRemain, set }: StatefulSetModel,
   all: ReadonlyArray<{ readonly metadata: { readonly name: string } }>
 ) => {
-  if ((set.spec?.volumeClaimTemplates ?? []).length === 0 || isTooLate) return undefined
+  if ((set.spec?.volumeClaimTemplates ?? []).length === 0 || ownersMayRemain) return undefined
   const policy = set.spec?.persistentVolumeClaimRetentionPolicy
   for (const { metadata } of all) {
     const claim = claims.get(`ns/data-${metadata.name}`)
@@ -261,21 +223,21 @@ const status = (
   if (status === undefined) return "no status"
   if (status.observedGeneration !== set.metadata.generation) return "an old generation is observed"
   const of = (name: string | undefined) => all.filter((pod) => Truth.revision(pod) === name).length
-  const really = {
+  const actual = {
     replicas: all.length,
     readyReplicas: all.filter(Truth.isReady).length,
     availableReplicas: all.filter((pod) => Truth.isAvailable(set, pod, now)).length,
     currentReplicas: of(status.currentRevision),
     updatedReplicas: of(status.updateRevision)
   }
-  for (const [field, value] of Object.entries(really)) {
-    const said = (status as unknown as Record<string, number | undefined>)[field] ?? 0
-    if (said !== value) return `says ${field} ${said}, and it is ${value}`
+  for (const [field, value] of Object.entries(actual)) {
+    const reported = (status as unknown as Record<string, number | undefined>)[field] ?? 0
+    if (reported !== value) return `reports ${field} ${reported}, but it is ${value}`
   }
-  const { readyReplicas, replicas, updatedReplicas } = really
+  const { readyReplicas, replicas, updatedReplicas } = actual
   const isWhole = [readyReplicas, replicas, updatedReplicas].every((count) => count === Truth.range(set).length)
   if (Truth.isRolling(set) && isWhole && status.currentRevision !== status.updateRevision)
-    return "the update is done, and nobody says so"
+    return "the update is complete, but currentRevision is not the new revision"
   return undefined
 }
 
@@ -283,11 +245,11 @@ const history = ({ pods, revisions, set }: StatefulSetModel): string | undefined
   const image = Truth.image(set.spec?.template ?? {})
   const all = [...revisions.all()].sort((a, b) => a.revision - b.revision)
   const last = all.at(-1)
-  if (last?.metadata.name !== set.status?.updateRevision) return "the new revision is not the last"
-  if (!JSON.stringify(last?.data).includes(`"${image}"`)) return "the new revision is of another template"
-  if (set.status?.collisionCount !== 0) return "a collision that never was"
+  if (last?.metadata.name !== set.status?.updateRevision) return "the update revision has not the highest number"
+  if (!JSON.stringify(last?.data).includes(`"${image}"`)) return "the update revision has another template"
+  if (set.status?.collisionCount !== 0) return "collisionCount without a collision"
   const used = new Set([set.status?.currentRevision, last?.metadata.name, ...pods.all().map(Truth.revision)])
   const unused = all.filter(({ metadata }) => !used.has(metadata.name))
   const limit = set.spec?.revisionHistoryLimit ?? 10
-  return unused.length > limit ? `${unused.length} revisions that nobody uses` : undefined
+  return unused.length > limit ? `${unused.length} unused revisions above the limit` : undefined
 }

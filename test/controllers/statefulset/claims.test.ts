@@ -1,4 +1,4 @@
-/** The claims of a StatefulSet's replicas: made with them, kept after them or given away with them, and never deleted by the loop. */
+/** The claims of a StatefulSet: created before the pods, and retained or garbage collected by the retention policy. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
@@ -164,7 +164,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "under both policies claims are owned by their pod while it is surplus, and by the set again",
+  "under both policies a claim is owned by its pod while that is surplus, and by the set after a scale-up",
   Effect.gen(function* () {
     yield* Harness.running(Harness.withClaims({ replicas: 2, ...retention("Delete", "Delete") }))
     yield* Harness.unready("web-1")
@@ -181,7 +181,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "creates no pod while a claim of its name is deleted with a former one",
+  "creates no pod while the claim of its former pod waits for garbage collection",
   Effect.gen(function* () {
     yield* Harness.running(Harness.withClaims({ replicas: 2, ...retention("Retain", "Delete") }))
     const before = (yield* Harness.claims).map(({ metadata }) => metadata.uid)
@@ -239,7 +239,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "records that an adopted pod lacks its volumes",
+  "records a failed update for an adopted pod without its volumes",
   Effect.gen(function* () {
     yield* Harness.create(Harness.Pod, {
       metadata: { name: "web-0", namespace: "default", labels: Harness.labels },

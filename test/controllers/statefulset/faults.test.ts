@@ -1,4 +1,4 @@
-/** Fault injection: StatefulSets while writes fail, answers are lost, watches stall and the loop stops. In the end all replicas are up to date. */
+/** Fault injection: StatefulSets while writes fail, responses are lost, watches stall and the controller stops. In the end all replicas are up to date. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -24,25 +24,25 @@ const cut = (resource: string): Rule => ({
 })
 
 const faultRules: Readonly<Record<string, ReadonlyArray<Rule>>> = {
-  "statuses conflict": [on("statefulsets.apps/status", { _tag: "Conflict" }, 7)],
-  "the server is busy": [on("pods", { _tag: "Throttle", retryAfterSeconds: 1 }, 8)],
+  "writes of statuses conflict": [on("statefulsets.apps/status", { _tag: "Conflict" }, 7)],
+  "the server answers with 429": [on("pods", { _tag: "Throttle", retryAfterSeconds: 1 }, 8)],
   "writes of pods fail": [on("pods", { _tag: "Status", code: 500 }, 6)],
   "writes of statuses fail": [on("statefulsets.apps/status", { _tag: "Status", code: 500 }, 5)],
   "writes of claims fail": [on("persistentvolumeclaims", { _tag: "Status", code: 500 }, 5)],
   "writes of revisions fail": [on("controllerrevisions.apps", { _tag: "Status", code: 500 }, 4)],
-  "answers about pods get lost": [on("pods", { _tag: "DropAnswer" }, 8)],
-  "answers about claims get lost": [on("persistentvolumeclaims", { _tag: "DropAnswer" }, 4)],
-  "answers about revisions get lost": [on("controllerrevisions.apps", { _tag: "DropAnswer" }, 2)],
-  "answers about statuses get lost": [on("statefulsets.apps/status", { _tag: "DropAnswer" }, 4)],
-  "the cache of pods falls silent": [cut("pods")],
-  "the cache of sets falls silent": [cut("statefulsets.apps")],
-  "the cache of claims falls silent": [cut("persistentvolumeclaims")],
+  "responses to writes of pods are lost": [on("pods", { _tag: "DropAnswer" }, 8)],
+  "responses to writes of claims are lost": [on("persistentvolumeclaims", { _tag: "DropAnswer" }, 4)],
+  "responses to writes of revisions are lost": [on("controllerrevisions.apps", { _tag: "DropAnswer" }, 2)],
+  "responses to writes of statuses are lost": [on("statefulsets.apps/status", { _tag: "DropAnswer" }, 4)],
+  "the watch of pods stalls": [cut("pods")],
+  "the watch of sets stalls": [cut("statefulsets.apps")],
+  "the watch of claims stalls": [cut("persistentvolumeclaims")],
   "pods are listed again": [{ match: { verb: "watch", resource: "pods" }, fault: { _tag: "Gone", after: 1 }, times: 1 }]
 }
 
 const retention = { persistentVolumeClaimRetentionPolicy: { whenDeleted: "Delete", whenScaled: "Delete" } }
 
-/** Three replicas, then the new template, all of it once. */
+/** Three replicas of the new template, with one revision for each template and no further pods. */
 const isDone = Effect.gen(function* () {
   const { currentRevision, updateRevision } = yield* Harness.status
   assert.deepInclude(yield* Harness.status, {
@@ -65,7 +65,7 @@ const isDone = Effect.gen(function* () {
   )
 })
 
-describe("three replicas, updated", () => {
+describe("three replicas are created and updated", () => {
   for (const podManagementPolicy of ["OrderedReady", "Parallel"]) {
     for (const [title, rules] of Object.entries(faultRules)) {
       it.effect(`although ${title} (${podManagementPolicy})`, () =>
@@ -85,14 +85,14 @@ describe("three replicas, updated", () => {
   }
 
   for (const millis of [300, 1_000, 1_700]) {
-    it.effect(`although the loop dies every ${millis} ms`, () =>
+    it.effect(`although the controller stops every ${millis} ms`, () =>
       Effect.gen(function* () {
         const cluster = yield* ClusterTest
         yield* Harness.create(Harness.StatefulSet, Harness.withClaims(retention))
-        for (let dies = 0; dies < 30; dies++) {
+        for (let stops = 0; stops < 30; stops++) {
           const running = yield* cluster.run(StatefulSetController.make())
           yield* cluster.advance(millis)
-          if (dies === 10) yield* Harness.useImage("web:2")
+          if (stops === 10) yield* Harness.useImage("web:2")
           yield* running.stop(Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" })))
         }
         yield* Harness.start

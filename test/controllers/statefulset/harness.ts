@@ -1,20 +1,17 @@
-/** The harness of the StatefulSet tests: manifests, simulated nodes, what happens to pods, and recorded API calls. */
+/** The harness of the StatefulSet tests: manifests, simulated nodes, faults of pods, and recorded API calls. */
 import { it } from "@effect/vitest"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as StatefulSetController from "../../../src/controllers/StatefulSet.ts"
-import type { KubeObject } from "../../../src/kube/Meta.ts"
-import * as Patch from "../../../src/kube/Patch.ts"
-import type * as Resource from "../../../src/kube/Resource.ts"
-import { ControllerRevision, Event, PersistentVolumeClaim, Pod, StatefulSet } from "../../../src/kube/resources.ts"
-import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
-import { isWatch, type Rule } from "../../../src/apiserver/faults.ts"
+import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../../src/kube/resources.ts"
+import type { Rule } from "../../../src/apiserver/faults.ts"
 import { ClusterTest, type Provides } from "../../../src/testing/ClusterTest.ts"
-import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Nodes from "../../../src/simulation/Nodes.ts"
-import { Recorder } from "../../../src/layers/Recorder.ts"
-import type { Request } from "../../../src/layers/Transport.ts"
+import * as Cluster from "../../support/cluster.ts"
+import { advance, create, line, patch, remove, settle, withClient } from "../../support/cluster.ts"
+import { revisions } from "../shared/workload/harness.ts"
+
+export { advance, create, line, patch, remove, revisions, settle }
 
 export const labels = { app: "web" }
 
@@ -54,23 +51,13 @@ export const withClaims = (spec: object = {}) =>
     ...spec
   })
 
-const withClient = <A, E, R>(use: (client: KubeClient["Service"]) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(KubeClient, use)
-
-export const settle = Effect.flatMap(ClusterTest, (cluster) => cluster.settle)
-
-export const advance = (time: Duration.Input) => Effect.flatMap(ClusterTest, (cluster) => cluster.advance(time))
-
-export const create = <A extends KubeObject>(resource: Resource.Resource<A>, object: object) =>
-  withClient((client) => Effect.tap(client.create(resource, object as never), () => settle))
-
-/** A set that is up after as many minutes as it needs at most. */
+/** Creates a set and waits until its replicas are ready. */
 export const running = (manifest: object = statefulSet()) =>
   Effect.andThen(create(StatefulSet, manifest), advance("1 minute"))
 
 export const get = withClient((client) => client.get(StatefulSet, { namespace: "default", name: "web" }))
 
-/** A server leaves out counts that are zero. */
+/** The status; counts that the server omits are zero. */
 export const status = Effect.map(get, (set) => ({
   readyReplicas: 0,
   currentReplicas: 0,
@@ -80,22 +67,13 @@ export const status = Effect.map(get, (set) => ({
   ...(set.status as NonNullable<StatefulSet["status"]>)
 }))
 
-/** A merge patch, and what follows from it at once. */
-export const patch = (resource: Resource.Any, name: string, body: object, subresource?: string) =>
-  withClient((client) =>
-    Effect.tap(client.patch(resource, { namespace: "default", name, subresource }, Patch.merge(body)), () => settle)
-  )
-
 export const change = (spec: object) => patch(StatefulSet, "web", { spec })
 
 export const useImage = (image: string) => change({ template: { spec: podSpec(image) } })
 
 export const scale = (replicas: number) => change({ replicas })
 
-export const remove = (resource: Resource.Any, name: string, options: object = {}) =>
-  withClient((client) => Effect.tap(client.delete(resource, { namespace: "default", name }, options), () => settle))
-
-/** In the order of ordinals. */
+/** All pods, lowest ordinal first. */
 export const pods = withClient((client) =>
   Effect.map(client.list(Pod, { namespace: "default" }), ({ items }) =>
     [...items].sort((a, b) => ordinalOf(a) - ordinalOf(b))
@@ -121,7 +99,7 @@ export const revisionOf = ({ metadata }: Pod): string => metadata.labels?.["cont
 /** The image of each pod, lowest ordinal first. */
 export const images = Effect.map(pods, (all) => all.map(imageOf))
 
-/** Lets a pod not be ready, or be so again. */
+/** Makes a pod not ready, or ready again. */
 export const unready = (name: string, isUnready = true) =>
   Effect.andThen(
     patch(Pod, name, { metadata: { annotations: { [annotation]: isUnready ? "main" : null } } }),
@@ -130,7 +108,7 @@ export const unready = (name: string, isUnready = true) =>
 
 const annotation = "simulation/unready"
 
-/** A kubelet ends a pod for good. */
+/** The kubelet evicts a pod. */
 export const evict = (name: string) =>
   Effect.flatMap(Nodes.Nodes, (machines) => Effect.andThen(machines.evict({ name }), settle))
 
@@ -149,42 +127,16 @@ export const ownersOfClaims = Effect.map(claims, (all) =>
   )
 )
 
-/** All revisions, lowest number first. */
-export const revisions = withClient((client) =>
-  Effect.map(client.list(ControllerRevision, { namespace: "default" }), ({ items }) =>
-    [...items].sort((a, b) => a.revision - b.revision)
-  )
-)
-
-/** Events about the StatefulSet in the order of their names, `Normal SuccessfulCreate Create Pod …`. */
-export const events = Effect.gen(function* () {
-  yield* (yield* Recorder).drained
-  const { items } = yield* (yield* KubeClient).list(Event, { fieldSelector: "involvedObject.kind=StatefulSet" })
-  return items.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
-})
+/** Events about the StatefulSet. */
+export const events = Cluster.events("involvedObject.kind=StatefulSet")
 
 const kinds = ["pods", "controllerrevisions.apps", "persistentvolumeclaims", "statefulsets.apps"]
 
-/** Writes of the loop from now on, events left out; rules for bad luck come first. */
+/** Records writes of StatefulSets, pods, revisions and claims from now on; `rules` inject faults. */
 export const recording = (rules: ReadonlyArray<Rule> = []) =>
-  Effect.gen(function* () {
-    const calls: Array<Request> = []
-    yield* (yield* ApiServer).setFaults([
-      {
-        match: (request) => {
-          const { resource = "" } = request.context
-          const isOurs = kinds.some((kind) => resource.startsWith(kind))
-          if (isOurs && request.method !== "GET" && !isWatch(request)) calls.push(request)
-          return false
-        },
-        fault: { _tag: "Drop" }
-      },
-      ...rules
-    ])
-    return calls
-  })
+  Cluster.recording(({ context: { resource = "" } }) => kinds.some((kind) => resource.startsWith(kind)), rules)
 
-/** So many calls get that code for an answer, and nothing is done. */
+/** The server refuses this many calls with the code. */
 export const refusing = (
   verb: "create" | "update" | "delete",
   resource: string,
@@ -196,18 +148,14 @@ export const refusing = (
   times
 })
 
-/** `update statefulsets.apps/status web`. */
-export const line = ({ context }: Request): string =>
-  [context.verb, context.resource, context.name].filter((part) => part !== undefined).join(" ")
-
 export const start = Effect.flatMap(ClusterTest, (cluster) => cluster.run(StatefulSetController.make()))
 
 type Body<E> = Effect.Effect<void, E, Provides | Nodes.Nodes | Scope.Scope>
 
-/** A scenario with two simulated nodes besides the control plane, with the loop running. */
+/** Runs the controller with two simulated nodes besides the control plane. */
 export const scenario = <E>(title: string, body: Body<E>) => without(title, Effect.andThen(start, body))
 
-/** A scenario that starts the loop itself. */
+/** The same, but the test starts the controller. */
 export const without = <E>(title: string, body: Body<E>) =>
   it.effect(title, () => body.pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 3 }))))
 

@@ -1,4 +1,4 @@
-/** Model-based test of the StatefulSet loop: users change the spec, events arrive in any order, processes stop between any two writes. */
+/** Random operation sequences against the model: users change the spec, caches lag, processes end between any two writes. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -16,7 +16,7 @@ const holds = Arbitrary.checkEffect(
   { size: 25, seed, runs: runs(1000), maxShrinks: 500 }
 )
 
-describe("the StatefulSet loop under random operation sequences", () => {
+describe("the StatefulSet controller under random operations", () => {
   it.effect(
     "keeps the order of creations, deletions and updates, and makes all replicas available",
     () =>

@@ -1,4 +1,4 @@
-/** The gauges of single sets, which are there with the feature gate MaxUnavailableStatefulSet. Source: pkg/controller/statefulset: stateful_set_control.go. */
+/** The gauges of each set, which exist with the feature gate MaxUnavailableStatefulSet. Source: pkg/controller/statefulset: stateful_set_control.go. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -26,7 +26,7 @@ const rolling = { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "50%" 
 const alone = <E, R>(body: Effect.Effect<void, E, R>) => Effect.provideService(body, Metric.MetricRegistry, new Map())
 
 Harness.without(
-  "its gauges have the maximal and present unavailable replicas, and are removed with it",
+  "the gauges of a set have the allowed and the current number of unavailable replicas, and are removed with the set",
   alone(
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
@@ -63,7 +63,7 @@ Harness.without(
 )
 
 Harness.without(
-  "it has no gauges without the feature gate",
+  "a set has no gauges without the feature gate",
   alone(
     Effect.gen(function* () {
       yield* (yield* ClusterTest).run(StatefulSetController.make())

@@ -1,6 +1,6 @@
 /**
- * The StatefulSet loop on a real API server, with its defaulting and pruning, and with simulated nodes: three replicas with claims, a rollout, a
- * rollback by a revision's data as kubectl does it, a partition and a scale-down. Waits are for server state only. `minReadySeconds`, ordinals and
+ * The StatefulSet controller on a real API server, with its defaulting and pruning, and with simulated nodes: three replicas with claims, a rollout, a
+ * rollback by a revision's data as kubectl does it, a partition and a scale-down. The test waits for watch events. `minReadySeconds`, ordinals and
  * the retention policy are newer than the server.
  */
 import { assert, it } from "@effect/vitest"
@@ -8,11 +8,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as StatefulSetController from "../../../src/controllers/StatefulSet.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
-import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../../src/kube/resources.ts"
+import { PersistentVolumeClaim, Pod, StatefulSet } from "../../../src/kube/resources.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Nodes from "../../../src/simulation/Nodes.ts"
 import * as envtest from "../../support/envtest.ts"
 import * as RealServer from "../../support/realServer.ts"
+import { revisions } from "../shared/workload/harness.ts"
 import { template } from "../shared/workload/spellings.ts"
 
 const isMissing = envtest.isMissing("StatefulSets on a real API server")
@@ -31,7 +32,7 @@ const target = { namespace, name: "web" }
 const until = (wanted: (set: StatefulSet) => boolean) =>
   RealServer.until(StatefulSet, undefined, (set) => set !== undefined && wanted(set))
 
-/** So many replicas are ready, so many of them of the present template, and the loop has said so. */
+/** This many replicas are ready, `updated` of them have the current template, and the status says so. */
 const isDone = ({ metadata, status }: StatefulSet, generation: number, replicas: number, updated = replicas): boolean =>
   metadata.generation === generation &&
   status?.observedGeneration === generation &&
@@ -46,16 +47,13 @@ const claim = {
 }
 
 it.live.skipIf(isMissing)(
-  "rolls out, back and half of the way, and shrinks, on a real API server",
+  "rolls out, rolls back, rolls out to a partition, and scales down on a real API server",
   () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       const patch = (body: object) => client.patch(StatefulSet, target, Patch.strategic(body))
       const images = Effect.map(client.list(Pod, { namespace }), ({ items }) =>
         items.map(({ metadata, spec }) => `${metadata.name} ${spec?.containers[0]?.image}`).sort()
-      )
-      const revisions = Effect.map(client.list(ControllerRevision, { namespace }), ({ items }) =>
-        [...items].sort((a, b) => a.revision - b.revision)
       )
       yield* client.create(StatefulSet, {
         metadata: target,

@@ -1,4 +1,4 @@
-/** Predicates on the model's objects, written without code of the loop. */
+/** Facts about the model's objects, computed without the controller's code. */
 import * as Schema from "effect/Schema"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type { PersistentVolumeClaim, Pod, StatefulSet } from "../../../src/kube/resources.ts"
@@ -9,11 +9,10 @@ export const bad = "bad"
 
 export const Policy = Schema.Struct({ whenDeleted: Schema.Boolean, whenScaled: Schema.Boolean })
 
-/** What a user may ask for at any time. */
+/** The fields of the spec that a user may change at any time. */
 export const Wish = Schema.Struct({
   replicas: Schema.Literals([0, 1, 2, 3]),
   start: Schema.Literals([0, 0, 0, 2]),
-  /** Undefined leaves pods to whoever deletes them. */
   partition: Schema.Literals([0, 0, 1, 2, "OnDelete"]),
   minReady: Schema.Literals([0, 0, 10]),
   historyLimit: Schema.Literals([0, 1, 10]),
@@ -71,7 +70,7 @@ export const partition = ({ spec }: StatefulSet): number => spec?.updateStrategy
 
 export const first = ({ spec }: StatefulSet): number => spec?.ordinals?.start ?? 0
 
-/** Ordinals that there should be. */
+/** The desired ordinals. */
 export const range = (set: StatefulSet): ReadonlyArray<number> =>
   Array.from({ length: set.spec?.replicas ?? 1 }, (_, i) => first(set) + i)
 
@@ -92,7 +91,7 @@ const readyCondition = ({ status }: Pod) => status?.conditions?.find(({ type }) 
 
 export const isReady = (pod: Pod): boolean => pod.status?.phase === "Running" && readyCondition(pod)?.status === "True"
 
-/** It is there, and has been ready for as long as the set wants. */
+/** Whether the pod exists and has been ready for minReadySeconds. */
 export const isAvailable = (set: StatefulSet, pod: Pod | undefined, now: number): boolean => {
   if (pod === undefined || isTerminating(pod) || !isReady(pod)) return false
   const since = Date.parse(String(readyCondition(pod)?.lastTransitionTime))
@@ -107,6 +106,6 @@ export const ready = (pod: Pod, isIt: boolean, now: number): Pod => ({
   }
 })
 
-/** `StatefulSet web`, or nothing. */
+/** `StatefulSet web`; empty without an owner. */
 export const owner = (claim: PersistentVolumeClaim | undefined): string =>
   (claim?.metadata.ownerReferences ?? []).map(({ kind, name }) => `${kind} ${name}`).join(", ")

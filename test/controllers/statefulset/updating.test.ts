@@ -1,4 +1,4 @@
-/** How a new template comes to the pods of a StatefulSet, from the last to the first, and how an old one comes back. */
+/** Updates and rollbacks of a StatefulSet, from the highest ordinal to the lowest. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Patch from "../../../src/kube/Patch.ts"
@@ -10,7 +10,7 @@ import * as Harness from "./harness.ts"
 
 const rolling = (rollingUpdate: object) => ({ updateStrategy: { type: "RollingUpdate", rollingUpdate } })
 
-/** Which revision each pod is of: `u` for the one that is rolled out, `c` for the one before, `?` for any other. */
+/** The revision of each pod: `u` for the update revision, `c` for the current one, `?` for any other. */
 const letters = Effect.gen(function* () {
   const { currentRevision, updateRevision } = yield* Harness.status
   return (yield* Harness.pods)
@@ -19,7 +19,7 @@ const letters = Effect.gen(function* () {
     .join("")
 })
 
-/** What could be seen of the pods, each state once, in order. */
+/** All observed states of the pods, in order, without repetitions. */
 const watched = (seconds: number) =>
   Effect.gen(function* () {
     const seen: Array<string> = []
@@ -83,7 +83,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "an ordered set with a broken template waits until the pod is deleted by hand",
+  "an ordered set with a broken template waits until a user deletes the broken pod",
   Effect.gen(function* () {
     yield* Harness.running()
     yield* Harness.useImage("web:404")
@@ -144,7 +144,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "a partition counts places, not ordinals",
+  "a partition counts replicas from the first ordinal",
   Effect.gen(function* () {
     yield* Harness.running(Harness.statefulSet({ ordinals: { start: 5 }, ...rolling({ partition: 2 }) }))
     yield* Harness.useImage("web:2")
@@ -191,7 +191,7 @@ Harness.scenario(
     yield* Harness.advance("2 minutes")
     assert.deepStrictEqual(yield* Harness.images, ["web:2", "web:2", "web:2"])
     assert.strictEqual(yield* letters, "uuu")
-    // A rollout that has not happened is not reported as done.
+    // The status does not report the rollout as complete.
     assert.deepInclude(yield* Harness.status, {
       currentRevision,
       updateRevision,
@@ -294,7 +294,7 @@ Harness.scenario(
 )
 
 Harness.without(
-  "a name that a revision of another template has taken is passed over, and counted",
+  "a revision name that another template has taken is a collision: the next name is used, and collisionCount is raised",
   Effect.gen(function* () {
     yield* Harness.start
     yield* Harness.running(Harness.statefulSet({ replicas: 1 }))
@@ -319,7 +319,7 @@ Harness.without(
 )
 
 Harness.scenario(
-  "takes in revisions without an owner",
+  "adopts revisions without an owner",
   Effect.gen(function* () {
     yield* Harness.create(Harness.ControllerRevision, {
       metadata: { name: "found", namespace: "default", labels: Harness.labels },
@@ -333,13 +333,13 @@ Harness.scenario(
   })
 )
 
-/** As a server wrote them that did not know all of today's defaults, and as another writer spells them. */
+/** Revision data from a server with fewer defaults, and in the spelling of another client. */
 const template = {
   spec: { containers: [{ name: "main", image: "web:1", imagePullPolicy: "IfNotPresent", resources: {} }] }
 }
 
 Harness.scenario(
-  "knows its pods' revision although a server has learnt new defaults since",
+  "replaces no pod when a newer server sets new defaults in the template",
   Effect.gen(function* () {
     const metadata = { labels: Harness.labels, creationTimestamp: null }
     yield* Harness.create(Harness.ControllerRevision, {
@@ -360,7 +360,7 @@ Harness.scenario(
 )
 
 Harness.without(
-  "replaces as many at a time as may be unavailable, where that is switched on",
+  "replaces maxUnavailable pods at a time with the feature gate",
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     yield* cluster.run(StatefulSetController.make({ maxUnavailable: true }))
@@ -377,7 +377,7 @@ Harness.without(
 )
 
 Harness.scenario(
-  "replaces one at a time however many may be unavailable, where that is not switched on",
+  "replaces one pod at a time without the feature gate",
   Effect.gen(function* () {
     const spec = { replicas: 4, podManagementPolicy: "Parallel", ...rolling({ maxUnavailable: 2 }) }
     yield* Harness.running(Harness.statefulSet(spec))
@@ -387,7 +387,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "goes on when the pod that it wants to replace is gone already",
+  "continues when the pod to replace is already deleted",
   Effect.gen(function* () {
     yield* Harness.running()
     const gone = Harness.refusing("delete", "pods", 1, 404)

@@ -10,14 +10,14 @@ const toleration = Arbitrary.all({
   seconds: oneOf(-1, 0, 5, 5, 60, 300, 999_999)
 })
 
-/** Values and effects that fit come more often. */
+/** Values and effects that match are more frequent. */
 const taint = Arbitrary.all({
   key: oneOf("a", "b"),
   value: oneOf("", "1"),
   effect: oneOf("NoExecute", "NoExecute", "NoSchedule")
 })
 
-const worlds = Arbitrary.all({
+const scenes = Arbitrary.all({
   tolerations: Arbitrary.array(toleration, { maxLength: 4 }),
   taints: Arbitrary.array(taint, { maxLength: 3 }),
   isKnown: oneOf(true, true, true, false),
@@ -26,11 +26,11 @@ const worlds = Arbitrary.all({
   since: oneOf(0, 500)
 })
 
-type World = ValueOf<typeof worlds>
+type Scene = ValueOf<typeof scenes>
 
 const now = 1_000
 
-const podOf = ({ isDeleted, tolerations }: World): Pod => ({
+const podOf = ({ isDeleted, tolerations }: Scene): Pod => ({
   metadata: { name: "p", namespace: "default", ...(isDeleted ? { deletionTimestamp: "2001-01-01T00:00:00Z" } : {}) },
   spec: {
     containers: [],
@@ -42,16 +42,16 @@ const podOf = ({ isDeleted, tolerations }: World): Pod => ({
   }
 })
 
-const nodeOf = ({ taints }: World): Node => ({ metadata: { name: "n" }, spec: { taints: [...taints] } })
+const nodeOf = ({ taints }: Scene): Node => ({ metadata: { name: "n" }, spec: { taints: [...taints] } })
 
-const scheduledOf = ({ scheduled, since }: World): Plan.Scheduled | undefined => {
+const scheduledOf = ({ scheduled, since }: Scene): Plan.Scheduled | undefined => {
   if (scheduled === "none") return undefined
   const due = { past: 900, now, future: 5_000, done: 900 }[scheduled]
   return { since, due, isDone: scheduled === "done" }
 }
 
-/** In milliseconds, said once more in the words of the contract. */
-const stays = ({ taints, tolerations }: World): number => {
+/** The expected time in milliseconds, by the rules of the API. */
+const stays = ({ taints, tolerations }: Scene): number => {
   const times = taints
     .filter(({ effect }) => effect === "NoExecute")
     .map((one) => {
@@ -65,7 +65,7 @@ const stays = ({ taints, tolerations }: World): number => {
   return Math.min(Infinity, ...times)
 }
 
-const expected = (harness: World): Plan.Decision => {
+const expected = (harness: Scene): Plan.Decision => {
   const scheduled = scheduledOf(harness)
   const isPending = scheduled?.isDone === false
   if (!harness.isKnown) {
@@ -83,22 +83,22 @@ const expected = (harness: World): Plan.Decision => {
   return harness.isDeleted ? { _tag: "Leave" } : { _tag: "Schedule", since: now, due: now + time }
 }
 
-const decide = (harness: World, given: Partial<Plan.Given> = {}): Plan.Decision =>
+const decide = (harness: Scene, given: Partial<Plan.Given> = {}): Plan.Decision =>
   Plan.decide({
     pod: podOf(harness),
-    taints: harness.isKnown ? Plan.driving(nodeOf(harness)) : undefined,
+    taints: harness.isKnown ? Plan.noExecuteTaints(nodeOf(harness)) : undefined,
     scheduled: scheduledOf(harness),
     now,
     ...given
   })
 const tolerated = Arbitrary.array(oneOf(-1, 0, 1, 5, 60, 300, 999_999), { maxLength: 4 })
 describe("Plan", () => {
-  checkProperty("the decision for any pod on any node", worlds, (harness) => {
+  checkProperty("the decision for any pod on any node", scenes, (harness) => {
     const [is, should] = [decide(harness), expected(harness)]
     return JSON.stringify(is) === JSON.stringify(should)
   })
 
-  checkProperty("a scheduled eviction is never postponed", worlds, (harness) => {
+  checkProperty("a scheduled eviction is never postponed", scenes, (harness) => {
     const scheduled = scheduledOf(harness)
     const decision = decide(harness)
     if (scheduled?.isDone !== false) return true
@@ -106,7 +106,7 @@ describe("Plan", () => {
     return decision._tag !== "Schedule"
   })
 
-  checkProperty("a decision stays the same until time or objects change", worlds, (harness) => {
+  checkProperty("a decision stays the same until time or objects change", scenes, (harness) => {
     const decision = decide(harness)
     if (decision._tag === "Schedule") {
       const scheduled = { since: decision.since, due: decision.due, isDone: false }
@@ -128,6 +128,6 @@ describe("Plan", () => {
     }))
     const pod: Pod = { metadata: { name: "p" }, spec: { containers: [], tolerations } }
     const taints = seconds.map((_, i) => ({ key: `key-${i}`, effect: "NoExecute" }))
-    return Plan.patience(pod, taints) === Math.min(Infinity, ...times)
+    return Plan.minTolerationMillis(pod, taints) === Math.min(Infinity, ...times)
   })
 })

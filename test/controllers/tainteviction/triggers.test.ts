@@ -2,21 +2,12 @@
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Books from "../../../src/controllers/tainteviction/plan.ts"
+import * as Plan from "../../../src/controllers/tainteviction/plan.ts"
 import * as Triggers from "../../../src/controllers/tainteviction/triggers.ts"
 import type { Node, Pod } from "../../../src/kube/resources.ts"
-import type { Delta } from "../../../src/streams/store/Store.ts"
 import type { Readable } from "../../../src/streams/store/Store.ts"
 import { checkProperty } from "../../support/property.ts"
-
-const kinds = Schema.Literals(["Created", "Updated", "Deleted"])
-
-const deltaOf = <A>(kind: typeof kinds.Type, object: A, previous: A): Delta<A> =>
-  kind === "Created"
-    ? { _tag: kind, object, initial: false }
-    : kind === "Updated"
-      ? { _tag: kind, object, previous }
-      : { _tag: kind, object, stateUnknown: false }
+import { deltaKinds, deltaOf } from "../../support/stores.ts"
 
 const Taints = Schema.Array(
   Schema.Struct({ key: Schema.Literals(["a", "b"]), effect: Schema.Literals(["NoExecute", "NoExecute", "NoSchedule"]) })
@@ -44,18 +35,18 @@ const podOf = ({ label, node, seconds, uid }: typeof PodFacts.Type): Pod => ({
   }
 })
 
-/** Those that were to go. */
-const booksOf = (keys: ReadonlyArray<string>): Books.Books =>
+/** Scheduled evictions of these pods. */
+const evictionsOf = (keys: ReadonlyArray<string>): Plan.Evictions =>
   new Map(
     keys.map((key) => [
       key,
-      Books.entryOf({ metadata: { namespace: "ns", name: "p" } }, { since: 0, due: 1, isDone: false })
+      Plan.entryOf({ metadata: { namespace: "ns", name: "p" } }, { since: 0, due: 1, isDone: false })
     ])
   )
 
 const nodeDeltas = Arbitrary.schema(
   Schema.Struct({
-    kind: kinds,
+    kind: deltaKinds,
     before: Taints,
     after: Taints,
     there: Schema.Array(Schema.Literals(["ns/p", "ns/q", "ns/r"])),
@@ -64,7 +55,7 @@ const nodeDeltas = Arbitrary.schema(
 )
 
 const podDeltas = Arbitrary.schema(
-  Schema.Struct({ kind: kinds, before: PodFacts, after: PodFacts, taints: Taints, isHeld: Schema.Boolean })
+  Schema.Struct({ kind: deltaKinds, before: PodFacts, after: PodFacts, taints: Taints, isHeld: Schema.Boolean })
 )
 
 const text = JSON.stringify
@@ -78,11 +69,14 @@ describe("Triggers", () => {
       const pods = {
         keysByIndex: (_: string, name: string) => (name === "n" ? there : [])
       } as unknown as Readable<Pod>
-      const asked = Triggers.node(pods, booksOf(one.held))(deltaOf(one.kind, nodeOf(one.after), nodeOf(one.before)))
+      const enqueued = Triggers.node(
+        pods,
+        evictionsOf(one.held)
+      )(deltaOf(one.kind, nodeOf(one.after), nodeOf(one.before)))
       const isSame = one.kind === "Updated" && text(driving(one.before)) === text(driving(one.after))
       const held = there.filter((key) => one.held.some((other) => other === key))
       const expected = one.kind === "Deleted" || isSame ? [] : driving(one.after).length > 0 ? there : held
-      return asked.join() === expected.join()
+      return enqueued.join() === expected.join()
     }
   )
 
@@ -90,14 +84,14 @@ describe("Triggers", () => {
     const nodes = {
       get: (name: string) => (name === "n" ? nodeOf(one.taints) : undefined)
     } as unknown as Readable<Node>
-    const asked = Triggers.pod(
+    const enqueued = Triggers.pod(
       nodes,
-      booksOf(one.isHeld ? ["ns/p"] : [])
+      evictionsOf(one.isHeld ? ["ns/p"] : [])
     )(deltaOf(one.kind, podOf(one.after), podOf(one.before)))
     const isDriven = one.kind !== "Deleted" && one.after.node === "n" && driving(one.taints).length > 0
     const { before, after } = one
     const isSame = before.node === after.node && before.seconds === after.seconds && before.uid === after.uid
     const expected = (one.isHeld || isDriven) && !(one.kind === "Updated" && isSame)
-    return asked.join() === (expected ? "ns/p" : "")
+    return enqueued.join() === (expected ? "ns/p" : "")
   })
 })

@@ -29,7 +29,7 @@ export interface Account {
   readonly unexpected: ReadonlyArray<Job>
 }
 
-/** Active Jobs that the cache lacks and that have to be read from the server. */
+/** References to active Jobs that the cache lacks; the caller reads them from the server. */
 export const unknown = (status: Runs.Status, runs: ReadonlyArray<Job>): ReadonlyArray<Runs.Reference> => {
   const active = Runs.activeOf(status)
   if (active.length === 0) return active
@@ -61,12 +61,12 @@ export const settle = ({ live, cronJob, now, runs, status: before }: Gathered): 
     }
     if (end === "Complete") status = succeededAt(status, job)
   }
-  const gone = Runs.activeOf(status).filter(({ uid = "" }) => live.has(uid) && live.get(uid) === undefined)
-  for (const { name } of gone) eventDrafts.push(Runs.normal("MissingJob", `Active job went missing: ${name}`))
+  const missing = Runs.activeOf(status).filter(({ uid = "" }) => live.has(uid) && live.get(uid) === undefined)
+  for (const { name } of missing) eventDrafts.push(Runs.normal("MissingJob", `Active job went missing: ${name}`))
   return {
     status: Runs.withActive(
       status,
-      Runs.activeOf(status).filter((one) => !gone.includes(one))
+      Runs.activeOf(status).filter((one) => !missing.includes(one))
     ),
     eventDrafts,
     unexpected

@@ -74,17 +74,17 @@ export const scheduleOf = ({ spec }: CronJob, zone: Zone.Zone): Result.Result<Sc
   const own = (spec?.timeZone === undefined ? undefined : Zone.named(spec.timeZone)) ?? zone
   const text = spec?.schedule ?? ""
   const key = `${own.id} ${text}`
-  const known = read.get(key)
+  const known = parsedSchedules.get(key)
   if (known !== undefined) return known
   const parsed = Schedule.parse(text, own)
-  if (read.size >= mostRead) read.clear()
-  read.set(key, parsed)
+  if (parsedSchedules.size >= maxParsedSchedules) parsedSchedules.clear()
+  parsedSchedules.set(key, parsed)
   return parsed
 }
 
-const read = new Map<string, Result.Result<Schedule.Schedule, string>>()
+const parsedSchedules = new Map<string, Result.Result<Schedule.Schedule, string>>()
 
-const mostRead = 4096
+const maxParsedSchedules = 4096
 
 const tooMany = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"
 const tooClose = "time difference between two schedules is less than 1 second"

@@ -1,5 +1,5 @@
 /**
- * The Jobs of a CronJob. The name, made of the CronJob's name and the scheduled time, keeps a time from being run
+ * The Jobs of a CronJob. A Job's name consists of the CronJob's name and the scheduled time, so no time can be run
  * twice; an annotation has the time in the CronJob's zone. Times are milliseconds since 1970. Source:
  * pkg/controller/cronjob: getJobFromTemplate2.
  */

@@ -70,16 +70,16 @@ export interface Plan {
 
 export const plan = (given: Given): Plan => {
   const { autoscaler, current, history, now, settings } = given
-  const seen = History.found(history, current, now)
+  const observed = History.found(history, current, now)
   const way = course(autoscaler, current, settings)
-  const quiet = { warnings: [], metrics: [], failure: undefined, history: seen }
+  const unmeasured = { warnings: [], metrics: [], failure: undefined, history: observed }
   switch (way._tag) {
     case "Off":
-      return { ...quiet, desired: current, reason: "", claims: [off] }
+      return { ...unmeasured, desired: current, reason: "", claims: [off] }
     case "Bound":
-      return { ...quiet, desired: way.replicas, reason: way.reason, claims: [] }
+      return { ...unmeasured, desired: way.replicas, reason: way.reason, claims: [] }
     case "Measure":
-      return measured({ ...given, history: seen })
+      return measured({ ...given, history: observed })
   }
 }
 

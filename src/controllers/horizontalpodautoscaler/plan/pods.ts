@@ -84,7 +84,7 @@ export const requests = (
 }
 
 const requestOf = (pod: Pod, resource: string): Result.Result<bigint, string> => {
-  if (!PodResources.speaksForAll(pod, "requests")) return sumOf(pod, resource)
+  if (!PodResources.hasPodLevelResources(pod, "requests")) return sumOf(pod, resource)
   const request = PodResources.amounts(pod, "requests", "spec").get(resource)
   return request === undefined
     ? Result.fail(`missing pod-level request for ${resource} in Pod ${pod.metadata.name}`)

@@ -79,11 +79,11 @@ export interface Tolerances {
 
 /** The autoscaler's tolerance for a direction, else the command line's. */
 export const tolerancesOf = ({ spec }: HorizontalPodAutoscaler, { tolerance }: Settings): Tolerances => {
-  const said = (rules: Rules | undefined) => {
+  const toleranceOf = (rules: Rules | undefined) => {
     const amount = Quantity.parse(rules?.tolerance)
     return amount === undefined ? tolerance : Number(amount.nanos) / 1e9
   }
-  return { up: said(spec?.behavior?.scaleUp), down: said(spec?.behavior?.scaleDown) }
+  return { up: toleranceOf(spec?.behavior?.scaleUp), down: toleranceOf(spec?.behavior?.scaleDown) }
 }
 
 export const minReplicasOf = ({ spec }: HorizontalPodAutoscaler): number => spec?.minReplicas ?? 1

@@ -13,7 +13,7 @@ export interface StatusChange {
   /** Conditions to remove. */
   readonly dropped?: ReadonlyArray<Type> | undefined
   /** The observed replicas and metrics; undefined if the scale could not be read. */
-  readonly seen?: { readonly replicas: number; readonly metrics: ReadonlyArray<MetricStatus> } | undefined
+  readonly observed?: { readonly replicas: number; readonly metrics: ReadonlyArray<MetricStatus> } | undefined
   /** The desired replicas; undefined keeps the former value. */
   readonly desired?: number | undefined
   /** The target's size was changed. */
@@ -25,17 +25,17 @@ const before = ({ status }: HorizontalPodAutoscaler): Status => status ?? { desi
 
 export const after = (
   autoscaler: HorizontalPodAutoscaler,
-  { claims, desired, dropped = [], isRescaled, now, seen }: StatusChange
+  { claims, desired, dropped = [], isRescaled, now, observed }: StatusChange
 ): Status => {
   const old = before(autoscaler)
   const conditions = [...dropped.reduce(remove, set(old.conditions, claims, now))]
-  if (seen === undefined) return { ...old, conditions }
+  if (observed === undefined) return { ...old, conditions }
   const lastScaleTime = isRescaled === true ? Time.format(now) : old.lastScaleTime
   return {
     ...(lastScaleTime === undefined ? {} : { lastScaleTime }),
-    currentReplicas: seen.replicas,
+    currentReplicas: observed.replicas,
     desiredReplicas: desired ?? old.desiredReplicas,
-    ...(seen.metrics.length === 0 ? {} : { currentMetrics: [...seen.metrics] }),
+    ...(observed.metrics.length === 0 ? {} : { currentMetrics: [...observed.metrics] }),
     conditions
   }
 }

@@ -1,31 +1,31 @@
 /**
- * Sets of completion indexes in the format of the status: ascending intervals, `1,3-5,7`. Their size depends on the number of intervals, not of
- * indexes. Immutable values. Source: pkg/controller/job: orderedIntervals.
+ * Sets of completion indexes in the format of the status: ascending intervals, `1,3-5,7`. A set needs memory for each interval, not for each index.
+ * Immutable values. Source: pkg/controller/job: orderedIntervals.
  */
 
-/** Both ends included, `first <= last`. */
-export type Run = readonly [first: number, last: number]
+/** Both ends are included, and `first <= last`. */
+type Interval = readonly [first: number, last: number]
 
-/** Ascending, with a gap before each run. */
-export type Indexes = ReadonlyArray<Run>
+/** Ascending, with at least one missing index between two intervals. */
+export type Indexes = ReadonlyArray<Interval>
 
 export const empty: Indexes = []
 
-/** Reads a status; what is no number, and what the Job does not have, is left out. Total. */
+/** Parses the text of a status. Ignores what is not a number and indexes from `count` on, so it accepts any text. */
 export const parse = (text: string | undefined, count: number): Indexes => {
   if (text === undefined || text === "") return empty
-  const runs: Array<Run> = []
+  const intervals: Array<Interval> = []
   for (const part of text.split(",")) {
     const match = /^(\d{1,10})(?:-(\d{1,10}))?$/.exec(part.trim())
     if (match === null) continue
     const first = Number(match[1])
     const last = Math.min(Number(match[2] ?? match[1]), count - 1)
-    if (first <= last) runs.push([first, last])
+    if (first <= last) intervals.push([first, last])
   }
-  return normalise(runs)
+  return normalise(intervals)
 }
 
-/** Three and more in a row are `a-b`, two are `a,b`. */
+/** Formats three or more consecutive indexes as `a-b`, and two as `a,b`. */
 export const format = (indexes: Indexes): string =>
   indexes
     .map(([first, last]) =>
@@ -43,20 +43,20 @@ export const has = (indexes: Indexes, index: number): boolean => {
     if ((indexes[middle]?.[1] ?? 0) < index) low = middle + 1
     else high = middle
   }
-  const run = indexes[low]
-  return run !== undefined && run[0] <= index
+  const interval = indexes[low]
+  return interval !== undefined && interval[0] <= index
 }
 
-export const of = (numbers: Iterable<number>): Indexes => normalise(Array.from(numbers, (one): Run => [one, one]))
+export const of = (numbers: Iterable<number>): Indexes => normalise(Array.from(numbers, (one): Interval => [one, one]))
 
 export const union = (a: Indexes, b: Indexes): Indexes =>
   b.length === 0 ? a : a.length === 0 ? b : normalise([...a, ...b])
 
-/** How many are in both. */
+/** The number of indexes in both sets. */
 export const common = (a: Indexes, b: Indexes): number => {
   let sum = 0
   for (let i = 0, j = 0; i < a.length && j < b.length;) {
-    const [x, y] = [a[i], b[j]] as [Run, Run]
+    const [x, y] = [a[i], b[j]] as [Interval, Interval]
     sum += Math.max(0, Math.min(x[1], y[1]) - Math.max(x[0], y[0]) + 1)
     if (x[1] < y[1]) i++
     else j++
@@ -64,21 +64,21 @@ export const common = (a: Indexes, b: Indexes): number => {
   return sum
 }
 
-/** The first of 0, 1, … below `count` that are not in the set, at most so many. */
-export const firstMissing = (indexes: Indexes, count: number, most: number): ReadonlyArray<number> => {
+/** The lowest indexes below `count` that are not in the set, at most `limit` of them. */
+export const firstMissing = (indexes: Indexes, count: number, limit: number): ReadonlyArray<number> => {
   const found: Array<number> = []
   let next = 0
   for (const [first, last] of [...indexes, [count, count] as const]) {
-    for (; next < Math.min(first, count) && found.length < most; next++) found.push(next)
+    for (; next < Math.min(first, count) && found.length < limit; next++) found.push(next)
     next = last + 1
   }
   return found
 }
 
-const normalise = (runs: Array<Run>): Indexes => {
-  runs.sort((a, b) => a[0] - b[0])
+const normalise = (intervals: Array<Interval>): Indexes => {
+  intervals.sort((a, b) => a[0] - b[0])
   const merged: Array<[number, number]> = []
-  for (const [first, last] of runs) {
+  for (const [first, last] of intervals) {
     const before = merged.at(-1)
     if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last)
     else merged.push([first, last])

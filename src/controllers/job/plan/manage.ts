@@ -1,6 +1,6 @@
 /**
- * Decides what happens to the pods of a Job that has not ended: which are deleted, how many are created and for which indexes, or how long creation
- * waits for the backoff. One sync deletes or creates, never both. Pure and total. Source: pkg/controller/job: manageJob.
+ * Decides what happens to the pods of a Job that has not ended: which pods are deleted, how many are created and for which indexes, or how long the
+ * creation waits for the backoff. One sync deletes or creates, never both. A pure function of the snapshot. Source: pkg/controller/job: manageJob.
  */
 import type { Pod } from "../../../kube/resources.ts"
 import * as Ranking from "../../shared/workload/ranking.ts"
@@ -13,11 +13,11 @@ import * as Verdict from "./verdict.ts"
 
 export type Step =
   | { readonly _tag: "Nothing" }
-  /** At least one. Their finalizer is removed first, so that they do not count as failed. */
+  /** At least one pod. Their finalizer is removed first, so that they do not count as failed. */
   | { readonly _tag: "Delete"; readonly pods: ReadonlyArray<Pod> }
-  /** From 1 to `Spec.limit`, for these indexes if the Job is indexed. */
+  /** From 1 to `Spec.maxPodsPerSync` pods, for these indexes if the Job is indexed. */
   | { readonly _tag: "Create"; readonly count: number; readonly indexes: ReadonlyArray<number> | undefined }
-  /** Pods are missing and may not be made yet. */
+  /** Pods are missing, and the backoff does not allow to create them yet. */
   | { readonly _tag: "Wait"; readonly millis: number }
 
 export const nothing: Step = { _tag: "Nothing" }
@@ -31,16 +31,16 @@ export interface Decision {
   /** Set when the Job ends. */
   readonly verdict: Verdict.Verdict | undefined
   readonly step: Step
-  /** The step is what the Job wants, and not only what can be done at the time. */
+  /** The step brings the pods to what the Job specifies, so the sync may write the Suspended condition. */
   readonly wasManaged: boolean
 }
 
 export const decide = (snapshot: Snapshot): Decision => {
   const verdict = Verdict.of(snapshot)
-  const wasManaged = verdict === undefined && snapshot.isSettled && !Spec.isLeaving(snapshot.job)
+  const wasManaged = verdict === undefined && snapshot.isSettled && !Spec.isBeingDeleted(snapshot.job)
   if (!wasManaged) return { action: "reconciling", verdict, wasManaged, step: nothing }
-  const wants = step(snapshot)
-  return { action: actionOf(snapshot, wants), verdict, wasManaged, step: wants }
+  const next = step(snapshot)
+  return { action: actionOf(snapshot, next), verdict, wasManaged, step: next }
 }
 
 /** A step that waits for the backoff counts as creation; a suspended Job counts as deletion even without pods. */
@@ -53,8 +53,8 @@ const actionOf = (snapshot: Snapshot, { _tag }: Step): Action =>
 
 export const step = (snapshot: Snapshot): Step => {
   if (Spec.isSuspended(snapshot.job)) return deletion(snapshot.active)
-  const victims = surplus(snapshot)
-  return victims.length > 0 ? deletion(victims.slice(0, Spec.limit)) : creation(snapshot)
+  const excess = surplus(snapshot)
+  return excess.length > 0 ? deletion(excess.slice(0, Spec.maxPodsPerSync)) : creation(snapshot)
 }
 
 const deletion = (pods: ReadonlyArray<Pod>): Step => (pods.length === 0 ? nothing : { _tag: "Delete", pods })
@@ -67,26 +67,28 @@ const wanted = ({ active, job, succeeded }: Snapshot): number => {
   return Math.max(0, Math.min(completions - succeeded, Spec.parallelism(job)))
 }
 
-/** First pods with an invalid or duplicate index, then as many as are surplus. */
+/** The pods to delete: first those with an invalid or duplicate index, then as many as are above the wanted number. */
 const surplus = (snapshot: Snapshot): ReadonlyArray<Pod> => {
   const { active, job } = snapshot
-  const tooMany = Math.max(0, active.length - wanted(snapshot))
-  const useless = Spec.isIndexed(job) ? duplicates(snapshot) : []
-  if (useless.length >= tooMany) return useless
-  const left = active.filter((pod) => !useless.includes(pod))
-  return [...useless, ...Ranking.byDeletionOrder(left).slice(0, tooMany - useless.length)]
+  const count = Math.max(0, active.length - wanted(snapshot))
+  const misplaced = Spec.isIndexed(job) ? invalidOrDuplicate(snapshot) : []
+  if (misplaced.length >= count) return misplaced
+  const others = active.filter((pod) => !misplaced.includes(pod))
+  return [...misplaced, ...Ranking.byDeletionOrder(others).slice(0, count - misplaced.length)]
 }
 
-const duplicates = ({ active, job }: Snapshot): ReadonlyArray<Pod> => {
-  const useless: Array<Pod> = []
-  const workers = new Map<number, Array<Pod>>()
+/** Source: pkg/controller/job: appendDuplicatedIndexPodsForRemoval. */
+const invalidOrDuplicate = ({ active, job }: Snapshot): ReadonlyArray<Pod> => {
+  const misplaced: Array<Pod> = []
+  const byIndex = new Map<number, Array<Pod>>()
   for (const pod of active) {
     const index = Pods.validIndexOf(pod, job)
-    if (index === undefined) useless.push(pod)
-    else if (workers.get(index)?.push(pod) === undefined) workers.set(index, [pod])
+    if (index === undefined) misplaced.push(pod)
+    else if (byIndex.get(index)?.push(pod) === undefined) byIndex.set(index, [pod])
   }
-  for (const pods of workers.values()) if (pods.length > 1) useless.push(...Ranking.byDeletionOrder(pods).slice(0, -1))
-  return useless
+  for (const pods of byIndex.values())
+    if (pods.length > 1) misplaced.push(...Ranking.byDeletionOrder(pods).slice(0, -1))
+  return misplaced
 }
 
 /** The number of pods to create; zero or less for none. */
@@ -95,7 +97,7 @@ const missing = (snapshot: Snapshot): number =>
 
 const creation = (snapshot: Snapshot): Step => {
   const { job, now, record } = snapshot
-  const count = Math.min(missing(snapshot), Spec.limit)
+  const count = Math.min(missing(snapshot), Spec.maxPodsPerSync)
   if (count <= 0) return nothing
   if (Spec.backoffLimitPerIndex(job) !== undefined) return perIndex(snapshot, count)
   const millis = Backoff.remaining(record, now)
@@ -114,10 +116,10 @@ const perIndex = (snapshot: Snapshot, count: number): Step => {
 const forIndexes = (indexes: ReadonlyArray<number>): Step =>
   indexes.length === 0 ? nothing : { _tag: "Create", count: indexes.length, indexes }
 
-/** The lowest indexes without an active pod that have neither succeeded nor failed. */
-const pending = ({ active, job, progress, terminating }: Snapshot, most: number): ReadonlyArray<number> => {
+/** The lowest indexes that have no active pod and have neither succeeded nor failed. Source: pkg/controller/job: firstPendingIndexes. */
+const pending = ({ active, job, progress, terminating }: Snapshot, limit: number): ReadonlyArray<number> => {
   const busy = Spec.replacesOnlyFailed(job) ? [...active, ...terminating] : active
   const taken = Indexes.of(busy.flatMap((pod) => Pods.indexOf(pod) ?? []))
   const done = Indexes.union(progress?.succeeded ?? Indexes.empty, progress?.failed ?? Indexes.empty)
-  return Indexes.firstMissing(Indexes.union(taken, done), Spec.indexCount(job), most)
+  return Indexes.firstMissing(Indexes.union(taken, done), Spec.indexCount(job), limit)
 }

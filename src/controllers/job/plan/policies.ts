@@ -1,7 +1,7 @@
 /**
- * `successPolicy`: when an indexed Job has succeeded before all of its indexes have; `podFailurePolicy`: what a failed pod means for its Job. The
- * first matching rule decides; without a match, and without a policy, the failure counts. Source: pkg/controller/job: matchSuccessPolicy,
- * matchPodFailurePolicy.
+ * Evaluates `successPolicy`, by which an indexed Job can succeed before all of its indexes have, and `podFailurePolicy`, which says what a failed
+ * pod means for its Job. The first matching rule decides. Without a policy or a matching rule a failure counts. Source: pkg/controller/job:
+ * matchSuccessPolicy, matchPodFailurePolicy.
  */
 import type { Job, Pod } from "../../../kube/resources.ts"
 import * as Pods from "../pods.ts"
@@ -13,9 +13,9 @@ export type Action = "FailJob" | "FailIndex" | "Ignore" | "Count"
 export interface Match {
   /** Undefined if no rule matched. */
   readonly action: Action | undefined
-  /** Whether it counts towards a limit of failures. */
+  /** Whether the failure counts towards the backoff limits. */
   readonly counts: boolean
-  /** What to tell the user; of `FailJob` only. */
+  /** The message of the Job's condition; only with `FailJob`. */
   readonly message: string | undefined
 }
 
@@ -27,11 +27,11 @@ type PodStatus = Pod["status"]
 
 export const match = (job: Job, pod: Pod): Match => {
   for (const [index, rule] of (job.spec?.podFailurePolicy?.rules ?? []).entries()) {
-    const what = cause(rule, pod)
-    if (what === undefined) continue
+    const reason = cause(rule, pod)
+    if (reason === undefined) continue
     switch (rule.action) {
       case "FailJob":
-        return { action: "FailJob", counts: true, message: `${what} matching FailJob rule at index ${index}` }
+        return { action: "FailJob", counts: true, message: `${reason} matching FailJob rule at index ${index}` }
       case "Ignore":
         return { action: "Ignore", counts: false, message: undefined }
       case "FailIndex":
@@ -42,7 +42,7 @@ export const match = (job: Job, pod: Pod): Match => {
   return unmatched
 }
 
-/** Why the Job is to fail at once; undefined if no pod has failed so. */
+/** The message of the first failed pod that a FailJob rule matches; undefined if there is none. */
 export const failJobMessage = (job: Job, pods: ReadonlyArray<Pod>): string | undefined => {
   if (job.spec?.podFailurePolicy === undefined) return undefined
   for (const pod of pods) {
@@ -52,6 +52,7 @@ export const failJobMessage = (job: Job, pods: ReadonlyArray<Pod>): string | und
   return undefined
 }
 
+/** The part of the message that names what the rule matched; undefined if it does not match. */
 const cause = ({ onExitCodes, onPodConditions }: Rule, pod: Pod): string | undefined => {
   const name = `${pod.metadata.namespace}/${pod.metadata.name}`
   if (onExitCodes !== undefined) {
@@ -59,7 +60,7 @@ const cause = ({ onExitCodes, onPodConditions }: Rule, pod: Pod): string | undef
     return exit && `Container ${exit.container} for pod ${name} failed with exit code ${exit.code}`
   }
   const condition = pod.status?.conditions?.find(({ status, type }) =>
-    // Without a status the pattern means one that is True; the server fills it in.
+    // The server defaults the status of a pattern to True.
     onPodConditions?.some((pattern) => pattern.type === type && (pattern.status ?? "True") === status)
   )
   return condition && `Pod ${name} has condition ${condition.type}`
@@ -75,12 +76,12 @@ const matchingExit = (status: PodStatus, { containerName, operator, values }: Ex
   return undefined
 }
 
-/** The position of the first rule that is met; undefined if none is, or there is no policy. */
+/** The position of the first rule that is met; undefined without one. */
 export const matchedSuccess = (job: Job, succeeded: Indexes.Indexes): number | undefined => {
   if (succeeded.length === 0) return undefined
   const position = (job.spec?.successPolicy?.rules ?? []).findIndex(({ succeededCount, succeededIndexes }) => {
     if (succeededIndexes === undefined) return succeededCount !== undefined && Indexes.size(succeeded) >= succeededCount
-    // Of indexes that the Job has not, or not any more, none can succeed.
+    // Indexes outside the Job's completions cannot succeed, so they are not required.
     const wanted = Indexes.parse(succeededIndexes, Spec.indexCount(job))
     const enough = Math.min(succeededCount ?? Infinity, Indexes.size(wanted))
     return wanted.length > 0 && Indexes.common(wanted, succeeded) >= enough

@@ -1,6 +1,6 @@
 /**
- * A Job and its pods, read once for all decisions of a sync: active pods, pods still to be counted, and the numbers of successes and failures
- * including these. Pure and total. Source: pkg/controller/job: syncJob.
+ * A Job and its pods, read once for all decisions of a sync: the active pods, the pods that are not counted yet, and the numbers of successes and
+ * failures including these. A pure function. Source: pkg/controller/job: syncJob.
  */
 import * as PodFacts from "../../../kube/pod.ts"
 import type { Job, Pod } from "../../../kube/resources.ts"
@@ -13,46 +13,46 @@ import * as Indexes from "./indexes.ts"
 
 export interface Gathered {
   readonly job: Job
-  /** The pods it controls, in every phase. */
+  /** The pods that the Job controls, in any phase. */
   readonly pods: ReadonlyArray<Pod>
-  /** Uids of pods that were let go; the cache may show them as if they were not. */
+  /** Uids of pods whose finalizer was removed; the cache may still show it. */
   readonly released: ReadonlySet<string>
-  /** Failures before these pods. */
+  /** The backoff before this sync. */
   readonly record: Backoff.Record
-  /** Nothing that was asked for is missing in the cache, so pods may be made and deleted. */
+  /** Whether the cache shows all expected creations and deletions, so that pods may be created and deleted. */
   readonly isSettled: boolean
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
-/** What an indexed Job has done, by index. */
+/** The finished indexes of an indexed Job. No index has both succeeded and failed. */
 export interface Progress {
-  /** As the status says it. No index is among those that have succeeded and those that have failed. */
+  /** Indexes that have succeeded according to the status. */
   readonly counted: Indexes.Indexes
-  /** Those, and the indexes of pods that have succeeded. */
+  /** `counted`, and the indexes of pods that have succeeded. */
   readonly succeeded: Indexes.Indexes
   /** Undefined without a limit per index. */
   readonly failed: Indexes.Indexes | undefined
 }
 
 export interface Snapshot extends Gathered {
-  /** As it is stored, with a start if the Job has just started. */
+  /** The stored status, with a start time if the Job has just started. */
   readonly status: Spec.Status
   readonly active: ReadonlyArray<Pod>
-  /** Of the active ones. */
+  /** The number of active pods that are ready. */
   readonly ready: number
-  /** On their way out, with containers that may run. */
+  /** Pods that are being deleted and have not ended. */
   readonly terminating: ReadonlyArray<Pod>
-  /** Pods that are not counted yet, or not to the end. */
+  /** Pods with the finalizer: not counted yet, or their uid is still in the status. */
   readonly tracked: ReadonlyArray<Pod>
-  /** Uids whose counting has begun. */
+  /** The uids in `uncountedTerminatedPods`. */
   readonly uncounted: Uncounted
-  /** Those counted, those whose counting has begun, and those that are to be counted. */
+  /** The counter of the status, plus the uids in `uncountedTerminatedPods`, plus newly finished pods. */
   readonly succeeded: number
   readonly failed: number
-  /** Of indexed Jobs. */
+  /** Undefined unless the Job is indexed. */
   readonly progress: Progress | undefined
-  /** With a limit per index: the last failed pod of each index that has no other, kept for the number of failures on it. */
+  /** With a limit per index: the last failed pod of each pending index without an active pod. Its annotations hold the number of failures. */
   readonly retained: ReadonlyMap<number, Pod>
 }
 
@@ -96,7 +96,7 @@ const uncountedOf = ({ status }: Job): Uncounted => ({
   failed: new Set(status?.uncountedTerminatedPods?.failed)
 })
 
-/** Its counting has not begun; one that works on no index of the Job never counts. */
+/** Whether the pod's uid is not in the status yet. A pod without a valid index of an indexed Job never counts. */
 const isFresh = (job: Job, pod: Pod, { failed, succeeded }: Uncounted): boolean =>
   !succeeded.has(Pods.uidOf(pod)) &&
   !failed.has(Pods.uidOf(pod)) &&
@@ -113,34 +113,34 @@ const progressOf = (job: Job, tracked: ReadonlyArray<Pod>, uncounted: Uncounted)
   const count = Spec.indexCount(job)
   const limit = Spec.backoffLimitPerIndex(job)
   const counted = Indexes.parse(job.status?.completedIndexes, count)
-  const given = limit === undefined ? Indexes.empty : Indexes.parse(job.status?.failedIndexes, count)
-  // A pod that is counted as failed has not succeeded, however it ended after that; nor has an index that was given up.
+  const failedBefore = limit === undefined ? Indexes.empty : Indexes.parse(job.status?.failedIndexes, count)
+  // A pod that was counted as failed does not succeed later, nor does an index that has failed.
   const isSuccess = (pod: Pod): boolean => Pods.hasSucceeded(pod) && !uncounted.failed.has(Pods.uidOf(pod))
-  const succeeded = Indexes.union(counted, indexesOf(given, isSuccess))
+  const succeeded = Indexes.union(counted, indexesOf(failedBefore, isSuccess))
   if (limit === undefined) return { counted, succeeded, failed: undefined }
   const failed = indexesOf(succeeded, (pod) => failsIndex(job, pod, limit))
-  return { counted, succeeded, failed: Indexes.union(given, failed) }
+  return { counted, succeeded, failed: Indexes.union(failedBefore, failed) }
 }
 
-/** Its failure is the last that its index may have, or the policy says so. */
+/** Whether the pod's failure makes its index fail: by the limit per index, or by a FailIndex rule. */
 const failsIndex = (job: Job, pod: Pod, limit: number): boolean => {
   if (!Pods.hasFailed(pod, job)) return false
   const { action, counts } = Policies.match(job, pod)
   return action === "FailIndex" || (counts && Pods.failuresBefore(pod) >= limit)
 }
 
-/** An index that is worked on, or done with, needs none. */
+/** Source: pkg/controller/job: getPodsWithDelayedDeletionPerIndex. */
 const retainedOf = (
   job: Job,
   active: ReadonlyArray<Pod>,
   tracked: ReadonlyArray<Pod>,
   { failed = Indexes.empty, succeeded }: Progress
 ): ReadonlyMap<number, Pod> => {
-  const worked = new Set(active.map(Pods.indexOf))
+  const activeIndexes = new Set(active.map(Pods.indexOf))
   const retained = new Map<number, Pod>()
   for (const pod of tracked) {
     const index = Pods.validIndexOf(pod, job)
-    if (index === undefined || worked.has(index) || !Pods.hasFailed(pod, job)) continue
+    if (index === undefined || activeIndexes.has(index) || !Pods.hasFailed(pod, job)) continue
     if (Indexes.has(succeeded, index) || Indexes.has(failed, index)) continue
     const known = retained.get(index)
     if (known === undefined || isLater(pod, known)) retained.set(index, pod)

@@ -1,8 +1,8 @@
 /**
- * Counting of finished pods, in two status writes with the removal of finalizers between them. `count` makes the first: uids of the pods whose
- * finalizer is about to be removed, and the interim condition. `settle` moves uids to the counters once their finalizer is removed. `conclude` adds
- * the terminal condition when nothing is left to wait for. A uid is in the status before its pod loses the finalizer, and a pod without the
- * finalizer is ignored, so each pod is counted once, wherever a process stops between the writes. Pure and total. Source: pkg/controller/job:
+ * Counts finished pods in two status writes, with the removal of finalizers between them. `count` returns the first status: with the uids of the pods
+ * whose finalizer will be removed, and the interim condition. `settle` moves uids to the counters once the finalizer is removed. `conclude` adds the
+ * terminal condition when no pod is left to count or to end. A uid is in the status before its pod loses the finalizer, and a pod without the
+ * finalizer is ignored, so each pod is counted once, even if the process stops between two writes. Pure functions. Source: pkg/controller/job:
  * trackJobStatusAndRemoveFinalizers.
  */
 import type { Job, Pod } from "../../../kube/resources.ts"
@@ -14,18 +14,18 @@ import * as Indexes from "./indexes.ts"
 import type { Snapshot } from "./snapshot.ts"
 import * as Verdict from "./verdict.ts"
 
-/** What a sync has come to before it counts. */
+/** The result of a sync before it counts pods. */
 export interface Outcome {
-  /** Undefined while the Job goes on. */
+  /** Undefined while the Job continues. */
   readonly verdict: Verdict.Verdict | undefined
-  /** Pods were managed, so that the status says whether the Job is suspended. */
+  /** See `Manage.Decision`: if true, the Suspended condition is brought up to date. */
   readonly wasManaged: boolean
   readonly active: number
   readonly ready: number
   readonly terminating: number
 }
 
-/** The outcome of a sync that did nothing to pods. */
+/** The outcome of a sync that neither created nor deleted pods. */
 export const unchanged = ({ active, ready, terminating }: Snapshot): Outcome => ({
   verdict: undefined,
   wasManaged: false,
@@ -38,9 +38,9 @@ export interface Round {
   readonly status: Spec.Status
   /** The status differs from the stored one. */
   readonly hasChanged: boolean
-  /** Their finalizer is removed once the status is written. */
+  /** The pods whose finalizer is removed once the status is written. */
   readonly removable: ReadonlyArray<Pod>
-  /** More pods wait to be counted: the Job cannot end yet. */
+  /** The status has reached `Spec.maxUncountedPods`, so more pods may be left to count and the Job cannot end yet. */
   readonly isFull: boolean
   /** The Job was suspended or resumed in this round. */
   readonly suspension: "Suspended" | "Resumed" | undefined
@@ -71,7 +71,7 @@ export const count = (snapshot: Snapshot, outcome: Outcome): Round => {
 const withConditions = (status: Spec.Status, conditions: Spec.Status["conditions"]): Spec.Status =>
   conditions === undefined || conditions === status.conditions ? status : { ...status, conditions }
 
-/** Writes the Suspended condition when it changes; a resumed Job starts its active time anew. */
+/** Updates the Suspended condition. A suspended Job has no start time, and a resumed Job gets a new one. */
 const suspensionOf = (
   { job, now, status }: Snapshot,
   { verdict, wasManaged }: Outcome
@@ -91,7 +91,7 @@ const suspensionOf = (
 const suspended: Verdict.Claim = { type: "Suspended", reason: "JobSuspended", message: "Job suspended" }
 const resumed: Verdict.Claim = { type: "Suspended", reason: "JobResumed", message: "Job resumed" }
 
-/** Moves uids whose pods have lost the finalizer to the counters; `held` are those that still have it. The same object if there are none. */
+/** Moves the uids of pods without the finalizer to the counters; `held` are the uids of pods that have it. Returns the same object without a change. */
 export const settle = (status: Spec.Status, held: ReadonlySet<string>): Spec.Status => {
   const { failed = [], succeeded = [] } = status.uncountedTerminatedPods ?? {}
   const left = { succeeded: succeeded.filter((uid) => held.has(uid)), failed: failed.filter((uid) => held.has(uid)) }
@@ -105,7 +105,7 @@ export const settle = (status: Spec.Status, held: ReadonlySet<string>): Spec.Sta
   }
 }
 
-/** With empty lists left out, as the server stores it. */
+/** Omits empty lists, as the server stores the field. */
 const uncountedFrom = (succeeded: ReadonlyArray<string>, failed: ReadonlyArray<string>) => ({
   ...(succeeded.length === 0 ? {} : { succeeded }),
   ...(failed.length === 0 ? {} : { failed })
@@ -129,7 +129,7 @@ const countEnded = (snapshot: Snapshot, verdict: Verdict.Verdict | undefined, kn
     const index = Pods.validIndexOf(pod, job)
     const counts = !uncounted.failed.has(uid) && (progress === undefined || index !== undefined)
     if (counts && Pods.hasSucceeded(pod)) {
-      // The index is enough to know it by.
+      // A succeeded pod of an indexed Job is recorded by its index, not by its uid.
       if (progress !== undefined && index !== undefined) {
         if (isNewIn(progress, index)) indexes.push(index)
       } else if (!uncounted.succeeded.has(uid)) succeeded.push(uid)
@@ -138,7 +138,7 @@ const countEnded = (snapshot: Snapshot, verdict: Verdict.Verdict | undefined, kn
       if (action !== undefined) actions.push(action)
       if (isCounted) failed.push(uid)
     }
-    isFull = indexes.length + succeeded.length + failed.length >= Spec.limit
+    isFull = indexes.length + succeeded.length + failed.length >= Spec.maxUncountedPods
     if (isFull) break
   }
   const uncountedTerminatedPods = uncountedFrom(succeeded, failed)
@@ -148,16 +148,16 @@ const countEnded = (snapshot: Snapshot, verdict: Verdict.Verdict | undefined, kn
 const isNewIn = ({ counted, succeeded }: NonNullable<Snapshot["progress"]>, index: number): boolean =>
   Indexes.has(succeeded, index) && !Indexes.has(counted, index)
 
-/** Whether the pod can be counted: the Job ends or is deleted, or the pod has finished and its successor carries its failure count. */
+/** Whether the finalizer can be removed: the Job ends or is being deleted, or the pod has finished and is not retained for its failure count. */
 const isRemovable = ({ job, retained }: Snapshot, verdict: Verdict.Verdict | undefined, pod: Pod): boolean => {
-  if (Spec.isLeaving(job) || verdict !== undefined || Pods.hasSucceeded(pod)) return true
+  if (Spec.isBeingDeleted(job) || verdict !== undefined || Pods.hasSucceeded(pod)) return true
   return Pods.hasFailed(pod, job) && retained.get(Pods.indexOf(pod) ?? -1) !== pod
 }
 
 const byIndex = (pods: ReadonlyArray<Pod>): ReadonlyArray<Pod> =>
   pods.toSorted((a, b) => (Pods.indexOf(a) ?? -1) - (Pods.indexOf(b) ?? -1))
 
-/** The index texts of an indexed Job; it may have fewer indexes than it had. */
+/** Sets `completedIndexes`, `failedIndexes` and `succeeded` of an indexed Job. Indexes above lowered completions are dropped. */
 const withIndexes = (known: Spec.Status, { progress }: Snapshot, indexes: ReadonlyArray<number>): Spec.Status => {
   if (progress === undefined) return known
   const completed = Indexes.union(progress.counted, Indexes.of(indexes))
@@ -171,8 +171,8 @@ const withIndexes = (known: Spec.Status, { progress }: Snapshot, indexes: Readon
 }
 
 /**
- * With the terminal condition, if the Job is to end and nothing is left of it: no pod to count, none on its way out. The very same status
- * otherwise.
+ * Adds the terminal condition if the Job ends, no pod is left to count, and none is terminating. Returns the same object otherwise. Source:
+ * pkg/controller/job: enactJobFinished.
  */
 export const conclude = (
   status: Spec.Status,
@@ -190,18 +190,18 @@ export const conclude = (
   }
 }
 
-/** More pods than asked for have succeeded. */
+/** Whether more pods have succeeded than the Job's completions. */
 export const hasExcessSuccesses = ({ spec }: Job, { succeeded = 0 }: Spec.Status): boolean =>
   spec?.completions !== undefined && succeeded > spec.completions
 
-/** Fields in which zero or an empty text differs from absent. */
-const told = ["ready", "terminating", "failedIndexes"] as const
-/** Fields in which zero equals absent. */
-const silent = ["active", "succeeded", "failed", "startTime", "completedIndexes"] as const
+/** Fields in which an absent value differs from zero or an empty text. */
+const exactFields = ["ready", "terminating", "failedIndexes"] as const
+/** Fields in which an absent value equals zero or an empty text. */
+const zeroableFields = ["active", "succeeded", "failed", "startTime", "completedIndexes"] as const
 
 const hasChanged = (before: Spec.Status, after: Spec.Status): boolean =>
-  told.some((field) => before[field] !== after[field]) ||
-  silent.some((field) => (before[field] || undefined) !== (after[field] || undefined)) ||
+  exactFields.some((field) => before[field] !== after[field]) ||
+  zeroableFields.some((field) => (before[field] || undefined) !== (after[field] || undefined)) ||
   before.conditions !== after.conditions ||
   before.uncountedTerminatedPods === undefined ||
   sizeOf(before) !== sizeOf(after)

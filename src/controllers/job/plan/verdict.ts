@@ -1,7 +1,7 @@
 /**
- * Decides whether a Job ends, and why: the first reason in the list counts. The end is written in two steps: an interim condition and, when no pod
- * is active and all are counted, the terminal one. An end whose interim condition is stored is never revoked. Source: pkg/controller/job: syncJob,
- * ensureJobConditionStatus.
+ * Decides whether a Job ends, and for which reason; the first reason in the order of `of` counts. The end is written in two steps: an interim
+ * condition and, when no pod is active and all are counted, the terminal condition. A verdict whose interim condition is stored is never revoked.
+ * Source: pkg/controller/job: syncJob, ensureJobConditionStatus.
  */
 import type { Job, Pod } from "../../../kube/resources.ts"
 import * as Time from "../../../kube/time.ts"
@@ -18,14 +18,14 @@ export interface Verdict {
   readonly isStored: boolean
 }
 
-/** The condition that says it first. */
+/** The interim condition. */
 export const interim = ({ ends, message, reason }: Verdict): Claim => ({
   type: ends === "Complete" ? "SuccessCriteriaMet" : "FailureTarget",
   reason,
   message
 })
 
-/** The condition that says it last. */
+/** The terminal condition. */
 export const terminal = ({ ends, message, reason }: Verdict): Claim => ({ type: ends, reason, message })
 
 const fails = (reason: string, message: string): Verdict => ({ ends: "Failed", reason, message, isStored: false })
@@ -52,7 +52,7 @@ const failure = (snapshot: Snapshot): Verdict | undefined => {
     : undefined
 }
 
-/** Where failed containers are restarted, no pod fails; their restarts are counted instead. */
+/** With restartPolicy OnFailure no pod fails, so the restarts of containers are compared with the backoff limit. */
 const restartsTooOften = (job: Job, pods: ReadonlyArray<Pod>): boolean => {
   if (job.spec?.template.spec?.restartPolicy !== "OnFailure") return false
   let restarts = 0
@@ -64,7 +64,7 @@ const restartsTooOften = (job: Job, pods: ReadonlyArray<Pod>): boolean => {
   return restarts >= Math.max(1, Spec.backoffLimit(job))
 }
 
-/** Milliseconds until the Job has been active for too long: zero if it has. Undefined if that is not watched. */
+/** Milliseconds until `activeDeadlineSeconds` have passed, zero if they have. Undefined without a deadline or while the Job is suspended. */
 export const untilDeadline = ({ job, now, status }: Snapshot): number | undefined => {
   const seconds = job.spec?.activeDeadlineSeconds
   const start = Time.parse(status.startTime)
@@ -75,8 +75,8 @@ export const untilDeadline = ({ job, now, status }: Snapshot): number | undefine
 const indexFailure = ({ job, progress }: Snapshot): Verdict | undefined => {
   if (progress?.failed === undefined) return undefined
   const failed = Indexes.size(progress.failed)
-  const most = job.spec?.maxFailedIndexes
-  if (most !== undefined && failed > most)
+  const limit = job.spec?.maxFailedIndexes
+  if (limit !== undefined && failed > limit)
     return fails("MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes")
   return failed > 0 && failed + Indexes.size(progress.succeeded) >= Spec.indexCount(job)
     ? fails("FailedIndexes", "Job has failed indexes")
@@ -91,8 +91,8 @@ const success = ({ job, progress }: Snapshot): Verdict | undefined => {
 }
 
 /**
- * The verdict once enough pods have succeeded and none is active. Without a number of completions the first success is enough: the others
- * are let run out.
+ * The verdict once enough pods have succeeded and none is active. Without `completions` one success is enough, and the Job ends when the other pods
+ * have ended.
  */
 export const completion = ({ job, succeeded }: Snapshot, active: number): Verdict | undefined =>
   active === 0 && succeeded >= Math.max(0, job.spec?.completions ?? 1)
@@ -104,7 +104,7 @@ export const completion = ({ job, succeeded }: Snapshot, active: number): Verdic
       }
     : undefined
 
-/** A condition that holds, or does not any more, without its times. */
+/** A condition without its status and times. */
 export interface Claim {
   readonly type: string
   readonly reason: string
@@ -117,8 +117,8 @@ const conditionOf = ({ message, reason, type }: Claim, status: "True" | "False",
 }
 
 /**
- * The list with the condition as it is now: in its place with new times if it says something else, at the end if it is missing. That
- * something never was is not worth a condition. The very same list if nothing changes.
+ * The list with the condition set to this status: replaced in place with new times if it changes, or appended. A missing condition is not added with
+ * status False. Returns the same list if nothing changes.
  */
 export const ensure = (
   before: ReadonlyArray<Spec.Condition> | undefined,

@@ -13,15 +13,15 @@ import * as Resource from "../../../kube/Resource.ts"
 import type { Cache, Informer, Listener } from "../../../layers/Cache.ts"
 import type { Discovery, Listing } from "../../../layers/Discovery.ts"
 
-/** The filter on the kinds that the server has. */
+/** Which of the kinds that the server lists are watched. */
 export interface Wanted {
-  /** What can be done with them: `list` and `watch` among others. */
+  /** The verbs that a kind must have: `list` and `watch` among others. */
   readonly verbs: ReadonlyArray<string>
-  /** Qualified names of those that are not wanted all the same. */
+  /** Qualified names of kinds that are never watched. */
   readonly ignored: ReadonlyArray<string>
-  /** Those that live in namespaces, or all. */
+  /** The scope that a kind must have. */
   readonly scope: Resource.Scope | "Any"
-  /** Qualified names of those that are wanted wherever they live. */
+  /** Qualified names of kinds that are watched whatever their scope. */
   readonly also?: ReadonlyArray<string> | undefined
 }
 
@@ -41,14 +41,14 @@ export interface Plan {
   readonly stop: ReadonlyArray<Resource.Any>
 }
 
-/** What to start and stop. A server that lists nothing at all is not believed. */
+/** What to start and stop. Nothing changes if the server lists no kind at all. */
 export const plan = (wanted: Wanted, running: ReadonlyArray<Resource.Any>, listing: Listing): Plan => {
   const listed = watchable(wanted, listing)
   if (listed.length === 0) return { start: [], stop: [] }
   const kept = running.filter((one) =>
     listing.failed.some((of) => of.group === one.group && of.version === one.version)
   )
-  // A version that could not be asked is still the one that is watched, although another one is listed for now.
+  // A kind stays watched in a version whose discovery failed, although another version is listed.
   const chosen = listed.filter((one) => !kept.some((other) => isSameKind(one, other)))
   return {
     start: chosen.filter((one) => !running.some(({ id }) => id === one.id)),
@@ -56,7 +56,7 @@ export const plan = (wanted: Wanted, running: ReadonlyArray<Resource.Any>, listi
   }
 }
 
-/** In whatever version. */
+/** Whether both are the same kind, in any version. */
 const isSameKind = (a: Resource.Any, b: Resource.Any): boolean => a.group === b.group && a.plural === b.plural
 
 interface Monitor {
@@ -66,16 +66,16 @@ interface Monitor {
 }
 
 export interface Refreshed {
-  /** How many of the kinds that the server lists are wanted. With none, nothing is changed. */
+  /** How many of the listed kinds the filter accepts. If none, nothing changes. */
   readonly listed: number
-  /** Those that are watched from now on and have not synced in time. */
+  /** Newly watched kinds that did not sync in time. */
   readonly unsynced: ReadonlyArray<Resource.Any>
 }
 
 export interface Monitors {
   /**
-   * Brings the monitors in line with what the server lists, and waits for new ones to sync, for so long and no longer. Fails,
-   * and changes nothing, when the server cannot list.
+   * Starts and stops monitors according to discovery, and waits for new ones to sync, at most 30 seconds. Fails, and changes
+   * nothing, if discovery fails.
    */
   readonly refresh: Effect.Effect<Refreshed, Effect.Error<Discovery["Service"]["resources"]>>
   readonly count: () => number
@@ -84,18 +84,18 @@ export interface Monitors {
 /** How long a refresh waits for new monitors. Source: garbagecollector initialSyncTimeout. */
 const patience = Duration.seconds(30)
 
-/** Which kinds are wanted, and the callbacks for their objects. All are called synchronously by the informers and must not block. */
+/** Which kinds are watched, and the callbacks for their objects. The informers call them synchronously, so they must not block. */
 export interface Options {
   readonly cache: Cache["Service"]
   readonly discovery: Discovery["Service"]
   readonly wanted: Wanted
-  /** Whether more than metadata is needed of a kind. Never unless said otherwise. */
+  /** Whether a kind needs whole objects instead of metadata only. Default: never. */
   readonly isWhole?: ((resource: Resource.Any) => boolean) | undefined
-  /** Called with the changes of a kind, beginning with the objects of the initial list. */
+  /** Receives the changes of a kind, beginning with the objects of the initial list. */
   readonly listener: (informer: Informer<KubeObject>) => Listener<KubeObject>
-  /** A kind has been read for the first time. */
+  /** A kind has synced. */
   readonly onSynced?: ((informer: Informer<KubeObject>) => void) | undefined
-  /** A kind is not watched any more, or not in that version. */
+  /** A kind is not watched any more in that version. */
   readonly onStopped: (resource: Resource.Any) => void
 }
 
@@ -118,7 +118,7 @@ export const make = (options: Options): Effect.Effect<Monitors, never, Scope.Sco
         )
     })
 
-    /** A kind that goes on in another version is watched in the old one until the new one has been read. */
+    /** A kind that is now served in another version is watched in the old one until the new one has synced. */
     const stop = Effect.fnUntraced(function* (resource: Resource.Any) {
       const monitor = running.get(resource.id)
       if (monitor === undefined) return
@@ -160,33 +160,33 @@ const cheapest = ({ cache }: Options, resource: Resource.Any) =>
     return cache.subscribe<KubeObject>(isShared ? resource : Resource.metadataOnly(resource))
   })
 
-/** Between two looks at what the server serves. Source: the discovery sync period of garbagecollector and resourcequota. */
+/** The time between two refreshes. Source: the discovery sync period of garbagecollector and resourcequota. */
 const interval = "30 seconds"
 
-/** Until the server has listed something, and that has been read or been waited for long enough. `idle`: `nothing is collected yet`. */
+/** The first refresh, repeated until a kind is watched. `idle`: the consequence for the log, such as `nothing is collected yet`. */
 export const first = (monitors: Monitors, idle: string): Effect.Effect<void> =>
   monitors.refresh.pipe(
     Effect.tapError((error) => Effect.logWarning(`Discovery failed, ${idle}: ${error.message}`)),
-    Effect.tap(tellUnsynced),
+    Effect.tap(logUnsynced),
     Effect.filterOrFail(() => monitors.count() > 0),
     Effect.retry(Schedule.min([Schedule.exponential("1 second"), Schedule.spaced(interval)])),
     Effect.orDie,
     Effect.asVoid
   )
 
-/** From then on, for ever. */
+/** The refreshes after the first one. */
 export const forever = (monitors: Monitors): Effect.Effect<unknown> =>
   Effect.schedule(refresh(monitors), Schedule.spaced(interval))
 
 const refresh = (monitors: Monitors) =>
   Effect.matchEffect(monitors.refresh, {
     onFailure: (error) => Effect.logWarning(`Discovery failed, the same kinds are watched on: ${error.message}`),
-    onSuccess: tellUnsynced
+    onSuccess: logUnsynced
   })
 
-const tellUnsynced = ({ unsynced }: Refreshed): Effect.Effect<void> =>
+const logUnsynced = ({ unsynced }: Refreshed): Effect.Effect<void> =>
   unsynced.length === 0
     ? Effect.void
     : Effect.logWarning(
-        `Not all kinds could be read in time, going on without: ${unsynced.map(Resource.qualifiedName).join(", ")}`
+        `Some kinds did not sync in time and are left out for now: ${unsynced.map(Resource.qualifiedName).join(", ")}`
       )

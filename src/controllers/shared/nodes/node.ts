@@ -12,7 +12,7 @@ export type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number]
 export type Condition = NonNullable<NonNullable<Node["status"]>["conditions"]>[number]
 type TaintId = Pick<Taint, "key" | "effect">
 
-/** Value: the name of the node. Pods without one are under no value. */
+/** Value: the name of the node. Pods without a node are not indexed. */
 export const byNode: Index<Pod> = {
   name: "nodes/byNode",
   of: ({ spec }) => (spec?.nodeName === undefined || spec.nodeName === "" ? none : [spec.nodeName])
@@ -25,12 +25,12 @@ export const readyCondition = (node: Node): Condition | undefined =>
 
 export const taintsOf = (node: Node): ReadonlyArray<Taint> => node.spec?.taints ?? []
 
-/** Two taints of one key and one effect are the same, whatever their value. */
+/** Taints with the same key and effect are the same, whatever their value. */
 export const isSame = (a: TaintId, b: TaintId): boolean => a.key === b.key && a.effect === b.effect
 
 export const hasTaint = (node: Node, taint: TaintId): boolean => taintsOf(node).some((one) => isSame(one, taint))
 
-/** The taints with some taken away and others put behind the rest; undefined if that changes nothing. */
+/** The taints after removals and additions; added ones come last. Undefined if nothing changes. */
 export const changed = (
   node: Node,
   change: { readonly add?: ReadonlyArray<Taint>; readonly remove?: ReadonlyArray<TaintId> }
@@ -41,24 +41,24 @@ export const changed = (
   return add.length === 0 && kept.length === before.length ? undefined : [...kept, ...add]
 }
 
-/** Exactly these taints, provided that the node is still as it was read. */
+/** Sets exactly these taints; the resource version is a precondition. */
 export const patchOf = (node: Node, taints: ReadonlyArray<Taint>): object => ({
   metadata: { resourceVersion: node.metadata.resourceVersion },
   spec: { taints: taints.length === 0 ? null : taints }
 })
 
-/** What writing taints takes. */
+/** The API calls for writing taints. */
 export interface Calls {
   readonly live: (name: string) => Effect.Effect<Node, ApiError.ApiError>
   readonly patch: (name: string, patch: Patch.Patch) => Effect.Effect<Node, ApiError.ApiError>
 }
 
-/** How often a write is begun anew when others write to the node at the same time. */
+/** How often a write is tried when others write to the node at the same time. */
 const tries = 5
 
 /**
- * Writes what the plan wants of the node, and asks it again about the node as the server has it when another writer was faster. Answers whether
- * anything was written. A node that is gone, or that took the name of this one, wants nothing.
+ * Writes the taints that the plan returns; after a conflict the plan runs again on the node read from the server. Returns whether
+ * anything was written. Nothing is written if the node does not exist any more or another one has its name.
  */
 export const write = Effect.fnUntraced(function* (
   calls: Calls,
@@ -85,22 +85,22 @@ export const write = Effect.fnUntraced(function* (
 })
 
 /**
- * Passes on a write that marks a pod before it is removed, and does without it where it is forbidden, which is logged once a term: servers before 1.25
- * do not grant the node loops that right.
+ * Returns a wrapper for the write that marks a pod before its deletion: if the write is forbidden, that is logged once a term and otherwise ignored,
+ * because API servers before 1.25 do not grant the node controllers that right.
  */
 export const marker = (): (<A, R>(
   markNotReady: Effect.Effect<A, ApiError.ApiError, R>
 ) => Effect.Effect<void, ApiError.ApiError, R>) => {
-  let isTold = false
+  let isLogged = false
   return (markNotReady) =>
     Effect.asVoid(markNotReady).pipe(
       Effect.catchIf(
         (error) => ApiError.hasReason(error, "Forbidden"),
         (error) => {
-          if (isTold) return Effect.void
-          isTold = true
+          if (isLogged) return Effect.void
+          isLogged = true
           return Effect.logWarning(
-            `Pods are removed without saying why in their status, because that is forbidden: ${error.message}`
+            `Pods are deleted without a reason in their status, because writing it is forbidden: ${error.message}`
           )
         }
       )

@@ -1,7 +1,7 @@
 /**
- * The history of an owner's template, as ControllerRevisions: one object for each template that there was, numbered in the order in which they
- * were used last. Pure; who claims and writes them is the owner's loop. The data is the patch that brings a template back, which is
- * what `kubectl rollout undo` sends. Source: pkg/controller/history, pkg/controller/daemon/update.go.
+ * The history of an owner's template: a ControllerRevision for each template, numbered in the order in which the templates were last used. Pure; the
+ * controller of the owner claims and writes the revisions. The data of a revision is the patch that restores its template, which
+ * `kubectl rollout undo` sends. Source: pkg/controller/history, pkg/controller/daemon/update.go.
  */
 import * as Equality from "../../../kube/equality.ts"
 import type { Draft, KubeObject } from "../../../kube/Meta.ts"
@@ -11,14 +11,14 @@ import type * as Resource from "../../../kube/Resource.ts"
 import type { ControllerRevision } from "../../../kube/resources.ts"
 import type { Template } from "../workload/podControl.ts"
 
-/** On pods and revisions: by which of the owner's templates they were made. Source: apps/v1 ControllerRevisionHashLabelKey. */
+/** On pods and revisions: which of the owner's templates they have. Source: apps/v1 ControllerRevisionHashLabelKey. */
 export const hashLabel = "controller-revision-hash"
 
 /** The hash label of a pod or revision; undefined if it has none. */
 export const hashOf = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[hashLabel]
 
 /**
- * The patch that sets the template. Keys are in order: others compare it byte for byte with what they compute themselves.
+ * The patch that sets the template. The keys are sorted, because kube-controller-manager compares the data byte for byte with its own.
  * Source: daemon and statefulset getPatch.
  */
 export const dataOf = (template: unknown): object => ({
@@ -32,22 +32,22 @@ const sorted = (value: unknown): unknown => {
   return Object.fromEntries(entries.map(([key, member]) => [key, sorted(member)]))
 }
 
-/** The template that the data brings back; undefined if it cannot be understood. */
+/** The template that the data restores; undefined if the data cannot be decoded. */
 export const templateOf = (revision: ControllerRevision): object | undefined => {
   const data: unknown = revision.data
   const { $patch, ...kept } = member(member(data, "spec"), "template")
   return $patch === "replace" ? kept : undefined
 }
 
-/** Whether it is that template's, however it is written. One whose data cannot be understood is no template's. */
+/** Whether the revision has that template, apart from spellings that mean the same. False if its data cannot be decoded. */
 export const isOf = (revision: ControllerRevision, template: unknown): boolean => {
   const kept = templateOf(revision)
   return kept !== undefined && Equality.equal(kept, template)
 }
 
 /**
- * Whether it would be that template's if a server stored it now: servers learn new defaults, and a revision keeps the template that was written
- * before. Source: pkg/controller/statefulset setMatchesLatestExistingRevision.
+ * Whether the revision would have that template if a server stored it now: a new server sets new defaults, and a revision keeps the template without
+ * them. Source: pkg/controller/statefulset setMatchesLatestExistingRevision.
  */
 export const meant = (revision: ControllerRevision, template: unknown): boolean => {
   const kept = templateOf(revision)
@@ -59,15 +59,15 @@ const member = (value: unknown, key: string): Readonly<Record<string, unknown>> 
   return typeof found === "object" && found !== null ? (found as Record<string, unknown>) : {}
 }
 
-/** An owner's revisions, seen from its present template. */
+/** An owner's revisions, sorted by whether they have its present template. */
 export interface History {
-  /** The present template's; of several the one with the highest number. */
+  /** The revision of the present template; of several the one with the highest number. */
   readonly current: ControllerRevision | undefined
-  /** Further ones of the present template. */
+  /** Further revisions of the present template. */
   readonly duplicates: ReadonlyArray<ControllerRevision>
-  /** Of other templates, lowest number first. */
+  /** Revisions of other templates, lowest number first. */
   readonly old: ReadonlyArray<ControllerRevision>
-  /** The number of the current one: higher than that of all old ones. */
+  /** The number that the current revision should have: higher than that of all old ones. */
   readonly number: number
 }
 
@@ -84,7 +84,7 @@ export const of = (revisions: ReadonlyArray<ControllerRevision>, template: unkno
 export const inOrder = (revisions: ReadonlyArray<ControllerRevision>): ReadonlyArray<ControllerRevision> =>
   [...revisions].sort(byNumber)
 
-/** Of equals the older one first. */
+/** Of equal numbers the older revision first. */
 const byNumber = (a: ControllerRevision, b: ControllerRevision): number =>
   a.revision - b.revision || compare(a.metadata.creationTimestamp, b.metadata.creationTimestamp) || names(a, b)
 
@@ -92,16 +92,16 @@ const names = (a: ControllerRevision, b: ControllerRevision): number => compare(
 
 const compare = (a = "", b = ""): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** What one is made of. */
+/** What a new revision is made from. */
 export interface Making {
   readonly resource: Resource.Any
   readonly owner: KubeObject
   readonly template: Template
   readonly hash: string
   readonly number: number
-  /** Which label has the hash; {@link hashLabel} unless said otherwise. */
+  /** The label that holds the hash; default: {@link hashLabel}. */
   readonly label?: string | undefined
-  /** With what the name begins; the owner's name unless said otherwise. */
+  /** The first part of the name; default: the owner's name. */
   readonly prefix?: string | undefined
 }
 
@@ -123,7 +123,7 @@ export const draft = ({ hash, label = hashLabel, number, owner, prefix, resource
   }
 }
 
-/** The lowest ones that are above the limit; one that is still in use stays, and counts. */
+/** The lowest revisions above the limit. One that is in use is not returned, but counts for the limit. */
 export const excess = (
   old: ReadonlyArray<ControllerRevision>,
   limit: number,

@@ -1,6 +1,6 @@
 /**
- * The size of anything that has one: the `scale` subresource of an object that is known by the names in a reference only. Where its kind is
- * served is for discovery to say; of its versions the server's preferred one is asked, as all of them are the same object.
+ * Reads and writes the `scale` subresource of an object that is given by a reference. Discovery finds the resource of its kind; the request uses
+ * the server's preferred version, since all versions are the same object.
  * Source: client-go scale.
  */
 import type { V1Scale } from "@kubernetes/client-node"
@@ -12,7 +12,7 @@ import * as Resource from "../../../kube/Resource.ts"
 import { type Discovery, type NotServed, versionOf } from "../../../layers/Discovery.ts"
 import type { KubeClient } from "../../../layers/KubeClient.ts"
 
-/** How many replicas an object should have and has, and which pods they are. */
+/** The desired and the actual number of an object's replicas, and the selector of their pods. */
 export interface Scale extends Stored<V1Scale> {}
 
 /** An object by its name. */
@@ -25,7 +25,7 @@ export interface Target {
   readonly namespace: string | undefined
 }
 
-/** Objects of the kind have no size that could be asked for. */
+/** The kind has no `scale` subresource. */
 export class NotScalable extends Data.TaggedError("NotScalable")<{
   /** `widgets.example.com`. */
   readonly resource: string
@@ -38,9 +38,9 @@ export class NotScalable extends Data.TaggedError("NotScalable")<{
 export type Failure = ApiError.ApiError | NotServed | NotScalable
 
 export interface Scales {
-  /** Fails with `NotFound` where there is no such object. */
+  /** Fails with `NotFound` if there is no such object. */
   readonly get: (target: Target) => Effect.Effect<Scale, Failure>
-  /** Writes the size that `scale` asks for; fails with `Conflict` where the object has changed since it was read. */
+  /** Writes `spec.replicas` of `scale`; fails with `Conflict` if the object has changed since it was read. */
   readonly update: (target: Target, scale: Scale) => Effect.Effect<Scale, Failure>
 }
 
@@ -49,7 +49,7 @@ export const make = (client: KubeClient["Service"], discovery: Discovery["Servic
     const resource = yield* discovery.resourceFor({ group: groupOf(apiVersion), kind })
     const target = { name, namespace: resource.scope === "Cluster" ? undefined : namespace, subresource: "scale" }
     return yield* Effect.catchIf(
-      // What is below the object is no object of its kind.
+      // A subresource does not have the type of its resource.
       client.get(resource, target) as Effect.Effect<Scale, ApiError.ApiError>,
       (error) => ApiError.hasReason(error, "NotFound"),
       (error) => explain(client, resource, error)
@@ -62,7 +62,7 @@ export const make = (client: KubeClient["Service"], discovery: Discovery["Servic
     )
 })
 
-/** Which of the two is not there, the object or the subresource: asked anew, because definitions change. */
+/** Whether the object or the subresource does not exist: read from discovery again, because definitions of custom resources change. */
 const explain = Effect.fnUntraced(function* (
   client: KubeClient["Service"],
   { group, plural, version }: Resource.Any,

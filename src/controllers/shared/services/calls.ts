@@ -4,11 +4,11 @@ import * as ApiError from "../../../kube/ApiError.ts"
 
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
-/** Undefined where the namespace is being deleted. */
+/** Undefined if the namespace is terminating. */
 export const unlessTerminating = <A>(create: Call<A>): Call<A | undefined> =>
   Effect.catchIf(create, ApiError.isNamespaceTerminating, () => Effect.undefined)
 
-/** To delete what is gone is done. */
+/** An object that does not exist counts as deleted. */
 export const unlessGone = (remove: Call<unknown>): Call<unknown> =>
   Effect.catchIf(
     remove,

@@ -5,23 +5,23 @@
  * new one. Source: staging/src/k8s.io/endpointslice: reconcileByPortMapping.
  */
 
-/** A slice as it is, of those that have the ports of their group. */
+/** An existing slice with the ports of its group. */
 export interface Slice<out S, out E> {
   readonly slice: S
   readonly endpoints: ReadonlyArray<E>
-  /** True: it has to be written whatever its endpoints are. */
+  /** Whether it has to be written even if its endpoints do not change. */
   readonly isStale: boolean
 }
 
 /** Endpoints that can share slices, because their ports are the same. */
 export interface Group<out G, out S, E> {
   readonly group: G
-  /** By identity; never empty. */
+  /** Keyed by identity; never empty. */
   readonly desired: ReadonlyMap<string, E>
   readonly slices: ReadonlyArray<Slice<S, E>>
 }
 
-/** A slice and what it is to hold, at least one endpoint. */
+/** The endpoints that a slice will have, at least one. */
 export interface Filled<out G, out E> {
   readonly group: G
   readonly endpoints: ReadonlyArray<E>
@@ -37,34 +37,34 @@ export interface Packing<out G, out S, out E> {
   readonly deletes: ReadonlyArray<S>
   /** How many slices stay as they are. */
   readonly unchanged: number
-  /** How many endpoints have come that had no place among the slices of their group, or had to leave it. */
+  /** How many endpoints are new in the slices of their group, or did not fit into their slice any more. */
   readonly added: number
 }
 
 export interface Rules<in E> {
-  /** Endpoints in a slice, at most; positive. */
+  /** The most endpoints in a slice; positive. */
   readonly limit: number
-  /** What an endpoint is known by in all its states. */
+  /** The key of an endpoint, independent of its state. */
   readonly identity: (endpoint: E) => string
-  /** Whether two endpoints of one identity are in the same state. */
+  /** Whether two endpoints with the same identity are in the same state. */
   readonly equal: (a: E, b: E) => boolean
 }
 
-/** What became of the slices of one group. */
+/** The slices of one group, sorted by what happens to them. */
 interface Sorted<S, E> {
   readonly written: Array<{ readonly slice: S; readonly endpoints: Array<E> }>
   readonly unchanged: Array<{ readonly slice: S; readonly endpoints: ReadonlyArray<E> }>
   readonly emptied: Array<S>
-  /** Without a place. */
+  /** Endpoints that are in no slice. */
   readonly missing: ReadonlyArray<E>
 }
 
-/** Endpoints for one further slice, and the unchanged slice that could take them. */
+/** Endpoints for one more slice, and the unchanged slice with room for them. */
 interface Load<G, S, E> extends Filled<G, E> {
   readonly fits: { readonly slice: S; readonly endpoints: ReadonlyArray<E> } | undefined
 }
 
-/** `spare`: slices that are not needed, to be refilled or deleted. */
+/** `spare`: slices that are not needed any more; each is reused or deleted. */
 export const pack = <G, S, E>(
   groups: ReadonlyArray<Group<G, S, E>>,
   spare: ReadonlyArray<S>,
@@ -88,7 +88,7 @@ export const pack = <G, S, E>(
     }
   }
   const creates: Array<Filled<G, E>> = []
-  // Loads that would need a new slice go first: only for them does a spare one save an object too.
+  // Loads that would need a new slice go first: for them a spare slice saves both a deletion and a creation.
   for (const { endpoints, fits, group } of loads.sort((a, b) => Number(!!a.fits) - Number(!!b.fits))) {
     const slice = free.shift()
     if (slice !== undefined) updates.push({ group, slice, endpoints })
@@ -129,7 +129,7 @@ const sort = <S, E>(
   return { ...sorted, missing: [...missing.values()] }
 }
 
-/** Fills up slices in place, the fullest first; answers what found no room. */
+/** Fills slices in place, the fullest first; returns the endpoints that did not fit. */
 const fill = <S, E>(slices: Sorted<S, E>["written"], missing: ReadonlyArray<E>, limit: number): ReadonlyArray<E> => {
   if (missing.length === 0) return missing
   let next = 0
@@ -140,7 +140,7 @@ const fill = <S, E>(slices: Sorted<S, E>["written"], missing: ReadonlyArray<E>, 
   return missing.slice(next)
 }
 
-/** The slice with the least room of those with enough; none for a load that fills a slice by itself. */
+/** The fullest slice with enough room; undefined for a load that fills a slice by itself. */
 const bestFit = <S, E>(
   slices: Sorted<S, E>["unchanged"],
   size: number,

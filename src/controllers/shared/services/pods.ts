@@ -24,13 +24,13 @@ export const addressesOf = (pod: Pod, family: Family): ReadonlyArray<string> =>
 const hasAddress = (pod: Pod): boolean =>
   (pod.status?.podIP ?? "") !== "" || pod.status?.podIPs?.some(({ ip }) => ip !== "") === true
 
-/** Whether the pod is among the endpoints of its Services, being ready or not. */
+/** Whether the pod is among the endpoints of its Services, ready or not. */
 export const contributes = (pod: Pod, options: { readonly includeTerminating: boolean }): boolean =>
   !PodState.isTerminal(pod) &&
   hasAddress(pod) &&
   (options.includeTerminating || pod.metadata.deletionTimestamp === undefined)
 
-/** The name the pod has below its Service's; undefined unless it belongs to that Service's domain. */
+/** The pod's host name in the Service's DNS domain; undefined if its subdomain is another one. */
 export const hostname = (pod: Pod, service: Service): string | undefined => {
   const { hostname: name = "", subdomain } = pod.spec ?? {}
   const { metadata } = service
@@ -38,7 +38,7 @@ export const hostname = (pod: Pod, service: Service): string | undefined => {
   return name !== "" && isHere ? name : undefined
 }
 
-/** How an endpoint names its pod. */
+/** The `targetRef` of an endpoint. */
 export const reference = ({ metadata: { name, namespace, uid } }: Pod) => ({
   kind: "Pod",
   ...(namespace === undefined ? {} : { namespace }),
@@ -46,8 +46,8 @@ export const reference = ({ metadata: { name, namespace, uid } }: Pod) => ({
   ...(uid === undefined ? {} : { uid })
 })
 
-/** The parts of a pod that its Services see, its labels aside. */
-const shows = (pod: Pod): ReadonlyArray<string | boolean | undefined> => [
+/** The fields of a pod that its endpoints depend on, without its labels. */
+const visibleFields = (pod: Pod): ReadonlyArray<string | boolean | undefined> => [
   PodState.isTerminal(pod),
   pod.metadata.deletionTimestamp !== undefined,
   PodState.isReady(pod),
@@ -61,5 +61,5 @@ const shows = (pod: Pod): ReadonlyArray<string | boolean | undefined> => [
 const isSame = <A>(a: ReadonlyArray<A>, b: ReadonlyArray<A>): boolean =>
   a.length === b.length && a.every((one, i) => one === b[i])
 
-/** Whether the Services of the pod have to look at it again, even if they are the same as before. */
-export const hasChanged = (before: Pod, after: Pod): boolean => !isSame(shows(before), shows(after))
+/** Whether the pod's endpoints may have changed, even if the same Services select it. */
+export const hasChanged = (before: Pod, after: Pod): boolean => !isSame(visibleFields(before), visibleFields(after))

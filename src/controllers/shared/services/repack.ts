@@ -1,6 +1,6 @@
 /**
  * Subsets of Endpoints in their canonical layout: every port is in one subset, with all its addresses, and ports that have the same addresses in
- * the same state share it. Of an address that is there twice the first text counts, and not ready goes before ready. Pure and total.
+ * the same state share it. If an address occurs twice, its first object is kept, and it is not ready if one of them is not. Pure. Source:
  * pkg/api/v1/endpoints: RepackSubsets.
  */
 import type { Endpoints } from "../../../kube/resources.ts"
@@ -11,9 +11,9 @@ export type Address = NonNullable<Subset["addresses"]>[number]
 type Port = NonNullable<Subset["ports"]>[number]
 
 interface OnPort {
-  /** Undefined: of the subsets without ports. */
+  /** Undefined for the subsets without ports. */
   readonly port: Port | undefined
-  /** By the number of the address: whether it is ready. Empty where the port has not the address. */
+  /** Whether an address is ready on the port, by the address's number; undefined if the port does not have the address. */
   readonly ready: Array<boolean | undefined>
 }
 
@@ -35,7 +35,7 @@ export const repack = (subsets: ReadonlyArray<Subset>): ReadonlyArray<Subset> =>
   }).sort((a, b) => compare(ServicePorts.keyOfAll(a.ports ?? []), ServicePorts.keyOfAll(b.ports ?? [])))
 }
 
-/** All addresses, each once, and the state that they have on each port. */
+/** All addresses without duplicates, and their state on each port. */
 const expand = (subsets: ReadonlyArray<Subset>) => {
   const addresses: Array<Address> = []
   const numbers = new Map<string, number>()
@@ -75,7 +75,7 @@ const compare = (a = "", b = ""): number => (a === b ? 0 : a < b ? -1 : 1)
 const inOrder = (a: Address | undefined, b: Address | undefined): number =>
   compare(a?.ip, b?.ip) || compare(a?.targetRef?.uid, b?.targetRef?.uid)
 
-/** Without the lists that are empty. */
+/** Omits empty lists. */
 export const subset = ({ addresses, notReadyAddresses, ports }: Required<Subset>): Subset => ({
   ...(addresses.length === 0 ? {} : { addresses }),
   ...(notReadyAddresses.length === 0 ? {} : { notReadyAddresses }),

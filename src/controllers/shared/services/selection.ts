@@ -26,8 +26,8 @@ export const matches = (selector: Labels, labels: Labels | undefined): boolean =
 const pairOf = (namespace: string | undefined, key: string, value: string): string =>
   `${namespace ?? ""}/${key}=${value}`
 
-/** Labels that are new with each revision or owner: hardly ever selected by, and an entry for each pod. */
-const passing = new Set([
+/** Labels whose values are unique to a revision or owner: Services rarely select by them, and the index would get an entry for almost each pod. */
+const uniqueLabels = new Set([
   "batch.kubernetes.io/controller-uid",
   "controller-revision-hash",
   "controller-uid",
@@ -37,19 +37,19 @@ const passing = new Set([
 
 const nothing: ReadonlyArray<string> = []
 
-/** Value: one label of a pod that has something to offer, with its namespace. */
+/** Value: namespace and one label of a pod that can be an endpoint. */
 export const byLabel: Index<Pod> = {
   name: "services/label",
   of: (pod) => {
     const { labels, namespace } = pod.metadata
     if (labels === undefined || !Pods.contributes(pod, { includeTerminating: true })) return nothing
     const pairs: Array<string> = []
-    for (const key in labels) if (!passing.has(key)) pairs.push(pairOf(namespace, key, labels[key] ?? ""))
+    for (const key in labels) if (!uniqueLabels.has(key)) pairs.push(pairOf(namespace, key, labels[key] ?? ""))
     return pairs
   }
 }
 
-/** The selectors of all Services, by what a pod can be asked for. */
+/** The selectors of all Services, each stored under one of its labels. */
 export interface Table {
   readonly set: (service: Key.Key, namespace: string | undefined, selector: Labels | undefined) => void
   readonly delete: (service: Key.Key) => void
@@ -61,14 +61,14 @@ export interface Table {
 
 interface Entry {
   readonly selector: Labels
-  /** One of the selector's; the entry is in its bucket and in no other. */
+  /** The label of the selector under whose bucket the entry is stored. */
   readonly pair: string
-  readonly isPassing: boolean
+  readonly isUnique: boolean
 }
 
 export const makeTable = (): Table => {
   const entries = new Map<Key.Key, Entry>()
-  /** Never an empty bucket. */
+  /** No bucket is empty. */
   const buckets = new Map<string, Set<Key.Key>>()
 
   const remove = (service: Key.Key): void => {
@@ -83,11 +83,11 @@ export const makeTable = (): Table => {
     const pairs = Object.keys(selector).map((key) => ({
       selector,
       pair: pairOf(namespace, key, selector[key] ?? ""),
-      isPassing: passing.has(key)
+      isUnique: uniqueLabels.has(key)
     }))
-    const crowd = ({ isPassing, pair }: Entry) => (isPassing ? 1e9 : 0) + (buckets.get(pair)?.size ?? 0)
-    // Of labels as rare, the longer one says more: names are longer than roles.
-    return pairs.reduce((a, b) => ((crowd(b) - crowd(a) || a.pair.length - b.pair.length) < 0 ? b : a))
+    const sizeOf = ({ isUnique, pair }: Entry) => (isUnique ? 1e9 : 0) + (buckets.get(pair)?.size ?? 0)
+    // Of equally rare labels the longer one is more likely to be unique.
+    return pairs.reduce((a, b) => ((sizeOf(b) - sizeOf(a) || a.pair.length - b.pair.length) < 0 ? b : a))
   }
 
   return {
@@ -115,7 +115,7 @@ export const makeTable = (): Table => {
     },
     pairOf: (service) => {
       const entry = entries.get(service)
-      return entry === undefined || entry.isPassing ? undefined : entry.pair
+      return entry === undefined || entry.isUnique ? undefined : entry.pair
     }
   }
 }
@@ -124,8 +124,8 @@ const isSame = (a: Labels, b: Labels): boolean =>
   a === b || (Object.keys(a).length === Object.keys(b).length && matches(a, b))
 
 /**
- * The pods that a Service selects, of those that have something to offer. One that is found by a passing label alone costs a look at its
- * namespace.
+ * The pods that a Service selects, of those that can be endpoints. If its selector has only labels that are not indexed, all pods of its namespace
+ * are compared.
  */
 export const podsOf = (pods: Store.Readable<Pod>, table: Table, service: Service): ReadonlyArray<Pod> => {
   const selector = selectorOf(service)

@@ -1,5 +1,5 @@
 /**
- * The ports of a Service on a given pod: numbers as they are, names looked up in the pod's containers; a name that is not found is left out. Pods of
+ * The ports of a Service on a given pod: numbers unchanged, names resolved in the pod's containers; a port whose name is not found is left out. Pods of
  * one template share the result. Pure. Source: staging/src/k8s.io/endpointslice: getEndpointPorts.
  */
 import type { Pod, Service } from "../../../kube/resources.ts"
@@ -36,7 +36,7 @@ export const find = (pod: Pod, { port, protocol = "TCP", targetPort }: ServicePo
   return portIn(containers, targetPort, protocol) ?? portIn(sidecars, targetPort, protocol)
 }
 
-/** The same text for the same port. */
+/** Equal ports have equal keys. */
 export const keyOf = ({
   appProtocol,
   name,
@@ -49,11 +49,11 @@ export const keyOf = ({
   readonly appProtocol?: string | undefined
 }): string => `${name ?? ""}/${protocol ?? "TCP"}/${port ?? ""}/${appProtocol ?? ""}`
 
-/** The same text for the same set. */
+/** Equal sets of ports have equal keys, whatever their order. */
 export const keyOfAll = (ports: Parameters<typeof keyOf>[0] extends infer P ? ReadonlyArray<P> : never): string =>
   ports.map(keyOf).sort().join(",")
 
-/** Answers for one pod after the other. */
+/** Returns a function that resolves the ports for one pod after the other. */
 export const resolver = (service: Service): ((pod: Pod) => PortSet) => {
   const wanted = service.spec?.ports ?? []
   const known = new Map<string, PortSet>()

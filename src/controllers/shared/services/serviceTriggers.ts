@@ -30,7 +30,7 @@ export const pods =
     return delta.previous === delta.object ? none : changed(table, delta)
   }
 
-/** The same keys so long after the change; further changes until then ask for nothing more. */
+/** Adds the keys `period` after the change; the queue merges further changes until then. */
 export const batched = <A>(
   trigger: Trigger.Trigger<A>,
   queue: Pick<KeyedQueue, "addWithUnsafe">,
@@ -58,7 +58,7 @@ const changed = (
   const now = matching(table, object)
   const before = matching(table, previous)
   const fresh = now.filter((key) => !before.includes(key))
-  // Those that select it as before see no difference between two sets of labels.
+  // A change of labels alone does not change the endpoints of Services that select the pod before and after it.
   return hasChanged ? [...before, ...fresh] : [...before.filter((key) => !now.includes(key)), ...fresh]
 }
 

@@ -3,17 +3,17 @@
  */
 import type { Key } from "../../../kube/Key.ts"
 
-/** Of one Service, or of all. */
+/** The sums of one Service, or of all. */
 export interface Sizes {
-  /** Endpoints that the slices will have. */
+  /** Endpoints in the slices after the sync. */
   readonly endpoints: number
-  /** Slices that there will be. */
+  /** Slices after the sync. */
   readonly slices: number
-  /** Slices that would do, were each as full as it can be. */
+  /** The least number of slices for these endpoints. */
   readonly fewest: number
 }
 
-/** Both answer with the sum of all Services. */
+/** Both return the sums of all Services. */
 export interface Totals {
   readonly note: (service: Key, sizes: Sizes) => Sizes
   readonly forget: (service: Key) => Sizes

@@ -9,9 +9,9 @@ import * as Time from "../../../kube/time.ts"
 
 export const annotation = "endpoints.kubernetes.io/last-change-trigger-time"
 
-/** What the last sync knew; milliseconds since 1970. */
+/** The times at the last sync, in milliseconds since 1970. */
 export interface State {
-  /** When it was created; Infinity if it does not say. */
+  /** When the Service was created; Infinity if unknown. */
   readonly service: number
   /** By name; pods without a readable time are left out. */
   readonly pods: ReadonlyMap<string, number>
@@ -19,11 +19,11 @@ export interface State {
 
 export interface Step {
   readonly state: State
-  /** The value of the annotation; undefined if nothing has changed that has a time. */
+  /** The value of the annotation; undefined if no change has a time. */
   readonly time: string | undefined
 }
 
-/** One sync after another: for a Service that is new to us it is the Service that triggered. */
+/** `last` is undefined in the first sync of a Service: then its creation is the change. */
 export const step = (last: State | undefined, service: Service, pods: ReadonlyArray<Pod>): Step => {
   const created = Time.parse(service.metadata.creationTimestamp) ?? Infinity
   const times = new Map<string, number>()
@@ -39,7 +39,7 @@ export const step = (last: State | undefined, service: Service, pods: ReadonlyAr
   return { state, time: earliest === Infinity ? undefined : Time.format(earliest) }
 }
 
-/** The annotations with that time, or without any. */
+/** The annotations with that time; without `time` the annotation is removed. */
 export const annotate = (
   annotations: Readonly<Record<string, string>> | undefined,
   time: string | undefined

@@ -10,28 +10,28 @@ import type { Index } from "../../../layers/Cache.ts"
 
 const type = "kubernetes.io/service-account-token"
 
-/** To be read in place of all Secrets, of which most are something else, and large. */
+/** A field selector, so that other Secrets, which are many and large, are not cached. */
 export const Tokens = Resource.selected(Secret, `type=${type}`)
 
 const nameAnnotation = "kubernetes.io/service-account.name"
 const uidAnnotation = "kubernetes.io/service-account.uid"
 
-/** An account as a Secret names it. */
+/** The account that a Secret names. */
 export interface Wanted {
   readonly namespace: string
   readonly name: string
-  /** Empty: any account of that name. */
+  /** If empty, any account of that name matches. */
   readonly uid: string
 }
 
-/** Undefined for Secrets that are no tokens. */
+/** Undefined for a Secret that is not a token. */
 export const accountOf = ({ metadata, type: own }: Secret): Wanted | undefined => {
   const name = metadata.annotations?.[nameAnnotation] ?? ""
   if (own !== type || name === "") return undefined
   return { namespace: metadata.namespace ?? "", name, uid: metadata.annotations?.[uidAnnotation] ?? "" }
 }
 
-/** Whether that account is the one that is meant. */
+/** Whether the Secret names that account. */
 export const isMeant = ({ uid }: Wanted, { metadata }: ServiceAccount): boolean => uid === "" || uid === metadata.uid
 
 /** Value: the key of the account whose token a Secret is. */
@@ -43,7 +43,7 @@ export const byAccount: Index<Secret> = {
   }
 }
 
-/** What a Secret has to get; undefined when it has everything. */
+/** The Secret with its missing fields; undefined if nothing is missing. */
 export const filled = (
   secret: Secret,
   account: ServiceAccount,
@@ -67,7 +67,7 @@ export const filled = (
 
 const isEmpty = (text: string | undefined): boolean => text === undefined || text === ""
 
-/** The account without its reference to a Secret; undefined when it has none. */
+/** The account without its reference to a Secret; undefined if it has none. */
 export const without = (account: ServiceAccount, secret: string): ServiceAccount | undefined => {
   const secrets = account.secrets ?? []
   const left = secrets.filter(({ name }) => name !== secret)

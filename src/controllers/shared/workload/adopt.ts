@@ -17,11 +17,11 @@ export interface Claiming<in A> {
   readonly owner: KubeObject
   /** The kind of the owner, as its references name it. */
   readonly resource: Resource.Any
-  /** Selector and whatever else makes an object one of this owner's. */
+  /** Whether the selector, and any further rule of the kind, select the object. */
   readonly matches: (object: A) => boolean
 }
 
-/** Disjoint, each in the order of the candidates; what is in none is left alone. */
+/** Disjoint lists, each in the order of the candidates. An object that is in none of them is not changed. */
 export interface Plan<out A> {
   readonly claimed: ReadonlyArray<A>
   readonly adopt: ReadonlyArray<A>
@@ -32,13 +32,13 @@ type Verdict = "claimed" | "adopt" | "release" | "ignore"
 
 const verdict = <A extends KubeObject>({ matches, owner }: Claiming<A>, object: A): Verdict => {
   const controller = Owner.controllerOf(object)
-  const leaving = owner.metadata.deletionTimestamp !== undefined
+  const isTerminating = owner.metadata.deletionTimestamp !== undefined
   if (controller !== undefined) {
     if (controller.uid !== owner.metadata.uid) return "ignore"
     if (matches(object)) return "claimed"
-    return leaving ? "ignore" : "release"
+    return isTerminating ? "ignore" : "release"
   }
-  if (leaving || object.metadata.deletionTimestamp !== undefined || !matches(object)) return "ignore"
+  if (isTerminating || object.metadata.deletionTimestamp !== undefined || !matches(object)) return "ignore"
   const namespace = owner.metadata.namespace
   return namespace === undefined || namespace === object.metadata.namespace ? "adopt" : "ignore"
 }
@@ -49,7 +49,7 @@ export const plan = <A extends KubeObject>(claiming: Claiming<A>, candidates: Re
   return found
 }
 
-/** The live read of the owner: another object has its name, or it is being deleted. */
+/** On the server, the owner is being deleted, or another object has its name. */
 export class OwnerGone extends Data.TaggedError("OwnerGone")<{ readonly message: string }> {}
 
 /** Why one object could not be adopted or released. `cause` is undefined when the owner was gone. */
@@ -61,22 +61,22 @@ export interface ClaimFailure {
 /** All failures of one claim; the other objects were handled. */
 export class ClaimError extends Data.TaggedError("ClaimError")<{ readonly failures: ReadonlyArray<ClaimFailure> }> {
   override get message(): string {
-    return aggregate(this.failures.map((refusal) => refusal.message))
+    return aggregate(this.failures.map((failure) => failure.message))
   }
 }
 
 export interface Claim<A> extends Claiming<A> {
-  /** The owner as the server has it now; asked at most once, and only if something is to be adopted. */
+  /** Reads the owner from the server; run at most once, and only before an adoption. */
   readonly live: Effect.Effect<KubeObject, ApiError.ApiError>
-  /** Applies a patch to a dependent and answers with the new state. */
+  /** Applies a patch to a dependent and returns the new state. */
   readonly patch: (object: A, patch: Patch.Patch) => Effect.Effect<A, ApiError.ApiError>
   /** Added with an adoption and removed with a release. */
   readonly finalizers?: ReadonlyArray<string> | undefined
 }
 
 /**
- * Adopts and releases, and returns what the owner has then, in the order of the candidates; an adopted object as the patch returned it. An object
- * that is gone is not a failure. Every object is tried before the claim fails.
+ * Adopts and releases, and returns the owner's dependents in the order of the candidates, an adopted one as the patch returned it. An object that
+ * does not exist any more is not a failure. The claim fails only after all candidates were handled.
  */
 export const claim = <A extends KubeObject>(
   claiming: Claim<A>,
@@ -91,7 +91,7 @@ const carryOut = Effect.fnUntraced(function* <A extends KubeObject>(
   claiming: Claim<A>,
   candidates: ReadonlyArray<A>
 ): Effect.fn.Return<ReadonlyArray<A>, ClaimError> {
-  let asked: Result.Result<void, ApiError.ApiError | OwnerGone> | undefined
+  let liveCheck: Result.Result<void, ApiError.ApiError | OwnerGone> | undefined
   const claimed: Array<A> = []
   const failures: Array<ClaimFailure> = []
   for (const object of candidates) {
@@ -102,9 +102,9 @@ const carryOut = Effect.fnUntraced(function* <A extends KubeObject>(
       if (Result.isFailure(released) && !ApiError.hasReason(released.failure, "NotFound", "Invalid"))
         failures.push({ message: released.failure.message, cause: released.failure })
     } else if (decided === "adopt") {
-      asked ??= yield* Effect.result(mayAdopt(claiming))
-      if (Result.isFailure(asked)) {
-        failures.push(claimFailure(object, asked.failure))
+      liveCheck ??= yield* Effect.result(mayAdopt(claiming))
+      if (Result.isFailure(liveCheck)) {
+        failures.push(claimFailure(object, liveCheck.failure))
         continue
       }
       const adopted = yield* Effect.result(claiming.patch(object, adopting(claiming, object)))
@@ -116,7 +116,7 @@ const carryOut = Effect.fnUntraced(function* <A extends KubeObject>(
   return failures.length === 0 ? claimed : yield* new ClaimError({ failures })
 })
 
-/** What of a claim does not depend on the kind of the dependents. */
+/** The part of a claim that does not depend on the kind of the dependents. */
 type Owning = Pick<Claim<KubeObject>, "owner" | "resource" | "live" | "finalizers">
 
 /** Succeeds if the owner still exists under its uid and is not being deleted. */
@@ -140,7 +140,7 @@ const claimFailure = (object: KubeObject, failure: ApiError.ApiError | OwnerGone
   }
 }
 
-/** The uid in the body is a precondition: a namesake of the dependent is answered with a conflict. */
+/** The uid in the body is a precondition: the server answers with a conflict if another object has the dependent's name by now. */
 const adopting = ({ finalizers = [], owner, resource }: Owning, object: KubeObject): Patch.Patch =>
   Patch.strategic({
     metadata: {

@@ -15,9 +15,9 @@ export interface Expectations {
   readonly expectDeletions: (owner: Key, dependents: Iterable<Key>, now: number) => void
   /** That many objects are about to be created and these deleted; replaces what was expected of the owner before. */
   readonly expectBoth: (owner: Key, creations: number, dependents: Iterable<Key>, now: number) => void
-  /** One creation was seen, or failed, or was never attempted. */
+  /** One creation was observed, or failed, or was never attempted. */
   readonly creationObserved: (owner: Key) => void
-  /** The deletion was seen, or failed. It is seen twice, as a deletion timestamp and as the end, and counts once. */
+  /** The deletion was observed, or failed. A deletion timestamp and the final DELETED event count once together. */
   readonly deletionObserved: (owner: Key, dependent: Key) => void
   /** Milliseconds until the owner may be managed: zero if nothing is missing or the record is too old. */
   readonly wait: (owner: Key, now: number) => number
@@ -28,7 +28,7 @@ export interface Expectations {
 /** Removed as soon as nothing is missing. */
 interface Expected {
   readonly since: number
-  /** Not observed yet; below zero, harmlessly, after unexpected creations while deletions are expected. */
+  /** Not observed yet. Below zero after unexpected creations while deletions are expected, which has no effect. */
   creations: number
   /** Not observed yet. */
   readonly deletions: Set<Key>

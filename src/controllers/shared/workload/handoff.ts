@@ -1,7 +1,8 @@
 /**
- * Whether the cache is fresh enough to act for an owner of pods. It is not after a change of leader: expectations ended with the former term, and
- * the cache of a standby may lag behind the leader's last writes. It is not after a write whose answer was lost. Then the pods are read from the
- * server once, before the next write; nothing is written until the cache shows the same. Plain synchronous state for one leadership term.
+ * Whether the cache is fresh enough to create and delete pods of an owner. It may not be after a change of leader: expectations ended with the former
+ * term, and the cache of a standby may lag behind the leader's last writes. It may not be after a write whose response was lost. In both cases the
+ * pods are read from the server before the next write, and nothing is written until the cache shows the same pods. Plain synchronous state for one
+ * leadership term.
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../../kube/ApiError.ts"
@@ -12,7 +13,7 @@ import type { Pod } from "../../../kube/resources.ts"
 export interface Trust {
   readonly isOurs: (uid: string) => boolean
   readonly takeOver: (uid: string) => void
-  /** Also of an owner that is gone. */
+  /** Also called for an owner that was deleted. */
   readonly disown: (uid: string) => void
 }
 
@@ -25,10 +26,10 @@ export const trust = (): Trust => {
   }
 }
 
-/** Milliseconds until the cache is compared again. */
+/** Milliseconds until the cache is compared with the server again. */
 export const patience = 1000
 
-/** Runs the call; if its answer is lost, the owner is not trusted any more. */
+/** Runs the call; if its outcome is unknown, the owner's cached pods are not trusted any more. */
 export const watched = <A>(
   { disown }: Pick<Trust, "disown">,
   uid: string | undefined,
@@ -36,11 +37,11 @@ export const watched = <A>(
 ): Effect.Effect<A, ApiError.ApiError> =>
   Effect.tapError(call, (error) =>
     Effect.sync(() => {
-      if (uid !== undefined && ApiError.hasReason(error, ...unanswered)) disown(uid)
+      if (uid !== undefined && ApiError.hasReason(error, ...unknownOutcome)) disown(uid)
     })
   )
 
-const unanswered = ["Network", "Timeout", "ServerError", "Decode"] as const
+const unknownOutcome = ["Network", "Timeout", "ServerError", "Decode"] as const
 
 /** Whether two lists have the same pods in the same state, as far as decisions depend on it. */
 export const isSame = (cached: ReadonlyArray<Pod>, live: ReadonlyArray<Pod>): boolean => {
@@ -48,14 +49,14 @@ export const isSame = (cached: ReadonlyArray<Pod>, live: ReadonlyArray<Pod>): bo
   const known = new Map(cached.map((pod) => [pod.metadata.uid, pod]))
   return live.every((pod) => {
     const before = known.get(pod.metadata.uid)
-    return before !== undefined && (isSameVersion(before, pod) || gist(before) === gist(pod))
+    return before !== undefined && (isSameVersion(before, pod) || decisiveFields(before) === decisiveFields(pod))
   })
 }
 
 const isSameVersion = (a: Pod, b: Pod): boolean => a.metadata.resourceVersion === b.metadata.resourceVersion
 
 /** The fields that decisions depend on; other fields of a running pod change all the time. */
-const gist = (pod: Pod): string => {
+const decisiveFields = (pod: Pod): string => {
   const { metadata, spec, status } = pod
   const { annotations, deletionTimestamp, finalizers, labels } = metadata
   return JSON.stringify([

@@ -7,24 +7,24 @@ import type { Pod } from "../../../kube/resources.ts"
 import * as Time from "../../../kube/time.ts"
 import * as Family from "../../../streams/reconcile/metricFamily.ts"
 
-/** Of ReplicaSets and of ReplicationControllers. */
+/** Observed for ReplicaSets and for ReplicationControllers. */
 export const ageRatio = Family.histogram(
   "replicaset_controller_sorting_deletion_age_ratio",
-  "How many times as old as the youngest ready pod each ready one was that was chosen to go when there were too many",
+  "Age of each ready pod that is chosen for deletion, divided by the age of the youngest ready pod",
   Family.exponential(0.25, 2, 6)
 )
 
-/** Syncs of a kind that were put off, where kube-controller-manager skips them and tries again; `subsystem`: `job_controller`. */
+/** Delayed syncs of a kind, which kube-controller-manager skips and retries; `subsystem`: for example `job_controller`. */
 export const staleSkips = (subsystem: string): Family.Counter<"group" | "resource"> =>
   Family.counter(
     `${subsystem}_stale_sync_skips_total`,
-    "Syncs that were put off because the cache did not show yet what the last one wrote, by the kind of that",
+    "Syncs that were delayed because the cache did not yet show the writes of the last sync, by the resource written",
     ["group", "resource"]
   )
 
 export const ofReplicaSets = staleSkips("replicaset_controller")
 
-/** Counts one, in the registry of whoever makes it. */
+/** Returns a function that counts one, in the metric registry of the caller. */
 export const skipping = (
   skips: Family.Counter<"group" | "resource">
 ): Effect.Effect<(resource: Resource.Any) => void> =>
@@ -32,7 +32,7 @@ export const skipping = (
     Effect.succeed(({ group, plural }) => skips.addUnsafe(context, 1, { group, resource: plural }))
   )
 
-/** Some of the active pods were chosen; whole numbers, as there. Source: pkg/controller/replicaset: reportSortingDeletionAgeRatioMetric. */
+/** Records the age ratios of the pods chosen for deletion, rounded down as upstream. Source: pkg/controller/replicaset: reportSortingDeletionAgeRatioMetric. */
 export const chosen = (active: ReadonlyArray<Pod>, pods: ReadonlyArray<Pod>, now: number): Effect.Effect<void> => {
   if (pods.length >= active.length) return Effect.void
   const ageOf = ({ metadata }: Pod): number => Math.max(1, now - (Time.parse(metadata.creationTimestamp) ?? now))

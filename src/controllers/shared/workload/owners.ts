@@ -1,23 +1,28 @@
 /**
- * From a dependent to the owners that a change concerns: synchronous reads of the owners' store. A controller reference counts only if the object of
- * that name has that kind and uid. Source: pkg/controller/replicaset: resolveControllerRef.
+ * Maps a change of a dependent to the owners to sync, by synchronous reads of the owners' store; triggers run after the stores have changed. A
+ * controller reference counts only if the object of that name has that kind and uid. Source: pkg/controller/replicaset: resolveControllerRef.
  */
 import * as Key from "../../../kube/Key.ts"
 import type { KubeObject } from "../../../kube/Meta.ts"
 import * as Owner from "../../../kube/Owner.ts"
+import * as PodFacts from "../../../kube/pod.ts"
 import type * as Resource from "../../../kube/Resource.ts"
+import type { Pod } from "../../../kube/resources.ts"
+import type { KeyedQueue } from "../../../streams/queue/KeyedQueue.ts"
 import type { Delta } from "../../../streams/store/Store.ts"
 import * as Store from "../../../streams/store/Store.ts"
+import type { Trigger } from "../../../streams/store/trigger.ts"
+import type { Expectations } from "./expectations.ts"
 
 /** The owners of one kind. */
 export interface Owners<O extends KubeObject> {
   readonly resource: Resource.Resource<O>
   readonly store: Store.Readable<O>
-  /** Whether the owner's selector matches the labels. One that is not usable matches nothing. */
+  /** Whether the owner's selector matches the labels. An invalid or empty selector matches nothing. */
   readonly selects: (owner: O, labels: Readonly<Record<string, string>> | undefined) => boolean
 }
 
-/** The owner that controls the object, as the cache knows it. */
+/** The owner that controls the object, from the cache. */
 export const resolve = <O extends KubeObject>(
   { resource, store }: Pick<Owners<O>, "resource" | "store">,
   object: KubeObject
@@ -41,7 +46,7 @@ export const matching = <O extends KubeObject>({ selects, store }: Owners<O>, or
 export const concerned = <O extends KubeObject>(owners: Owners<O>, delta: Delta<KubeObject>): ReadonlyArray<O> => {
   const { object } = delta
   const previous = delta._tag === "Updated" ? delta.previous : undefined
-  // A resync: nothing has changed.
+  // The informer delivers an unchanged object in a resync.
   if (previous === object) return []
   const controllerChanged = previous !== undefined && !sameController(previous, object)
   const former = controllerChanged ? resolve(owners, previous) : undefined
@@ -58,7 +63,7 @@ export const concerned = <O extends KubeObject>(owners: Owners<O>, delta: Delta<
   return out
 }
 
-/** Whether two states name the same controlling owner in the same way. */
+/** Whether two states of an object have the same controller reference. */
 export const sameController = (a: KubeObject, b: KubeObject): boolean => {
   const x = Owner.controllerOf(a)
   const y = Owner.controllerOf(b)
@@ -77,4 +82,56 @@ type Labels = Readonly<Record<string, string>> | undefined
 const sameLabels = (a: Labels = {}, b: Labels = {}): boolean => {
   const keys = Object.keys(a)
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key])
+}
+
+export interface Watching<O extends KubeObject> {
+  readonly owners: Owners<O>
+  /** Undefined for loops whose pods have stable names. */
+  readonly expectations?: Expectations | undefined
+  readonly queue: Pick<KeyedQueue, "addWithUnsafe">
+  /** After how many seconds the owner of a pod that became ready is synced again; zero for never. */
+  readonly availableAfter: (owner: O) => number
+}
+
+/**
+ * Maps a pod event to the keys of its owners and updates their expectations. A pod counts as deleted once it has a deletion timestamp. Source:
+ * pkg/controller/replicaset: addPod, updatePod, deletePod.
+ */
+export const podTrigger = <O extends KubeObject>(watching: Watching<O>): Trigger<Pod> => {
+  const { expectations, owners } = watching
+  const gone = (pod: Pod): ReadonlyArray<Key.Key> => {
+    const owner = resolve(owners, pod)
+    if (owner === undefined) return []
+    const key = Key.of(owner)
+    expectations?.deletionObserved(key, Key.of(pod))
+    return [key]
+  }
+  return (delta) => {
+    const pod = delta.object
+    if (delta._tag === "Updated" && delta.previous === pod) return []
+    if (delta._tag === "Deleted" || pod.metadata.deletionTimestamp !== undefined) {
+      const controllerChanged = delta._tag === "Updated" && !sameController(delta.previous, pod)
+      return controllerChanged ? [...gone(pod), ...gone(delta.previous)] : gone(pod)
+    }
+    const affected = concerned(owners, delta)
+    if (delta._tag === "Created" && Owner.controllerOf(pod) !== undefined) {
+      for (const owner of affected) expectations?.creationObserved(Key.of(owner))
+    }
+    syncWhenAvailable(watching, affected, delta)
+    return affected.map(Key.of)
+  }
+}
+
+/** A pod becomes available without an event, `minReadySeconds` after it became ready. */
+const syncWhenAvailable = <O extends KubeObject>(
+  { availableAfter, queue }: Watching<O>,
+  affected: ReadonlyArray<O>,
+  delta: Delta<Pod>
+): void => {
+  if (delta._tag !== "Updated" || !PodFacts.isReady(delta.object) || PodFacts.isReady(delta.previous)) return
+  for (const owner of affected) {
+    const seconds = availableAfter(owner)
+    if (seconds > 0 && Owner.controlledBy(delta.object, owner.metadata.uid))
+      queue.addWithUnsafe(Key.of(owner), { after: seconds * 1000 })
+  }
 }

@@ -23,14 +23,14 @@ export interface Template {
   readonly spec?: NonNullable<Pod["spec"]> | undefined
 }
 
-/** Pods could not be made or deleted. The message is what users read in a condition: the server's own words. */
+/** A pod could not be created or deleted. The message is that of the server, because users read it in a condition. */
 export class PodControlError extends Data.TaggedError("PodControlError")<{
   readonly message: string
-  /** What the server answered; undefined if nothing was asked of it. */
+  /** The server's error; undefined if no request was sent. */
   readonly cause: ApiError.ApiError | undefined
 }> {}
 
-/** The body of a new pod. One body serves any number of pods: the server gives the names. */
+/** The body of a new pod. One body serves any number of pods, because the server generates their names. */
 export const draft = (resource: Resource.Any, owner: KubeObject, template: Template): Draft<Pod> => {
   const { annotations, finalizers, labels } = template.metadata ?? {}
   return {
@@ -45,10 +45,10 @@ export const draft = (resource: Resource.Any, owner: KubeObject, template: Templ
   }
 }
 
-/** With a dash behind the name, unless no pod could be named so. */
+/** The owner's name with a dash, unless that is no valid prefix of a pod's name. */
 const namePrefix = (owner: string): string => (canPrefix.test(owner) && owner.length <= 253 ? `${owner}-` : owner)
 
-/** What a dash, and letters behind it, may follow: labels joined by dots, the last one not finished yet. */
+/** A DNS subdomain to which a dash and further letters may be appended. */
 const canPrefix = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?\.)*[a-z0-9][-a-z0-9]*$/
 
 export interface Calls {
@@ -108,5 +108,5 @@ export const remove = (
   })
 
 /** Losing the leadership is not recorded as an event: the next leader repeats the call. */
-const unlessFenced = (error: ApiError.ApiError, told: Effect.Effect<void>): Effect.Effect<void> =>
-  ApiError.hasReason(error, "LeaderFenced") ? Effect.void : told
+const unlessFenced = (error: ApiError.ApiError, event: Effect.Effect<void>): Effect.Effect<void> =>
+  ApiError.hasReason(error, "LeaderFenced") ? Effect.void : event

@@ -1,13 +1,13 @@
 /**
- * The order in which surplus pods are deleted: those that serve least and are cheapest to lose first. Eight rules, each used only when those before
- * it are equal. Ages are compared by their logarithm to base two, and equal ones by uid, so that successive scale-downs do not always delete the
+ * The order in which surplus pods are deleted: pods that have progressed least or cost least first. Eight rules, each used only if the pods are equal
+ * by those before it. Ages are compared by their logarithm to base two, and equal ones by uid, so that successive scale-downs do not always delete the
  * youngest. Source: pkg/controller: ActivePodsWithRanks.
  */
 import type { Pod } from "../../../kube/resources.ts"
 import * as PodFacts from "../../../kube/pod.ts"
 import * as Time from "../../../kube/time.ts"
 
-/** On a pod: an int32 as text, what it costs to lose it compared to others. */
+/** On a pod: an int32 as text, the cost of its deletion compared to that of other pods. */
 export const deletionCost = "controller.kubernetes.io/pod-deletion-cost"
 
 /** The inputs of the rules, read from the pod once for all comparisons. */
@@ -20,7 +20,7 @@ interface Rank {
   readonly cost: number
   /** Active pods of the same family on the same node. */
   readonly colocated: number
-  /** Milliseconds since 1970; undefined where the pod does not say. */
+  /** Milliseconds since 1970; undefined if the pod has no such time. */
   readonly readySince: number | undefined
   readonly created: number | undefined
   readonly restarts: number
@@ -28,8 +28,8 @@ interface Rank {
 }
 
 /**
- * The `count` pods to delete, in that order; all of them in their own order if `count` is not smaller. `related`: the pods that count for colocation
- * on a node, including these, in any phase; evaluated only if it matters.
+ * The `count` pods to delete, in that order; all pods in their given order if there are no more than `count`. `related`: the pods that count for
+ * colocation on a node, including these, in any phase; evaluated only if a pod stays.
  */
 export const victims = (
   pods: ReadonlyArray<Pod>,
@@ -59,7 +59,7 @@ const compareExactly = (a: Rank, b: Rank): number =>
   byRestarts(a, b) ||
   youngerFirst(a.created, b.created)
 
-/** No time counts as younger than any. */
+/** A pod without the time counts as younger than any other. */
 const youngerFirst = (x: number | undefined, y: number | undefined): number =>
   x === y ? 0 : x === undefined ? -1 : y === undefined ? 1 : y - x
 
@@ -85,14 +85,14 @@ const byProgress = (a: Rank, b: Rank): number => {
 
 const byRestarts = (a: Rank, b: Rank): number => b.restarts - a.restarts || b.sidecarRestarts - a.sidecarRestarts
 
-/** The younger first; no time counts as younger than any. Equal times are no difference. */
+/** The younger pod first; one without the time counts as younger than any other. */
 const byAge = (a: Rank, b: Rank, x: number | undefined, y: number | undefined, now: number): number => {
   if (x === y) return 0
   if (x === undefined || y === undefined) return x === undefined ? -1 : 1
   return magnitude(now - x) - magnitude(now - y) || (a.uid < b.uid ? -1 : 1)
 }
 
-/** The whole power of two of an age in nanoseconds; -1 for what lies in the future. */
+/** The logarithm to base two of an age in nanoseconds, rounded down; -1 for a time in the future. */
 const magnitude = (millis: number): number => (millis > 0 ? Math.floor(Math.log2(millis * 1e6)) : -1)
 
 /** Active pods by node; those without a node share the empty name. */
@@ -120,10 +120,10 @@ const rankOf = (pod: Pod, colocatedByNode: ReadonlyMap<string, number>): Rank =>
   sidecarRestarts: mostRestarts(sidecarsOf(pod))
 })
 
-/** What is not an active phase ranks with Pending. */
+/** Any other phase ranks with Pending. */
 const phases: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 }
 
-/** Zero unless it is an int32 without a plus sign and without leading zeros, save after a minus. */
+/** Zero unless the text is an int32 without a plus sign; leading zeros are accepted only after a minus sign. Source: pkg/apis/core/helper: GetDeletionCostFromPodAnnotations. */
 const costOf = (text: string | undefined): number => {
   if (text === undefined || !/^(?:0|[1-9]\d*|-\d+)$/.test(text)) return 0
   const cost = Number(text)
@@ -135,7 +135,7 @@ type ContainerStatuses = NonNullable<Pod["status"]>["containerStatuses"]
 const mostRestarts = (statuses: ContainerStatuses): number =>
   statuses === undefined ? 0 : statuses.reduce((most, status) => Math.max(most, status.restartCount), 0)
 
-/** Statuses of the init containers that run beside the others. */
+/** The statuses of the sidecars: init containers with restartPolicy Always. */
 const sidecarsOf = (pod: Pod): ContainerStatuses => {
   const names = pod.spec?.initContainers?.flatMap(({ name, restartPolicy }) =>
     restartPolicy === "Always" ? [name] : []

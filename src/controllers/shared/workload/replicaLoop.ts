@@ -25,18 +25,17 @@ import * as Expectations from "./expectations.ts"
 import * as Indexes from "./indexes.ts"
 import * as KeptField from "./keptField.ts"
 import * as Metrics from "./metrics.ts"
-import type * as Owners from "./owners.ts"
+import * as Owners from "./owners.ts"
 import * as PodControl from "./podControl.ts"
-import * as PodTrigger from "./podTrigger.ts"
 import * as Replicas from "./replicas.ts"
 import * as SlowStart from "./slowStart.ts"
 
 /** What differs between the two kinds. */
 export interface Kind<O extends Replicas.ReplicaOwner> {
   readonly resource: Resource.Resource<O>
-  /** Undefined if the object has no selector that selects something: then nothing is its own, and nothing is done. */
+  /** Undefined for an invalid or empty selector: such an owner has no pods, and is not synced. */
   readonly selector: (owner: O) => Selector.LabelSelector | undefined
-  /** Whether the status counts the pods that are on their way out. */
+  /** Whether the status counts terminating pods. */
   readonly countsTerminating: boolean
 }
 
@@ -54,8 +53,7 @@ export interface Deps<O> extends PodControl.Calls {
 export type Failure = ApiError | Adopt.ClaimError | PodControl.PodControlError
 
 /**
- * Calls in flight, of all syncs together: the late batches of a large owner are hundreds of calls, and over HTTP/1.1 each is a connection of its
- * own.
+ * Calls in flight, over all syncs: the last batches of a large owner are hundreds of calls, and over HTTP/1.1 each call needs a connection.
  */
 const atOnce = 64
 
@@ -90,7 +88,7 @@ export const make = <O extends Replicas.ReplicaOwner>(kind: Kind<O>, deps: Deps<
     terminatingReplicas: KeptField.make()
   }
   const availableAfter = (owner: O): number => Replicas.minReadySeconds(owner)
-  const onPod = PodTrigger.make({ owners, expectations: state.expectations, queue: deps.queue, availableAfter })
+  const onPod = Owners.podTrigger({ owners, expectations: state.expectations, queue: deps.queue, availableAfter })
   return { onOwner: ownerTrigger(state), onPod, sync: sync(state) }
 }
 

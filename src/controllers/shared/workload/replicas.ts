@@ -9,7 +9,7 @@ import * as Time from "../../../kube/time.ts"
 import type { Template } from "./podControl.ts"
 import * as Ranking from "./ranking.ts"
 
-/** A condition of an owner; only `ReplicaFailure` is this loop's. */
+/** A condition of an owner. This loop writes only `ReplicaFailure`. */
 export interface Condition {
   readonly type: string
   readonly status: string
@@ -25,7 +25,7 @@ export interface Status {
   readonly availableReplicas?: number
   /** ReplicaSets only. */
   readonly terminatingReplicas?: number
-  /** The generation that the counts are about. */
+  /** The generation for which the counts were computed. */
   readonly observedGeneration?: number
   readonly conditions?: ReadonlyArray<Condition>
 }
@@ -43,7 +43,7 @@ export interface ReplicaOwner extends KubeObject {
 /** The limit of pods created or deleted in one sync. */
 export const burst = 500
 
-/** The server fills it in; one pod is what it would fill in. */
+/** The server's default is 1. */
 export const desired = (owner: ReplicaOwner): number => owner.spec?.replicas ?? 1
 
 export const minReadySeconds = (owner: ReplicaOwner): number => owner.spec?.minReadySeconds ?? 0
@@ -57,7 +57,7 @@ export type Step =
 
 export const nothing: Step = { _tag: "Nothing" }
 
-/** What brings the active pods to the desired number. `related`: see `Ranking.victims`. */
+/** The step that brings the active pods to the desired number. `related`: see `Ranking.victims`. */
 export const step = (replicas: number, active: ReadonlyArray<Pod>, related: () => Iterable<Pod>, now: number): Step => {
   const surplus = active.length - replicas
   if (surplus === 0) return nothing
@@ -71,9 +71,9 @@ export interface Observed<O> {
   readonly owner: O
   /** The owner's active pods as they were before anything was done. */
   readonly active: ReadonlyArray<Pod>
-  /** Pods of the owner that are on their way out; undefined for a kind whose status does not tell. */
+  /** How many pods of the owner are terminating; undefined for a kind without that field. */
   readonly terminating: number | undefined
-  /** Why the pods could not be managed; undefined if they were, or did not have to be. */
+  /** Why creating or deleting pods failed; undefined if nothing failed. */
   readonly failure: string | undefined
   readonly now: number
 }
@@ -99,7 +99,7 @@ export const status = <O extends ReplicaOwner>(observed: Observed<O>): Status =>
 
 const replicaFailure = "ReplicaFailure"
 
-/** Present while managing pods fails, with the message of the first failure: an existing condition is not rewritten. */
+/** ReplicaFailure is present while creating or deleting pods fails. An existing condition is kept, so it has the message of the first failure. */
 const conditionsOf = (
   before: ReadonlyArray<Condition>,
   { active, failure, now, owner }: Observed<ReplicaOwner>
@@ -147,8 +147,8 @@ const sameConditions = (a: ReadonlyArray<Condition>, b: ReadonlyArray<Condition>
     }))
 
 /**
- * Milliseconds after `now` at which the next pod becomes available, or `minReadySeconds` if no pod has a ready time; undefined if none is waited
- * for. `written`: the stored status.
+ * Milliseconds until the next pod becomes available, or `minReadySeconds` if no pod has a ready time; undefined if all ready pods are available.
+ * `written`: the stored status.
  */
 export const recheck = <O extends ReplicaOwner>(
   { active, now, owner }: Pick<Observed<O>, "owner" | "active" | "now">,

@@ -18,7 +18,7 @@ export const batches = (count: number): ReadonlyArray<number> => {
   return sizes
 }
 
-/** Never fails: the outcome says what became of the calls. The calls of a batch run concurrently. */
+/** Never fails: the outcome has the first failure. The calls of a batch run concurrently. */
 export const run = Effect.fnUntraced(function* <A, E, R>(
   count: number,
   call: Effect.Effect<A, E, R>

@@ -15,7 +15,7 @@ import * as Storage from "./storage.ts"
 interface ReplicaStep {
   readonly actions: ReadonlyArray<Step.Action>
   readonly waiting: Step.Wait | undefined
-  /** A pod is made or deleted: in an ordered set that is all for now. */
+  /** Whether a pod is created or deleted: an ordered set then does nothing more in this sync. */
   readonly isMove: boolean
 }
 
@@ -29,7 +29,7 @@ const wait = (waiting: Step.Wait, actions: ReplicaStep["actions"] = []): Replica
 
 const move = (action: Step.Action): ReplicaStep => ({ actions: [action], waiting: undefined, isMove: true })
 
-/** `atOnce`: how many old replicas may be unavailable while they are replaced. */
+/** `atOnce`: how many replicas may be unavailable during an update. */
 export const decide = (snapshot: Snapshot.Snapshot, atOnce: number): Step.Step => {
   const { set } = snapshot
   if (set.metadata.deletionTimestamp !== undefined) return { phases: [], waiting: undefined }
@@ -48,7 +48,7 @@ export const decide = (snapshot: Snapshot.Snapshot, atOnce: number): Step.Step =
 
 interface Walk {
   readonly actions: ReadonlyArray<Step.Action>
-  /** Nothing after it may be done. */
+  /** Whether the rest of the step is left out. */
   readonly isHalted: boolean
   readonly waiting: Step.Waiting | undefined
 }
@@ -81,7 +81,7 @@ const replica = (snapshot: Snapshot.Snapshot, { ordinal, pod }: Snapshot.Place):
     return move({ _tag: "Create", ordinal, revision: Snapshot.revisionFor(snapshot, ordinal), storage })
   }
   if (PodFacts.isTerminal(pod)) {
-    // The name is free only after the deletion.
+    // A new pod can have the name only after the deletion.
     return wait("ended", Identity.isTerminating(pod) ? [] : [{ _tag: "Delete", ordinal, pod, why: "ended" }])
   }
   const isProvided = pod.status?.phase !== "Pending" || hasAllClaims(storage)
@@ -105,20 +105,20 @@ const updateOf = (
 ): ReplicaStep | undefined => {
   const hasStorage = Identity.hasStorage(set, ordinal, pod)
   if (Identity.isSelf(set, ordinal, pod) && hasStorage && storage.ownerUpdates.length === 0) return undefined
-  // A pod that has started has had its claims.
+  // A pod that has started had all its claims before.
   const claims = hasStorage && pod.status?.phase !== "Pending" ? { ...storage, missing: [], going: [] } : storage
   return { ...proceed, actions: [{ _tag: "Update", ordinal, pod, storage: claims }] }
 }
 
-/** Claims that are deleted with a replica are owned by its pod before the pod is deleted. */
+/** Claims that are deleted with a replica get its pod as owner before the pod is deleted. */
 const claimUpdate = (snapshot: Snapshot.Snapshot, { ordinal, pod }: Snapshot.Member): ReadonlyArray<Step.Action> => {
   const storage = Storage.of(snapshot, ordinal, pod)
   return storage.ownerUpdates.length === 0 ? [] : [{ _tag: "UpdateClaims", ordinal, pod, storage }]
 }
 
 /**
- * A condemned replica that is not available blocks the others, except `last`: the unavailable one with the lowest ordinal. One that has ended never
- * becomes available and blocks nothing.
+ * A condemned replica that is not available blocks the others, except `last`: the unavailable one with the lowest ordinal. A terminal pod never
+ * becomes available, so it blocks nothing.
  */
 const surplus = (
   snapshot: Snapshot.Snapshot,

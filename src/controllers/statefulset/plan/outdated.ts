@@ -15,7 +15,7 @@ export const choose = (snapshot: Snapshot.Snapshot, atOnce: number): ReadonlyArr
   return atOnce === 1 ? next(snapshot) : several(snapshot, atOnce)
 }
 
-/** Those that an update reaches, highest place first. */
+/** The places from the partition on, highest first. */
 const reached = ({ places, set }: Snapshot.Snapshot): ReadonlyArray<Snapshot.Place> =>
   places.slice(Spec.partition(set) ?? 0).toReversed()
 
@@ -25,7 +25,7 @@ const isOutdated = ({ update }: Snapshot.Snapshot, { pod }: Snapshot.Place): boo
 const replaced = ({ ordinal, pod }: Snapshot.Place): ReadonlyArray<Replaced> =>
   pod === undefined ? [] : [{ _tag: "Delete", ordinal, pod, why: "outdated" }]
 
-/** The first old one, well or not, unless one before it is not available yet. */
+/** The highest outdated replica, available or not, unless an updated one above it is not available yet. */
 const next = (snapshot: Snapshot.Snapshot): ReadonlyArray<Replaced> => {
   for (const place of reached(snapshot)) {
     if (isOutdated(snapshot, place)) return replaced(place)
@@ -34,7 +34,7 @@ const next = (snapshot: Snapshot.Snapshot): ReadonlyArray<Replaced> => {
   return []
 }
 
-/** Of those that can be used so many that no more than allowed cannot; on the way down to them those that cannot be used anyway. */
+/** As many available replicas as `atOnce` allows, and the unavailable ones above the last of them, which do not make more replicas unavailable. */
 const several = (snapshot: Snapshot.Snapshot, atOnce: number): ReadonlyArray<Replaced> => {
   let left = atOnce - Snapshot.unavailable(snapshot)
   const chosen: Array<Replaced> = []

@@ -9,7 +9,7 @@ import { type PersistentVolumeClaim, Pod, StatefulSet } from "../../../kube/reso
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"
 
-/** A replica's claims are for it, whether it is there or not. */
+/** The replica that claims belong to, whether its pod exists or not. */
 export interface Holder {
   readonly set: StatefulSet
   readonly ordinal: number
@@ -33,7 +33,7 @@ const namesSet = ({ set }: Holder, reference: OwnerReference): boolean =>
 const namesPod = ({ ordinal, set }: Holder, reference: OwnerReference): boolean =>
   names(Pod, Identity.podName(set, ordinal), reference)
 
-/** Owned by another set or pod of that name: left to the garbage collector. */
+/** Whether a former set or pod of the same name owns the claim: it is left to the garbage collector. */
 const isOfNamesake = (holder: Holder, claim: Owned): boolean =>
   referencesOf(claim).some(
     (reference) =>
@@ -41,12 +41,12 @@ const isOfNamesake = (holder: Holder, claim: Owned): boolean =>
       (namesPod(holder, reference) && reference.uid !== holder.pod?.metadata.uid)
   )
 
-/** A claim that goes with a pod of this name that is gone or going: a new pod would lose its volume. */
+/** Whether the claim is deleted with a former pod of this name: a new pod would lose its volume. */
 export const isStale = (holder: Holder, claim: PersistentVolumeClaim): boolean =>
   Spec.retention(holder.set).whenScaled &&
   referencesOf(claim).some((reference) => namesPod(holder, reference) && reference.uid !== holder.pod?.metadata.uid)
 
-/** Another controller owns the claim, so its owners are not changed. Irrelevant under `Retain`. */
+/** Whether another controller owns the claim, so that its owners are not changed. Always false if the policy retains claims. */
 export const isConflicting = (holder: Holder, claim: Owned): boolean => {
   const { whenDeleted, whenScaled } = Spec.retention(holder.set)
   if (!whenDeleted && !whenScaled) return false
@@ -58,15 +58,15 @@ export const isConflicting = (holder: Holder, claim: Owned): boolean => {
   )
 }
 
-/** The owners that the policy asks for. */
+/** The owners that follow from the policy. */
 const wanted = ({ ordinal, pod, set }: Holder): References => {
   const { whenDeleted, whenScaled } = Spec.retention(set)
-  const goesWithPod = whenScaled && !Spec.isInRange(set, ordinal)
-  if (goesWithPod) return pod === undefined ? none : [Owner.reference(Pod, pod)]
+  const isDeletedWithPod = whenScaled && !Spec.isInRange(set, ordinal)
+  if (isDeletedWithPod) return pod === undefined ? none : [Owner.reference(Pod, pod)]
   return whenDeleted ? [Owner.reference(StatefulSet, set)] : none
 }
 
-/** The references that the claim should have; undefined if they are right, or another owner decides. */
+/** The references that the claim should have; undefined if it has them, or if a former set or pod of the same name owns it. */
 export const owners = (holder: Holder, claim: Owned): References | undefined => {
   if (isOfNamesake(holder, claim)) return undefined
   const before = referencesOf(claim)

@@ -6,15 +6,15 @@ import type { ControllerRevision, StatefulSet } from "../../../kube/resources.ts
 import * as History from "../../shared/revisions/history.ts"
 import * as Spec from "../spec.ts"
 
-/** What the present template is, or becomes. */
+/** The revision of the present template, and what has to be written for it. */
 export type Update =
   | { readonly _tag: "Known"; readonly revision: ControllerRevision }
-  /** An old one is used again: its number becomes the highest. */
+  /** An old revision is used again: its number becomes the highest. */
   | { readonly _tag: "Again"; readonly revision: ControllerRevision; readonly number: number }
   | { readonly _tag: "New"; readonly number: number }
 
 /**
- * An equal revision comes before one that only means the same, however old it is, and only the newest is compared by meaning.
+ * An equal revision is preferred, whatever its number. Only the newest is also compared with the server's defaults filled in.
  * Source: pkg/controller/statefulset getStatefulSetRevisions.
  */
 export const update = (set: StatefulSet, revisions: ReadonlyArray<ControllerRevision>): Update => {
@@ -28,7 +28,7 @@ export const update = (set: StatefulSet, revisions: ReadonlyArray<ControllerRevi
     : { _tag: "New", number }
 }
 
-/** What the replicas were of when the last update was done; undefined if that is not kept any more. */
+/** The revision that all replicas had when the last update was complete; undefined if it does not exist any more. */
 export const current = (
   { status }: StatefulSet,
   revisions: ReadonlyArray<ControllerRevision>

@@ -27,20 +27,20 @@ export interface Place {
 
 export interface Seen {
   readonly set: StatefulSet
-  /** What all replicas were of when the last update was done. */
+  /** The revision that all replicas had when the last update was complete. */
   readonly current: Revision
-  /** Of the present template; the same one as `current` when there is no update. */
+  /** The revision of the present template; equal to `current` if there is no update. */
   readonly update: Revision
-  /** All that the set has claimed, in every phase. */
+  /** All pods that the set has claimed, in any phase. */
   readonly pods: ReadonlyArray<Pod>
-  /** The claim of that name in the set's namespace, as the cache has it. */
+  /** The claim of that name in the set's namespace, from the cache. */
   readonly claim: (name: string) => PersistentVolumeClaim | undefined
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
 export interface Snapshot extends Omit<Seen, "pods"> {
-  /** One for each replica that should be, lowest ordinal first; the index is what a partition counts. */
+  /** One for each desired replica, lowest ordinal first; a partition counts these indexes. */
   readonly places: ReadonlyArray<Place>
   /** Pods of other ordinals, highest first. */
   readonly condemned: ReadonlyArray<Member>
@@ -73,7 +73,7 @@ export const isUnavailable = ({ now, set }: Snapshot, pod: Pod | undefined): boo
 export const unavailable = (snapshot: Snapshot): number =>
   snapshot.places.filter(({ pod }) => isUnavailable(snapshot, pod)).length
 
-/** The revision of a missing replica: below the partition the one before the update. */
+/** The revision of a missing replica: `current` below the partition. */
 export const revisionFor = ({ current, set, update }: Snapshot, ordinal: number): Revision => {
   if (!Spec.isRolling(set)) return update
   const kept = Spec.partition(set) ?? set.status?.currentReplicas ?? 0

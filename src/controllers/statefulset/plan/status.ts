@@ -54,7 +54,7 @@ const membersOf = ({ condemned, places }: Snapshot.Snapshot): ReadonlyArray<Pod>
   ...condemned.map(({ pod }) => pod)
 ]
 
-/** An update is done when all replicas are of the new revision and ready, and there are no others. */
+/** An update is complete when all replicas have the new revision and are ready, and there are no others. */
 const finished = ({ set }: Snapshot.Snapshot, counts: Counts): Counts => {
   const desired = Spec.replicas(set)
   const isDone =
@@ -68,8 +68,8 @@ const finished = ({ set }: Snapshot.Snapshot, counts: Counts): Counts => {
 }
 
 /**
- * The status with these counts; the very same one if it says so already. Absent counts are zero. `isKept`: whether the server knows of
- * available replicas; one from before there was `minReadySeconds` leaves them out.
+ * The status with these counts; the same object if nothing changes. Absent counts are zero. `isKept`: whether the server stores `availableReplicas`;
+ * servers without `minReadySeconds` drop it.
  */
 export const withCounts = (before: Status | undefined, counts: Counts, isKept: boolean): Status => {
   const next = { ...before, ...counts }
@@ -91,7 +91,7 @@ const numbers = [
   "collisionCount"
 ] as const
 
-/** Milliseconds until time alone makes a replica available; undefined if it does not. */
+/** Milliseconds until a ready replica becomes available by `minReadySeconds`; undefined if none does. */
 export const recheck = (snapshot: Snapshot.Snapshot): number | undefined => {
   const seconds = Spec.minReadySeconds(snapshot.set)
   return seconds <= 0

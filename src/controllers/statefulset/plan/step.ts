@@ -5,25 +5,25 @@ import type { Storage } from "./storage.ts"
 
 /** Why a pod is deleted. */
 export type Fault =
-  /** It has ended, well or not, and another one takes its place. */
+  /** The pod is terminal and gets a replacement. */
   | "ended"
-  /** There are fewer replicas now. */
+  /** Its ordinal is not desired any more. */
   | "surplus"
-  /** Its template is an old one. */
+  /** Its template is old. */
   | "outdated"
 
-/** One thing to do, for one replica. */
+/** An action on one replica. */
 export type Action =
   | { readonly _tag: "Create"; readonly ordinal: number; readonly revision: Revision; readonly storage: Storage }
   | { readonly _tag: "Delete"; readonly ordinal: number; readonly pod: Pod; readonly why: Fault }
-  /** The claims of a pod that nothing has started yet. */
+  /** Creates missing claims of a pending pod. */
   | { readonly _tag: "CreateClaims"; readonly ordinal: number; readonly pod: Pod; readonly storage: Storage }
-  /** Name, volumes or the owners of claims are not what they should be. */
+  /** Corrects the name label, the volumes or the owners of claims. */
   | { readonly _tag: "Update"; readonly ordinal: number; readonly pod: Pod; readonly storage: Storage }
-  /** The claims of a replica that is one too many, before it goes. */
+  /** Sets the owners of the claims of a condemned replica before its deletion. */
   | { readonly _tag: "UpdateClaims"; readonly ordinal: number; readonly pod: Pod; readonly storage: Storage }
 
-/** Why nothing more can be done for now; each ends with an event. */
+/** Why the rest of the step has to wait. */
 export type Wait = "ended" | "claims" | "terminating" | "unready" | "unavailable"
 
 export interface Waiting {
@@ -33,7 +33,7 @@ export interface Waiting {
 }
 
 export interface Step {
-  /** No pod is in two deeds of one phase; one deed that fails ends its phase, and those after it. */
+  /** No pod is in two actions of one phase. A failed action ends its phase and skips the phases after it. */
   readonly phases: ReadonlyArray<ReadonlyArray<Action>>
   /** What an ordered set waits for; undefined when all replicas were handled. */
   readonly waiting: Waiting | undefined

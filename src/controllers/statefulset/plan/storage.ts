@@ -12,7 +12,7 @@ import * as Retention from "./retention.ts"
 /** A draft with a name, for events. */
 export type ClaimDraft = Draft<PersistentVolumeClaim> & { readonly metadata: { readonly name: string } }
 
-/** What is there of a replica's claims, in the order of the templates. */
+/** The state of a replica's claims, in the order of the templates. */
 export interface Storage {
   readonly missing: ReadonlyArray<ClaimDraft>
   /** Claims with the owners that they should have. */
@@ -53,7 +53,7 @@ export const of = (snapshot: Snapshot, ordinal: number, pod: Retention.Holder["p
   return { missing, ownerUpdates, conflicting, going, isStale }
 }
 
-/** It has its owners from the beginning, so that it is at no time kept by mistake. */
+/** A claim is created with its owners, so that it is never retained by mistake. */
 const draft = (
   holder: Retention.Holder,
   {

@@ -47,7 +47,7 @@ export class Model {
   private readonly cronJobLog = logOf<CronJob>()
   private readonly jobLog = logOf<Job>()
   /** Names of all Jobs that were ever created. */
-  readonly made = new Set<string>()
+  readonly created = new Set<string>()
   readonly refusing: Record<Verb, number> = { create: 0, delete: 0, update: 0, get: 0 }
   private faultyWrite = 0
   private fault: "before" | "after" | "lost" = "before"
@@ -111,10 +111,10 @@ export class Model {
   private create(draft: Draft<Job>): Job | ApiError.ApiError {
     const { name = "" } = draft.metadata
     if (this.jobs.has(name)) return status(409, "create")
-    if (this.made.has(name)) this.fail(`${name} is made a second time`)
-    this.made.add(name)
+    if (this.created.has(name)) this.fail(`${name} is created a second time`)
+    this.created.add(name)
     const time = Number(name.slice("tick-".length)) * 60_000
-    if (time > this.now) this.fail(`${name} is made before its time`)
+    if (time > this.now) this.fail(`${name} is created before its time`)
     const job = this.putJob({
       ...draft,
       metadata: { ...draft.metadata, name, uid: `uid-${name}`, creationTimestamp: Time.format(this.now) },
@@ -128,17 +128,17 @@ export class Model {
     const found = this.jobs.get(job.metadata.name)
     if (found === undefined) return status(404, "delete")
     this.jobs.delete(job.metadata.name)
-    const gone = { ...found, metadata: { ...found.metadata, resourceVersion: this.stamp() } }
-    this.jobLog.events.push({ type: "DELETED", object: gone })
-    return gone
+    const removed = { ...found, metadata: { ...found.metadata, resourceVersion: this.stamp() } }
+    this.jobLog.events.push({ type: "DELETED", object: removed })
+    return removed
   }
 
   private updateStatus(cronJob: CronJob): CronJob | ApiError.ApiError {
     if (cronJob.metadata.resourceVersion !== this.cronJob.metadata.resourceVersion) return status(409, "update")
     const [before, after] = [this.cronJob, cronJob].map((one) => Runs.lastTimeOf(Runs.statusOf(one)) ?? 0)
-    if ((after ?? 0) < (before ?? 0)) this.fail("the last time goes back")
+    if ((after ?? 0) < (before ?? 0)) this.fail("lastScheduleTime decreases")
     const twice = Runs.activeOf(Runs.statusOf(cronJob)).map(({ uid }) => uid)
-    if (new Set(twice).size < twice.length) this.fail("a run is under way twice")
+    if (new Set(twice).size < twice.length) this.fail("a Job is in the active list twice")
     return this.putCronJob({ ...this.cronJob, status: cronJob.status ?? {} })
   }
 
@@ -154,11 +154,11 @@ export class Model {
         return ApiError.isApiError(found) ? Effect.fail(found) : Effect.succeed(found)
       }
       this.writes++
-      const luck = --this.faultyWrite === 0 ? this.fault : undefined
-      if (luck === "before") return this.die
+      const fault = --this.faultyWrite === 0 ? this.fault : undefined
+      if (fault === "before") return this.die
       const done = act()
-      if (luck === "after") return this.die
-      if (luck === "lost") return Effect.fail(status(500, verb))
+      if (fault === "after") return this.die
+      if (fault === "lost") return Effect.fail(status(500, verb))
       if (ApiError.isApiError(done)) return Effect.fail(done)
       this.cronJobLog.awaited = this.cronJobLog.events.length
       this.jobLog.awaited = this.jobLog.events.length
@@ -281,7 +281,7 @@ export class Model {
       if (this.due > this.now) yield* this.wait(this.due - this.now)
       yield* this.sync()
     }
-    this.fail("does not come to rest")
+    this.fail("still has syncs to do after 40 rounds")
   })
 
   // Operations of a script.
@@ -296,11 +296,11 @@ export class Model {
         yield* this.wait(61_000)
         return yield* this.sync()
       case "DieTwice":
-        yield* this.act({ _tag: "BadWrite", write: 1, luck: "after" })
+        yield* this.act({ _tag: "FaultyWrite", write: 1, fault: "after" })
         yield* this.act({ _tag: "Hurry" })
         this.finish(0, "Complete")
         this.showAll()
-        yield* this.act({ _tag: "BadWrite", write: 2, luck: "before" })
+        yield* this.act({ _tag: "FaultyWrite", write: 2, fault: "before" })
         yield* this.wait(1000)
         return yield* this.sync()
       case "Rest":
@@ -321,9 +321,9 @@ export class Model {
         return this.changeSpec({ schedule: schedules[action.schedule] ?? schedules[0] })
       case "Crash":
         return yield* this.start(action.cronJobLag, action.jobLag)
-      case "BadWrite":
+      case "FaultyWrite":
         this.faultyWrite = action.write
-        this.fault = action.luck
+        this.fault = action.fault
         return
       case "Refuse":
         this.refusing[action.verb] = action.times

@@ -19,13 +19,13 @@ export const check = Effect.fnUntraced(function* ({ actions, setup }: Script) {
     yield* model.act(action)
     if (model.firstViolation !== undefined) return model.firstViolation
   }
-  return yield* end(model)
+  return yield* converge(model)
 })
 
-/** Without faults all Jobs finish, and one more time is run. */
-const end = Effect.fnUntraced(function* (model: Model) {
+/** Lets all Jobs finish without faults, and checks that one more time is run. */
+const converge = Effect.fnUntraced(function* (model: Model) {
   for (const verb of ["create", "delete", "update", "get"] as const) model.refusing[verb] = 0
-  yield* model.act({ _tag: "BadWrite", write: 0, luck: "lost" })
+  yield* model.act({ _tag: "FaultyWrite", write: 0, fault: "lost" })
   yield* model.rest()
   for (const last of [false, true]) {
     model.changeSpec({ suspend: false, schedule: "* * * * *" })
@@ -36,16 +36,16 @@ const end = Effect.fnUntraced(function* (model: Model) {
     }
     yield* model.wait(61_000)
     yield* model.rest()
-    const firstViolation = model.firstViolation ?? restsWell(model)
+    const firstViolation = model.firstViolation ?? finalViolation(model)
     if (firstViolation !== undefined) return firstViolation
   }
   const { writes } = model
   model.changeSpec({})
   yield* model.rest()
-  return model.writes === writes ? undefined : "writes although all is done"
+  return model.writes === writes ? undefined : "writes although nothing is left to do"
 })
 
-const restsWell = (model: Model): string | undefined => {
+const finalViolation = (model: Model): string | undefined => {
   const { cronJob, jobs, now, setup } = model
   const status = Runs.statusOf(cronJob)
   const names = (all: ReadonlyArray<{ readonly name?: string }>) =>
@@ -53,16 +53,19 @@ const restsWell = (model: Model): string | undefined => {
       .map(({ name = "" }) => name)
       .toSorted()
       .join()
-  const under = names(model.unfinished().map(({ metadata }) => metadata))
-  if (names(Runs.activeOf(status)) !== under) return `says ${names(Runs.activeOf(status))} of ${under}`
+  const active = names(model.unfinished().map(({ metadata }) => metadata))
+  if (names(Runs.activeOf(status)) !== active)
+    return `the status lists ${names(Runs.activeOf(status))}, but active are ${active}`
   const latest = Math.floor(now / 60_000) * 60_000
   const last = Runs.lastTimeOf(status) ?? 0
   // A time that was due while a Job was active is run after it.
   const waits = setup.policy === "Forbid" && model.unfinished().length > 0
-  if (last !== latest && !(waits && last === latest - 60_000)) return `last ran ${status.lastScheduleTime}`
+  if (last !== latest && !(waits && last === latest - 60_000)) return `lastScheduleTime is ${status.lastScheduleTime}`
   const count = (end: string) => [...jobs.values()].filter((job) => Runs.endOf(job) === end).length
-  if (count("Complete") > setup.succeededKept) return `keeps ${count("Complete")} that succeeded`
-  if (count("Failed") > setup.failedKept) return `keeps ${count("Failed")} that failed`
+  if (count("Complete") > setup.succeededKept) return `keeps ${count("Complete")} successful Jobs`
+  if (count("Failed") > setup.failedKept) return `keeps ${count("Failed")} failed Jobs`
   const times = [...jobs.values()].map((job) => Time.parse(job.status?.completionTime) ?? 0)
-  return (Time.parse(status.lastSuccessfulTime) ?? 0) >= Math.max(0, ...times) ? undefined : "forgets a success"
+  return (Time.parse(status.lastSuccessfulTime) ?? 0) >= Math.max(0, ...times)
+    ? undefined
+    : "lastSuccessfulTime is too early"
 }

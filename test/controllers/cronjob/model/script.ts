@@ -37,7 +37,7 @@ export const Action = Schema.Union([
   /** The process ends; the next one starts with caches this many events behind. */
   Schema.TaggedStruct("Crash", { cronJobLag: int(0, 3), jobLag: int(0, 3) }),
   /** A write of the next sync is the last of the process, before or after it is stored; or its response is lost. */
-  Schema.TaggedStruct("BadWrite", { write: int(1, 3), luck: Schema.Literals(["before", "after", "lost"]) }),
+  Schema.TaggedStruct("FaultyWrite", { write: int(1, 3), fault: Schema.Literals(["before", "after", "lost"]) }),
   Schema.TaggedStruct("Refuse", { verb: Schema.Literals(["create", "delete", "update", "get"]), times: int(1, 2) })
 ])
 export type Action = typeof Action.Type

@@ -1,7 +1,7 @@
 /**
- * A model of the API server for the Job loop: events arrive when the script says so, any write may be the last of a process, and answers get lost.
- * Each write is checked against the invariants of `ledger.ts`; in the end every pod must be counted once. It is kept because it is faster: 17 ms for
- * a sequence of up to 25 operations and the final convergence, against 290 ms for a sequence of 12 on the embedded API server.
+ * A model of the API server for the Job loop: the script decides when each event is delivered, any write may be the last of a process, and responses
+ * are lost. Each write is checked against the invariants of `ledger.ts`; in the end every pod must be counted once. It is kept because it is faster:
+ * 17 ms for a sequence of up to 25 operations and the final convergence, against 290 ms for a sequence of 12 on the embedded API server.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -12,19 +12,13 @@ import type { Draft } from "../../../../src/kube/Meta.ts"
 import type * as Patch from "../../../../src/kube/Patch.ts"
 import * as PodFacts from "../../../../src/kube/pod.ts"
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
-import type { ObjectEvent } from "../../../../src/streams/watch/protocol.ts"
-import * as Store from "../../../../src/streams/store/Store.ts"
+import * as Time from "../../../../src/kube/time.ts"
+import { failure, ModelServer, noEvents, Table } from "../../shared/workload/modelServer.ts"
 import * as Ledger from "./ledger.ts"
 import type { Action, Setup } from "./script.ts"
 
 const key = "ns/work"
 const labels = { job: "work" }
-
-const status = (code: number, verb: string) =>
-  ApiError.fromStatus({ context: { verb, path: "/" }, status: code, body: String(code) })
-
-/** The process is gone in the middle of a write. */
-const crashed = "the process ended"
 
 interface Body {
   readonly metadata: {
@@ -33,159 +27,99 @@ interface Body {
   }
 }
 
-export class JobModel {
-  private version = 1
-  private number = 0
-  now = 1_000_000
-  job: Job
-  readonly pods = new Map<string, Pod>()
-  readonly ledger: Ledger.Ledger
-  private readonly jobEvents: Array<ObjectEvent<Job>> = []
-  private readonly podEvents: Array<ObjectEvent<Pod>> = []
-  readonly jobStore = Store.make<Job>()
-  readonly podStore = Store.make<Pod>()
-  readonly refusing = { create: 0, delete: 0, patch: 0, update: 0 }
-  meanwhile = 0
-  /** Which write of the present sync has bad luck; zero is none. */
-  private badWrite = 0
-  private badLuck: "before" | "after" | "lost" = "before"
-  private writes = 0
-  private isDead = false
-  wrote = false
+export class JobModel extends ModelServer {
+  readonly jobs = new Table<Job>([])
+  readonly pods = new Table<Pod>(Indexes.both)
+  readonly ledger = Ledger.make()
   private loop: JobLoop.Loop
-  /** Keys of pods that the loop asked for. */
-  private readonly held = new Set<string>()
+  /** The keys of orphaned pods that triggers have enqueued. */
+  private readonly orphanKeys = new Set<string>()
 
   constructor(setup: Setup) {
-    this.job = jobOf(setup)
-    this.ledger = Ledger.make()
-    this.podStore.addIndex(Indexes.byController.name, Indexes.byController.of)
-    this.podStore.addIndex(Indexes.orphans.name, Indexes.orphans.of)
-    for (const store of [this.jobStore, this.podStore]) {
-      store.apply({ _tag: "Restarted" })
-      store.apply({ _tag: "Synced", resourceVersion: "0" })
-    }
+    super()
     this.loop = this.start()
-    this.jobEvents.push({ type: "ADDED", object: this.job })
+    this.jobs.put(jobOf(setup))
     this.showJob()
+  }
+
+  get job(): Job {
+    return this.jobs.get(key) as Job
   }
 
   private start(): JobLoop.Loop {
     return JobLoop.loopOf({
-      jobs: this.jobStore,
-      pods: this.podStore,
+      jobs: this.jobs.store,
+      pods: this.pods.store,
       live: () => Effect.sync(() => this.job),
-      livePods: () => Effect.sync(() => [...this.pods.values()]),
+      livePods: () => Effect.sync(() => this.pods.all()),
       updateStatus: (job) => this.call("update", () => this.updateStatus(job)),
       create: (draft) => this.call("create", () => this.create(draft)),
       remove: (pod) => this.call("delete", () => this.remove(pod)),
       patch: (pod, patch) => this.call("patch", () => this.patch(pod, patch)),
-      events: { event: () => Effect.void, normal: () => Effect.void, warning: () => Effect.void },
+      events: noEvents,
       queue: { addWithUnsafe: () => undefined }
     })
   }
 
-  private call<A>(
-    verb: "create" | "delete" | "patch" | "update",
-    act: () => A | ApiError.ApiError
-  ): Effect.Effect<A, ApiError.ApiError> {
-    return Effect.suspend(() => {
-      if (this.isDead) return Effect.die(crashed)
-      this.wrote = true
-      const luck = ++this.writes === this.badWrite ? this.badLuck : undefined
-      if (luck === "before") {
-        this.isDead = true
-        return Effect.die(crashed)
-      }
-      if (this.refusing[verb] > 0) {
-        this.refusing[verb]--
-        return Effect.fail(status(403, verb))
-      }
-      const done = act()
-      if (luck === "after") {
-        this.isDead = true
-        return Effect.die(crashed)
-      }
-      this.showPods(this.meanwhile)
-      if (luck === "lost") return Effect.fail(status(500, verb))
-      return ApiError.isApiError(done) ? Effect.fail(done) : Effect.succeed(done)
-    })
-  }
-
-  private stamp(): string {
-    return String(++this.version)
-  }
-
   private put(pod: Pod): Pod {
-    const known = this.pods.has(pod.metadata.name)
-    const object = { ...pod, metadata: { ...pod.metadata, resourceVersion: this.stamp() } }
-    this.ledger.pod(object)
-    this.pods.set(pod.metadata.name, object)
-    this.podEvents.push({ type: known ? "MODIFIED" : "ADDED", object })
-    return object
+    const stored = this.pods.put(pod)
+    this.ledger.pod(stored)
+    return stored
   }
 
-  private end(pod: Pod): void {
-    this.pods.delete(pod.metadata.name)
-    this.podEvents.push({
-      type: "DELETED",
-      object: { ...pod, metadata: { ...pod.metadata, resourceVersion: this.stamp() } }
-    })
+  private stored(pod: Pod): Pod | undefined {
+    return this.pods.get(`ns/${pod.metadata.name}`)
   }
 
-  private create(draft: Draft<Pod>): Pod {
-    const name = `pod-${++this.number}`
-    const pod = this.put({
-      ...draft,
-      metadata: { ...draft.metadata, name, namespace: "ns", uid: `uid-${name}`, creationTimestamp: this.time() },
-      status: { phase: "Pending" }
-    })
-    const active = [...this.pods.values()].filter(PodFacts.isActive).length
-    this.ledger.created(this.job, active, this.believed())
+  private create(draft: Draft<Pod>): Pod | ApiError.ApiError {
+    const pod = this.make(this.pods, draft, { status: { phase: "Pending" } })
+    if (ApiError.isApiError(pod)) return pod
+    this.ledger.pod(pod)
+    const active = this.pods.all().filter(PodFacts.isActive).length
+    this.ledger.created(this.job, active, this.cachedParallelism())
     return pod
   }
 
   private remove(pod: Pod): Pod | ApiError.ApiError {
-    const found = this.pods.get(pod.metadata.name)
-    if (found === undefined) return status(404, "delete")
-    return this.leave(found)
+    const found = this.stored(pod)
+    return found === undefined ? failure(404, "delete") : this.requestDeletion(found)
   }
 
-  /** A scheduled pod is stopped first; an unscheduled one is gone once it has no finalizer. */
-  private leave(pod: Pod): Pod {
+  /** A scheduled pod has to be stopped first; an unscheduled one is deleted once it has no finalizer. */
+  private requestDeletion(pod: Pod): Pod {
     if (pod.metadata.deletionTimestamp !== undefined) return pod
-    const leaving = this.put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: this.time() } })
-    if (!this.isPlaced(pod) || PodFacts.isTerminal(pod)) this.release(leaving)
-    return leaving
+    const terminating = this.put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: this.time() } })
+    if (!this.isScheduled(pod) || PodFacts.isTerminal(pod)) this.deleteIfReleased(terminating)
+    return terminating
   }
 
-  private isPlaced({ metadata }: Pod): boolean {
-    return Number(metadata.name.slice(4)) % 3 !== 0
+  private isScheduled({ metadata }: Pod): boolean {
+    return Number(metadata.name.slice("p".length)) % 3 !== 0
   }
 
-  private release(pod: Pod): void {
-    if ((pod.metadata.finalizers ?? []).length === 0) this.end(pod)
+  private deleteIfReleased(pod: Pod): void {
+    if ((pod.metadata.finalizers ?? []).length === 0) this.pods.remove(pod)
   }
 
   private patch(pod: Pod, { body }: Patch.Patch): Pod | ApiError.ApiError {
-    const found = this.pods.get(pod.metadata.name)
-    if (found === undefined) return status(404, "patch")
-    const { "$deleteFromPrimitiveList/finalizers": gone = [], resourceVersion = found.metadata.resourceVersion } = (
+    const found = this.stored(pod)
+    if (found === undefined) return failure(404, "patch")
+    const { "$deleteFromPrimitiveList/finalizers": removed = [], resourceVersion = found.metadata.resourceVersion } = (
       body as Body
     ).metadata
-    if (resourceVersion !== found.metadata.resourceVersion) return status(409, "patch")
-    const finalizers = (found.metadata.finalizers ?? []).filter((one) => !gone.includes(one))
+    if (resourceVersion !== found.metadata.resourceVersion) return failure(409, "patch")
+    const finalizers = (found.metadata.finalizers ?? []).filter((one) => !removed.includes(one))
     if (finalizers.length === (found.metadata.finalizers ?? []).length) return found
     this.ledger.removeFinalizer(this.job, found, pod)
     const { finalizers: _, ...metadata } = found.metadata
-    const let_ = this.put({ ...found, metadata })
-    const isOver = let_.metadata.deletionTimestamp !== undefined && (PodFacts.isTerminal(let_) || !this.isPlaced(let_))
-    if (isOver) this.end(let_)
-    return let_
+    const patched = this.put({ ...found, metadata })
+    const isStopped = PodFacts.isTerminal(patched) || !this.isScheduled(patched)
+    if (patched.metadata.deletionTimestamp !== undefined && isStopped) this.pods.remove(patched)
+    return patched
   }
 
   private updateStatus(job: Job): Job | ApiError.ApiError {
-    if (job.metadata.resourceVersion !== this.job.metadata.resourceVersion) return status(409, "update")
+    if (job.metadata.resourceVersion !== this.job.metadata.resourceVersion) return failure(409, "update")
     const next = { ...this.job, status: job.status ?? {} }
     this.ledger.status(this.job, next)
     return this.write(next)
@@ -193,46 +127,31 @@ export class JobModel {
 
   private write(job: Job, generation = 0): Job {
     this.wrote = true
-    this.job = {
-      ...job,
-      metadata: {
-        ...job.metadata,
-        resourceVersion: this.stamp(),
-        generation: (job.metadata.generation ?? 0) + generation
-      }
-    }
-    this.jobEvents.push({ type: "MODIFIED", object: this.job })
-    return this.job
+    const { metadata } = job
+    return this.jobs.put({ ...job, metadata: { ...metadata, generation: (metadata.generation ?? 0) + generation } })
   }
 
   private specify(spec: Partial<NonNullable<Job["spec"]>>): void {
     this.write({ ...this.job, spec: { ...(this.job.spec as NonNullable<Job["spec"]>), ...spec } }, 1)
   }
 
-  /** How many pods the loop knows to be wanted at once. */
-  private believed(): number {
-    const spec = this.jobStore.get(key)?.spec
+  /** The parallelism according to the cache. */
+  private cachedParallelism(): number {
+    const spec = this.jobs.store.get(key)?.spec
     return spec?.suspend === true ? 0 : (spec?.parallelism ?? 0)
   }
 
   private time(): string {
-    return new Date(this.now).toISOString().replace(/\.\d+Z$/, "Z")
+    return Time.format(this.now)
   }
 
   showPods(count: number): void {
-    for (const event of this.podEvents.splice(0, count)) {
-      const resourceVersion = event.object.metadata.resourceVersion ?? ""
-      for (const delta of this.podStore.apply({ _tag: "Changed", events: [event], resourceVersion }))
-        for (const one of this.loop.onPod(delta)) this.held.add(one)
-    }
+    for (const delta of this.pods.show(count)) for (const one of this.loop.onPod(delta)) this.orphanKeys.add(one)
   }
 
   showJob(): void {
-    for (const event of this.jobEvents.splice(0)) {
-      const resourceVersion = event.object.metadata.resourceVersion ?? ""
-      for (const delta of this.jobStore.apply({ _tag: "Changed", events: [event], resourceVersion }))
-        for (const one of this.loop.onJob(delta)) if (one !== key) this.held.add(one)
-    }
+    for (const delta of this.jobs.show(Infinity))
+      for (const one of this.loop.onJob(delta)) if (one !== key) this.orphanKeys.add(one)
   }
 
   showAll(): void {
@@ -240,27 +159,20 @@ export class JobModel {
     this.showJob()
   }
 
-  get sync() {
-    return Effect.suspend(() => {
-      this.writes = 0
-      const keys = [...this.held.values(), key]
-      this.held.clear()
-      return Effect.forEach(keys, (one) => Effect.exit(this.loop.reconcile({ key: one })))
-    }).pipe(
-      Effect.tap((exits) =>
-        Effect.sync(() => {
-          // Only the script ends a process.
-          const defect = exits.find((exit) => Exit.hasDies(exit))
-          if (defect !== undefined && !this.isDead) this.ledger.say(`died: ${JSON.stringify(defect)}`)
-          this.badWrite = 0
-        })
-      ),
-      Effect.asVoid
-    )
-  }
+  /** Syncs the Job and the orphaned pods; a failure of one does not keep the others from their sync. */
+  readonly sync: Effect.Effect<void> = Effect.suspend(() => {
+    const keys = [...this.orphanKeys, key]
+    this.orphanKeys.clear()
+    const reconciles = Effect.forEach(keys, (one) => Effect.exit(this.loop.reconcile({ key: one })))
+    const all = Effect.flatMap(reconciles, (exits): Effect.Effect<void, unknown> => {
+      const failed = exits.find((exit) => Exit.hasDies(exit))
+      return failed === undefined ? Effect.void : Effect.asVoid(failed)
+    })
+    return Effect.map(this.running(all, 0), () => this.violation(this.ledger.wrong()))
+  })
 
-  private running(nth: number): Pod | undefined {
-    return [...this.pods.values()].filter((pod) => !PodFacts.isTerminal(pod))[nth]
+  private runningPod(nth: number): Pod | undefined {
+    return this.pods.all().filter((pod) => !PodFacts.isTerminal(pod))[nth]
   }
 
   finish(pod: Pod, phase: "Succeeded" | "Failed"): void {
@@ -268,30 +180,30 @@ export class JobModel {
     const state = { terminated: { exitCode: phase === "Failed" ? 1 : 0, finishedAt } }
     const main = { name: "main", image: "", imageID: "", ready: false, restartCount: 0, state }
     const ended = this.put({ ...pod, status: { phase, containerStatuses: [main] } })
-    if (ended.metadata.deletionTimestamp !== undefined) this.release(ended)
+    if (ended.metadata.deletionTimestamp !== undefined) this.deleteIfReleased(ended)
   }
 
-  /** Kubelets stop what was placed, and the garbage collector of pods what never was. */
+  /** Kubelets end the scheduled terminating pods, and podgc the unscheduled ones. */
   stop(): void {
-    for (const pod of this.pods.values()) if (PodFacts.isTerminating(pod)) this.finish(pod, "Failed")
+    for (const pod of this.pods.all()) if (PodFacts.isTerminating(pod)) this.finish(pod, "Failed")
   }
 
-  private takeOver(fresh: boolean): void {
+  takeOver(fresh: boolean): void {
     if (fresh) this.showAll()
-    this.isDead = false
-    this.held.clear()
+    this.orphanKeys.clear()
     this.loop = this.start()
     // A new subscriber gets all cached objects.
-    for (const object of this.jobStore.list()) this.loop.onJob({ _tag: "Created", object, initial: true })
-    for (const object of this.podStore.list())
-      for (const one of this.loop.onPod({ _tag: "Created", object, initial: true })) this.held.add(one)
+    for (const object of this.jobs.store.list()) this.loop.onJob({ _tag: "Created", object, initial: true })
+    for (const object of this.pods.store.list())
+      for (const one of this.loop.onPod({ _tag: "Created", object, initial: true })) this.orphanKeys.add(one)
   }
 
   act(action: Action): Effect.Effect<void> {
     switch (action._tag) {
       case "Sync":
-        this.meanwhile = action.meanwhile
-        return this.sync
+      case "Crash":
+      case "Lose":
+        return this.run(action)
       case "SyncBehind":
         return Effect.suspend(() => {
           this.meanwhile = 0
@@ -303,37 +215,30 @@ export class JobModel {
             })
           )
         })
-      case "Crash":
+      case "Wait":
         return Effect.suspend(() => {
-          this.badWrite = action.write
-          this.badLuck = action.done ? "after" : "before"
-          return Effect.tap(this.sync, () => Effect.sync(() => this.takeOver(action.fresh)))
-        })
-      case "Lose":
-        return Effect.suspend(() => {
-          this.badWrite = action.write
-          this.badLuck = "lost"
-          return this.sync
+          if (action.seconds > 60) this.showAll()
+          return this.pass(action.seconds * 1000)
         })
       default:
         return Effect.sync(() => this.actNow(action))
     }
   }
 
-  private actNow(action: Exclude<Action, { readonly _tag: "Sync" | "SyncBehind" | "Crash" | "Lose" }>): void {
+  private actNow(action: Exclude<Action, { readonly _tag: "Sync" | "SyncBehind" | "Crash" | "Lose" | "Wait" }>): void {
     switch (action._tag) {
       case "End": {
-        const pod = this.running(action.pod)
+        const pod = this.runningPod(action.pod)
         return pod === undefined ? undefined : this.finish(pod, action.how)
       }
       case "EndShown": {
-        const pod = this.running(action.pod)
+        const pod = this.runningPod(action.pod)
         if (pod !== undefined) this.finish(pod, action.how)
         return this.showAll()
       }
       case "Delete": {
-        const pod = this.running(action.pod)
-        return pod === undefined ? undefined : void this.leave(pod)
+        const pod = this.runningPod(action.pod)
+        return pod === undefined ? undefined : void this.requestDeletion(pod)
       }
       case "Stop":
         return this.stop()
@@ -350,9 +255,6 @@ export class JobModel {
         return this.showPods(action.events)
       case "ShowJob":
         return this.showJob()
-      case "Wait":
-        if (action.seconds > 60) this.showAll()
-        this.now += action.seconds * 1000
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Invariants of a Job that hold at every revision, whoever writes: each pod is counted once and none before its uid is in the status, the interim
- * condition comes before the terminal one, and nothing changes after the end. It is called for each write and keeps the first violation.
+ * Invariants of a Job at every revision: each pod is counted once and none before its uid is in the status, the interim condition comes before the
+ * terminal one, and nothing changes after the end. It is called for each write and keeps the first violation.
  */
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
 import * as PodFacts from "../../../../src/kube/pod.ts"
@@ -8,19 +8,20 @@ import * as PodFacts from "../../../../src/kube/pod.ts"
 type Status = NonNullable<Job["status"]>
 
 export interface Ledger {
-  readonly say: (wrong: string) => void
+  readonly violation: (text: string) => void
+  /** The first violation. */
   readonly wrong: () => string | undefined
-  /** A pod is written, by whomever. */
+  /** A pod was written. */
   readonly pod: (pod: Pod) => void
-  /** The loop has made a pod; so many are active now. */
-  readonly created: (job: Job, active: number, believed: number) => void
-  /** The loop takes the finalizer off a pod, as it is and as the loop knew it. */
-  readonly removeFinalizer: (job: Job, pod: Pod, known: Pod) => void
+  /** The loop has created a pod; `active` pods exist now, and the parallelism is that of the loop's cache. */
+  readonly created: (job: Job, active: number, parallelism: number) => void
+  /** The loop removes the finalizer from a pod; `cached` is the pod in the loop's cache. */
+  readonly removeFinalizer: (job: Job, pod: Pod, cached: Pod) => void
   readonly status: (before: Job, after: Job) => void
   /** Uids that were counted. */
   readonly counted: () => ReadonlySet<string>
-  /** Uids that the loop let go because they were too many. */
-  readonly recalled: () => ReadonlySet<string>
+  /** Uids of active pods that the loop deleted as surplus. */
+  readonly surplus: () => ReadonlySet<string>
 }
 
 const uncounted = (status: Status | undefined, which: "succeeded" | "failed"): ReadonlyArray<string> =>
@@ -38,83 +39,91 @@ const indexesOf = (text: string | undefined): ReadonlySet<number> =>
     })
   )
 
-const isOver = (status: Status | undefined): boolean => holds(status, "Complete") || holds(status, "Failed")
+const isFinished = (status: Status | undefined): boolean => holds(status, "Complete") || holds(status, "Failed")
 
 export const make = (): Ledger => {
-  let wrong: string | undefined
+  let first: string | undefined
   const counted = new Set<string>()
-  const recalled = new Set<string>()
+  const surplus = new Set<string>()
   const pods = new Map<string, Pod>()
-  const say = (text: string): void => void (wrong ??= text)
+  const violation = (text: string): void => void (first ??= text)
 
-  const moves = (before: Status | undefined, after: Status | undefined, which: "succeeded" | "failed"): void => {
+  const checkUncounted = (
+    before: Status | undefined,
+    after: Status | undefined,
+    which: "succeeded" | "failed"
+  ): void => {
     const was = uncounted(before, which)
     const is = uncounted(after, which)
-    if (new Set(is).size !== is.length) say(`a uid is twice in uncounted ${which}`)
-    for (const uid of is) if (counted.has(uid)) say(`${uid} is to be counted again`)
+    if (new Set(is).size !== is.length) violation(`a uid is twice in uncounted ${which}`)
+    for (const uid of is) if (counted.has(uid)) violation(`${uid} is counted again`)
     const left = was.filter((uid) => !is.includes(uid))
     for (const uid of left) {
-      if (pods.get(uid)?.metadata.finalizers !== undefined) say(`${uid} is counted and still held`)
+      if (pods.get(uid)?.metadata.finalizers !== undefined) violation(`${uid} is counted and has the finalizer`)
       counted.add(uid)
     }
     const more = (after?.[which] ?? 0) - (before?.[which] ?? 0)
-    // An index is counted by its own, and not by the uid of its pod.
+    // Successes of an indexed Job are counted by index, not by uid.
     if (after?.completedIndexes === undefined || which === "failed")
       if (more !== left.length && (which === "failed" || before?.completedIndexes === undefined))
-        say(`${which} went up by ${more} for ${left.length} pods`)
+        violation(`${which} went up by ${more} for ${left.length} pods`)
   }
 
-  const ends = (before: Status | undefined, after: Status | undefined): void => {
-    if (isOver(before)) say("something was written after the end")
-    for (const [first, last] of [
+  const checkEnd = (before: Status | undefined, after: Status | undefined): void => {
+    if (isFinished(before)) violation("the status was written after the end")
+    for (const [interim, terminal] of [
       ["SuccessCriteriaMet", "Complete"],
       ["FailureTarget", "Failed"]
     ] as const) {
-      if (holds(before, first) && !holds(after, first)) say(`${first} was taken back`)
-      if (holds(after, last) && !holds(before, first)) say(`${last} without ${first} before`)
+      if (holds(before, interim) && !holds(after, interim)) violation(`${interim} was revoked`)
+      if (holds(after, terminal) && !holds(before, interim)) violation(`${terminal} without ${interim} before`)
     }
-    if (holds(after, "SuccessCriteriaMet") && holds(after, "FailureTarget")) say("both ends at once")
-    if (!isOver(after)) return
-    if ([...uncounted(after, "succeeded"), ...uncounted(after, "failed")].length > 0) say("over, and not all counted")
-    if ((after?.terminating ?? 0) > 0) say("over, and not all gone")
-    if ((after?.active ?? 0) > 0) say("over, and some active")
-    if (holds(after, "Complete") !== (after?.completionTime !== undefined)) say("a completion time without completion")
+    if (holds(after, "SuccessCriteriaMet") && holds(after, "FailureTarget"))
+      violation("SuccessCriteriaMet and FailureTarget hold together")
+    if (!isFinished(after)) return
+    if ([...uncounted(after, "succeeded"), ...uncounted(after, "failed")].length > 0)
+      violation("finished with uids in uncountedTerminatedPods")
+    if ((after?.terminating ?? 0) > 0) violation("finished with terminating pods")
+    if ((after?.active ?? 0) > 0) violation("finished with active pods")
+    if (holds(after, "Complete") !== (after?.completionTime !== undefined))
+      violation("a completion time without completion")
     const left = [...pods.values()].filter((pod) => !PodFacts.isTerminal(pod) && pod.metadata.finalizers !== undefined)
-    if (left.length > 0) say(`over, and ${left.map(({ metadata }) => metadata.name).join(", ")} held`)
+    if (left.length > 0)
+      violation(`finished with the finalizer on ${left.map(({ metadata }) => metadata.name).join(", ")}`)
   }
 
   return {
-    say,
-    wrong: () => wrong,
+    violation,
+    wrong: () => first,
     pod: (pod) => void pods.set(pod.metadata.uid ?? "", pod),
-    created: ({ status }, active, believed) => {
-      if (active > believed) say(`made pod ${active} of ${believed}`)
-      if (isOver(status)) say("made a pod for a Job that is over")
+    created: ({ status }, active, parallelism) => {
+      if (active > parallelism) violation(`created active pod ${active} with parallelism ${parallelism}`)
+      if (isFinished(status)) violation("created a pod for a finished Job")
     },
-    removeFinalizer: ({ status }, pod, known) => {
+    removeFinalizer: ({ status }, pod, cached) => {
       const { uid = "" } = pod.metadata
       const index = pod.metadata.annotations?.["batch.kubernetes.io/job-completion-index"]
       const isIn = (text: string | undefined): boolean => index !== undefined && indexesOf(text).has(Number(index))
-      const isDown =
+      const isRecorded =
         [...uncounted(status, "succeeded"), ...uncounted(status, "failed")].includes(uid) ||
         isIn(status?.completedIndexes) ||
-        // What comes after the end of an index is worth nothing.
+        // A success after the failure of its index is not counted.
         (pod.status?.phase === "Succeeded" && isIn(status?.failedIndexes))
-      if (isDown || isOver(status)) return
-      if (holds(status, "SuccessCriteriaMet") && PodFacts.isActive(known)) return
-      // Surplus pods lose the finalizer while they run; how they end does not count.
-      if (PodFacts.isActive(known)) recalled.add(uid)
-      else say(`${uid} was let go and is not written down`)
+      if (isRecorded || isFinished(status)) return
+      if (holds(status, "SuccessCriteriaMet") && PodFacts.isActive(cached)) return
+      // Surplus pods lose the finalizer while they run, and their end is not counted.
+      if (PodFacts.isActive(cached)) surplus.add(uid)
+      else violation(`${uid} lost its finalizer and is not in the status`)
     },
     status: ({ status: before }, { status: after }) => {
-      for (const which of ["succeeded", "failed"] as const) moves(before, after, which)
+      for (const which of ["succeeded", "failed"] as const) checkUncounted(before, after, which)
       const was = indexesOf(before?.completedIndexes)
       const is = indexesOf(after?.completedIndexes)
-      for (const index of was) if (!is.has(index)) say(`index ${index} is not complete any more`)
-      if (is.size > 0 && after?.succeeded !== is.size) say(`${after?.succeeded} succeeded and ${is.size} indexes`)
-      ends(before, after)
+      for (const index of was) if (!is.has(index)) violation(`index ${index} is not complete any more`)
+      if (is.size > 0 && after?.succeeded !== is.size) violation(`${after?.succeeded} succeeded and ${is.size} indexes`)
+      checkEnd(before, after)
     },
     counted: () => counted,
-    recalled: () => recalled
+    surplus: () => surplus
   }
 }

@@ -5,35 +5,35 @@ const some = Schema.Literals([0, 1, 2, 3])
 const few = Schema.Literals([1, 2, 3])
 
 export const Action = Schema.Union([
-  /** A container ends, well or not; of those whose pods still run. */
+  /** A running pod ends. */
   Schema.TaggedStruct("End", { pod: some, how: Schema.Literals(["Succeeded", "Succeeded", "Failed"]) }),
-  /** The same, and the cache shows it. */
+  /** The same, and all events are delivered. */
   Schema.TaggedStruct("EndShown", { pod: some, how: Schema.Literals(["Succeeded", "Failed"]) }),
-  /** A user deletes a pod. It stays as long as it has the finalizer, and keeps running. */
+  /** A user deletes a pod, which continues to run until `Stop`. */
   Schema.TaggedStruct("Delete", { pod: some }),
-  /** Terminating pods are stopped, or gone. */
+  /** All terminating pods end. */
   Schema.TaggedStruct("Stop", {}),
   Schema.TaggedStruct("Suspend", { suspend: Schema.Boolean, shown: Schema.Boolean }),
   Schema.TaggedStruct("Parallelism", { parallelism: Schema.Literals([0, 1, 2, 3]), shown: Schema.Boolean }),
-  /** So many calls of that verb are refused. */
+  /** The next `times` calls of that verb are refused. */
   Schema.TaggedStruct("Refuse", { verb: Schema.Literals(["create", "delete", "patch", "update"]), times: few }),
-  /** So many events of pods reach the cache. */
+  /** The cache receives this many events of pods. */
   Schema.TaggedStruct("ShowPods", { events: few }),
   Schema.TaggedStruct("ShowJob", {}),
-  /** A sync, during which so many events of pods reach the cache after every write. */
+  /** A sync, during which the cache receives this many events of pods after each write. */
   Schema.TaggedStruct("Sync", { meanwhile: Schema.Literals([0, 1, 2]) }),
-  /** Two syncs, between which the cache gets events of the Job and of no pod. */
+  /** Two syncs, between which the cache receives the events of the Job but none of pods. */
   Schema.TaggedStruct("SyncBehind", {}),
-  /** A sync at whose write of that number the process ends, after it was done or before; another process takes over. */
+  /** A sync whose n-th write ends the process, after it is stored (`done`) or before; then another process starts. */
   Schema.TaggedStruct("Crash", {
     write: Schema.Literals([1, 2, 3, 4, 5, 6]),
     done: Schema.Boolean,
-    /** Its cache is that of the other one, or a full list. */
+    /** Whether the cache of the next process has received all events. */
     fresh: Schema.Boolean
   }),
-  /** A sync of which the answer to a write of that number is lost; what was asked for has been done. */
+  /** A sync whose n-th write is stored, but its response is lost. */
   Schema.TaggedStruct("Lose", { write: Schema.Literals([1, 2, 3, 4]) }),
-  /** No cache is minutes behind. */
+  /** Time passes. More than a minute delivers all events, because no cache lags that long. */
   Schema.TaggedStruct("Wait", { seconds: Schema.Literals([1, 11, 700]) })
 ])
 

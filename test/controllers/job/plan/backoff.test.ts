@@ -1,5 +1,5 @@
-import { describe } from "@effect/vitest"
 /** The delay before a failed pod is replaced. Source: pkg/controller/job: backoffStore. */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"
@@ -33,7 +33,7 @@ const endedAt = (seconds: number): Pod => ({
   }
 })
 
-/** 10 s, twice as long after each, up to 10 min. */
+/** Seconds by the number of failures: 10 s, doubled after each failure, at most 10 min. */
 const delays = [0, 10, 20, 40, 80, 160, 320, 600]
 
 describe("Backoff", () => {
@@ -49,7 +49,7 @@ describe("Backoff", () => {
     const success = Math.max(-1, ...succeeded)
     const since = succeeded.length === 0 ? failed : failed.filter((at) => at > success)
     const kept = succeeded.length === 0 ? failures : 0
-    // The last of these pods, even if one that was counted earlier ended later.
+    // The latest end among these pods, even if a pod that was counted earlier ended later.
     const latest = since.length === 0 ? last : Math.max(...since)
     return (
       record.failures === kept + since.length && record.last === (record.failures === 0 ? undefined : latest * 1000)

@@ -1,36 +1,13 @@
-/** What one sync of a Job counts, writes and lets go. Upstream: job_controller.go, trackJobStatusAndRemoveFinalizers and ensureJobConditionStatus. */
+/** What one sync of a Job counts and writes, and whose finalizers it removes. Source: pkg/controller/job: trackJobStatusAndRemoveFinalizers, ensureJobConditionStatus. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"
-import * as Snapshot from "../../../../src/controllers/job/plan/snapshot.ts"
+import type * as Snapshot from "../../../../src/controllers/job/plan/snapshot.ts"
 import * as Tracking from "../../../../src/controllers/job/plan/tracking.ts"
 import * as Verdict from "../../../../src/controllers/job/plan/verdict.ts"
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
+import { job, now, pod, take } from "./snapshots.ts"
 
-const now = 100_000
 const time = Time.format(now)
-
-const job = (spec: Partial<NonNullable<Job["spec"]>>, status: Job["status"] = {}, metadata: object = {}): Job => ({
-  metadata: { name: "work", namespace: "default", uid: "job", ...metadata },
-  spec: { template: {}, ...spec },
-  status
-})
-
-/** A pod with the finalizer of the Job controller, named after its uid. */
-const pod = (uid: string, phase: string, index?: number, metadata: object = {}): Pod => ({
-  metadata: {
-    name: uid,
-    namespace: "default",
-    uid,
-    finalizers: ["batch.kubernetes.io/job-tracking"],
-    ...(index === undefined ? {} : { annotations: { "batch.kubernetes.io/job-completion-index": `${index}` } }),
-    ...metadata
-  },
-  status: { phase, conditions: [{ type: "Ready", status: phase === "Running" ? "True" : "False" }] }
-})
-
-const take = (of: Job, pods: ReadonlyArray<Pod>, more: Partial<Snapshot.Gathered> = {}) =>
-  Snapshot.take({ job: of, pods, released: new Set(), record: Backoff.none, isSettled: true, now, ...more })
 
 type Outcome = Partial<Tracking.Outcome>
 
@@ -54,7 +31,7 @@ const ignoring = {
 }
 
 describe("the pods that a sync counts", () => {
-  it("are those that ended, of which the uids wait in the status", () => {
+  it("are those that have ended; their uids are in the status", () => {
     const pods = [pod("a", "Succeeded"), pod("b", "Failed"), pod("c", "Running"), pod("d", "Pending")]
     const { removable, status, ...rest } = count(job({ completions: 9 }), pods)
     assert.deepStrictEqual(removable, ["a", "b"])
@@ -68,7 +45,7 @@ describe("the pods that a sync counts", () => {
     assert.deepStrictEqual(rest, { hasChanged: true, isFull: false, suspension: undefined, actions: [] })
   })
 
-  it("do not include pods without the finalizer, and those that were released", () => {
+  it("do not include pods without the finalizer, or pods whose finalizer was removed in an earlier sync", () => {
     const pods = [pod("a", "Succeeded", undefined, { finalizers: [] }), pod("b", "Failed")]
     const { removable, status } = count(job({}), pods, {}, { released: new Set(["b"]) })
     assert.deepStrictEqual([removable, status.uncountedTerminatedPods], [[], {}])
@@ -85,12 +62,12 @@ describe("the pods that a sync counts", () => {
     assert.deepInclude(second.status, { ...terminating, uncountedTerminatedPods: {} })
   })
 
-  it("are released but not counted when a policy ignores their failure", () => {
+  it("lose the finalizer without being counted when a policy ignores their failure", () => {
     const { actions, removable, status } = count(job(ignoring), [pod("a", "Failed"), pod("b", "Running")])
     assert.deepStrictEqual([removable, actions, status.uncountedTerminatedPods], [["a"], ["Ignore"], {}])
   })
 
-  it("include running pods as failed when the Job fails, and release them uncounted when it completes", () => {
+  it("include running pods as failed when the Job fails, and not at all when it completes", () => {
     const pods = [pod("a", "Running"), pod("b", "Succeeded")]
     const failed = count(job({}), pods, { verdict: ends("Failed") })
     assert.deepStrictEqual(failed.removable, ["a", "b"])
@@ -100,7 +77,7 @@ describe("the pods that a sync counts", () => {
     assert.deepStrictEqual(completed.status.uncountedTerminatedPods, { succeeded: ["b"] })
   })
 
-  it("are all released when the Job is being deleted", () => {
+  it("do not include running pods when the Job is being deleted, but all pods lose the finalizer", () => {
     const { removable, status } = count(job({}, {}, leaving), [pod("a", "Running"), pod("b", "Failed")])
     assert.deepStrictEqual([removable, status.uncountedTerminatedPods], [["a", "b"], { failed: ["b"] }])
   })
@@ -116,7 +93,7 @@ describe("the pods that a sync counts", () => {
     })
   })
 
-  it("move to the counters when their uids are in the status and their pods are gone", () => {
+  it("move to the counters once their uids are in the status and the pods have no finalizer", () => {
     const status = { succeeded: 1, failed: 2, uncountedTerminatedPods: { succeeded: ["a", "x"], failed: ["b", "y"] } }
     const round = count(job({}, status), [pod("x", "Succeeded"), pod("y", "Failed")])
     assert.deepInclude(round.status, {
@@ -126,7 +103,7 @@ describe("the pods that a sync counts", () => {
     })
   })
 
-  it("of an indexed Job complete their index, lowest index first, and count for nothing beyond the completions", () => {
+  it("of an indexed Job complete their index, lowest index first, and do not count with an index beyond the completions", () => {
     const pods = [pod("a", "Succeeded", 3), pod("b", "Succeeded", 0), pod("c", "Failed", 2), pod("d", "Succeeded", 7)]
     const indexed = job({ completions: 5, completionMode: "Indexed" }, { completedIndexes: "1", succeeded: 1 })
     const { removable, status } = count(indexed, [...pods, pod("e", "Succeeded", 1)])
@@ -139,14 +116,14 @@ describe("the pods that a sync counts", () => {
     assert.notProperty(status, "failedIndexes")
   })
 
-  it("of an indexed Job with fewer completions than before drop the indexes that it does not have any more", () => {
+  it("of an indexed Job with fewer completions than before no longer count with the indexes above", () => {
     const indexed = job({ completions: 2, completionMode: "Indexed" }, { completedIndexes: "1,5", succeeded: 2 })
     assert.deepInclude(count(indexed, []).status, { succeeded: 1, completedIndexes: "1" })
     const none = job({ completions: 1, completionMode: "Indexed" }, { completedIndexes: "1,5", succeeded: 2 })
     assert.notProperty(count(none, []).status, "completedIndexes")
   })
 
-  it("of a Job with a limit per index keep the last failed pod of an index, until it has a successor", () => {
+  it("of a Job with a limit per index do not include the last failed pod of an index until another pod replaces it", () => {
     const indexed = job({ completions: 3, completionMode: "Indexed", backoffLimitPerIndex: 5 })
     const failed = pod("a", "Failed", 0)
     assert.deepStrictEqual(count(indexed, [failed, pod("b", "Running", 1)]).removable, [])
@@ -169,7 +146,7 @@ describe("a status", () => {
   const uncountedTerminatedPods = {}
   const stored = { ready: 1, terminating: 0, active: 1, startTime: time, uncountedTerminatedPods }
 
-  it("is written when something in it has changed, zero and absent being the same for most counts", () => {
+  it("is written when one of its fields has changed; for most counts zero equals absent", () => {
     const hasChanged = (status: Job["status"], pods = [pod("a", "Running")]) => count(job({}, status), pods).hasChanged
     assert.isFalse(hasChanged(stored))
     assert.isFalse(hasChanged({ ...stored, succeeded: 0, failed: 0, completedIndexes: "" }))
@@ -186,7 +163,7 @@ describe("a status", () => {
     assert.isTrue(count(job({}, stored), [pod("a", "Running")], { verdict: ends("Complete") }).hasChanged)
   })
 
-  it("has no start while the Job is suspended", () => {
+  it("has no startTime while the Job is suspended", () => {
     assert.notProperty(count(job({ suspend: true }), []).status, "startTime")
     assert.strictEqual(count(job({}, { startTime: Time.format(0) }), []).status.startTime, Time.format(0))
   })
@@ -207,7 +184,7 @@ describe("the condition Suspended", () => {
   }
   const before = { ...suspended("True", "JobSuspended", "Job suspended"), lastTransitionTime: Time.format(0) }
 
-  it("is True from a suspension on, which takes the start away", () => {
+  it("is True once the Job is suspended, and startTime is removed", () => {
     assert.deepStrictEqual(managed(job({ suspend: true }, { startTime: Time.format(0) })), {
       suspension: "Suspended",
       startTime: undefined,
@@ -217,7 +194,7 @@ describe("the condition Suspended", () => {
     assert.deepStrictEqual(again, { suspension: undefined, startTime: undefined, conditions: [before] })
   })
 
-  it("is False once the Job is resumed, which starts it anew", () => {
+  it("is False once the Job is resumed, and startTime is the time of the resumption", () => {
     const resumed = managed(job({}, { startTime: Time.format(0), conditions: [before] }))
     assert.deepStrictEqual(resumed, {
       suspension: "Resumed",
@@ -226,7 +203,7 @@ describe("the condition Suspended", () => {
     })
   })
 
-  it("is not there for a Job that never was suspended, that ends, or whose pods were not managed", () => {
+  it("is not written for a Job that was never suspended, that ends, or whose pods were not managed", () => {
     assert.isUndefined(managed(job({})).conditions)
     assert.isUndefined(managed(job({ suspend: true }), { wasManaged: false }).suspension)
     const ended = managed(job({ suspend: true }), { verdict: ends("Failed") })
@@ -241,7 +218,7 @@ describe("the end of a Job", () => {
   const conclude = (status: Job["status"], verdict: Verdict.Verdict | undefined = ends("Complete"), isFull = false) =>
     Tracking.conclude(status ?? {}, { verdict }, isFull, now)
 
-  it("is written once nothing waits to be counted or to end", () => {
+  it("is written once no pod is left to be counted or to end", () => {
     const complete = { type: "Complete", status: "True", reason: "Because", message: "so" }
     const times = { lastProbeTime: time, lastTransitionTime: time }
     assert.deepStrictEqual(conclude({}), { conditions: [{ ...complete, ...times }], completionTime: time })
@@ -261,7 +238,7 @@ describe("the end of a Job", () => {
     assert.strictEqual(Tracking.conclude(status, { verdict: undefined }, false, now), status)
   })
 
-  it("is too much when more pods have succeeded than completions are asked for", () => {
+  it("has excess successes when more pods have succeeded than the Job's completions", () => {
     const hasExcessSuccesses = (completions: number | undefined, succeeded?: number) =>
       Tracking.hasExcessSuccesses(
         job(completions === undefined ? {} : { completions }),
@@ -354,5 +331,22 @@ describe("the snapshot of a Job", () => {
     assert.deepStrictEqual(retained(pods, { backoffLimitPerIndex: 1 }), [[2, "c"]])
     assert.deepStrictEqual(retained(pods, { backoffLimitPerIndex: undefined }), [])
     assert.deepStrictEqual(retained(pods, { completions: 1 }), [[0, "d"]])
+    // A pod with fewer failures before it does not replace one with more, even if it ended later.
+    assert.deepStrictEqual(retained([failed("x", 1, 1), failed("y", 0, 5)]), [[0, "x"]])
+  })
+
+  it("counts failures of pods with a valid index only", () => {
+    const indexed = job({ completions: 2, completionMode: "Indexed" })
+    const pods = [pod("a", "Failed", 0), pod("b", "Failed", 2), pod("c", "Failed")]
+    assert.strictEqual(take(indexed, pods).failed, 1)
+  })
+
+  it("lets an index fail at once by a FailIndex rule, and otherwise by its backoff limit", () => {
+    const rules = [{ action: "FailIndex", onPodConditions: [{ type: "Ready", status: "False" }] }]
+    const spec = { completions: 2, completionMode: "Indexed", backoffLimitPerIndex: 3 }
+    const failed = [pod("a", "Failed", 1)]
+    assert.deepStrictEqual(take(job(spec), failed).progress?.failed, [])
+    assert.deepStrictEqual(take(job({ ...spec, podFailurePolicy: { rules } }), failed).progress?.failed, [[1, 1]])
+    assert.deepStrictEqual(take(job({ ...spec, backoffLimitPerIndex: 0 }), failed).progress?.failed, [[1, 1]])
   })
 })

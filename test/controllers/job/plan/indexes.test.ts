@@ -1,4 +1,4 @@
-/** Sets of indexes behave as sets, in whatever form they are written. Source: pkg/controller/job: orderedIntervals. */
+/** Sets of indexes, compared with arrays of numbers. Source: pkg/controller/job: orderedIntervals. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -18,7 +18,7 @@ const same = (indexes: Indexes.Indexes, all: Iterable<number>): boolean =>
   JSON.stringify(listOf(indexes)) === JSON.stringify(sorted(all)) &&
   indexes.every(([first], i) => i === 0 || first > (indexes[i - 1]?.[1] ?? 0) + 1)
 
-/** As the reference writes it, number by number. */
+/** The format of `completedIndexes`, built from single numbers. */
 const textOf = (all: ReadonlyArray<number>): string => {
   const runs: Array<Array<number>> = []
   for (const one of sorted(all)) {
@@ -68,6 +68,10 @@ describe("Indexes", () => {
   })
 })
 
-describe("an empty set", () => {
-  it("is an empty text", () => assert.strictEqual(Indexes.format(Indexes.parse("", 3)), ""))
+describe("Indexes", () => {
+  it("formats an empty set as an empty text", () => assert.strictEqual(Indexes.format(Indexes.parse("", 3)), ""))
+
+  it("ignores the parts of a text that are neither an index nor an interval", () => {
+    assert.strictEqual(Indexes.format(Indexes.parse("a1,2b,-3,4-5-6,,9-8, 7 ", 20)), "7")
+  })
 })

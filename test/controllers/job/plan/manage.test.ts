@@ -1,22 +1,26 @@
-import { assert, describe, it } from "@effect/vitest"
 /**
  * The plan for the pods of an active Job, on random snapshots: never more active pods than allowed, none for an index that has succeeded, none for
  * an index that has a pod. Source: pkg/controller/job: manageJob.
  */
+import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"
-import * as Snapshot from "../../../../src/controllers/job/plan/snapshot.ts"
+import type * as Snapshot from "../../../../src/controllers/job/plan/snapshot.ts"
 import * as Manage from "../../../../src/controllers/job/plan/manage.ts"
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
 import { checkProperty } from "../../../support/property.ts"
+import * as Snapshots from "./snapshots.ts"
+import { completionsOf, isIndexed, job, pod, take } from "./snapshots.ts"
+
+/** In seconds. */
 const now = 1000
 
 const PodFacts = Schema.Struct({
   index: Schema.Literals([0, 1, 2, 3, 9, "none"]),
   phase: Schema.Literals(["Pending", "Running", "Running", "Succeeded", "Failed"]),
-  isGoing: Schema.Literals([false, false, true]),
+  isTerminating: Schema.Literals([false, false, true]),
   isTracked: Schema.Literals([true, true, false]),
   /** Seconds since it ended, if it has. */
   ended: Schema.Literals([1, 9, 10, 15, 500]),
@@ -31,7 +35,7 @@ const Facts = Schema.Struct({
   mode: Schema.Literals(["NonIndexed", "Indexed", "perIndex"]),
   replaces: Schema.UndefinedOr(Schema.Literals(["Failed", "TerminatingOrFailed"])),
   isSuspended: Schema.Literals([false, false, false, true]),
-  isLeaving: Schema.Literals([false, false, false, true]),
+  isBeingDeleted: Schema.Literals([false, false, false, true]),
   isSettled: Schema.Literals([true, true, true, false]),
   succeeded: Schema.Literals([0, 0, 1]),
   completed: Schema.Literals(["", "", "0", "1-2"]),
@@ -43,19 +47,14 @@ type Facts = typeof Facts.Type
 
 const facts = Arbitrary.schema(Facts)
 
-const isIndexed = ({ mode }: Facts): boolean => mode !== "NonIndexed"
-
-/** Indexed Jobs say how many indexes they have. */
-const countOf = (one: Facts): number | undefined => one.completions ?? (isIndexed(one) ? 3 : undefined)
-
 const jobOf = (one: Facts): Job => {
-  const completions = countOf(one)
+  const completions = completionsOf(one)
   return {
     metadata: {
       name: "work",
       namespace: "ns",
       uid: "u",
-      ...(one.isLeaving ? { deletionTimestamp: Time.format(0) } : {})
+      ...(one.isBeingDeleted ? { deletionTimestamp: Time.format(0) } : {})
     },
     spec: {
       template: {},
@@ -80,7 +79,7 @@ const podOf = (one: PodFacts, i: number): Pod => ({
     name: `p${i}`,
     uid: `u${i}`,
     finalizers: one.isTracked ? ["batch.kubernetes.io/job-tracking"] : [],
-    ...(one.isGoing ? { deletionTimestamp: Time.format(now * 1000) } : {}),
+    ...(one.isTerminating ? { deletionTimestamp: Time.format(now * 1000) } : {}),
     annotations: {
       "batch.kubernetes.io/job-index-failure-count": `${one.failuresBefore}`,
       ...(one.index === "none" ? {} : { "batch.kubernetes.io/job-completion-index": `${one.index}` })
@@ -92,61 +91,61 @@ const podOf = (one: PodFacts, i: number): Pod => ({
   }
 })
 
-const lookOf = (one: Facts): Snapshot.Snapshot =>
-  Snapshot.take({
-    job: jobOf(one),
-    pods: one.pods.map(podOf),
-    released: new Set(),
+const snapshotOf = (one: Facts): Snapshot.Snapshot =>
+  take(jobOf(one), one.pods.map(podOf), {
     record: one.failedBefore === 0 ? Backoff.none : { failures: 1, last: (now - 5) * 1000 },
     isSettled: one.isSettled,
     now: now * 1000
   })
 
 const isEnded = ({ phase }: PodFacts): boolean => phase === "Succeeded" || phase === "Failed"
-const isActive = (pod: PodFacts): boolean => !isEnded(pod) && !pod.isGoing
-const isValid = (one: Facts, { index }: PodFacts): boolean => index !== "none" && index < (countOf(one) ?? 0)
+const isActive = (pod: PodFacts): boolean => !isEnded(pod) && !pod.isTerminating
+const isValid = (one: Facts, { index }: PodFacts): boolean => index !== "none" && index < (completionsOf(one) ?? 0)
 
 /** Indexes that have succeeded. */
-const doneOf = (one: Facts): ReadonlySet<number | string> => {
-  const counted = { "": [], "0": [0], "1-2": [1, 2] }[one.completed].filter((index) => index < (countOf(one) ?? 0))
+const succeededIndexes = (one: Facts): ReadonlySet<number | string> => {
+  const counted = { "": [], "0": [0], "1-2": [1, 2] }[one.completed].filter(
+    (index) => index < (completionsOf(one) ?? 0)
+  )
   const now = one.pods.filter((pod) => pod.phase === "Succeeded" && pod.isTracked && isValid(one, pod))
   return new Set([...counted, ...now.map(({ index }) => index)])
 }
 
 const succeededOf = (one: Facts): number =>
   isIndexed(one)
-    ? doneOf(one).size
+    ? succeededIndexes(one).size
     : one.succeeded + one.pods.filter(({ isTracked, phase }) => phase === "Succeeded" && isTracked).length
 
-/** So many should be at work. */
+/** The number of pods that should be active. */
 const wantedOf = (one: Facts): number => {
-  const completions = countOf(one)
+  const completions = completionsOf(one)
   if (completions === undefined) return succeededOf(one) > 0 ? one.pods.filter(isActive).length : one.parallelism
   return Math.max(0, Math.min(one.parallelism, completions - succeededOf(one)))
 }
 
-const nameless = (one: Facts): ReadonlyArray<PodFacts> =>
+/** Active pods of an indexed Job without a valid index. */
+const withoutIndex = (one: Facts): ReadonlyArray<PodFacts> =>
   isIndexed(one) ? one.pods.filter((pod) => isActive(pod) && !isValid(one, pod)) : []
 
-const isOn = (one: Facts): boolean => one.isSettled && !one.isLeaving
+const isManaged = (one: Facts): boolean => one.isSettled && !one.isBeingDeleted
 
-/** What the step leaves at work, by the place of the pod. */
-const left = (one: Facts, step: Manage.Step): ReadonlyArray<PodFacts> => {
-  const gone = step._tag === "Delete" ? new Set(step.pods.map(({ metadata }) => metadata.name)) : new Set()
-  return one.pods.filter((pod, i) => isActive(pod) && !gone.has(`p${i}`))
+/** The pods that are active after the step. */
+const activeAfter = (one: Facts, step: Manage.Step): ReadonlyArray<PodFacts> => {
+  const deleted = step._tag === "Delete" ? new Set(step.pods.map(({ metadata }) => metadata.name)) : new Set()
+  return one.pods.filter((pod, i) => isActive(pod) && !deleted.has(`p${i}`))
 }
 
-/** The indexes of pods that are made. */
-const areFirst = (one: Facts): boolean => {
-  const { step } = Manage.decide(lookOf(one))
+/** Whether the step creates pods for the lowest free indexes; with a limit per index, for some free indexes. */
+const areLowestFree = (one: Facts): boolean => {
+  const { step } = Manage.decide(snapshotOf(one))
   if (step._tag !== "Create" || !isIndexed(one)) return step._tag !== "Create" || step.indexes === undefined
   const { indexes = [] } = step
-  const leaving = one.pods.filter((pod) => pod.isGoing && !isEnded(pod))
+  const terminating = one.pods.filter((pod) => pod.isTerminating && !isEnded(pod))
   const busy = new Set(
-    [...one.pods.filter(isActive), ...(one.replaces === "Failed" ? leaving : [])].map(({ index }) => index)
+    [...one.pods.filter(isActive), ...(one.replaces === "Failed" ? terminating : [])].map(({ index }) => index)
   )
   const isFree = (index: number): boolean =>
-    index < (countOf(one) ?? 0) && !busy.has(index as never) && !doneOf(one).has(index)
+    index < (completionsOf(one) ?? 0) && !busy.has(index as never) && !succeededIndexes(one).has(index)
   const skipped = Array.from({ length: indexes.at(-1) ?? 0 }, (_, i) => i).filter(
     (i) => isFree(i) && !indexes.includes(i)
   )
@@ -157,7 +156,7 @@ const areFirst = (one: Facts): boolean => {
   )
 }
 
-/** Jobs that wait for the end of their pods, some of which are on their way out. */
+/** Jobs with podReplacementPolicy Failed, some of whose pods are terminating. */
 const replacing = Arbitrary.map(facts, ({ pods }): Facts => ({
   replaces: "Failed",
   mode: "Indexed",
@@ -167,13 +166,13 @@ const replacing = Arbitrary.map(facts, ({ pods }): Facts => ({
   succeeded: 0,
   failedBefore: 0,
   isSuspended: false,
-  isLeaving: false,
+  isBeingDeleted: false,
   isSettled: true,
-  pods: pods.slice(0, 3).map(({ failuresBefore, index, isGoing, isTracked }) => ({
+  pods: pods.slice(0, 3).map(({ failuresBefore, index, isTerminating, isTracked }) => ({
     ended: 1,
     failuresBefore,
     index,
-    isGoing,
+    isTerminating,
     isTracked,
     phase: "Running"
   }))
@@ -181,75 +180,75 @@ const replacing = Arbitrary.map(facts, ({ pods }): Facts => ({
 
 describe("Manage", () => {
   checkProperty("nothing is done for a Job that is being deleted, or while expectations are pending", facts, (one) => {
-    const { step, verdict, wasManaged } = Manage.decide(lookOf(one))
-    return wasManaged === (isOn(one) && verdict === undefined) && (wasManaged || step._tag === "Nothing")
+    const { step, verdict, wasManaged } = Manage.decide(snapshotOf(one))
+    return wasManaged === (isManaged(one) && verdict === undefined) && (wasManaged || step._tag === "Nothing")
   })
 
   checkProperty("a suspended Job deletes all its active pods", facts, (one) => {
-    const { step, wasManaged } = Manage.decide(lookOf(one))
+    const { step, wasManaged } = Manage.decide(snapshotOf(one))
     if (!one.isSuspended || !wasManaged) return true
-    return left(one, step).length === 0 && step._tag !== "Create" && step._tag !== "Wait"
+    return activeAfter(one, step).length === 0 && step._tag !== "Create" && step._tag !== "Wait"
   })
 
   checkProperty("no more pods are created than are wanted and than the limit per sync", facts, (one) => {
-    const { step } = Manage.decide(lookOf(one))
+    const { step } = Manage.decide(snapshotOf(one))
     if (step._tag !== "Create") return true
-    const leaving = one.pods.filter((pod) => pod.isGoing && !isEnded(pod)).length
-    const held = one.replaces === "Failed" ? leaving : 0
+    const terminating = one.pods.filter((pod) => pod.isTerminating && !isEnded(pod)).length
+    const held = one.replaces === "Failed" ? terminating : 0
     const active = one.pods.filter(isActive).length
     return step.count > 0 && active + held + step.count <= Math.min(one.parallelism, wantedOf(one))
   })
 
   checkProperty("without limits per index all missing pods are created at once", facts, (one) => {
-    const { step, wasManaged } = Manage.decide(lookOf(one))
+    const { step, wasManaged } = Manage.decide(snapshotOf(one))
     if (!wasManaged || one.isSuspended || one.mode === "perIndex" || step._tag === "Delete" || step._tag === "Wait")
       return true
-    const leaving = one.pods.filter((pod) => pod.isGoing && !isEnded(pod))
-    const held = one.replaces === "Failed" ? leaving.length : 0
+    const terminating = one.pods.filter((pod) => pod.isTerminating && !isEnded(pod))
+    const held = one.replaces === "Failed" ? terminating.length : 0
     const missing = wantedOf(one) - one.pods.filter(isActive).length - held
     const busy = new Set(
-      [...one.pods.filter(isActive), ...(one.replaces === "Failed" ? leaving : [])].map(({ index }) => index)
+      [...one.pods.filter(isActive), ...(one.replaces === "Failed" ? terminating : [])].map(({ index }) => index)
     )
     const free = isIndexed(one)
-      ? Array.from({ length: countOf(one) ?? 0 }, (_, i) => i).filter(
-          (i) => !busy.has(i as never) && !doneOf(one).has(i)
+      ? Array.from({ length: completionsOf(one) ?? 0 }, (_, i) => i).filter(
+          (i) => !busy.has(i as never) && !succeededIndexes(one).has(i)
         ).length
       : Infinity
     return (step._tag === "Create" ? step.count : 0) === Math.max(0, Math.min(missing, free))
   })
 
-  checkProperty("the lowest indexes without a pod that have not finished get one, each once", facts, areFirst)
+  checkProperty("the lowest indexes without a pod that have not finished get one, each once", facts, areLowestFree)
 
-  checkProperty("indexes of terminating pods are not free with podReplacementPolicy Failed", replacing, areFirst)
+  checkProperty("indexes of terminating pods are not free with podReplacementPolicy Failed", replacing, areLowestFree)
 
   checkProperty("surplus pods are deleted, first those with invalid or duplicate indexes", facts, (one) => {
-    const { step, wasManaged } = Manage.decide(lookOf(one))
+    const { step, wasManaged } = Manage.decide(snapshotOf(one))
     if (!wasManaged || one.isSuspended) return true
     const active = one.pods.filter(isActive)
     const useful = isIndexed(one)
       ? new Set(active.filter((pod) => isValid(one, pod)).map(({ index }) => index)).size
       : active.length
-    const stay = Math.min(useful, wantedOf(one))
-    const still = left(one, step)
+    const expected = Math.min(useful, wantedOf(one))
+    const remaining = activeAfter(one, step)
     if (step._tag === "Delete" && !step.pods.every((pod) => one.pods[Number(pod.metadata.name.slice(1))] !== undefined))
       return false
     return (
-      still.length === stay &&
-      (step._tag !== "Delete" || nameless(one).every((pod) => !still.includes(pod))) &&
-      (!isIndexed(one) || new Set(still.map(({ index }) => index)).size === still.length)
+      remaining.length === expected &&
+      (step._tag !== "Delete" || withoutIndex(one).every((pod) => !remaining.includes(pod))) &&
+      (!isIndexed(one) || new Set(remaining.map(({ index }) => index)).size === remaining.length)
     )
   })
 
   checkProperty("after a failure no pod is created during the backoff", facts, (one) => {
-    const { step } = Manage.decide(lookOf(one))
+    const { step } = Manage.decide(snapshotOf(one))
     if (one.mode === "perIndex" || step._tag === "Nothing" || step._tag === "Delete") return true
-    const { record } = lookOf(one)
+    const { record } = snapshotOf(one)
     const wait = Backoff.remaining(record, now * 1000)
     return step._tag === "Wait" ? step.millis === wait && wait > 0 : wait === 0
   })
 
   checkProperty("with a limit per index each has a backoff of its own", facts, (one) => {
-    const snapshot = lookOf(one)
+    const snapshot = snapshotOf(one)
     const { step } = Manage.decide(snapshot)
     if (one.mode !== "perIndex" || (step._tag !== "Create" && step._tag !== "Wait")) return true
     const waitOf = (index: number): number => Backoff.remainingOf(snapshot.retained.get(index), now * 1000)
@@ -264,7 +263,7 @@ describe("the decision of a sync", () => {
     mode: "NonIndexed",
     replaces: undefined,
     isSuspended: false,
-    isLeaving: false,
+    isBeingDeleted: false,
     isSettled: true,
     succeeded: 0,
     completed: "",
@@ -274,14 +273,14 @@ describe("the decision of a sync", () => {
   const running: PodFacts = {
     index: "none",
     phase: "Running",
-    isGoing: false,
+    isTerminating: false,
     isTracked: true,
     ended: 1,
     failuresBefore: 0
   }
-  const leaving = { ...running, isGoing: true }
+  const terminating = { ...running, isTerminating: true }
   const decided = (change: Partial<Facts>) => {
-    const { action, step } = Manage.decide(lookOf({ ...idle, ...change }))
+    const { action, step } = Manage.decide(snapshotOf({ ...idle, ...change }))
     const count = step._tag === "Create" ? ` ${step.count}` : step._tag === "Delete" ? ` ${step.pods.length}` : ""
     return `${action}, ${step._tag}${count}`
   }
@@ -292,24 +291,85 @@ describe("the decision of a sync", () => {
     assert.strictEqual(decided({ pods: [running, running] }), "tracking, Nothing")
     assert.strictEqual(decided({ pods: [running, running, running] }), "pods_deleted, Delete 1")
     assert.strictEqual(decided({ isSuspended: true }), "pods_deleted, Nothing")
-    assert.strictEqual(decided({ isSuspended: true, pods: [running, leaving] }), "pods_deleted, Delete 1")
-    for (const change of [{ isLeaving: true }, { isSettled: false }])
+    assert.strictEqual(decided({ isSuspended: true, pods: [running, terminating] }), "pods_deleted, Delete 1")
+    for (const change of [{ isBeingDeleted: true }, { isSettled: false }])
       assert.strictEqual(decided(change), "reconciling, Nothing")
   })
 
   it("counts pods that are being deleted towards the parallelism only if the Job replaces only failed pods", () => {
-    assert.strictEqual(decided({ replaces: "Failed", pods: [leaving] }), "pods_created, Create 1")
-    assert.strictEqual(decided({ replaces: "Failed", pods: [leaving, leaving, leaving] }), "tracking, Nothing")
+    assert.strictEqual(decided({ replaces: "Failed", pods: [terminating] }), "pods_created, Create 1")
+    assert.strictEqual(
+      decided({ replaces: "Failed", pods: [terminating, terminating, terminating] }),
+      "tracking, Nothing"
+    )
     // Here the deletion counts as a failure, so that the next pod waits for the backoff.
-    assert.strictEqual(decided({ replaces: "TerminatingOrFailed", pods: [leaving] }), "pods_created, Wait")
+    assert.strictEqual(decided({ replaces: "TerminatingOrFailed", pods: [terminating] }), "pods_created, Wait")
   })
 
   it("creates and deletes no pods for a Job without completions after the first success", () => {
     const { completions: _, ...open } = idle
     const decide = (change: Partial<Facts>) =>
-      Manage.decide(lookOf({ ...open, completions: undefined, ...change })).step
+      Manage.decide(snapshotOf({ ...open, completions: undefined, ...change })).step
     assert.deepInclude(decide({}), { _tag: "Create", count: 2 })
     assert.strictEqual(decide({ succeeded: 1 })._tag, "Nothing")
     assert.strictEqual(decide({ succeeded: 1, pods: [running, running, running] })._tag, "Nothing")
+  })
+})
+
+describe("the pods of an indexed Job", () => {
+  const indexed = { completions: 4, parallelism: 4, completionMode: "Indexed" }
+  const deleted = (spec: object, ...pods: ReadonlyArray<Pod>) => {
+    const step = Manage.step(take(job({ ...indexed, ...spec }), pods))
+    return step._tag === "Delete" ? step.pods.map(({ metadata }) => metadata.name).toSorted() : []
+  }
+
+  it("are deleted down to one for each index, and those without a valid index all", () => {
+    const [a, b, c] = ["a", "b", "c"].map((name) => pod(name, "Pending", 0)) as [Pod, Pod, Pod]
+    const [other, none, beyond] = [pod("other", "Running", 1), pod("none", "Running"), pod("beyond", "Running", 4)]
+    assert.lengthOf(deleted({}, a, b, c, other), 2)
+    assert.notInclude(deleted({}, a, b, c, other), "other")
+    assert.deepStrictEqual(deleted({}, a, other, none, beyond), ["beyond", "none"])
+    assert.deepStrictEqual(deleted({ parallelism: 2 }, a, other), [])
+  })
+
+  it("are deleted down to the parallelism after those without a valid index", () => {
+    const valid = [0, 1, 2].map((index) => pod(`p${index}`, "Running", index))
+    const names = deleted({ parallelism: 1 }, pod("none", "Running"), ...valid)
+    assert.lengthOf(names, 3)
+    assert.include(names, "none")
+  })
+
+  describe("with a limit per index", () => {
+    const perIndex = job({ ...indexed, completions: 3, parallelism: 3, backoffLimitPerIndex: 5 })
+    const failed = (name: string, index: number, secondsAgo: number) =>
+      pod(name, "Failed", index, { creationTimestamp: Time.format(Snapshots.now - secondsAgo * 1000) })
+
+    it("are created for the indexes whose own backoff is over", () => {
+      assert.deepStrictEqual(Manage.step(take(perIndex, [failed("a", 0, 5), failed("b", 1, 10)])), {
+        _tag: "Create",
+        count: 2,
+        indexes: [1, 2]
+      })
+    })
+
+    it("wait for the shortest backoff if none is over", () => {
+      const pods = [failed("a", 0, 5), failed("b", 1, 8), pod("c", "Running", 2)]
+      assert.deepStrictEqual(Manage.step(take(perIndex, pods)), { _tag: "Wait", millis: 2000 })
+    })
+
+    it("are not created if the indexes without a pod have all failed", () => {
+      const status = { failedIndexes: "0" }
+      const pods = [pod("b", "Running", 1), pod("c", "Running", 2)]
+      assert.deepStrictEqual(Manage.step(take({ ...perIndex, status }, pods)), Manage.nothing)
+    })
+  })
+})
+
+describe("a Job with a verdict", () => {
+  it("is not managed", () => {
+    const conditions = [{ type: "FailureTarget", status: "True", reason: "Because", message: "so" }]
+    const { action, step, verdict, wasManaged } = Manage.decide(take(job({}, { conditions }), []))
+    assert.deepStrictEqual([action, step, wasManaged], ["reconciling", Manage.nothing, false])
+    assert.deepInclude(verdict, { ends: "Failed", reason: "Because" })
   })
 })

@@ -1,5 +1,5 @@
+/** What the Job loop reads from a pod: its index, the earlier failures of the index, and when it finished. Source: pkg/controller/job: getFinishedTime. */
 import { describe } from "@effect/vitest"
-/** What the Job loop asks of a pod: its index, how often it has failed before, and when it ended. Spec D.3, D.9, D.11. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Pods from "../../../../src/controllers/job/pods.ts"
@@ -8,7 +8,7 @@ import * as Time from "../../../../src/kube/time.ts"
 import { checkProperty } from "../../../support/property.ts"
 const Seconds = Schema.Literals([10, 20, 30, 40])
 
-/** Undefined: it has not ended. */
+/** Undefined if the container runs. */
 const End = Schema.UndefinedOr(Seconds)
 
 const Facts = Schema.Struct({
@@ -17,7 +17,7 @@ const Facts = Schema.Struct({
   init: Schema.UndefinedOr(Seconds),
   ready: Schema.Literals(["True", "False", "none"]),
   since: Schema.UndefinedOr(Seconds),
-  asked: Schema.UndefinedOr(Seconds),
+  deleted: Schema.UndefinedOr(Seconds),
   grace: Schema.UndefinedOr(Schema.Literals([0, 5])),
   phase: Schema.Literals(["Running", "Succeeded", "Failed"]),
   replaces: Schema.Literals(["Failed", "TerminatingOrFailed", "policy"])
@@ -38,11 +38,11 @@ const statusOf = (name: string, end: number | undefined) => ({
   state: end === undefined ? { running: {} } : { terminated: { exitCode: 0, finishedAt: at(end) } }
 })
 
-const podOf = ({ asked, containers, grace, init, phase, ready, sidecar, since }: Facts): Pod => ({
+const podOf = ({ deleted, containers, grace, init, phase, ready, sidecar, since }: Facts): Pod => ({
   metadata: {
     name: "p",
     creationTimestamp: at(1),
-    ...(asked === undefined ? {} : { deletionTimestamp: at(asked) }),
+    ...(deleted === undefined ? {} : { deletionTimestamp: at(deleted) }),
     ...(grace === undefined ? {} : { deletionGracePeriodSeconds: grace })
   },
   spec: {
@@ -85,9 +85,9 @@ describe("Pods", () => {
           ? last
           : one.ready === "False" && one.since !== undefined
             ? one.since
-            : one.asked === undefined
+            : one.deleted === undefined
               ? 1
-              : one.asked - (one.grace ?? 0)
+              : one.deleted - (one.grace ?? 0)
       return Pods.endedAt(podOf(one)) === expected * 1000
     }
   )
@@ -103,7 +103,7 @@ describe("Pods", () => {
           ...(one.replaces === "policy" ? { podFailurePolicy: { rules: [] } } : { podReplacementPolicy: one.replaces })
         }
       } as Job
-      const isLost = one.asked !== undefined && one.phase !== "Succeeded" && one.replaces === "TerminatingOrFailed"
+      const isLost = one.deleted !== undefined && one.phase !== "Succeeded" && one.replaces === "TerminatingOrFailed"
       return (
         Pods.hasFailed(podOf(one), job) === (one.phase === "Failed" || isLost) &&
         Pods.hasSucceeded(podOf(one)) === (one.phase === "Succeeded")

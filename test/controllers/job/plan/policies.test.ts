@@ -58,7 +58,7 @@ describe("SuccessPolicy", () => {
 
 const Container = Schema.Struct({
   name: Schema.Literals(["main", "side"]),
-  /** Undefined: it runs. */
+  /** Undefined if the container runs. */
   code: Schema.UndefinedOr(Schema.Literals([0, 1, 2, 137]))
 })
 
@@ -78,7 +78,7 @@ const FailureFacts = Schema.Struct({
   inits: Schema.Array(Container).check(Schema.isMaxLength(1)),
   disrupted: Schema.UndefinedOr(Schema.Literals(["True", "False"])),
   phase: Schema.Literals(["Failed", "Failed", "Running"]),
-  isGoing: Schema.Boolean
+  isTerminating: Schema.Boolean
 })
 
 type FailureFacts = typeof FailureFacts.Type
@@ -94,8 +94,8 @@ const statusOf = ({ code, name }: typeof Container.Type) => ({
   state: code === undefined ? { running: {} } : { terminated: { exitCode: code } }
 })
 
-const podOf = ({ containers, disrupted, inits, isGoing, phase }: FailureFacts): Pod => ({
-  metadata: { namespace: "ns", name: "p", ...(isGoing ? { deletionTimestamp: "2000-01-01T00:00:00Z" } : {}) },
+const podOf = ({ containers, disrupted, inits, isTerminating, phase }: FailureFacts): Pod => ({
+  metadata: { namespace: "ns", name: "p", ...(isTerminating ? { deletionTimestamp: "2000-01-01T00:00:00Z" } : {}) },
   status: {
     phase,
     containerStatuses: containers.map(statusOf),
@@ -119,7 +119,7 @@ const jobOf = ({ rules }: FailureFacts): Job => ({
   }
 })
 
-/** What of the pod the rule speaks of, in the words of the message. */
+/** The beginning of the message of a rule that matches the pod; undefined if it does not match. */
 const cause = ({ containers, disrupted, inits }: FailureFacts, rule: typeof Rule.Type): string | undefined => {
   if (!rule.exit)
     return rule.type === "DisruptionTarget" && disrupted === (rule.status ?? "True")
@@ -173,10 +173,38 @@ describe("FailurePolicy", () => {
 })
 
 describe("a rule of a success policy", () => {
-  it("without valid indexes is not met", () => {
+  it("without valid indexes is not met, and does not require indexes outside the completions", () => {
     const job = (succeededIndexes: string): Job =>
       ({ spec: { completions: 2, successPolicy: { rules: [{ succeededIndexes }] } } }) as never
     assert.isUndefined(Policies.matchedSuccess(job("3"), Indexes.of([0])))
     assert.strictEqual(Policies.matchedSuccess(job("0-3"), Indexes.of([0, 1])), 0)
+  })
+})
+
+describe("a rule of a failure policy", () => {
+  const failing = (rule: object, status: NonNullable<Pod["status"]>): string | undefined => {
+    const job = {
+      spec: { template: {}, podFailurePolicy: { rules: [{ action: "FailJob", ...rule }] } }
+    } as never as Job
+    return Policies.match(job, { metadata: { namespace: "ns", name: "p" }, status })?.message
+  }
+  const onPodConditions = [
+    { type: "A", status: "True" },
+    { type: "B", status: "True" }
+  ]
+
+  it("matches a pod with one of several conditions", () => {
+    const conditions = [{ type: "B", status: "True" }]
+    const message = "Pod ns/p has condition B matching FailJob rule at index 0"
+    assert.strictEqual(failing({ onPodConditions }, { phase: "Failed", conditions }), message)
+  })
+
+  it("does not match a pod without conditions or container statuses", () => {
+    const onExitCodes = { operator: "NotIn", values: [0] }
+    const container = { name: "main", image: "", imageID: "", ready: false, restartCount: 0 }
+    for (const rule of [{ onPodConditions }, { onExitCodes }]) {
+      assert.isUndefined(failing(rule, { phase: "Failed" }))
+      assert.isUndefined(failing(rule, { phase: "Failed", containerStatuses: [container] }))
+    }
   })
 })

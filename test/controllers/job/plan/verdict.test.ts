@@ -4,15 +4,18 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as State from "../../../../src/controllers/job/state.ts"
-import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"
-import * as Snapshot from "../../../../src/controllers/job/plan/snapshot.ts"
+import type * as Snapshot from "../../../../src/controllers/job/plan/snapshot.ts"
 import * as Verdict from "../../../../src/controllers/job/plan/verdict.ts"
 import type { Deps } from "../../../../src/controllers/job/deps.ts"
 import * as Sync from "../../../../src/controllers/job/sync.ts"
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
 import { checkProperty } from "../../../support/property.ts"
-const now = 100
+import * as Snapshots from "./snapshots.ts"
+import { completionsOf, isIndexed, job, pod, take } from "./snapshots.ts"
+
+/** In seconds. */
+const now = Snapshots.now / 1000
 
 const Facts = Schema.Struct({
   stored: Schema.Literals(["none", "none", "none", "SuccessCriteriaMet", "FailureTarget", "not FailureTarget", "both"]),
@@ -20,7 +23,7 @@ const Facts = Schema.Struct({
   backoffLimit: Schema.UndefinedOr(Schema.Literals([0, 1, 3])),
   restartPolicy: Schema.Literals(["Never", "OnFailure"]),
   deadline: Schema.UndefinedOr(Schema.Literals([50, 60, 61])),
-  /** Undefined: it begins now. */
+  /** Undefined if the Job starts now. */
   started: Schema.UndefinedOr(Schema.Literals([40])),
   isSuspended: Schema.Literals([false, false, true]),
   mode: Schema.Literals(["NonIndexed", "Indexed", "perIndex"]),
@@ -41,10 +44,6 @@ const Facts = Schema.Struct({
 type Facts = typeof Facts.Type
 
 const facts = Arbitrary.schema(Facts)
-
-const isIndexed = ({ mode }: Facts): boolean => mode !== "NonIndexed"
-
-const countOf = (one: Facts): number | undefined => one.completions ?? (isIndexed(one) ? 3 : undefined)
 
 const conditionsOf = ({ stored }: Facts) => {
   const condition = (type: string, status = "True") => ({ type, status, reason: `${type} before`, message: "so" })
@@ -68,7 +67,7 @@ const jobOf = (one: Facts): Job =>
     spec: {
       template: { spec: { restartPolicy: one.restartPolicy } },
       suspend: one.isSuspended,
-      ...given("completions", countOf(one)),
+      ...given("completions", completionsOf(one)),
       ...given("backoffLimit", one.backoffLimit),
       ...given("activeDeadlineSeconds", one.deadline),
       ...(isIndexed(one) ? { completionMode: "Indexed" } : {}),
@@ -107,22 +106,14 @@ const podOf = (pod: Facts["pods"][number], i: number): Pod => ({
   }
 })
 
-const lookOf = (one: Facts): Snapshot.Snapshot =>
-  Snapshot.take({
-    job: jobOf(one),
-    pods: one.pods.map(podOf),
-    released: new Set(),
-    record: Backoff.none,
-    isSettled: true,
-    now: now * 1000
-  })
+const snapshotOf = (one: Facts): Snapshot.Snapshot => take(jobOf(one), one.pods.map(podOf))
 
 const ended = (one: Facts, phase: "Succeeded" | "Failed") =>
-  one.pods.filter((pod) => pod.phase === phase && (!isIndexed(one) || pod.index < (countOf(one) ?? 0)))
+  one.pods.filter((pod) => pod.phase === phase && (!isIndexed(one) || pod.index < (completionsOf(one) ?? 0)))
 
 const succeededIndexes = (one: Facts): ReadonlySet<number> => new Set(ended(one, "Succeeded").map(({ index }) => index))
 
-/** Given up: the last pod that it may have has failed. What has succeeded stays so. */
+/** Indexes whose last allowed pod has failed; an index that has succeeded does not fail. */
 const failedIndexes = (one: Facts): ReadonlySet<number> =>
   new Set(
     ended(one, "Failed")
@@ -162,7 +153,7 @@ const reasons: ReadonlyArray<readonly [string, (one: Facts) => boolean]> = [
     (one) =>
       one.mode === "perIndex" &&
       failedIndexes(one).size > 0 &&
-      failedIndexes(one).size + succeededIndexes(one).size >= (countOf(one) ?? 0)
+      failedIndexes(one).size + succeededIndexes(one).size >= (completionsOf(one) ?? 0)
   ],
   [
     "Complete SuccessPolicy",
@@ -171,12 +162,12 @@ const reasons: ReadonlyArray<readonly [string, (one: Facts) => boolean]> = [
 ]
 
 const isFirst = (one: Facts): boolean => {
-  const verdict = Verdict.of(lookOf(one))
+  const verdict = Verdict.of(snapshotOf(one))
   const expected = reasons.find(([, holds]) => holds(one))?.[0]
   return (verdict && `${verdict.ends} ${verdict.reason}`) === expected
 }
 
-/** Jobs with a limit per index for which nothing else counts. */
+/** Jobs with a limit per index, without any other reason to end. */
 const failing = Arbitrary.map(facts, ({ completions, maxFailed, pods }): Facts => ({
   stored: "none",
   policy: "none",
@@ -194,12 +185,12 @@ const failing = Arbitrary.map(facts, ({ completions, maxFailed, pods }): Facts =
 }))
 
 describe("Verdict", () => {
-  checkProperty("the first reason counts, and a stored one before all others", facts, isFirst)
+  checkProperty("the first reason counts, and a stored interim condition comes before all others", facts, isFirst)
 
-  checkProperty("of a Job whose indexes fail, too", failing, isFirst)
+  checkProperty("the first reason counts for a Job with failed indexes", failing, isFirst)
 
   checkProperty("a verdict has an interim and a terminal condition with the same reason", facts, (one) => {
-    const verdict = Verdict.of(lookOf(one))
+    const verdict = Verdict.of(snapshotOf(one))
     if (verdict === undefined) return true
     const [first, last] = [Verdict.interim(verdict), Verdict.terminal(verdict)]
     return (
@@ -211,43 +202,94 @@ describe("Verdict", () => {
     )
   })
 
-  checkProperty("the deadline counts while the Job is not suspended", facts, (one) => {
+  checkProperty("the active deadline applies while the Job is not suspended", facts, (one) => {
     const left = one.deadline === undefined ? undefined : Math.max(0, one.deadline - (now - (one.started ?? now)))
     const isOn = !one.isSuspended && left !== undefined
-    return Verdict.untilDeadline(lookOf(one)) === (isOn ? left * 1000 : undefined)
+    return Verdict.untilDeadline(snapshotOf(one)) === (isOn ? left * 1000 : undefined)
   })
 
   checkProperty("with enough successes and no active pods the Job is complete", facts, (one) => {
     const succeeded = isIndexed(one) ? succeededIndexes(one).size : ended(one, "Succeeded").length
-    const completions = countOf(one)
+    const completions = completionsOf(one)
     const isEnough = completions === undefined ? succeeded > 0 : succeeded >= completions
     return (
-      (Verdict.completion(lookOf(one), 0)?.reason === "CompletionsReached") === isEnough &&
-      Verdict.completion(lookOf(one), 1) === undefined
+      (Verdict.completion(snapshotOf(one), 0)?.reason === "CompletionsReached") === isEnough &&
+      Verdict.completion(snapshotOf(one), 1) === undefined
     )
+  })
+})
+
+describe("the verdict of a Job", () => {
+  const verdictOf = (spec: Partial<NonNullable<Job["spec"]>>, status: Job["status"], ...pods: ReadonlyArray<Pod>) => {
+    const { ends, message, reason } = Verdict.of(take(job(spec, status), pods)) ?? {}
+    return [ends, reason, message]
+  }
+  const perIndex = { completions: 3, completionMode: "Indexed", backoffLimitPerIndex: 0 }
+
+  it("has the reasons and messages of kube-controller-manager", () => {
+    const failed = pod("a", "Failed", 0)
+    const startTime = Time.format(0)
+    assert.deepStrictEqual(
+      [
+        verdictOf({ backoffLimit: 0 }, {}, failed),
+        verdictOf({ activeDeadlineSeconds: 1 }, { startTime }),
+        verdictOf({ ...perIndex, maxFailedIndexes: 0 }, {}, failed),
+        verdictOf(perIndex, { completedIndexes: "1,2" }, failed),
+        verdictOf({ ...perIndex, successPolicy: { rules: [{ succeededCount: 1 }] } }, { completedIndexes: "1" })
+      ],
+      [
+        ["Failed", "BackoffLimitExceeded", "Job has reached the specified backoff limit"],
+        ["Failed", "DeadlineExceeded", "Job was active longer than specified deadline"],
+        ["Failed", "MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes"],
+        ["Failed", "FailedIndexes", "Job has failed indexes"],
+        ["Complete", "SuccessPolicy", "Matched rules at index 0"]
+      ]
+    )
+    assert.deepStrictEqual(Verdict.completion(take(job({}, { succeeded: 1 }), []), 0), {
+      ends: "Complete",
+      reason: "CompletionsReached",
+      message: "Reached expected number of succeeded pods",
+      isStored: false
+    })
+  })
+
+  it("is that of a stored interim condition, even one without reason and message", () => {
+    assert.deepStrictEqual(verdictOf({}, { conditions: [{ type: "FailureTarget", status: "True" }] }), [
+      "Failed",
+      "",
+      ""
+    ])
+  })
+
+  it("counts restarts also if another pod has no container statuses yet", () => {
+    const template = { spec: { restartPolicy: "OnFailure", containers: [] } }
+    const main = { name: "main", image: "", imageID: "", ready: true, restartCount: 2 }
+    const restarted = { ...pod("a", "Running"), status: { phase: "Running", containerStatuses: [main] } }
+    const [, reason] = verdictOf({ template, backoffLimit: 2 }, {}, pod("b", "Pending"), restarted)
+    assert.strictEqual(reason, "BackoffLimitExceeded")
   })
 })
 
 describe("a Job with an unknown completion mode", () => {
   it.effect("is not reconciled, and an event is recorded", () =>
     Effect.gen(function* () {
-      const told: Array<string> = []
+      const recorded: Array<string> = []
       const job = {
         metadata: { name: "work", namespace: "ns", uid: "u" },
         spec: { template: {}, completionMode: "Odd", selector: { matchLabels: { app: "work" } } }
       } as Job
-      // Whatever else is asked of it fails.
+      // All other calls fail, because they are missing.
       const deps = {
         jobs: { get: () => job },
         events: {
           warning: (_: Job, reason: string, message: string) =>
             Effect.sync(() => {
-              told.push(`${reason} ${message}`)
+              recorded.push(`${reason} ${message}`)
             })
         }
       } as unknown as Deps
       assert.deepInclude(yield* Sync.sync(deps, State.make())("ns/work"), { _tag: "Done" })
-      assert.deepStrictEqual(told, ["UnknownCompletionMode Skipped Job sync because completion mode is unknown"])
+      assert.deepStrictEqual(recorded, ["UnknownCompletionMode Skipped Job sync because completion mode is unknown"])
     })
   )
 })

@@ -1,6 +1,6 @@
 /**
- * A machine falls silent: what users see from then on, second by second, with the loops of nodes and of workloads at work; and the same
- * machine when it comes back.
+ * A node stops reporting, with the node controllers and the workload controllers running: taints, evictions and replacements by the second; and the
+ * same node when it recovers.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -84,7 +84,7 @@ describe("a node that stops reporting", () => {
         marked.map(() => "False")
       )
       assert.isFalse(marked.some(isDeleted))
-      // The toleration that every pod is given: 300 seconds from the taint.
+      // The default toleration of every pod: 300 seconds from the taint.
       yield* cluster.advance("280 seconds")
       assert.isFalse((yield* podsOn("worker-1")).some(isDeleted))
       yield* cluster.advance("20 seconds")
@@ -168,7 +168,7 @@ describe("a node that stops reporting", () => {
       yield* cluster.advance("5 seconds")
       assert.notInclude(yield* taints("worker-1"), unreachable[0])
       yield* cluster.advance("30 seconds")
-      // One of them may go at once, the next ten seconds later.
+      // One node's pods may be evicted at once, those of the next ten seconds later.
       for (const name of ["worker-1", "worker-2"]) assert.include(yield* taints(name), unreachable[0])
       assert.isFalse((yield* cluster.snapshot(Pod)).some(isDeleted))
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 3 })))

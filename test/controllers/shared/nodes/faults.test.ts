@@ -1,6 +1,6 @@
 /**
- * Fault injection for the node controllers: nodes stop reporting and recover, users cordon and taint, writes meet conflicts, errors and lost
- * answers, watches stall, and loops stop. When nothing has happened for a while, taints and pods match the nodes; when all nodes are ready again, no
+ * Fault injection for the node controllers: nodes stop reporting and recover, users cordon and taint, writes fail with conflicts and errors or lose
+ * their responses, watches stall, and controllers stop. When nothing has happened for a while, taints and pods match the nodes; when all nodes are ready again, no
  * taint is left and no pod is evicted.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -36,7 +36,7 @@ const step = Arbitrary.all({
 })
 
 const histories = Arbitrary.all({
-  /** The caches of nodes and pods see so many changes, lose their watches, and come back a little later, again and again. */
+  /** The watches of nodes and pods break after this many events and are restored a little later, repeatedly. */
   lag: oneOf("none", "none", "3", "10"),
   steps: Arbitrary.array(step, { minLength: 1, maxLength: 20 })
 })
@@ -62,7 +62,7 @@ interface Body {
   readonly spec?: { readonly taints?: ReadonlyArray<{ readonly key: string; readonly effect: string }> | null }
 }
 
-/** What only the loops do: kubelets patch statuses, and delete pods without grace. */
+/** The writes of the controllers; kubelets patch statuses, and delete pods without a grace period. */
 const isOurs = ({ context: { resource, verb }, path }: Request): boolean =>
   (verb === "update" && (path.endsWith("/status") || resource === "nodes")) ||
   (verb === "patch" && resource === "nodes")
@@ -84,7 +84,7 @@ const isNotMine = ({ key }: { readonly key: string }): boolean => key !== mine.k
 
 type Spec = NonNullable<Node["spec"]>
 
-/** What a user does; by updates, which the loops do not make. */
+/** The actions of users; they are updates, which the controllers do not make. */
 const change = (name: string, to: (spec: Spec) => Spec) =>
   Effect.retry(
     Effect.gen(function* () {
@@ -152,20 +152,20 @@ const play = (history: History) =>
           loop.stop(Exit.fail(new LeaderLost({ reason: "Stolen", message: "another one leads" })))
         )
         loops = yield* start
-        // A new term has a burst of its own.
+        // A new leadership term has its own burst.
         calls.length = 0
       }
       yield* cluster.advance(`${one.seconds} seconds`)
       const wrong = tooFast(calls)
       if (wrong !== undefined) {
-        // A loop stops at the end of its run, which may wait for a moment: advance the clock for it now.
+        // A controller stops after its current reconcile, which may wait: the clock has to advance for it.
         yield* server.setFaults([])
         yield* cluster.advance("1 minute")
         return wrong
       }
     }
     yield* server.setFaults([record])
-    // So long does a cache that lost its watch take, and a kubelet that has just come back.
+    // A cache that lost its watch, and a kubelet that has just recovered, need this time.
     yield* cluster.advance("90 seconds")
     const wrong = yield* unreportedChanges
     if (wrong !== undefined) return wrong
@@ -196,7 +196,7 @@ const play = (history: History) =>
     Effect.provide(Layer.fresh(ClusterTest.layer({ nodes: machines.length, cache: { streamingList: "never" } })))
   )
 
-/** What is wrong although nothing has happened for a while; undefined if nothing is. */
+/** The first violation after a time without events; undefined if there is none. */
 const unreportedChanges = Effect.gen(function* () {
   const cluster = yield* ClusterTest
   const nodes = yield* cluster.snapshot(Node)
@@ -213,7 +213,7 @@ const unreportedChanges = Effect.gen(function* () {
   return liar === undefined ? undefined : `${liar.metadata.name} is ready on a node that is not`
 })
 
-/** Two nodes are given up within ten seconds; tries for one node count once. */
+/** Two nodes were tainted within ten seconds; several tries for one node count once. */
 const tooFast = (calls: ReadonlyArray<{ readonly at: number; readonly path: string; readonly gives: boolean }>) => {
   let last: { readonly at: number; readonly path: string } | undefined
   const given = new Set<string>()

@@ -19,7 +19,7 @@ export const condition = (type: string, status: Truth, heartbeat = "2000-01-01T0
   lastTransitionTime: "2000-01-01T00:00:00Z"
 })
 
-/** A node that is what the test says it is. */
+/** A node without a kubelet: the test sets its state. */
 export const createNode = (name: string, labels: Readonly<Record<string, string>> = {}) =>
   Effect.flatMap(KubeClient, (client) => client.create(Node, { metadata: { name, labels }, spec: {} }))
 
@@ -33,7 +33,7 @@ export const report = (name: string, status: Truth, heartbeat?: string) =>
 export const readyNodes = (names: ReadonlyArray<string>, labels?: Readonly<Record<string, string>>) =>
   Effect.forEach(names, (name) => Effect.andThen(createNode(name, labels), report(name, "True")), { discard: true })
 
-/** The lease of a node says that time; it need not be the right one. */
+/** Sets the renew time of a node's lease. */
 export const renew = Effect.fnUntraced(function* (name: string, renewTime: string) {
   const client = yield* KubeClient
   const object = {
@@ -61,7 +61,7 @@ export const taintsOf = (name: string) =>
     (spec?.taints ?? []).map(({ effect, key }) => `${key.replace("node.kubernetes.io/", "")}:${effect}`).toSorted()
   )
 
-/** Those of the nodes that drive pods away. */
+/** The NoExecute taints of the nodes. */
 export const withNoExecuteTaint = (names: ReadonlyArray<string>) =>
   Effect.filter(names, (name) => Effect.map(taintsOf(name), (all) => all.some((one) => one.endsWith(":NoExecute"))))
 
@@ -75,7 +75,7 @@ export const createPod = (name: string, spec: object = {}) =>
 
 export const getPod = (name: string) => Effect.flatMap(KubeClient, (client) => client.get(Pod, { namespace, name }))
 
-/** A pod on a node, as its kubelet would have it when it runs. */
+/** A running pod on a node. */
 export const runningPod = Effect.fnUntraced(function* (name: string, nodeName: string, spec: object = {}) {
   yield* createPod(name, { nodeName, ...spec })
   const client = yield* KubeClient
@@ -83,12 +83,12 @@ export const runningPod = Effect.fnUntraced(function* (name: string, nodeName: s
   yield* client.patch(Pod, { namespace, name, subresource: "status" }, Patch.strategic({ status }))
 })
 
-/** As a scheduler does it. */
+/** Binds a pod as the scheduler does. */
 export const bind = (name: string, node: string) =>
   Effect.flatMap(KubeClient, (client) =>
     client.create(
       Pod,
-      // What is posted is no pod.
+      // The subresource takes a Binding instead of a Pod.
       {
         apiVersion: "v1",
         kind: "Binding",

@@ -1,6 +1,6 @@
 /**
  * The node controllers on a real API server, whose admission taints new nodes and adds tolerations to pods: a node is registered, stops reporting,
- * loses its pods and recovers. Waits are for server state only; the periods are shorter than in production.
+ * loses its pods and recovers. The test waits for watch events; the periods are shorter than in production.
  */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -39,7 +39,7 @@ const unlessThere = <A>(made: Effect.Effect<A, ApiError.ApiError>) =>
   )
 
 it.live.skipIf(isMissing)(
-  "are found silent, lose their pods and are well again on a real API server",
+  "nodes that stop reporting are tainted, lose their pods and recover on a real API server",
   () =>
     Effect.gen(function* () {
       const client = yield* KubeClient

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as History from "../../../../src/controllers/shared/revisions/history.ts"
 import { type ControllerRevision, DaemonSet } from "../../../../src/kube/resources.ts"
 import { checkProperty, int } from "../../../support/property.ts"
-/** Templates that differ in nothing but the image, written in several ways. */
+/** Templates that differ only in the image, in several spellings. */
 const templateOf = (image: string, way: number): object => {
   const container = way === 1 ? { image, name: "main", env: [] } : { name: "main", image }
   const resources = way === 2 ? { limits: { cpu: "1000m" } } : { limits: { cpu: "1" } }
@@ -18,7 +18,7 @@ const Facts = Schema.Struct({
   way: Schema.Literals([0, 1, 2, 3]),
   number: Schema.Literals([1, 2, 3, 4]),
   born: Schema.Literals([1, 2]),
-  /** Data that no loop writes. */
+  /** Data that no controller writes. */
   kind: Schema.Literals(["good", "good", "good", "good", "no patch", "no data", "a text"])
 })
 
@@ -62,11 +62,11 @@ const twice = Arbitrary.schema(Schema.Struct({ a: Facts, b: Facts }))
 const text = JSON.stringify
 
 describe("History", () => {
-  checkProperty("a revision is of a template however both are written", histories, ({ image, revisions, way }) =>
+  checkProperty("a revision has a template whatever the spelling of both", histories, ({ image, revisions, way }) =>
     revisions.every((facts, i) => History.isOf(revisionOf(facts, i), templateOf(image, way)) === isOf(facts, image))
   )
 
-  checkProperty("what is made of a template is of it, and of no other", twice, ({ a, b }) => {
+  checkProperty("a revision made from a template has that template and no other", twice, ({ a, b }) => {
     const made = {
       metadata: { name: "r" },
       revision: 1,
@@ -75,13 +75,13 @@ describe("History", () => {
     return History.isOf(made, templateOf(b.image, b.way)) === (a.image === b.image)
   })
 
-  checkProperty("the same template is the same text, in whatever order it is written", twice, ({ a, b }) => {
+  checkProperty("equal templates give equal data, whatever the order of their fields", twice, ({ a, b }) => {
     const [x, y] = [templateOf(a.image, 0), templateOf(b.image, 1)]
     const plain = JSON.parse(text(y).replace(',"env":[]', "")) as object
     return (text(History.dataOf(x)) === text(History.dataOf(plain))) === (a.image === b.image)
   })
 
-  checkProperty("the patch brings back the template, and nothing of what was before", twice, ({ a }) => {
+  checkProperty("the patch restores the template, and keeps nothing of the former one", twice, ({ a }) => {
     const { spec } = History.dataOf(templateOf(a.image, a.way)) as {
       readonly spec: { readonly template: Record<string, unknown> }
     }
@@ -107,18 +107,22 @@ describe("History", () => {
     )
   })
 
-  checkProperty("of several the last used stays; the old are in order", histories, ({ image, revisions, way }) => {
-    const { current, duplicates, old } = History.of(revisions.map(revisionOf), templateOf(image, way))
-    const weigh = ({ metadata, revision }: ControllerRevision) =>
-      `${revision}${metadata.creationTimestamp}${metadata.name}`
-    return (
-      duplicates.every((one) => current !== undefined && weigh(one) < weigh(current)) &&
-      old.every((one, i) => i === 0 || weigh(old[i - 1] as ControllerRevision) < weigh(one))
-    )
-  })
+  checkProperty(
+    "of several revisions of the template the last used is current; the old ones are in order",
+    histories,
+    ({ image, revisions, way }) => {
+      const { current, duplicates, old } = History.of(revisions.map(revisionOf), templateOf(image, way))
+      const weigh = ({ metadata, revision }: ControllerRevision) =>
+        `${revision}${metadata.creationTimestamp}${metadata.name}`
+      return (
+        duplicates.every((one) => current !== undefined && weigh(one) < weigh(current)) &&
+        old.every((one, i) => i === 0 || weigh(old[i - 1] as ControllerRevision) < weigh(one))
+      )
+    }
+  )
 
   checkProperty(
-    "its number is higher than all old ones, and no higher than it has to be",
+    "the number of the current revision is the lowest above all old ones",
     histories,
     ({ image, revisions, way }) => {
       const { current, number, old } = History.of(revisions.map(revisionOf), templateOf(image, way))
@@ -146,7 +150,7 @@ describe("History", () => {
   )
 
   checkProperty(
-    "a new one is its owner's, bears the labels of the template and the name of its hash",
+    "a new revision has its owner, the labels of the template, and a name with its hash",
     twice,
     ({ a }) => {
       const owner = { metadata: { name: "log", namespace: "ns", uid: "u", annotations: { why: "a" } } }

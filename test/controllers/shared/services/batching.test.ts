@@ -1,4 +1,4 @@
-/** `--endpoint-updates-batch-period` and `--endpointslice-updates-batch-period`: changes of pods wait, changes of Services do not. */
+/** `--endpoint-updates-batch-period` and `--endpointslice-updates-batch-period`: changes of pods are batched, changes of Services are not. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import * as Harness from "./harness.ts"
 
 const period = Duration.seconds(5)
 
-/** As the program has them. */
+/** The controllers with the settings of the program. */
 const loops = registry({
   podCount: { schedule: Schedule.forever, nodeSelector: undefined },
   endpointBatchPeriod: period,
@@ -36,7 +36,7 @@ for (const [title, controller, shown, resource] of [
   ]
 ] as const) {
   describe(`${title} with a batch period`, () => {
-    it.effect("show the changes of several pods in one write, one period after the first", () =>
+    it.effect("write the changes of several pods at once, one period after the first", () =>
       Harness.withLoop(
         Effect.gen(function* () {
           yield* Harness.expose()
@@ -58,7 +58,7 @@ for (const [title, controller, shown, resource] of [
       )
     )
 
-    it.effect("follow a change of the Service at once", () =>
+    it.effect("write a change of the Service immediately", () =>
       Harness.withLoop(
         Effect.gen(function* () {
           yield* Harness.running("web-0", "10.1.0.1")
@@ -74,7 +74,7 @@ for (const [title, controller, shown, resource] of [
 }
 
 describe("EndpointSlices that another client changes", () => {
-  it.effect("are restored after the batch period where that is longer than a second", () =>
+  it.effect("are restored after the batch period if that is longer than a second", () =>
     Harness.withLoop(
       Effect.gen(function* () {
         yield* Harness.running("web-0", "10.1.0.1")

@@ -10,20 +10,17 @@ import * as Patch from "../../../../src/kube/Patch.ts"
 import type * as Resource from "../../../../src/kube/Resource.ts"
 import { Endpoints, EndpointSlice, Event, Node, Pod, Service } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
-import { ApiServer } from "../../../../src/apiserver/ApiServer.ts"
 import type { Rule } from "../../../../src/apiserver/faults.ts"
 import * as ClusterTest from "../../../../src/testing/ClusterTest.ts"
 import type { Descriptor } from "../../../../src/layers/Controller.ts"
-import { KubeClient } from "../../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../../src/layers/Recorder.ts"
 import type { Request } from "../../../../src/layers/Transport.ts"
+import * as Cluster from "../../../support/cluster.ts"
+import { withClient } from "../../../support/cluster.ts"
 
 const namespace = "default"
 
 export const labels = { app: "web" }
-
-const withClient = <A, E, R>(use: (client: KubeClient["Service"]) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(KubeClient, use)
 
 const settled = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.tap(effect, () => settle)
 
@@ -63,19 +60,19 @@ export const pod = (name: string, spec: object = {}, metadata: object = {}) =>
     })
   )
 
-/** What a kubelet would say of a pod that has addresses. */
+/** Writes the status that a kubelet writes for a pod with addresses. */
 export const runs = (name: string, ips: ReadonlyArray<string>, ready = true) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => patch(Pod, name, runningAt(ips, ready, now), "status"))
 
-/** The same, for who writes it elsewhere. */
+/** The body of that status, for tests that write it themselves. */
 export const runningPatch = (ips: ReadonlyArray<string>, ready: boolean) => merge(runningAt(ips, ready, 0))
 
 export const merge = Patch.merge
 
-/** A pod that is ready under that address. */
+/** Creates a ready pod with that address. */
 export const running = (name: string, ...ips: ReadonlyArray<string>) => Effect.andThen(pod(name), () => runs(name, ips))
 
-/** So many of them. */
+/** Creates this many ready pods. */
 export const crowd = (count: number) =>
   settled(
     Effect.forEach(
@@ -111,7 +108,7 @@ export const remove = (resource: Resource.Any, name: string, options: object = {
 export const list = <A extends KubeObject>(resource: Resource.Resource<A>) =>
   withClient((client) => Effect.map(client.list(resource, { namespace }), ({ items }) => items))
 
-/** Those of the Service, in the order in which they were made. */
+/** The slices of the Service, in the order of their creation. */
 export const slices = (service = "web") =>
   Effect.map(list(EndpointSlice), (all) =>
     all
@@ -159,22 +156,9 @@ export const events = Effect.gen(function* () {
 
 const kept = new Set(["endpoints", "endpointslices.discovery.k8s.io"])
 
-/** Writes of Endpoints and slices from now on; rules for bad luck come first. */
+/** Records writes of Endpoints and slices from now on; `rules` inject faults. */
 export const recording = (rules: ReadonlyArray<Rule> = []) =>
-  Effect.gen(function* () {
-    const calls: Array<Request> = []
-    yield* (yield* ApiServer).setFaults([
-      {
-        match: (request) => {
-          if (kept.has(request.context.resource ?? "") && request.method !== "GET") calls.push(request)
-          return false
-        },
-        fault: { _tag: "Drop" }
-      },
-      ...rules
-    ])
-    return calls
-  })
+  Cluster.recording(({ context }) => kept.has(context.resource ?? ""), rules)
 
 /** `create endpoints`, `update endpointslices.discovery.k8s.io`. */
 export const line = ({ context }: Request): string => `${context.verb} ${context.resource}`
@@ -184,7 +168,7 @@ export const loops: ReadonlyArray<Descriptor> = [EndpointsController.make(), End
 export const start = (controllers: ReadonlyArray<Descriptor> = loops) =>
   Effect.flatMap(ClusterTest.ClusterTest, (cluster) => Effect.forEach(controllers, (one) => cluster.run(one)))
 
-/** Both loops on a cluster with one node, whose pods do what a test says. */
+/** Runs both controllers on a cluster with one node without a kubelet; the test sets the state of pods. */
 export const withLoop = <A, E>(
   test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
   options: ClusterTest.Options & { readonly controllers?: ReadonlyArray<Descriptor> } = {}

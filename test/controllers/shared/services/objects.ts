@@ -1,15 +1,12 @@
-/** Pods, Services and nodes of a few facts, for the properties of what stands behind Services. */
+/** Pods, Services and nodes for property tests, made from generated facts. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Selection from "../../../../src/controllers/shared/services/selection.ts"
 import * as Key from "../../../../src/kube/Key.ts"
-import type { KubeObject } from "../../../../src/kube/Meta.ts"
 import type { Node, Pod, Service } from "../../../../src/kube/resources.ts"
-import type { Index } from "../../../../src/layers/Cache.ts"
-import * as Store from "../../../../src/streams/store/Store.ts"
 import { int, oneOf } from "../../../support/property.ts"
 
 export const podFacts = Arbitrary.all({
-  /** Its name and addresses. */
+  /** The number in the pod's name and addresses. */
   id: int(0, 7),
   labels: oneOf("web", "web", "web front", "db", "none"),
   /** What its containers call the port, or that they have none. */
@@ -20,7 +17,7 @@ export const podFacts = Arbitrary.all({
   going: oneOf(false, false, true),
   node: oneOf("a", "a", "b", "lost"),
   host: oneOf("", "", "web", "elsewhere"),
-  /** Seconds at which it last became ready or stopped being so. */
+  /** When readiness last changed, in seconds. */
   since: int(0, 3)
 })
 
@@ -63,7 +60,7 @@ export const pod = (facts: PodFacts): Pod => {
   }
 }
 
-/** One of each name. */
+/** Without duplicates of a name. */
 export const podsOf = (facts: ReadonlyArray<PodFacts>): ReadonlyArray<Pod> => [
   ...new Map(facts.map((one) => [one.id, pod(one)])).values()
 ]
@@ -114,7 +111,7 @@ export const service = (facts: ServiceFacts, name = "web"): Service => {
   }
 }
 
-/** Two nodes are known, one of them in a zone. */
+/** Two nodes, one of them with a zone. */
 const nodes: Record<string, Node> = {
   a: { metadata: { name: "a", labels: { "topology.kubernetes.io/zone": "zone-a" } } },
   b: { metadata: { name: "b" } }
@@ -122,19 +119,7 @@ const nodes: Record<string, Node> = {
 
 export const nodeOf = (name: string): Node | undefined => nodes[name]
 
-export const storeOf = <A extends KubeObject>(
-  objects: ReadonlyArray<A>,
-  indexes: ReadonlyArray<Index<A>> = []
-): Store.Store<A> => {
-  const store = Store.make<A>()
-  for (const { name, of } of indexes) store.addIndex(name, of)
-  store.apply({ _tag: "Restarted" })
-  store.apply({ _tag: "Listed", objects })
-  store.apply({ _tag: "Synced", resourceVersion: "1" })
-  return store
-}
-
-/** The pods of the Service, found one by one. */
+/** The pods of the Service, found by a scan of all pods. */
 export const selected = (service: Service, pods: ReadonlyArray<Pod>): ReadonlyArray<Pod> => {
   const selector = Object.entries(service.spec?.selector ?? {})
   return selector.length === 0

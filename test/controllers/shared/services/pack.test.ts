@@ -1,4 +1,4 @@
-/** Packing: the slices say what they should, none is too full, what did not change is not touched, and no fewer writes would do. */
+/** Packing of endpoints: slices have the right endpoints within the limit, unchanged slices are not written, and the number of writes is minimal. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Pack from "../../../../src/controllers/shared/services/pack.ts"
@@ -30,7 +30,7 @@ const rules = (limit: number): Pack.Rules<Endpoint> => ({
   equal: (a, b) => a.state === b.state
 })
 
-/** Groups with slices that have names. */
+/** Groups of named slices. */
 const of = ({ groups, spare }: Scene): { readonly groups: ReadonlyArray<Group>; readonly spare: Array<string> } => ({
   groups: groups.map(({ desired, slices }, group) => ({
     group,
@@ -40,7 +40,7 @@ const of = ({ groups, spare }: Scene): { readonly groups: ReadonlyArray<Group>; 
   spare: Array.from({ length: spare }, (_, i) => `spare-${i}`)
 })
 
-/** The slices after what the packing says was done. */
+/** The slices after the packing was applied. */
 const after = (given: Scene, packing: Pack.Packing<number, string, Endpoint>) => {
   const { groups } = of(given)
   const touched = new Set([...packing.updates.map((one) => one.slice), ...packing.deletes])
@@ -61,13 +61,13 @@ const show = (endpoints: Iterable<Endpoint>): string =>
     .sort()
     .join()
 
-/** What one write more or less could do, in numbers. */
+/** The numbers that decide how many writes are needed. */
 interface Counted {
   /** Endpoints without a slice. */
   readonly missing: number
-  /** Room in slices that have to be written whatever happens. */
+  /** Room in slices that have to be written anyway. */
   readonly room: number
-  /** Room in each of the others. */
+  /** Room in each of the other slices. */
   readonly others: ReadonlyArray<number>
 }
 
@@ -93,7 +93,7 @@ const count = ({ desired, slices }: Group, limit: number) => {
   return { counted, forced, emptied }
 }
 
-/** The fewest slices beyond the forced ones that the endpoints of a group need, and of these how many are old, tried one by one. */
+/** How many slices the endpoints of a group need at least besides those that have to be written, and how many of these exist, by trying all numbers. */
 const choices = ({ missing, others, room }: Counted, limit: number) =>
   Array.from({ length: 2 ** others.length }, (_, mask) => {
     const chosen = others.filter((_, i) => (mask & (1 << i)) !== 0)
@@ -120,14 +120,14 @@ const fewest = (given: Scene): number => {
   return Math.min(...all.map(({ needed, written }) => forced + free + written + Math.max(0, needed - free)))
 }
 
-/** No endpoint is twice in a group, no slice too full: then what may be kept is no matter of choice. */
+/** No endpoint occurs twice in a group, and no slice exceeds the limit, so the endpoints to keep are determined. */
 const isTidy = (given: Scene): boolean =>
   given.groups.every(({ slices }) => {
     const ids = slices.flatMap(({ endpoints }) => endpoints.map(({ id }) => id))
     return new Set(ids).size === ids.length && slices.every(({ endpoints }) => endpoints.length <= given.limit)
   })
 
-/** The same without what is not tidy. */
+/** Groups that satisfy that condition. */
 const tidy = (given: Scene): Scene => ({
   ...given,
   groups: given.groups.map((group) => {
@@ -168,12 +168,12 @@ describe("Pack", () => {
     return creates.length + updates.length + deletes.length === 0 && unchanged === slices.length
   })
 
-  checkProperty("no fewer writes would do", scene, (given) => {
+  checkProperty("the number of writes is minimal", scene, (given) => {
     const { creates, deletes, updates } = run(tidy(given))
     return creates.length + updates.length + deletes.length === fewest(tidy(given))
   })
 
-  checkProperty("a slice that must be written is written, and each at most once", scene, (given) => {
+  checkProperty("a stale slice is written, and each slice at most once", scene, (given) => {
     const { deletes, updates } = run(given)
     const touched = [...updates.map((one) => one.slice), ...deletes]
     const { groups, spare } = of(given)
@@ -200,7 +200,7 @@ describe("Pack", () => {
     return updates.find(({ slice }) => slice === "1")?.endpoints.length === 4
   })
 
-  checkProperty("what fits goes where it leaves the least room", scene, ({ limit }) => {
+  checkProperty("new endpoints that fit into a slice are added to the one with the least room", scene, ({ limit }) => {
     const slices = [1, 3, 2].map((size, i) => ({
       slice: `${i}`,
       endpoints: Array.from({ length: size }, (_, id) => ({ id: 10 * i + id, state: 0 })),
@@ -212,7 +212,7 @@ describe("Pack", () => {
     return updates.length === 1 && updates[0]?.slice === "1"
   })
 
-  checkProperty("what fits into no slice makes a new one", scene, ({ limit }) => {
+  checkProperty("new endpoints that fit into no slice are written to a new one", scene, ({ limit }) => {
     const full = Array.from({ length: limit + 1 }, (_, id) => ({ id, state: 0 }))
     const all = [...full, { id: 98, state: 0 }, { id: 99, state: 0 }]
     const desired = new Map(all.map((one) => [String(one.id), one]))

@@ -1,5 +1,5 @@
 /**
- * Endpoints on a real API server, whose canonical forms no test double has: what was read back is as it was meant, and not written again.
+ * Endpoints on a real API server with its canonical forms: the controllers read back what they wrote, and do not write it again.
  * Slices too, where the server has discovery.k8s.io/v1, which came with 1.21. Needs `KUBEBUILDER_ASSETS`.
  */
 import { assert, it } from "@effect/vitest"
@@ -101,7 +101,7 @@ it.live.skipIf(isMissing)(
           ({ endpoints = [] }) => endpoints.filter((one) => one.conditions?.ready).length === 2
         )
       }
-      // What changes nothing is looked at, and a change after it shows that it was.
+      // A change without effect is reconciled; the change after it shows that this has happened.
       const before = written.length
       yield* client.patch(Service, web, Harness.merge({ metadata: { annotations: { a: "b" } } }))
       yield* client.patch(Service, web, Harness.merge({ metadata: { labels: { team: "b" } } }))

@@ -1,4 +1,4 @@
-/** The canonical layout of subsets holds what the subsets held, in as few of them as their ports allow. */
+/** The canonical layout of subsets has the same addresses and ports, in the least number of subsets. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Repack from "../../../../src/controllers/shared/services/repack.ts"

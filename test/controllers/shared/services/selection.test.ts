@@ -1,13 +1,14 @@
 import { describe } from "@effect/vitest"
-/** Finding by index is finding by looking at everything, whatever came and went before. */
+/** The indexes find the same Services and pods as a scan of all objects, after any sequence of changes. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Selection from "../../../../src/controllers/shared/services/selection.ts"
 import * as Key from "../../../../src/kube/Key.ts"
 import type { Service } from "../../../../src/kube/resources.ts"
 import { checkProperty, int, oneOf } from "../../../support/property.ts"
-import { podFacts, podsOf, selected, service, serviceFacts, storeOf } from "./objects.ts"
+import { storeOf } from "../../../support/stores.ts"
+import { podFacts, podsOf, selected, service, serviceFacts } from "./objects.ts"
 
-/** Services come, change and go. */
+/** Services are created, changed and deleted. */
 const step = Arbitrary.all({ name: oneOf("a", "b", "c"), service: serviceFacts, goes: oneOf(false, false, true) })
 const scene = Arbitrary.all({
   steps: Arbitrary.array(step, { maxLength: 8 }),

@@ -1,4 +1,4 @@
-/** Every Service whose endpoints a change concerns is asked for, and no other. */
+/** A change enqueues every Service whose endpoints it changes, and no other. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Model from "../../../../src/controllers/endpointslice/model.ts"
@@ -32,7 +32,7 @@ const parts = [
   ["labels", "families"]
 ]
 
-/** Two states of one pod; names, ports and node are for life. */
+/** Two states of one pod; name, ports and node do not change. */
 const states = ({ after, before, part }: Scene): readonly [Pod, Pod] => {
   const changed = new Set(parts[part % parts.length])
   const changes = Object.fromEntries(Object.entries(after).filter(([key]) => changed.has(key)))
@@ -41,7 +41,7 @@ const states = ({ after, before, part }: Scene): readonly [Pod, Pod] => {
 
 const servicesOf = ({ services }: Scene): ReadonlyArray<Service> => services.map((facts, i) => service(facts, `s${i}`))
 
-/** What the pod adds to a Service, in both forms. */
+/** What the pod contributes to Endpoints and to slices of a Service. */
 const shown = (one: Service, state: Pod | undefined): string => {
   const pods = state === undefined ? [] : selected(one, [state])
   const { groups, lost } = Model.of(one, pods, nodeOf)
@@ -79,7 +79,7 @@ describe("Watching", () => {
     }
   )
 
-  checkProperty("a change that endpoints do not show enqueues nothing", scene, (given) => {
+  checkProperty("a change without effect on endpoints enqueues nothing", scene, (given) => {
     const object = pod({ ...given.before, families: "none" })
     const other = pod({ ...given.after, id: given.before.id, families: "none" })
     const seen = pod({ ...given.before, families: "4", phase: "Running" })

@@ -1,4 +1,4 @@
-/** The trigger time is the earliest of what changed since the last sync. */
+/** The trigger time is that of the earliest change since the last sync. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as TriggerTime from "../../../../src/controllers/shared/services/triggerTime.ts"
@@ -29,12 +29,12 @@ const timesOf = (pods: Scene["first"]) => new Map(pods.map(({ id, since }) => [i
 
 describe("TriggerTime", () => {
   checkProperty(
-    "of a new Service it is its creation",
+    "the trigger time of a new Service is its creation",
     scene,
     (given) => TriggerTime.step(undefined, created(given.created), podsOf(given.first)).time === seconds(given.created)
   )
 
-  checkProperty("later it is the earliest change since the last sync", scene, (given) => {
+  checkProperty("the trigger time is the earliest change since the last sync", scene, (given) => {
     const { state } = TriggerTime.step(undefined, created(given.created), podsOf(given.first))
     const known = timesOf(given.first)
     const fresh = [...timesOf(given.later)]
@@ -45,7 +45,7 @@ describe("TriggerTime", () => {
     return TriggerTime.step(state, created(given.again), podsOf(given.later)).time === expected
   })
 
-  checkProperty("nothing triggers twice", scene, (given) => {
+  checkProperty("a change is the trigger of one sync only", scene, (given) => {
     const { state } = TriggerTime.step(undefined, created(given.created), podsOf(given.first))
     return TriggerTime.step(state, created(given.created), podsOf(given.first)).time === undefined
   })
@@ -59,7 +59,7 @@ describe("the annotation", () => {
     assert.deepStrictEqual(TriggerTime.annotate(undefined, undefined), {})
   })
 
-  it("is absent where no time can be parsed", () => {
+  it("is absent if no time can be parsed", () => {
     const { creationTimestamp: _, ...metadata } = web.metadata
     assert.isUndefined(TriggerTime.step(undefined, { ...web, metadata }, []).time)
   })

@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** What a Secret gets: everything that it lacks, nothing that it has, and after it nothing more. */
+/** A token Secret gets all missing fields, keeps its others, and needs no second write. */
 import * as Base64 from "effect/encoding/Base64"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"

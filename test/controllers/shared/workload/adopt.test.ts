@@ -13,12 +13,12 @@ import { runs } from "../../../support/runs.ts"
 
 const Candidate = Schema.Struct({
   controller: Schema.Literals(["none", "own", "other"]),
-  /** A reference that does not control, by another owner. */
+  /** Another owner, which is not the controller. */
   bystander: Schema.Boolean,
   matches: Schema.Boolean,
   deleting: Schema.Boolean,
   elsewhere: Schema.Boolean,
-  /** What the server says to a patch. */
+  /** The server's response to a patch. */
   answer: Schema.Literals(["ok", 404, 409, 422])
 })
 
@@ -26,7 +26,7 @@ type Candidate = typeof Candidate.Type
 
 const Case = Schema.Struct({
   ownerDeleting: Schema.Boolean,
-  /** What the server says when asked for the owner. */
+  /** The server's response to the live read of the owner. */
   live: Schema.Literals(["ok", "another", "deleting", "gone"])
 })
 
@@ -69,7 +69,7 @@ const reference = (uid: string, controller: boolean) => ({
 
 type Situation = "ignored" | "claimed" | "released" | "adopted"
 
-/** The table of the contract, row by row. */
+/** The rules of BaseControllerRefManager.ClaimObject. */
 const situation = (candidate: Candidate, ownerDeleting: boolean): Situation => {
   if (candidate.controller === "other") return "ignored"
   if (candidate.controller === "own") {
@@ -204,7 +204,7 @@ describe("adopt", () => {
       candidates
     )
 
-  it.effect("fails with the reason when the owner may not adopt", () =>
+  it.effect("fails with the reason if the owner may not adopt", () =>
     Effect.gen(function* () {
       const another = yield* Effect.flip(claim(ownerOf(false, "another"), [orphan]))
       assert.strictEqual(

@@ -1,4 +1,4 @@
-/** Whether the cache shows the pods of an owner as they are, and what a lost answer does to that trust. */
+/** Whether the cache shows the pods of an owner as the server has them, and that a lost response ends the trust in it. */
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ const Facts = Schema.Struct({
   node: Schema.Literals(["a", "a", "b"]),
   label: Schema.Literals(["x", "x", "y"]),
   index: Schema.Literals(["0", "0", "1"]),
-  /** A field that no decision depends on. */
+  /** A field without influence on decisions. */
   restarts: Schema.Literals([0, 1])
 })
 
@@ -57,7 +57,7 @@ const Change = Schema.UndefinedOr(
 const lists = Arbitrary.schema(
   Schema.Struct({
     pods: Schema.Array(Schema.Struct({ facts: Facts, change: Change })).check(Schema.isMaxLength(3)),
-    /** One that the other side does not know. */
+    /** A pod that is missing on the other side. */
     extra: Schema.Literals(["none", "none", "cached", "live", "another"])
   })
 )
@@ -87,7 +87,7 @@ const others: Readonly<Record<string, Facts>> = {
   }
 }
 
-/** The same pod after something has changed; the version always does. */
+/** The pod after a change; its resource version always changes. */
 const changed = (facts: Facts, change: typeof Change.Type): Facts => {
   if (change === undefined) return facts
   const other = others["one"] as Facts
@@ -118,7 +118,7 @@ const callOf = (status: number | string): Effect.Effect<void, ApiError.ApiError>
 }
 
 describe("Handover", () => {
-  checkProperty("the cache is fresh when it has all pods with all fields that decisions depend on", lists, (one) => {
+  checkProperty("the cache is fresh if it has all pods with all fields that decisions depend on", lists, (one) => {
     const cached = one.pods.map(({ facts }, i) => podOf(facts, `p${i}`))
     const live = one.pods.map(({ change, facts }, i) => podOf(changed(facts, change), `p${i}`)).toReversed()
     const extra = (name: string) => podOf(others["two"] as Facts, name)
@@ -131,7 +131,7 @@ describe("Handover", () => {
     )
   })
 
-  checkProperty("who is taken over is ours until it is disowned", failures, ({ uid = "w" }) => {
+  checkProperty("an owner that was taken over is trusted until it is disowned", failures, ({ uid = "w" }) => {
     const expectations = Handoff.trust()
     const before = expectations.isOurs(uid)
     expectations.takeOver(uid)
@@ -140,7 +140,7 @@ describe("Handover", () => {
     return !before && after && !expectations.isOurs(uid)
   })
 
-  checkProperty("only a lost answer removes the trust, and only for that owner", failures, ({ status, uid }) =>
+  checkProperty("only a lost response ends the trust, and only in that owner", failures, ({ status, uid }) =>
     Effect.gen(function* () {
       const expectations = Handoff.trust()
       expectations.takeOver("u")

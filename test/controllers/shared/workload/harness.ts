@@ -1,6 +1,5 @@
-/** What the scenarios of the two replica loops say: objects, pods that become ready, and what was asked of the server. */
+/** The harness of the ReplicaSet and ReplicationController tests: manifests, pods whose state the test sets, and recorded API calls. */
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as ReplicaSetController from "../../../../src/controllers/ReplicaSet.ts"
@@ -9,7 +8,7 @@ import type { ReplicaOwner } from "../../../../src/controllers/shared/workload/r
 import type { Draft, KubeObject } from "../../../../src/kube/Meta.ts"
 import * as Patch from "../../../../src/kube/Patch.ts"
 import type * as Resource from "../../../../src/kube/Resource.ts"
-import { Event, Pod, ReplicaSet, ReplicationController } from "../../../../src/kube/resources.ts"
+import { ControllerRevision, Event, Pod, ReplicaSet, ReplicationController } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
 import { ApiServer } from "../../../../src/apiserver/ApiServer.ts"
 import { isWatch, type Rule } from "../../../../src/apiserver/faults.ts"
@@ -18,8 +17,11 @@ import type { Descriptor } from "../../../../src/layers/Controller.ts"
 import { KubeClient } from "../../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../../src/layers/Recorder.ts"
 import type { Request } from "../../../../src/layers/Transport.ts"
+import { advance, line, settle } from "../../../support/cluster.ts"
 
-/** One of the two kinds, with what is its own. */
+export { advance, line, settle }
+
+/** One of the two kinds, with its properties. */
 export interface Kind {
   readonly name: string
   readonly resource: Resource.Resource<ReplicaOwner>
@@ -98,7 +100,7 @@ export const scale = (kind: Kind, replicas: number, namespace = "default") =>
 export const statusOf = (kind: Kind, name = "web", namespace = "default") =>
   Effect.map(get(kind.resource, name, namespace), ({ status }) => status)
 
-/** All pods of the namespace, as the server has them. */
+/** All pods of the namespace, read from the server. */
 export const pods = Effect.flatMap(KubeClient, (client) =>
   Effect.map(client.list(Pod, { namespace: "default" }), ({ items }) => items)
 )
@@ -108,7 +110,7 @@ export const podNames = Effect.map(pods, (all) => all.map(({ metadata }) => meta
 export const remove = (resource: Resource.Any, name: string, options: object = {}) =>
   Effect.flatMap(KubeClient, (client) => client.delete(resource, { namespace: "default", name }, options))
 
-/** What a kubelet would say of a pod whose containers are ready now. */
+/** Writes the status that a kubelet writes when the containers are ready. */
 export const ready = (name: string, status: "True" | "False" = "True") =>
   Effect.gen(function* () {
     const now = Time.format(yield* Clock.currentTimeMillis)
@@ -123,18 +125,18 @@ export const ready = (name: string, status: "True" | "False" = "True") =>
     )
   })
 
-/** What a kubelet would say of a pod whose containers have ended. */
+/** Writes the phase that a kubelet writes when the containers have ended. */
 export const phase = (name: string, phase: "Failed" | "Succeeded") =>
   Effect.flatMap(KubeClient, (client) =>
     client.patch(Pod, { namespace: "default", name }, Patch.merge({ status: { phase } }), { subresource: "status" })
   )
 
-/** Puts a pod on a node, so that it is deleted in two steps: the grace period of a kubelet that never comes. */
+/** Binds a pod to a node, so that a deleted pod stays terminating: no kubelet ends its grace period. */
 export const bind = (name: string, node = "worker-1") =>
   Effect.flatMap(KubeClient, (client) =>
     client.create(
       Pod,
-      // A Binding, which is what this endpoint takes in place of a pod.
+      // The subresource takes a Binding instead of a Pod.
       {
         metadata: { name, namespace: "default" },
         target: { apiVersion: "v1", kind: "Node", name: node }
@@ -142,6 +144,13 @@ export const bind = (name: string, node = "worker-1") =>
       { namespace: "default", subresource: "binding" }
     )
   )
+
+/** All ControllerRevisions, lowest number first. */
+export const revisions = Effect.flatMap(KubeClient, (client) =>
+  Effect.map(client.list(ControllerRevision, { namespace: "default" }), ({ items }) =>
+    [...items].sort((a, b) => a.revision - b.revision)
+  )
+)
 
 /** Events about an object in the order of their names, `type reason message xCount`. */
 export const events = (name = "web") =>
@@ -156,7 +165,7 @@ export const events = (name = "web") =>
     }))
   })
 
-/** Calls to the server other than watches and events, from now on; rules for bad luck come first. */
+/** Records the calls except watches and those about events from now on; `rules` inject faults. */
 export const recording = (rules: ReadonlyArray<Rule> = []) =>
   Effect.gen(function* () {
     const calls: Array<Request> = []
@@ -173,19 +182,10 @@ export const recording = (rules: ReadonlyArray<Rule> = []) =>
     return calls
   })
 
-/** `create pods`, `patch pods web-1`. */
-export const line = ({ context }: Request): string =>
-  [context.verb, context.resource, context.name].filter((part) => part !== undefined).join(" ")
-
-export const settle = Effect.flatMap(ClusterTest.ClusterTest, (cluster) => cluster.settle)
-
-export const advance = (time: Duration.Input) =>
-  Effect.flatMap(ClusterTest.ClusterTest, (cluster) => cluster.advance(time))
-
 export const apply = (...objects: ReadonlyArray<object>) =>
   Effect.flatMap(ClusterTest.ClusterTest, (cluster) => Effect.tap(cluster.apply(objects), () => cluster.settle))
 
-/** The controller on a cluster without nodes, for as long as the test runs. */
+/** Runs the controller on a cluster without nodes during the test. */
 export const withLoop = <A, E>(
   kind: Kind,
   test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,

@@ -61,32 +61,52 @@ const resync = pod("web", reference("a"))
 
 /** The owners that each change concerns. */
 const rows: ReadonlyArray<readonly [what: string, delta: Delta<KubeObject>, concerned: ReadonlyArray<string>]> = [
-  ["an owned object that appears: its owner", created(pod("web", reference("a"))), ["a"]],
-  ["an owned object that changes: its owner", updated(pod("web", reference("a")), pod("x", reference("a"))), ["a"]],
-  ["an owned object that goes: its owner", deleted(pod("web", reference("a"))), ["a"]],
-  ["a resync: nobody", updated(resync, resync), []],
-  ["a new owner: the old one too", updated(pod("web", reference("a")), pod("web", reference("b"))), ["a", "b"]],
-  ["a release: the old owner and who matches", updated(pod("web", reference("a")), pod("web")), ["a", "b"]],
-  ["a release out of every selector: the old owner", updated(pod("web", reference("c")), pod("x")), ["c"]],
-  ["an adoption: the new owner", updated(pod("web"), pod("web", reference("b"))), ["b"]],
-  ["an orphan that appears: everybody who matches", created(pod("web")), ["a", "b"]],
-  ["an orphan that appears on its way out: nobody", created(pod("web", undefined, true)), []],
-  ["an orphan whose labels change: everybody who matches now", updated(pod("x"), pod("other")), ["c"]],
-  ["an orphan that changes otherwise: nobody", updated(pod("web"), pod("web", undefined, true)), []],
-  ["an orphan that goes: nobody", deleted(pod("web")), []],
-  ["a foreign kind's object: nobody", created(pod("web", reference("a", { kind: "DaemonSet" }))), []],
-  ["a namesake's object: nobody", created(pod("web", reference("a", { uid: "uid-of-old" }))), []],
-  ["an object of an unknown owner: nobody", created(pod("web", reference("z"))), []],
+  ["a created object with an owner: its owner", created(pod("web", reference("a"))), ["a"]],
+  ["a changed object with an owner: its owner", updated(pod("web", reference("a")), pod("x", reference("a"))), ["a"]],
+  ["a deleted object with an owner: its owner", deleted(pod("web", reference("a"))), ["a"]],
+  ["an unchanged object in a resync: none", updated(resync, resync), []],
   [
-    "an object in another namespace than its owner: nobody",
+    "an object that changes its owner: both owners",
+    updated(pod("web", reference("a")), pod("web", reference("b"))),
+    ["a", "b"]
+  ],
+  [
+    "a released object: the former owner and those whose selector matches",
+    updated(pod("web", reference("a")), pod("web")),
+    ["a", "b"]
+  ],
+  [
+    "a released object that no selector matches: the former owner",
+    updated(pod("web", reference("c")), pod("x")),
+    ["c"]
+  ],
+  ["an adopted object: the new owner", updated(pod("web"), pod("web", reference("b"))), ["b"]],
+  ["a created orphan: the owners whose selector matches", created(pod("web")), ["a", "b"]],
+  ["an orphan that is terminating when it is first observed: none", created(pod("web", undefined, true)), []],
+  ["an orphan whose labels change: the owners whose selector matches now", updated(pod("x"), pod("other")), ["c"]],
+  ["an orphan that becomes terminating: none", updated(pod("web"), pod("web", undefined, true)), []],
+  ["a deleted orphan: none", deleted(pod("web")), []],
+  [
+    "an object whose controller is of another kind: none",
+    created(pod("web", reference("a", { kind: "DaemonSet" }))),
+    []
+  ],
+  [
+    "an object of a former owner of the same name: none",
+    created(pod("web", reference("a", { uid: "uid-of-old" }))),
+    []
+  ],
+  ["an object of an unknown owner: none", created(pod("web", reference("z"))), []],
+  [
+    "an object in another namespace than its owner: none",
     created({ metadata: { ...pod("web", reference("a")).metadata, namespace: "elsewhere" } }),
     []
   ]
 ]
 
-describe("owners", () => {
+describe("the owners", () => {
   for (const [what, delta, concerned] of rows) {
-    it(`concerned by ${what}`, () => assert.deepStrictEqual(names(delta), concerned))
+    it(`to sync after an event of ${what}`, () => assert.deepStrictEqual(names(delta), concerned))
   }
 })
 

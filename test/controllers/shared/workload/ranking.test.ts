@@ -9,14 +9,17 @@ import { runs } from "../../../support/runs.ts"
 
 const Seconds = Schema.Literals([1, 2, 3, 900, 1000, 1600, 1990, 2000, 2010])
 
-/** What the rules look at; the uid comes from the place in the list. */
+/** Texts that are no int32 in the spelling that is accepted. */
+const notCosts = ["+1", "008", "x", "-", "2147483648", "-2147483649", "1e3"] as const
+
+/** The facts that the rules depend on; the uid follows from the index in the list. */
 const Facts = Schema.Struct({
   node: Schema.Literals(["", "n1", "n2"]),
   phase: Schema.Literals(["Pending", "Unknown", "Running"]),
   ready: Schema.Literals(["yes", "no", "unsaid"]),
-  /** Undefined: ready, since an unknown time. */
+  /** Undefined: the ready time is unknown. */
   since: Schema.UndefinedOr(Seconds),
-  cost: Schema.Literals(["", "5", "-3", "0", "+1", "008", "x", "-", "-2", "2147483648", "1e3"]),
+  cost: Schema.Literals(["", "5", "12", "0", "-2", "-3", "-30", "-2147483648", ...notCosts]),
   restarts: Schema.Literals([0, 1, 2]),
   sidecarRestarts: Schema.Literals([0, 1]),
   created: Seconds
@@ -57,7 +60,7 @@ const podOf = (facts: Facts, index: number): Pod => ({
 
 const status = (name: string, restartCount: number) => ({ name, restartCount, image: "", imageID: "", ready: true })
 
-/** The eight rules as sentences: negative when the first pod goes first. */
+/** One of the eight rules: negative if the first pod is deleted first. */
 type Rule = (a: Facts, b: Facts, uids: readonly [string, string], colocated: (node: string) => number) => number
 
 const lower =
@@ -65,9 +68,9 @@ const lower =
   (a, b) =>
     of(a) - of(b)
 
-const costs: Readonly<Record<string, number>> = { "5": 5, "-3": -3, "-2": -2 }
+const costOf = (text: string): number => (notCosts.some((one) => one === text) ? 0 : Number(text))
 
-/** An age of d seconds is a number of nanoseconds with so many binary digits. */
+/** How many binary digits an age in nanoseconds has. */
 const digits = (seconds: number): number => (seconds <= 0 ? 0 : (BigInt(seconds) * 1_000_000_000n).toString(2).length)
 
 const younger =
@@ -88,7 +91,7 @@ const total: ReadonlyArray<Rule> = [
   lower((facts) => (facts.node === "" ? 0 : 1)),
   lower((facts) => ["Pending", "Unknown", "Running"].indexOf(facts.phase)),
   lower((facts) => (isReady(facts) ? 1 : 0)),
-  lower((facts) => costs[facts.cost] ?? 0),
+  lower((facts) => costOf(facts.cost)),
   (a, b, _, colocated) => colocated(b.node) - colocated(a.node)
 ]
 
@@ -104,9 +107,9 @@ const decide = (
   pods: ReadonlyArray<Facts>,
   i: number,
   j: number,
-  company: ReadonlyArray<Facts> = []
+  others: ReadonlyArray<Facts> = []
 ): number => {
-  const colocated = (node: string) => [...pods, ...company].filter((facts) => facts.node === node).length
+  const colocated = (node: string) => [...pods, ...others].filter((facts) => facts.node === node).length
   const uid = (index: number) => podOf(facts(index), index).metadata.uid ?? ""
   const facts = (index: number): Facts => {
     const found = pods[index]
@@ -124,22 +127,22 @@ const indexOf = (pod: Pod): number => Number(pod.metadata.name.slice(4))
 
 interface Pair {
   readonly pair: readonly [Facts, Facts]
-  /** Pods of relatives, which are not up for deletion. */
-  readonly company: ReadonlyArray<Facts>
+  /** Further pods that count for colocation. */
+  readonly others: ReadonlyArray<Facts>
 }
 
-/** Of two pods the one that goes is the one the rules name, in whatever order they come. */
-const pairHolds = ({ company, pair }: Pair): boolean => {
+/** Of two pods, in either order, the one is deleted that the rules select. */
+const pairHolds = ({ others, pair }: Pair): boolean => {
   const [a, b] = [podOf(pair[0], 0), podOf(pair[1], 1)]
-  const verdict = decide([...total, ...pairwise], pair, 0, 1, company)
-  const related = [a, b, ...company.map((facts, i) => podOf(facts, i + 2))]
+  const verdict = decide([...total, ...pairwise], pair, 0, 1, others)
+  const related = [a, b, ...others.map((facts, i) => podOf(facts, i + 2))]
   const first = (pods: ReadonlyArray<Pod>) => Ranking.victims(pods, 1, () => related, now).map(indexOf)
   if (verdict === 0) return first([a, b]).length === 1
   const expected = verdict < 0 ? 0 : 1
   return first([a, b])[0] === expected && first([b, a])[0] === expected
 }
 
-/** Of many, so many go as asked for, each once, and none that stays should have gone before by the first five rules. */
+/** The requested number of pods is deleted, each once, and by the first five rules none that stays is to be deleted before them. */
 const crowdHolds = (facts: ReadonlyArray<Facts>, count: number): boolean => {
   const pods = facts.map(podOf)
   const victims = Ranking.victims(pods, count, () => pods, now).map(indexOf)
@@ -158,7 +161,7 @@ const exactly =
   (a, b) =>
     (time(b) ?? Infinity) === (time(a) ?? Infinity) ? 0 : (time(b) ?? Infinity) - (time(a) ?? Infinity)
 
-/** A Job's rules order any number of pods: neither cost nor company counts, and times are compared as they are. */
+/** The rules for the pods of a Job, without cost and colocation and with exact times; they order any number of pods. */
 const ofJobs: ReadonlyArray<Rule> = [
   ...total.slice(0, 3),
   (a, b, uids, colocated) => (isReady(a) && isReady(b) ? exactly((facts) => facts.since)(a, b, uids, colocated) : 0),
@@ -167,7 +170,7 @@ const ofJobs: ReadonlyArray<Rule> = [
   exactly((facts) => facts.created)
 ]
 
-/** In the order in which a Job's pods are deleted no pod comes before one that the rules put first. */
+/** No pod is deleted before one that the rules delete first. */
 const jobHolds = (pods: ReadonlyArray<Facts>): boolean => {
   const order = Ranking.byDeletionOrder(pods.map(podOf)).map(indexOf)
   return (
@@ -179,7 +182,7 @@ const jobHolds = (pods: ReadonlyArray<Facts>): boolean => {
 describe("ranking", () => {
   checkProperty(
     "orders two pods by the eight rules",
-    Arbitrary.all({ pair: Arbitrary.all([facts, facts]), company: Arbitrary.array(facts, { maxLength: 2 }) }),
+    Arbitrary.all({ pair: Arbitrary.all([facts, facts]), others: Arbitrary.array(facts, { maxLength: 2 }) }),
     pairHolds,
     { runs: runs(2000) }
   )
@@ -195,28 +198,84 @@ describe("ranking", () => {
 
   checkProperty("orders the pods of a Job with exact ages", Arbitrary.array(facts, { maxLength: 6 }), jobHolds)
 
+  const plain: Facts = {
+    node: "n1",
+    phase: "Running",
+    ready: "yes",
+    since: 1000,
+    cost: "",
+    restarts: 0,
+    sidecarRestarts: 0,
+    created: 1000
+  }
+
   it("counts only active pods for colocation, and reads them only if a pod stays", () => {
-    const facts: Facts = {
-      node: "n1",
-      phase: "Running",
-      ready: "yes",
-      since: 1000,
-      cost: "",
-      restarts: 0,
-      sidecarRestarts: 0,
-      created: 1000
-    }
-    const [a, b] = [podOf(facts, 0), podOf({ ...facts, node: "n2" }, 1)]
-    const leaving = (pod: Pod): Pod => ({
+    const [a, b] = [podOf(plain, 0), podOf({ ...plain, node: "n2" }, 1)]
+    const terminating = (pod: Pod): Pod => ({
       ...pod,
       metadata: { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" }
     })
-    const alone = () => Ranking.victims([a, b], 1, () => [a, b, leaving(a), leaving(a)], now)
-    const crowded = () => Ranking.victims([a, b], 1, () => [a, b, podOf({ ...facts, node: "n2" }, 2)], now)
-    assert.deepStrictEqual([alone(), crowded()], [[a], [b]])
+    const victim = (...others: ReadonlyArray<Pod>) => Ranking.victims([a, b], 1, () => [a, b, ...others], now)
+    assert.deepStrictEqual(victim(), [a])
+    assert.deepStrictEqual(victim(podOf({ ...plain, node: "n2" }, 2)), [b])
+    assert.deepStrictEqual(victim(terminating(b), terminating(b)), [a])
     assert.deepStrictEqual(
-      Ranking.victims([a, b], 2, () => assert.fail("asked for company"), now),
+      Ranking.victims([a, b], 2, () => assert.fail("reads the related pods"), now),
       [a, b]
     )
+  })
+
+  it("puts a ready pod without a ready time before one whose ready time is in the future", () => {
+    const [future, unknown] = [podOf({ ...plain, since: 2010 }, 0), podOf({ ...plain, since: undefined }, 1)]
+    for (const pods of [
+      [future, unknown],
+      [unknown, future]
+    ])
+      assert.deepStrictEqual(
+        Ranking.victims(pods, 1, () => pods, now),
+        [unknown]
+      )
+  })
+
+  it("compares ages by their power of two in nanoseconds, and equal ones by uid", () => {
+    const ages: ReadonlyArray<readonly [first: number, second: number, victim: number]> = [
+      [1000, 10, 1],
+      // Both lie between 2 ** 38 and 2 ** 39 nanoseconds.
+      [510, 490, 0],
+      [490, 510, 0],
+      // Negative ages are those of times in the future; they and zero are equal.
+      [1000, -10, 1],
+      [-10, 0, 0],
+      [0, -10, 0],
+      [1000, 0, 1]
+    ]
+    for (const [first, second, victim] of ages) {
+      const pods = [first, second].map((age, i) => podOf({ ...plain, created: (2000 - age) as Facts["created"] }, i))
+      for (const given of [pods, pods.toReversed()])
+        assert.deepStrictEqual(Ranking.victims(given, 1, () => pods, now).map(indexOf), [victim], `${first}, ${second}`)
+    }
+  })
+
+  it("a pod without spec and status counts as pending and without a node", () => {
+    const bare: Pod = { metadata: { name: "bare" } }
+    const pods = [podOf({ ...plain, phase: "Pending", ready: "no" }, 0), bare]
+    assert.deepStrictEqual(
+      Ranking.victims(pods, 1, () => pods, now),
+      [bare]
+    )
+    assert.deepStrictEqual(Ranking.byDeletionOrder(pods)[0], bare)
+    const withoutStatuses: Pod = { metadata: { name: "a" }, spec: { containers: [] } }
+    const withSidecar = {
+      ...withoutStatuses,
+      spec: { containers: [], initContainers: podOf(plain, 0).spec?.initContainers }
+    }
+    for (const status of [undefined, {}]) {
+      const others = [withoutStatuses, { ...withSidecar, status }] as ReadonlyArray<Pod>
+      assert.deepStrictEqual(Ranking.byDeletionOrder(others), others)
+    }
+  })
+
+  it("reads the cost from the annotation of Kubernetes", () => {
+    assert.strictEqual(Ranking.deletionCost, "controller.kubernetes.io/pod-deletion-cost")
   })
 })

@@ -5,7 +5,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { runs, seed } from "../../../support/runs.ts"
 import { Action, check } from "./replicaModel.ts"
 
-/** Long scripts reach states that short ones do not. */
+/** Long sequences reach states that short ones do not. */
 const property = (minLength: number) =>
   Arbitrary.checkEffect(
     Arbitrary.array(Arbitrary.schema(Action), { minLength, maxLength: 24 }),
@@ -18,8 +18,8 @@ const property = (minLength: number) =>
 
 describe("the replica loop under random operation sequences with a lagging cache", () => {
   for (const [what, minLength] of [
-    ["scripts of any length", 0],
-    ["long scripts", 16]
+    ["sequences of any length", 0],
+    ["long sequences", 16]
   ] as const) {
     it.effect(`never creates or deletes a pod on a stale cache, and settles with a correct status: ${what}`, () =>
       Effect.map(property(minLength), (result) => assert.isUndefined(Arbitrary.formatCheckFailure(result)))

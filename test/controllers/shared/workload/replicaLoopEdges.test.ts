@@ -1,4 +1,4 @@
-/** Single syncs of the replica loop against stub dependencies: objects that no server stores, and events between two calls. */
+/** Single syncs of the replica loop against stubs: objects that no server stores, and events between two calls. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Indexes from "../../../../src/controllers/shared/workload/indexes.ts"
@@ -41,7 +41,7 @@ const storeOf = <A extends KubeObject>(...objects: ReadonlyArray<A>): Store.Stor
   return store
 }
 
-/** A loop over these objects, and everything it does, as lines. */
+/** A loop over these objects, and its calls as lines. */
 const harness = (
   owners: ReadonlyArray<ReplicaSet>,
   pods: ReadonlyArray<Pod>,
@@ -71,7 +71,7 @@ const harness = (
 
 const key = "ns/web"
 
-describe("the replica loop, at its edges", () => {
+describe("a single sync of the replica loop", () => {
   it.effect("does nothing for an owner whose selector selects nothing or everything", () =>
     Effect.gen(function* () {
       for (const matchLabels of [undefined, {}]) {
@@ -83,7 +83,7 @@ describe("the replica loop, at its edges", () => {
     })
   )
 
-  it.effect("does nothing for an owner that is gone", () =>
+  it.effect("does nothing for an owner that does not exist", () =>
     Effect.gen(function* () {
       const { done, loop } = harness([], [])
       yield* loop.sync({ key })
@@ -117,7 +117,7 @@ describe("the replica loop, at its edges", () => {
     })
   )
 
-  /** As a manager that does not count terminating pods left it. */
+  /** Written by a controller manager that does not count terminating pods. */
   const uncounted = {
     replicas: 1,
     fullyLabeledReplicas: 1,

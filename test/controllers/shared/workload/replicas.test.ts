@@ -10,7 +10,7 @@ import { runs } from "../../../support/runs.ts"
 const now = 100_000
 
 const Facts = Schema.Struct({
-  /** Seconds that the pod has been ready; undefined: it is not. */
+  /** For how many seconds the pod has been ready; undefined if it is not ready. */
   readyFor: Schema.UndefinedOr(Schema.Literals([0, 5, 9, 10, 11, 50])),
   labelled: Schema.Boolean
 })
@@ -124,7 +124,7 @@ describe("replicas", () => {
     { runs: runs(1000) }
   )
 
-  it("looks again after minReadySeconds when a pod does not say since when it is ready", () => {
+  it("syncs again after minReadySeconds if a pod has no ready time", () => {
     const owner = ownerOf({ desired: 1, min: 10, failing: false, hadFailed: false, terminating: 0, generation: 1 })
     const timeless: Pod = { metadata: { name: "a" }, status: { conditions: [{ type: "Ready", status: "True" }] } }
     const status = Replicas.status({ owner, active: [timeless], terminating: 0, failure: undefined, now })
@@ -132,7 +132,7 @@ describe("replicas", () => {
     assert.strictEqual(Replicas.recheck({ owner, active: [timeless], now }, status), 10_000)
   })
 
-  it("an absent count is zero, an absent list of conditions empty: no write for that", () => {
+  it("an absent count is zero and absent conditions are an empty list, so the status is not written", () => {
     const owner: Replicas.ReplicaOwner = {
       metadata: { name: "web", generation: 1 },
       spec: { replicas: 0 },
@@ -151,7 +151,7 @@ describe("replicas", () => {
       assert.isFalse(Replicas.isCurrent(owner, { ...status, ...change }, true))
   })
 
-  it("conditions are current when they are equal in all fields, an absent reason or message being empty", () => {
+  it("conditions are current if all fields are equal; an absent reason or message is empty", () => {
     const metadata = { name: "web", generation: 1 }
     const isCurrent = (before: Replicas.Condition, after: Replicas.Condition): boolean => {
       const common = { replicas: 0, observedGeneration: 1 }
@@ -186,20 +186,20 @@ describe("replicas", () => {
     assert.doesNotHaveAnyKeys(status, ["terminatingReplicas", "observedGeneration", "conditions"])
   })
 
-  it("an owner without the fields that servers fill in wants one pod and no delay", () => {
+  it("an owner without defaulted fields has one desired pod and no minReadySeconds", () => {
     const bare: Replicas.ReplicaOwner = { metadata: { name: "web" } }
     assert.strictEqual(Replicas.desired(bare), 1)
     assert.strictEqual(Replicas.minReadySeconds(bare), 0)
   })
 
-  it("an owner without status is current only where nothing is counted", () => {
+  it("an absent status is current only if all counts are zero", () => {
     const status = { replicas: 0 }
     assert.isFalse(Replicas.isCurrent({ metadata: { name: "web", generation: 1 } }, status, false))
     assert.isTrue(Replicas.isCurrent({ metadata: { name: "web" } }, status, false))
     assert.isFalse(Replicas.isCurrent({ metadata: { name: "web" } }, { ...status, conditions: [foreign] }, false))
   })
 
-  it("a template without metadata is matched by all pods", () => {
+  it("all pods are fully labelled if the template has no metadata", () => {
     const owner: Replicas.ReplicaOwner = { metadata: { name: "web" }, spec: { template: {} } }
     const status = Replicas.status({
       owner,
@@ -211,7 +211,7 @@ describe("replicas", () => {
     assert.deepInclude(status, { replicas: 1, fullyLabeledReplicas: 1 })
   })
 
-  it("an owner without minReadySeconds is not reconciled again, whatever its status counts", () => {
+  it("an owner without minReadySeconds is not reconciled again, whatever its counts", () => {
     const owner: Replicas.ReplicaOwner = { metadata: { name: "web" }, spec: { minReadySeconds: 0 } }
     assert.isUndefined(Replicas.recheck({ owner, active: [], now }, { replicas: 1, readyReplicas: 1 }))
   })

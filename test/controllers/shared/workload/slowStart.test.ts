@@ -7,13 +7,13 @@ import { runs } from "../../../support/runs.ts"
 
 const natural = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))
 
-/** How many calls, and which of them fail, in the order they are made. */
+/** The number of calls, and the indexes of those that fail. */
 const cases = Arbitrary.all({
   count: Arbitrary.schema(natural),
   failing: Arbitrary.array(Arbitrary.schema(natural), { maxLength: 3 })
 })
 
-/** Runs the module and compares what was called, when, with what the sizes 1, 2, 4, 8 … allow. */
+/** Whether calls, batches and outcome are those of batches of 1, 2, 4, 8 …, up to a batch with a failure. */
 const holds = ({ count, failing }: { count: number; failing: ReadonlyArray<number> }) =>
   Effect.gen(function* () {
     let calls = 0

@@ -1,6 +1,6 @@
-/** A template that a server stores otherwise than it was written: what loops compare must be what it means, not how it is spelt. */
+/** A template that an API server stores in another spelling, so that controllers have to compare templates semantically. */
 
-/** Everything whose spelling the server changes, and everything it leaves out. */
+/** Has fields whose values the server rewrites, and empty fields that it omits. */
 export const template = (image: string) => ({
   metadata: { labels: { app: "web" }, annotations: {}, creationTimestamp: null },
   spec: {

@@ -1,4 +1,4 @@
-/** `*_stale_sync_skips_total`: syncs that are put off because the cache does not show yet what the last one wrote. */
+/** `*_stale_sync_skips_total`: syncs that are delayed because the cache does not yet show the writes of the last sync. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"

@@ -15,7 +15,7 @@ const written = (action: Step.Action): string => {
   }
 }
 
-/** Phases are separated by bars; at the end, what an ordered set waits for. */
+/** The actions, with bars between phases; at the end, what an ordered set waits for. */
 const show = (facts: Facts, atOnce = 1): string => {
   const { phases, waiting } = Decide.decide(snapshotOf(facts), atOnce)
   const shown = phases.map((actions) => actions.map(written).join(", ")).join(" | ")
@@ -91,7 +91,7 @@ const groups: Readonly<Record<string, ReadonlyArray<Case>>> = {
     ],
     ["waits for no replica", { pods: "upt.", replicas: 4, spec: parallel }, "create 3 new |  |  | "],
     [
-      "does all at once",
+      "replaces, creates and deletes pods in one step",
       { pods: "fe.rrtu", replicas: 3, spec: parallel },
       "delete web-0 ended, create 2 new |  | delete web-6 surplus, delete web-4 surplus, delete web-3 surplus | "
     ],
@@ -119,7 +119,7 @@ const groups: Readonly<Record<string, ReadonlyArray<Case>>> = {
       "create 5 old, create 6 new |  |  | "
     ],
     [
-      "is the old one for as many as the status counts, without a partition",
+      "without a partition is the old one for the currentReplicas of the status",
       { pods: "", replicas: 2, spec: parallel, status: { currentReplicas: 1 } },
       "create 0 old, create 1 new |  |  | "
     ],
@@ -131,36 +131,36 @@ const groups: Readonly<Record<string, ReadonlyArray<Case>>> = {
   ],
 
   "the storage of a replica": [
-    ["is provided while the pod is pending", { pods: "p", replicas: 1, spec: claiming() }, "createclaims 0; unready 0"],
+    ["is created while the pod is pending", { pods: "p", replicas: 1, spec: claiming() }, "createclaims 0; unready 0"],
     [
-      "is provided to a pending pod that is being deleted",
+      "is created for a pending pod that is being deleted",
       { pods: "d", replicas: 1, spec: claiming() },
       "createclaims 0; terminating 0"
     ],
-    ["is provided once", { pods: "p", replicas: 1, spec: claiming(), claims: [claim(0)] }, "; unready 0"],
-    ["is not provided when the pod has started", { pods: "u", replicas: 1, spec: claiming() }, "; unready 0"],
+    ["is created once", { pods: "p", replicas: 1, spec: claiming(), claims: [claim(0)] }, "; unready 0"],
+    ["is not created when the pod has started", { pods: "u", replicas: 1, spec: claiming() }, "; unready 0"],
     [
-      "is provided in a parallel set",
+      "is created in a parallel set",
       { pods: "p", replicas: 1, spec: { ...claiming(), ...parallel } },
       "createclaims 0 |  |  | "
     ],
     [
-      "is given its owner while the pod is pending",
+      "gets its owner while the pod is pending",
       { pods: "p", replicas: 1, spec: claiming({ whenDeleted: "Delete" }), claims: [claim(0)] },
       "createclaims 0; unready 0"
     ],
     [
-      "is given its owner when the pod is available",
+      "gets its owner when the pod is available",
       { pods: "r", replicas: 1, spec: claiming({ whenDeleted: "Delete" }), claims: [claim(0)] },
       "update 0 |  |  | "
     ],
     [
-      "keeps a replica from being created while a claim goes with the pod before",
+      "blocks the creation of a replica while a claim is deleted with its former pod",
       { pods: "", replicas: 1, spec: { ...claiming(), ...scaled }, claims: [claim(0, { ownerReferences: gone })] },
       "; claims 0"
     ],
     [
-      "goes with a surplus replica, before that is deleted",
+      "is owned by a surplus replica before that is deleted",
       { pods: "rr", replicas: 1, spec: { ...claiming(), ...scaled }, claims: [claim(0), claim(1)] },
       " | updateclaims 1 | delete web-1 surplus"
     ]
@@ -173,7 +173,7 @@ describe("the next step of a StatefulSet", () => {
       it(`${subject} ${title}`, () => assert.strictEqual(show(facts), expected))
 })
 
-describe("a pod that is not what it should be", () => {
+describe("a pod with a wrong label or wrong volumes", () => {
   const facts = { pods: "r", replicas: 1, spec: claiming(), claims: [claim(0)] }
 
   it("is updated in its name label and its volumes", () => {
@@ -227,8 +227,8 @@ describe("a pod that is not what it should be", () => {
   })
 })
 
-describe("the members of a step", () => {
-  it("are the pods whose names end in an ordinal", () => {
+describe("the snapshot and the step of a StatefulSet", () => {
+  it("has the pods whose names end in an ordinal", () => {
     const names = ["web-0", "web", "web-x", "web-2147483648", "web-00", "web-1"]
     const pods = names.map((name) => ({ metadata: { name }, status: { phase: "Running" } }))
     let i = 0
@@ -252,7 +252,7 @@ describe("the members of a step", () => {
     )
   })
 
-  it("change the counts when they are carried out", () => {
+  it("has the deleted pods and the revisions of new ones for the status", () => {
     const step = Decide.decide(snapshotOf({ pods: "f.rr", replicas: 3, spec: parallel }), 1)
     const { gone, made } = Step.outcome(step)
     assert.deepStrictEqual(
@@ -263,7 +263,7 @@ describe("the members of a step", () => {
     assert.deepStrictEqual([Step.nothing.gone.size, Step.nothing.made], [0, []])
   })
 
-  it("tell how many replicas are unavailable, where an update may replace some", () => {
+  it("has the number of unavailable replicas, except with OnDelete", () => {
     const unavailable = (facts: Partial<Facts>) =>
       Decide.decide(snapshotOf({ pods: "rut.", replicas: 4, spec: parallel, ...facts }), 1).unavailable
     assert.strictEqual(unavailable({}), 3)

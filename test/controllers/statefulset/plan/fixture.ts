@@ -21,7 +21,7 @@ const letters: Readonly<Record<string, { readonly phase: Phase; readonly isReady
 
 /**
  * `r` is ready, `u` running but unready, `p` pending, `t` ready and being deleted, `d` pending and being deleted, `f` failed, `s` succeeded, `e` failed and
- * being deleted. A capital is of the revision `old`, another letter of `new`. Nothing for any other character. `readySince`: seconds.
+ * being deleted. A capital letter has the revision `old`, a small one `new`. Any other character is no pod. `readySince`: seconds.
  */
 export const podOf = (letter: string, ordinal: number, readySince = 0): Pod | undefined => {
   const state = letters[letter.toLowerCase()]

@@ -1,4 +1,4 @@
-/** Whose claims are, by every policy: what is ours follows from the policy, what is not stays, and a second look finds nothing to do. */
+/** The owners of claims under every retention policy. */
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -29,7 +29,7 @@ const reference = (who: keyof typeof identities, controls: boolean): OwnerRefere
   return { apiVersion, kind, name, uid, ...(controls ? { controller: true } : {}) }
 }
 
-/** A claim, each owner once and at most one that controls, and the replica that it is for. */
+/** A claim and its replica; each owner occurs once, and at most one is the controller. */
 const situation = (one: typeof Case.Type) => {
   const seen = new Set<string>()
   let isControlled = false
@@ -63,28 +63,28 @@ const after = ({ claim, holder }: Situation): ReadonlyArray<OwnerReference> =>
 const has = (references: ReadonlyArray<OwnerReference>, ...who: ReadonlyArray<keyof typeof identities>): boolean =>
   references.some(({ uid }) => who.some((one) => identities[one][3] === uid))
 
-/** Whether a set or pod of the same name, and not this one, is among the owners. */
+/** Whether a former set or pod of the same name is among the owners. */
 const isForeign = ({ claim, holder }: Situation): boolean =>
   has(claim.metadata.ownerReferences, "formerSet", "formerPod") ||
   (holder.pod === undefined && has(claim.metadata.ownerReferences, "pod"))
 
 describe("Retention.owners", () => {
-  checkProperty("a second look finds nothing to do", values, ({ claim, holder }) => {
+  checkProperty("a second call changes nothing", values, ({ claim, holder }) => {
     const ownerReferences = after({ claim, holder })
     return Retention.owners(holder, { metadata: { ...claim.metadata, ownerReferences } }) === undefined
   })
 
-  checkProperty("other owners stay, and never two of them control", values, (value) => {
+  checkProperty("other owners stay, and at most one owner is the controller", values, (value) => {
     const references = after(value)
     const controls = references.filter(({ controller }) => controller === true).length
     return has(references, "other") === has(value.claim.metadata.ownerReferences, "other") && controls <= 1
   })
 
-  checkProperty("what is of a namesake is left as it is", values, (value) =>
+  checkProperty("a claim of a former set or pod of the same name is not changed", values, (value) =>
     isForeign(value) ? Retention.owners(value.holder, value.claim) === undefined : true
   )
 
-  checkProperty("the owner is the one that the policy asks for, and controls", values, (value) => {
+  checkProperty("the owner follows from the policy, and is the controller", values, (value) => {
     if (isForeign(value)) return true
     const { one } = value
     const isTaken = value.claim.metadata.ownerReferences.some(
@@ -108,8 +108,8 @@ describe("Retention.owners", () => {
       const isTaken = value.claim.metadata.ownerReferences.some(
         ({ controller, kind }) => controller === true && kind === "ConfigMap"
       )
-      const isTold = Retention.isConflicting(value.holder, value.claim)
-      return isTold === ((one.whenDeleted || one.whenScaled) && (isTaken || isForeign(value)))
+      const isReported = Retention.isConflicting(value.holder, value.claim)
+      return isReported === ((one.whenDeleted || one.whenScaled) && (isTaken || isForeign(value)))
     }
   )
 })

@@ -1,4 +1,4 @@
-/** Which revision the template of a StatefulSet is, when a server has learnt defaults since the revisions were written. */
+/** The revision of a StatefulSet's template, also after a newer API server has set new defaults; and the revisions above the history limit. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Revisions from "../../../../src/controllers/statefulset/plan/revisions.ts"
 import type { ControllerRevision, StatefulSet } from "../../../../src/kube/resources.ts"
@@ -6,7 +6,7 @@ import type { ControllerRevision, StatefulSet } from "../../../../src/kube/resou
 const metadata = { labels: { app: "a" } }
 const container = { name: "a", image: "a:1" }
 
-/** As it was before a server filled in anything. */
+/** A template without defaults. */
 const bare = (spec: object = {}) => ({ metadata, spec: { containers: [container], ...spec } })
 
 const filled = {
@@ -16,7 +16,7 @@ const filled = {
   resources: {}
 }
 
-/** As a server stores it. */
+/** The same template with the defaults of a server. */
 const stored = (spec: object = {}, main: object = {}) => ({
   metadata,
   spec: {
@@ -53,9 +53,9 @@ describe("the revision", () => {
   const withVolume = (volume: object) => stored({ volumes: [{ name: "v", ...volume }] })
   const cases: ReadonlyArray<readonly [title: string, kept: object, template: object, expected: string]> = [
     ["is the newest one with the defaults of a server", bare(), stored(), "Known r1"],
-    ["is new where a value differs", bare({ terminationGracePeriodSeconds: 10 }), stored(), "new 2"],
+    ["is new if a value differs", bare({ terminationGracePeriodSeconds: 10 }), stored(), "new 2"],
     [
-      "is new where the revision has no value and the template not the default",
+      "is new if the template has a value other than the default that the revision lacks",
       bare(),
       stored({}, { tty: true }),
       "new 2"
@@ -113,8 +113,42 @@ describe("the revision", () => {
   for (const [title, kept, template, expected] of cases)
     it(`of a template ${title}`, () => assert.strictEqual(update(template, kept), expected))
 
-  it("is an equal older one rather than a newer one that only means the same", () =>
+  it("of a template without revisions is new", () => assert.strictEqual(update(stored()), "new 1"))
+  it("of a template is the newest one if that is equal", () =>
+    assert.strictEqual(update(stored(), stored({ hostNetwork: true }), stored()), "Known r2"))
+  it("is an equal older one rather than a newer one that is equal only with defaults", () =>
     assert.strictEqual(update(stored(), stored(), stored({ terminationGracePeriodSeconds: undefined })), "Again r1"))
-  it("is not an older one that only means the same", () =>
+  it("is not an older one that is equal only with defaults", () =>
     assert.strictEqual(update(stored(), bare(), stored({ hostNetwork: true })), "new 3"))
+})
+
+describe("the current revision", () => {
+  const kept = [1, 2, 3].map((number) => revision(number, stored()))
+  const current = (status?: object) => Revisions.current({ metadata: { name: "web" }, status } as StatefulSet, kept)
+
+  it("is the one that the status names", () => {
+    assert.strictEqual(current({ currentRevision: "r2" }), kept[1])
+    assert.isUndefined(current({ currentRevision: "r4" }))
+    assert.isUndefined(current())
+  })
+})
+
+describe("the revisions above the history limit", () => {
+  const kept = [3, 1, 2, 4].map((number) => revision(number, stored()))
+  const excess = (revisionHistoryLimit: number, ...used: ReadonlyArray<string>) => {
+    const set = { metadata: { name: "web" }, spec: { revisionHistoryLimit } } as StatefulSet
+    return Revisions.excess(set, kept, (name) => used.includes(name)).map(({ metadata }) => metadata.name)
+  }
+
+  it("are the oldest ones that are not used", () => {
+    assert.deepStrictEqual(excess(3), ["r1"])
+    assert.deepStrictEqual(excess(1), ["r1", "r2", "r3"])
+    assert.deepStrictEqual(excess(0), ["r1", "r2", "r3", "r4"])
+    assert.deepStrictEqual(excess(1, "r1", "r4"), ["r2"])
+    assert.deepStrictEqual(excess(0, "r2", "r4"), ["r1", "r3"])
+  })
+
+  it("are none at the limit, below it, and with a limit below zero", () => {
+    for (const limit of [4, 5, -1]) assert.deepStrictEqual(excess(limit), [])
+  })
 })

@@ -9,7 +9,7 @@ const count = (facts: Facts, done = Step.nothing) => Status.count(snapshotOf(fac
 const onDelete = { updateStrategy: { type: "OnDelete" } }
 
 describe("the counts of a StatefulSet", () => {
-  it("are those of its pods, those too many among them", () => {
+  it("include surplus pods", () => {
     const counts = count({ pods: "rRtu.pfR", replicas: 5, metadata: { generation: 3 } })
     assert.deepStrictEqual(counts, {
       observedGeneration: 3,
@@ -25,14 +25,14 @@ describe("the counts of a StatefulSet", () => {
     assert.notProperty(count({ pods: "", replicas: 0 }), "observedGeneration")
   })
 
-  it("have replicas available after minReadySeconds", () => {
+  it("have a replica as available after minReadySeconds", () => {
     const available = (readySince: number) =>
       count({ pods: "rru", replicas: 3, readySince, spec: { minReadySeconds: 10 } })
     assert.deepInclude(available(90), { readyReplicas: 2, availableReplicas: 2 })
     assert.deepInclude(available(91), { readyReplicas: 2, availableReplicas: 0 })
   })
 
-  it("include what the step has made, and leave out of the revisions what it has deleted", () => {
+  it("include the pods that the step has created, and exclude deleted pods from those of a revision", () => {
     const facts: Facts = { pods: "RrR", replicas: 5, spec: onDelete }
     const made = ["new", "new", "old"].map((name) => ({ name, template: {} }))
     const snapshot = snapshotOf(facts)
@@ -45,12 +45,12 @@ describe("the counts of a StatefulSet", () => {
     })
   })
 
-  it("name the new revision as current once all replicas are new and ready, and there are no others", () => {
+  it("have the new revision as current when all replicas have it and are ready, and there are no others", () => {
     const done = { currentRevision: "new", currentReplicas: 2, updatedReplicas: 2 }
     const open = { currentRevision: "old" }
     assert.deepInclude(count({ pods: "rr", replicas: 2 }), done)
     assert.deepInclude(count({ pods: "rr", replicas: 2, spec: onDelete }), open)
-    for (const pods of ["rR", "ru", "r", "rrr", "rru", "rrR", "rt"])
+    for (const pods of ["rR", "ru", "r", "rrr", "rru", "rrR", "rrU", "rt"])
       assert.deepInclude(count({ pods, replicas: 2 }), open, pods)
   })
 })
@@ -59,13 +59,13 @@ describe("a status with counts", () => {
   const counts = { ...count({ pods: "rR", replicas: 2, metadata: { generation: 3 } }), availableReplicas: 1 }
   const before: Status.Status = { ...counts, conditions: [{ type: "A", status: "True" }] }
 
-  it("is the one before if that has the same counts, absent ones being zero", () => {
+  it("is the same object if no count differs; absent counts are zero", () => {
     assert.strictEqual(Status.withCounts(before, counts, true), before)
     const { collisionCount: _, ...without } = before
     assert.strictEqual(Status.withCounts(without, { ...counts, collisionCount: 0 }, true), without)
   })
 
-  it("keeps the other fields, and differs in each field that has changed", () => {
+  it("keeps other fields, and is written if any count differs", () => {
     assert.deepStrictEqual(Status.withCounts(undefined, counts, true), counts)
     for (const change of [
       { observedGeneration: 4 },
@@ -81,7 +81,7 @@ describe("a status with counts", () => {
       assert.deepStrictEqual(Status.withCounts(before, { ...counts, ...change }, true), { ...before, ...change })
   })
 
-  it("is not written for available replicas alone where the server does not keep those", () => {
+  it("is not written for availableReplicas alone if the server does not store them", () => {
     assert.strictEqual(Status.withCounts(before, { ...counts, availableReplicas: 9 }, false), before)
   })
 })

@@ -12,13 +12,13 @@ const ofSet = claiming({ whenDeleted: "Delete" })
 const ofPod = claiming({ whenScaled: "Delete" })
 
 describe("the storage of a replica", () => {
-  it("is nothing without templates, and where every claim is as it should be", () => {
+  it("needs no write without templates, or if every claim exists with the right owners", () => {
     assert.deepStrictEqual(of({ spec: {} }), nothing)
     assert.deepStrictEqual(of({ spec: { volumeClaimTemplates: [{ spec: {} }] } }), nothing)
     assert.deepStrictEqual(of({ claims: [claim(0)] }), nothing)
   })
 
-  it("lacks claims named after template and pod, with what the template says and the labels of the selector", () => {
+  it("lists missing claims with the name of template and pod, the fields of the template and the labels of the selector", () => {
     const spec = { accessModes: ["ReadWriteOnce"] }
     const full = {
       name: "data",
@@ -46,7 +46,7 @@ describe("the storage of a replica", () => {
     assert.notProperty(bare?.metadata, "namespace")
   })
 
-  it("lacks claims that have their owners from the beginning", () => {
+  it("lists missing claims with their owners", () => {
     const owners = (facts: Partial<Facts>, ordinal: number) =>
       of(facts, ordinal).missing.map(({ metadata }) =>
         metadata.ownerReferences?.map(({ kind, name }) => `${kind} ${name}`)
@@ -54,9 +54,12 @@ describe("the storage of a replica", () => {
     assert.deepStrictEqual(owners({ spec: ofSet }, 0), [["StatefulSet web"]])
     assert.deepStrictEqual(owners({ spec: ofPod }, 0), [undefined])
     assert.deepStrictEqual(owners({ spec: ofPod }, 1), [["Pod web-1"]])
+    const ownerReferences = [{ ...reference("ConfigMap", "config"), controller: false }]
+    const spec = { ...ofSet, volumeClaimTemplates: [{ metadata: { name: "data", ownerReferences } }] }
+    assert.deepStrictEqual(owners({ spec }, 0), [["ConfigMap config", "StatefulSet web"]])
   })
 
-  it("has claims without the owner that the policy asks for: they are given it, and keep the rest", () => {
+  it("adds a missing owner to a claim and keeps its other fields", () => {
     const kept = claim(0, {
       labels: { a: "b" },
       ownerReferences: [{ ...reference("ConfigMap", "config"), controller: false }]
@@ -73,18 +76,18 @@ describe("the storage of a replica", () => {
     assert.deepStrictEqual({ ...rest, ownerUpdates: [] }, nothing)
   })
 
-  it("has claims that another owner controls, where the policy deletes claims", () => {
+  it("reports claims of another controller if the policy deletes claims", () => {
     const claims = [claim(0, { ownerReferences: [reference("ConfigMap", "config")] })]
     assert.deepStrictEqual(of({ spec: ofSet, claims }), { ...nothing, conflicting: ["data-web-0"] })
     assert.deepStrictEqual(of({ claims }), nothing)
   })
 
-  it("has claims that are being deleted", () => {
+  it("reports claims that are being deleted", () => {
     const claims = [claim(0, { deletionTimestamp: "2026-01-01T00:00:00Z" })]
     assert.deepStrictEqual(of({ claims }), { ...nothing, going: ["data-web-0"] })
   })
 
-  it("is stale while a claim belongs to another pod of the name, if claims go with pods", () => {
+  it("is stale while a former pod of the same name owns a claim, if claims are deleted with pods", () => {
     const claims = [claim(0, { ownerReferences: [reference("Pod", "web-0", "uid-before")] })]
     assert.isTrue(of({ spec: ofPod, claims }).isStale)
     assert.isTrue(of({ spec: ofPod, claims }, 0, undefined).isStale)

@@ -2,7 +2,7 @@
  * Scaling a Deployment while several of its ReplicaSets have pods: each gets a share of the change in proportion to its
  * size, so that a bad template does not get all new pods. Source: pkg/controller/deployment: scale.
  */
-import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
+import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
 import * as Annotations from "./annotations.ts"
 import * as Bounds from "./bounds.ts"
 import * as ReplicaSets from "./replicaSets.ts"

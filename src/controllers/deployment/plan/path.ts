@@ -2,8 +2,8 @@
  * Which path a sync takes, the first that applies; and the steps of the strategy Recreate, which starts no new pod
  * before the last old one has ended. Source: pkg/controller/deployment: syncDeployment, rolloutRecreate.
  */
-import * as PodState from "../../kube/pod.ts"
-import type { Deployment, Pod, ReplicaSet } from "../../kube/resources.ts"
+import * as PodState from "../../../kube/pod.ts"
+import type { Deployment, Pod, ReplicaSet } from "../../../kube/resources.ts"
 import * as Bounds from "./bounds.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 import * as Rollback from "./rollback.ts"

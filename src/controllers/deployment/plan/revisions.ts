@@ -4,8 +4,8 @@
  * ReplicaSets exceed the history limit. Source: pkg/controller/deployment/util: SetNewReplicaSetAnnotations;
  * pkg/controller/deployment: cleanupDeployment.
  */
-import type { KubeObject } from "../../kube/Meta.ts"
-import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
+import type { KubeObject } from "../../../kube/Meta.ts"
+import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
 import * as Annotations from "./annotations.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 

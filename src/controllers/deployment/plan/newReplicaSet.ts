@@ -2,10 +2,10 @@
  * The new ReplicaSet: its draft, and how an existing one is updated from its Deployment. Pure. Source:
  * pkg/controller/deployment: getNewReplicaSet; deployment/util: SetNewReplicaSetAnnotations.
  */
-import * as Hash from "../../kube/hash.ts"
-import type { Draft } from "../../kube/Meta.ts"
-import * as Owner from "../../kube/Owner.ts"
-import { Deployment, type ReplicaSet } from "../../kube/resources.ts"
+import * as Hash from "../../../kube/hash.ts"
+import type { Draft } from "../../../kube/Meta.ts"
+import * as Owner from "../../../kube/Owner.ts"
+import { Deployment, type ReplicaSet } from "../../../kube/resources.ts"
 import * as Annotations from "./annotations.ts"
 import * as Bounds from "./bounds.ts"
 import * as ReplicaSets from "./replicaSets.ts"

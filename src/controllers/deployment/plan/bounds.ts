@@ -3,8 +3,8 @@
  * down for `maxUnavailable`; if both come to zero, one pod may be unavailable, so that the rollout can proceed. Source:
  * pkg/controller/deployment/util: ResolveFenceposts, NewRSNewReplicas.
  */
-import * as IntOrPercent from "../../kube/intOrPercent.ts"
-import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
+import * as IntOrPercent from "../../../kube/intOrPercent.ts"
+import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 
 /** Pod counts, none negative. */

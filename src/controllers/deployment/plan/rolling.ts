@@ -3,7 +3,7 @@
  * ones are scaled down as far as `maxUnavailable` allows, unavailable pods first. Source: pkg/controller/deployment:
  * reconcileNewReplicaSet, reconcileOldReplicaSets.
  */
-import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
+import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
 import * as Bounds from "./bounds.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 import * as Scaling from "./scaling.ts"

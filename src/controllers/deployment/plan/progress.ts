@@ -3,8 +3,8 @@
  * pkg/controller/deployment: syncRolloutStatus, requeueStuckDeployment; deployment/util: DeploymentProgressing,
  * DeploymentTimedOut.
  */
-import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
-import * as Time from "../../kube/time.ts"
+import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
+import * as Time from "../../../kube/time.ts"
 import * as Bounds from "./bounds.ts"
 import * as Conditions from "./conditions.ts"
 

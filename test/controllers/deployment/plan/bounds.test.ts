@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Bounds from "../../../src/controllers/deployment/bounds.ts"
-import { checkProperty, int, oneOf } from "../../support/property.ts"
+import * as Bounds from "../../../../src/controllers/deployment/plan/bounds.ts"
+import { checkProperty, int, oneOf } from "../../../support/property.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
 /** A number or a percentage. */

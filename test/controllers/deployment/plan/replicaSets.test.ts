@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as ReplicaSets from "../../../src/controllers/deployment/replicaSets.ts"
-import { checkProperty, int, oneOf } from "../../support/property.ts"
+import * as ReplicaSets from "../../../../src/controllers/deployment/plan/replicaSets.ts"
+import { checkProperty, int, oneOf } from "../../../support/property.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
 /** Hash labels do not matter: several sets may have the same one, and the new set any. */
@@ -97,7 +97,7 @@ describe("ReplicaSets", () => {
     assert.isBelow(ReplicaSets.byAge(a, b), 0)
   })
 
-  it("without spec and status want one replica and have none", () => {
+  it("without spec and status have one desired replica and no actual one", () => {
     const bare = { metadata: { name: "a" } }
     assert.deepStrictEqual([ReplicaSets.size(bare), ReplicaSets.available(bare), ReplicaSets.replicas(bare)], [1, 0, 0])
   })

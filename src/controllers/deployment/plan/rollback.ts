@@ -3,7 +3,7 @@
  * ReplicaSet are copied to the Deployment, and the annotation is removed in any case. `kubectl rollout undo` does not
  * use it. Source: pkg/controller/deployment: rollback.
  */
-import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
+import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
 import * as Annotations from "./annotations.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 import * as Revisions from "./revisions.ts"

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Bounds from "../../../src/controllers/deployment/bounds.ts"
-import type * as ReplicaSets from "../../../src/controllers/deployment/replicaSets.ts"
-import * as Rolling from "../../../src/controllers/deployment/rolling.ts"
-import { checkProperty, int, oneOf } from "../../support/property.ts"
+import * as Bounds from "../../../../src/controllers/deployment/plan/bounds.ts"
+import type * as ReplicaSets from "../../../../src/controllers/deployment/plan/replicaSets.ts"
+import * as Rolling from "../../../../src/controllers/deployment/plan/rolling.ts"
+import { checkProperty, int, oneOf } from "../../../support/property.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
 /**

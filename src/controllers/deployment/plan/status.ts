@@ -2,7 +2,7 @@
  * A Deployment's status: sums of the counts that its ReplicaSets last reported, and the conditions that follow from
  * them. Source: pkg/controller/deployment: calculateStatus, syncRolloutStatus.
  */
-import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
+import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
 import * as Bounds from "./bounds.ts"
 import * as Conditions from "./conditions.ts"
 import * as Progress from "./progress.ts"

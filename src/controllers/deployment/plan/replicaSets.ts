@@ -3,9 +3,9 @@
  * compared, not hashes, because hashes may change between versions of the controller. Source:
  * pkg/controller/deployment/util: FindNewReplicaSet, EqualIgnoreHash.
  */
-import * as Equality from "../../kube/equality.ts"
-import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
-import * as Time from "../../kube/time.ts"
+import * as Equality from "../../../kube/equality.ts"
+import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
+import * as Time from "../../../kube/time.ts"
 
 export type Template = NonNullable<NonNullable<Deployment["spec"]>["template"]>
 
