@@ -1,6 +1,9 @@
-/** The cluster, and the controllers that are to run on it. On the embedded cluster the program has the rights of an installation. */
+/**
+ * Connects to the cluster and selects the controllers for it. On the embedded cluster the program has the same permissions as in a real
+ * installation.
+ */
 import * as Effect from "effect/Effect"
-import * as Clusters from "../manager/cluster/clusters.ts"
+import * as Clusters from "./cluster/clusters.ts"
 import { kindsOf } from "../manager/crds/report.ts"
 import type { Host } from "../manager/process/Host.ts"
 import { rolesOf } from "../manager/manifests/roles.ts"
@@ -13,7 +16,7 @@ import * as Leases from "./leases.ts"
 import { ledBy, type Resolved, type Selection, type Table } from "./selection.ts"
 import { certificatesOf, served } from "./webhooks.ts"
 
-/** `as`: what a user does by hand on a cluster of others is done as the administrator of the embedded one. */
+/** `as`: `administrator` for commands that a user runs as an administrator on a real cluster. */
 export const connect = Effect.fnUntraced(function* (
   host: Host,
   resolved: Resolved,
@@ -33,8 +36,8 @@ export const connect = Effect.fnUntraced(function* (
 })
 
 /**
- * The account and the roles that `manifests` prints. What is namespaced is granted everywhere: in a namespace that is not there yet there can
- * be no role.
+ * The account and the roles that `manifests` prints. Permissions for namespaced objects are granted in all namespaces, because a namespace that
+ * does not exist yet cannot have a role.
  */
 const installed = Effect.fnUntraced(function* (resolved: Resolved, selection: Selection) {
   const { name } = yield* Program
@@ -69,11 +72,11 @@ export const wanted = Effect.fnUntraced(function* (resolved: Resolved, cluster: 
     ],
     leases: [...contended(core, "core"), ...contended(own, undefined)],
     namespaces: CacheSettings.options(values).namespaces,
-    // The API server reviews who may read metrics.
+    // Reading metrics requires reviews by the API server.
     secureMetrics: values.metricsSecure && values.metricsAddress !== undefined,
     certificates: yield* certificatesOf(resolved, cluster, selection)
   } satisfies Permissions.Wanted
 })
 
-/** Of every account of the program. */
+/** The namespace of all accounts of the program. */
 const namespace = "kube-system"

@@ -1,14 +1,14 @@
 /**
- * Who a controller is to the server: the program under a name of the controller's own, or a service account. Kept for as long as the scope
- * is open, so that the terms of one process share a connection.
+ * The identity of each controller: the program's own, with the controller's name in the User-Agent, or a service account. Connections stay open for
+ * as long as the scope, so that successive terms of a process share them.
  */
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import * as HttpTransport from "../platform/HttpTransport.ts"
 import type { Client } from "../layers/KubeClient.ts"
-import type * as Clusters from "../manager/cluster/clusters.ts"
+import type * as Clusters from "./cluster/clusters.ts"
 import * as Accounts from "../manager/identity/accounts.ts"
-import * as Transports from "../manager/cluster/transports.ts"
+import * as Transports from "./cluster/transports.ts"
 import type * as Manager from "../manager/Manager.ts"
 import { Program } from "../manager/Program.ts"
 import type * as Registry from "../manager/registry.ts"
@@ -18,7 +18,10 @@ import type { Selection } from "./selection.ts"
 import * as Limits from "./limits.ts"
 import { between } from "./services.ts"
 
-/** The account of a controller in `kube-system`, if they have any; none for one that starts first, which has the program's own rights. */
+/**
+ * The service account of a controller in `kube-system`, if accounts are enabled. A controller with `startFirst` has none and uses the program's
+ * identity.
+ */
 export const accountOf = (
   { accountCredentials }: Pick<Settings.Settings, "accountCredentials">,
   { account, controller }: Registry.Entry<unknown>

@@ -1,4 +1,4 @@
-/** Under which leases the controllers lead, and the elections for them. */
+/** The Leases of the controllers, and their elections. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -6,14 +6,14 @@ import * as Option from "effect/Option"
 import { hostname } from "node:os"
 import { KubeClient } from "../layers/KubeClient.ts"
 import { Leadership } from "../layers/Leadership.ts"
-import * as Clusters from "../manager/cluster/clusters.ts"
+import * as Clusters from "./cluster/clusters.ts"
 import { Program } from "../manager/Program.ts"
 import type * as Settings from "../manager/settings.ts"
 import { isOn } from "../manager/settings/controllers.ts"
 import * as Election from "../leader/Election.ts"
 import * as Renewer from "../manager/renewal/Renewer.ts"
 
-/** Whether an election is possible, on whichever cluster: then its settings must make sense. */
+/** Whether an election is possible on some cluster: then its settings must be valid. */
 export const mayLead = ({ leaderElect }: Settings.Settings): boolean => Option.getOrElse(leaderElect, () => true)
 
 export interface Lease {
@@ -23,12 +23,12 @@ export interface Lease {
   readonly isElected: boolean
 }
 
-/** What of a cluster decides over leases. */
+/** The fields of a cluster that determine the Leases. */
 export type Place = Pick<Clusters.Connected, "embedded" | "namespace">
 
 /**
- * Our own controllers lead if asked to. Core loops would fight another controller manager, so on a real cluster they lead under
- * that program's lease unless it is explicitly turned off; the embedded cluster has no other. Source: architecture, decision 6.
+ * Custom controllers use an election only if a setting enables it. Core controllers would conflict with another controller manager, so on a real
+ * cluster they lead under its Lease unless election is turned off explicitly. The embedded cluster has no other controller manager.
  */
 export const leasesOf = (settings: Settings.Settings, cluster: Place): Record<"own" | "core", Lease> => ({
   own: {
@@ -43,7 +43,7 @@ export const leasesOf = (settings: Settings.Settings, cluster: Place): Record<"o
   }
 })
 
-/** A lease is held by being written in time, so its client has no rate limit and no dry run. It is not shared. */
+/** Renewals must not be delayed, so the client of the election has no rate limit and no dry run and is not shared. */
 export const leadership = Effect.fnUntraced(function* (settings: Settings.Settings, cluster: Clusters.Connected) {
   const program = yield* Program
   const identity = yield* Clusters.identity(hostname())
@@ -60,7 +60,7 @@ export const leadership = Effect.fnUntraced(function* (settings: Settings.Settin
   const { core, own } = leasesOf(settings, cluster)
   const leader = Context.get(yield* Layer.build(layerOf(own)), Leadership)
   return {
-    // What runs on a schedule would otherwise find the embedded cluster empty, and not look again for a while.
+    // Waits for the sample objects: a scheduled controller would otherwise find the embedded cluster empty until its next run.
     own: Leadership.of({ ...leader, acquire: Effect.andThen(cluster.populated, leader.acquire) }),
     core: Context.get(yield* Layer.build(layerOf(core)), Leadership)
   }

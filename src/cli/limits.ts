@@ -1,24 +1,24 @@
 /**
- * Rate limits of requests: `--kube-api-qps` and `--kube-api-burst`. One limit for the whole program; in kube-controller-manager's
- * place one for each of its clients, which are one for each controller, one for informers, one for discovery. Source: cmd/kube-controller-manager/app,
+ * Rate limits of requests: `--kube-api-qps` and `--kube-api-burst`. There is one limit for the whole program. In kube-controller-manager mode there
+ * is one for each client: each controller, the informers, discovery. Source: cmd/kube-controller-manager/app,
  * k8s.io/controller-manager/pkg/clientbuilder.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as RequestMetrics from "../platform/http/requestMetrics.ts"
-import * as Transports from "../manager/cluster/transports.ts"
+import * as Transports from "./cluster/transports.ts"
 import type * as Registry from "../manager/registry.ts"
 import type * as Settings from "../manager/settings.ts"
 
-/** `each`: every controller has a limit of its own. */
+/** `one`: all requests share a limit. `each`: every controller has its own. */
 export const Sharing = Context.Reference<"one" | "each">("effect-controller-manager/commands/Sharing", {
   defaultValue: () => "one"
 })
 
-/** The limit of discovery, whatever the settings: many requests, and seldom. Source: SimpleControllerClientBuilder.DiscoveryClient. */
+/** The limit of discovery, which sends many requests, seldom. Settings do not change it. Source: SimpleControllerClientBuilder.DiscoveryClient. */
 const discovery: Transports.Limit = { perSecond: 20, burst: 200 }
 
-/** The limit of one client; undefined without a limit. `times`: a multiple of the settings. */
+/** The limit of one client; undefined means no limit. `times`: a multiple of the settings. */
 export const ofClient = (
   { burst, qps }: Settings.Settings,
   server: string,

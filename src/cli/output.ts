@@ -1,4 +1,4 @@
-/** Objects as YAML to apply: to the standard output, or into files of a directory, whose paths are printed. */
+/** Writes objects as YAML: to standard output, or into files of a directory, whose paths are printed. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -12,7 +12,7 @@ export class WriteFailed extends Data.TaggedError("WriteFailed")<{ readonly mess
 
 export interface Output {
   readonly documents: ReadonlyArray<object>
-  /** How they are divided where there is a directory. */
+  /** The files, if the output is a directory. */
   readonly files: ReadonlyArray<File>
 }
 

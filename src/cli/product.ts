@@ -1,18 +1,19 @@
 /**
- * The program of this package: its name, its controllers and their settings, and the commands that no other program
- * has. Everything else it has in common with the programs that others write.
+ * The program of this package: its name, its controllers and their settings, and the commands that only it has. Everything else is common to all
+ * programs that are built with this library.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
+import process from "node:process"
 import * as Create from "./create/command.ts"
 import { registry } from "../controllers/registry.ts"
 import { InformerName } from "../layers/cache/metrics.ts"
 import * as Flags from "../manager/kubeControllerManager/flags.ts"
 import * as Loops from "../manager/kubeControllerManager/controllers.ts"
 import * as Own from "../manager/kubeControllerManager/settings.ts"
-import * as AuthorityFiles from "../manager/identity/authorityFiles.ts"
+import * as AuthorityFiles from "./cluster/authorityFiles.ts"
 import type { Host } from "../manager/process/Host.ts"
 import * as Versions from "../manager/metrics/versions.ts"
 import * as Program from "../manager/Program.ts"
@@ -41,7 +42,7 @@ export const main = (host: Host, entry: URL): void =>
           command(
             host,
             kubeControllerManager,
-            "Runs the loops of kube-controller-manager in its place, with its command line",
+            "Runs the controllers of kube-controller-manager in its place, with its command line",
             settings,
             (resolved) => runKubeControllerManager(host, resolved, notes)
           )
@@ -60,7 +61,7 @@ export const main = (host: Host, entry: URL): void =>
 
 const kubeControllerManager = "kube-controller-manager"
 
-/** In kube-controller-manager's place: its loops, with its command line. `notes`: remarks on the command line, one sentence each. */
+/** Runs the controllers of kube-controller-manager, with its command line. `notes`: remarks on the command line, one sentence each. */
 const runKubeControllerManager = Effect.fnUntraced(function* (
   host: Host,
   resolved: Sources.Resolved<ReturnType<typeof Own.settingsOf>>,
@@ -73,7 +74,7 @@ const runKubeControllerManager = Effect.fnUntraced(function* (
   const { note, patterns } = Loops.choose(program.table(all), resolved.values.controllers)
   const table: typeof program.table = (settings) => Loops.table(program.table(settings))
   const said = note === undefined ? notes : [...notes, note]
-  yield* Versions.publish(program)
+  yield* Versions.publish(program, process)
   return yield* Run.run(host, Own.asOwn(resolved, patterns), said).pipe(
     Effect.provideService(Program.Program, { ...program, table }),
     Effect.provideService(LoopMetrics.Labelling, "client-go"),

@@ -1,6 +1,6 @@
 /**
- * argv → settings → layers → run: the command line of any program of controllers, and which command does what. It decides nothing that
- * a single module could decide. Usage errors end with exit code 2 and one line, every other failure with 1 and one line, a signal with 0.
+ * The command line of any program: parses arguments, resolves settings, and runs the command. Usage errors end with exit code 2 and one line, all
+ * other failures with 1 and one line, a signal with 0.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -30,7 +30,7 @@ import * as SettingSources from "../manager/setting/sources.ts"
 import * as Settings from "../manager/settings.ts"
 import { gates } from "../manager/settings/controllers.ts"
 import * as LogSettings from "../manager/settings/logs.ts"
-import * as StandAlone from "../manager/cluster/standAlone.ts"
+import * as StandAlone from "./cluster/standAlone.ts"
 import * as Terminal from "../manager/process/Terminal.ts"
 import { ElectionConfigError } from "../leader/lease.ts"
 import * as Renewer from "../manager/renewal/Renewer.ts"
@@ -44,27 +44,27 @@ export const run = <S extends Setting.Settings = {}, R = never, E = never>(
   host: Host = process
 ): void => start(Result.map(Program.make(options), plain), host, thread)
 
-/** What a program is, and which commands it has that others do not. */
+/** A program and the additional commands that only it has. */
 export interface Whole {
   readonly program: Program.Program["Service"]
-  /** Their settings, too. */
+  /** The settings of the additional commands. */
   readonly settings: Setting.Settings
   readonly commands: (host: Host) => ReadonlyArray<Subcommand>
   /** Rewrites the command line before it is parsed. Default: nothing. */
   readonly prepare?: ((argv: ReadonlyArray<string>) => ReadonlyArray<string>) | undefined
 }
 
-/** One of the program, or another that needs no more than it. */
+/** A subcommand; it needs no more services than the program. */
 type Subcommand = ReturnType<typeof Create.command> | ReturnType<typeof command>
 
 const plain = (program: Program.Program["Service"]): Whole => ({ program, settings: {}, commands: () => [] })
 
-/** Where the thread that renews leases begins, in sources and in what is built of them. */
+/** The entry file of the thread that renews leases, as TypeScript source or as built JavaScript. */
 const thread = new URL(`../manager/renewal/entry.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
 
-/** The same for what has been checked already. `entry`: the file to start a thread of the program from. */
+/** The same for a validated program. `entry`: the entry file of the thread that renews leases. */
 export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host: Host, entry?: URL): void => {
-  // The reader of the output may close it, as in `… | head`: then lines are lost, and the program goes on.
+  // The reader may close the output, as in `… | head`: then lines are lost, and the program continues.
   for (const output of [host.stdout, host.stderr]) output.on("error", () => {})
   const verdict: Verdict = { code: 0 }
   const name = Result.match(whole, { onFailure: () => "program", onSuccess: ({ program }) => program.name })
@@ -94,7 +94,7 @@ export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host:
   })
 }
 
-/** What the user can only mend by saying something else. */
+/** Errors that the user can fix only by changing the command line or the configuration. */
 const usageErrors = [
   SettingSources.SettingError,
   ElectionConfigError,
@@ -110,14 +110,14 @@ const cli = (host: Host, { commands, program }: Whole) =>
         command(
           host,
           "check",
-          "Asks the cluster whether the controllers could work on it, changes nothing, and prints a table; exits 1 when they could not",
+          "Checks without changes whether the controllers can run on the cluster, and prints a table; exits with code 1 if they cannot",
           program.settings,
           (resolved) => check(host, resolved)
         ),
         command(
           host,
           "manifests",
-          "Prints what a cluster needs to run the chosen controllers, with exactly the rights that they declare, as YAML to apply",
+          "Prints the manifests to run the chosen controllers in a cluster, with exactly the permissions that they need, as YAML",
           program.manifests,
           (resolved) => manifests(host, resolved)
         ),
@@ -154,14 +154,14 @@ const crds = (host: Host, { manifests: { out }, settings }: Program.Program["Ser
       command(
         host,
         "install",
-        "Puts the definitions into the cluster and waits until the kinds are served",
+        "Installs the definitions in the cluster and waits until the kinds are served",
         settings,
         (resolved) => Crds.install(host, resolved)
       ),
       command(
         host,
         "diff",
-        "Says what installing would change and which stored objects would suffer; exits 1 when there is something",
+        "Prints what installing would change and which stored objects would be rejected or pruned; exits with code 1 if there is anything",
         settings,
         (resolved) => Crds.diff(host, resolved)
       )
@@ -195,7 +195,7 @@ const serve = <E>(host: Host, begin: Effect.Effect<string, E, Scope.Scope>) =>
     }).pipe(Effect.scoped, orderly(host, { name, timeout: "10 seconds" }))
   })
 
-/** Only what is known of the controllers without running them, with the default settings. */
+/** The help text, for controllers with default settings; nothing runs. */
 const description = ({ description: summary, settings, table }: Program.Program["Service"]): string => {
   const unsaid = SettingSources.resolve(settings, { flags: new Map(), env: {} })
   return Help.describe(summary, Result.isSuccess(unsaid) ? table(unsaid.success) : [], gates)

@@ -30,12 +30,12 @@ export const run = Effect.fnUntraced(function* (host: Host, resolved: Resolved, 
     Effect.provideService(ClusterName, resolved.values.clusterName),
     Effect.provideService(RequestMetrics.Wanted, resolved.values.clientMetrics === "all"),
     Effect.provide(telemetry(host, resolved.values)),
-    // Around everything, so that nothing that closes takes longer than a stop may.
+    // The outermost effect, so that the time limit of a stop covers everything.
     orderly(host, { name, timeout: resolved.values.shutdownTimeout, mode: resolved.values.shutdownMode })
   )
 })
 
-/** Around everything else, so that the collector also gets what is logged at the end. */
+/** Closed last, so that the collector also gets the last log lines. */
 const telemetry = (host: Host, { otlpEndpoint }: Settings.Settings) =>
   Option.match(otlpEndpoint, {
     onNone: () => Layer.empty,
@@ -78,7 +78,7 @@ const work = (host: Host, resolved: Resolved, notes: ReadonlyArray<string>) =>
           identify
         })
       }).pipe(
-        // Webhooks close while what they work with is still there.
+        // Webhooks close before the services that they use.
         Effect.scoped,
         Effect.provideService(Leadership, own),
         Effect.provideService(Defaults, loops(settings))
@@ -102,7 +102,7 @@ const disabled =
       : Effect.logWarning(`"${name}" is disabled: ${why}`)
   }
 
-/** There is nothing left to wait for. */
+/** Ends the process although controllers have not ended. */
 const abandon = (host: Host, name: string, message: string): void => {
   complain(host, name, message)
   host.exit(1)

@@ -1,7 +1,4 @@
-/**
- * Which controllers are to run on which cluster. Whatever can be wrong with the settings is found before a cluster is started or
- * spoken to.
- */
+/** Which controllers run on which cluster. All errors in the settings are found before a cluster is started or contacted. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Available, Program } from "../manager/Program.ts"
@@ -44,9 +41,9 @@ export const ledBy = (selection: Selection, group: Registry.Entry["group"]) =>
   selection.chosen.filter((entry) => entry.group === group).map((entry) => entry.controller)
 
 /**
- * The table when only some namespaces are watched. A controller that draws conclusions from what is absent needs all of the cluster: the
- * garbage collector would take owners and dependents that it does not see for absent. Such a controller is off, and naming it is an error.
- * `by`: the setting that restricts, as the user wrote it; undefined when all namespaces are watched.
+ * The table if only some namespaces are watched. A controller that acts on missing objects needs the whole cluster: the garbage collector would
+ * take unwatched owners for deleted ones. Such a controller is off, and naming it is an error. `by`: the setting that restricts the namespaces, as
+ * the user wrote it; undefined if all namespaces are watched.
  */
 export const restricted = <R>(
   table: ReadonlyArray<Registry.Entry<R>>,
@@ -64,7 +61,7 @@ export const restricted = <R>(
   )
 }
 
-/** One sentence for the start, about those that would have run otherwise; undefined when there is nothing to say. */
+/** One sentence for the start about the controllers that are off for this reason; undefined if there are none. */
 export const sentence = (
   entries: ReadonlyArray<Registry.Entry<unknown>>,
   by: string | undefined

@@ -1,17 +1,19 @@
 /** Probes, metrics, profiles and debug pages, as the settings configure them. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Clusters from "../manager/cluster/clusters.ts"
+import type * as Clusters from "./cluster/clusters.ts"
 import * as CommandLine from "../manager/process/commandLine.ts"
 import type { Host } from "../manager/process/Host.ts"
 import * as Gates from "../manager/gates.ts"
 import { Program } from "../manager/Program.ts"
 import { type Address, format, isLoopback } from "../layers/http/address.ts"
+import { Listener } from "../layers/http/Listener.ts"
+import { Process } from "../layers/Process.ts"
 import { gates } from "../manager/settings/controllers.ts"
 import { metricsAt, settings } from "../manager/settings/servers.ts"
 import type { Resolved, Selection } from "./selection.ts"
 
-/** Outside of everything that talks to the cluster: they answer before it and close after it. */
+/** Starts the servers before the program connects to the cluster, and closes them after it. */
 export const servers = Effect.fnUntraced(function* (
   host: Host,
   resolved: Resolved,
@@ -28,17 +30,19 @@ export const servers = Effect.fnUntraced(function* (
   const metrics = metricsAt(values)
   if (metrics !== undefined && !values.metricsSecure && !isLoopback(metrics.host)) {
     yield* Effect.logWarning(
-      `Metrics are served in the clear to whoever can connect to ${format(metrics)}: --${settings.metricsSecure.name} shows them to those alone who may read them`
+      `Metrics are served in plain text to any client of ${format(metrics)}: --${settings.metricsSecure.name} requires authorization`
     )
   }
   const commandLine = CommandLine.shown(host.argv, (yield* Program).settings)
+  const { listener } = yield* Effect.promise(() => import("../platform/listener/Listener.ts"))
+  const { thisProcess } = yield* Effect.promise(() => import("../platform/Process.ts"))
   yield* Servers.start({
     probes: place(probeAddress, "probeAddress"),
     metrics: place(metrics, "metricsAddress"),
     profiles: pprofAddress === undefined ? undefined : { address: pprofAddress, isOptional: false, commandLine },
     secure: values.metricsSecure ? { transport, ...secure(resolved, selection) } : undefined,
     controllers: selection.chosen.map(({ controller }) => controller)
-  })
+  }).pipe(Effect.provideService(Listener, listener), Effect.provideService(Process, thisProcess))
 })
 
 const secure = ({ effective, values }: Resolved, { chosen, disabled }: Selection) => ({

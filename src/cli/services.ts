@@ -1,31 +1,31 @@
-/** What every controller lives on: the client, the cache, the recorder. */
+/** The services of every controller: client, cache, discovery and recorder. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { hostname } from "node:os"
 import { Cache } from "../layers/Cache.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
-import type * as Clusters from "../manager/cluster/clusters.ts"
+import type * as Clusters from "./cluster/clusters.ts"
 import { Program } from "../manager/Program.ts"
 import type * as Settings from "../manager/settings.ts"
 import { options } from "../manager/settings/cache.ts"
 import { isOn } from "../manager/settings/controllers.ts"
-import * as Transports from "../manager/cluster/transports.ts"
+import * as Transports from "./cluster/transports.ts"
 import { Recorder } from "../layers/Recorder.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import { Transport } from "../layers/Transport.ts"
 import * as Limits from "./limits.ts"
 
-/** From the outside in; closed from the inside out. */
+/** Built from the last line to the first, and closed in the opposite order. */
 export const services = (settings: Settings.Settings, cluster: Clusters.Connected) =>
   Recorder.layerWith({ instance: hostname() }).pipe(
     Layer.provideMerge(Layer.merge(Cache.layer(cached(settings)), Discovery.layer)),
-    Layer.provideMerge(Layer.provide(client, door(settings, cluster.server))),
+    Layer.provideMerge(Layer.provide(client, limitedTransport(settings, cluster.server))),
     Layer.provideMerge(cluster.transport),
     Layer.provideMerge(Supervisor.layer)
   )
 
-/** Fields that no controller writes under a name of its own are the program's. */
+/** The default field manager is the program's name. */
 const client = Layer.unwrap(Effect.map(Program, ({ name }) => KubeClient.layerWith({ fieldManager: name })))
 
 const cached = (settings: Settings.Settings) => ({
@@ -33,7 +33,7 @@ const cached = (settings: Settings.Settings) => ({
   ...(isOn(settings, "WatchListClient") ? {} : { streamingList: "never" as const })
 })
 
-const door = (settings: Settings.Settings, server: string) =>
+const limitedTransport = (settings: Settings.Settings, server: string) =>
   Layer.effect(
     Transport,
     Effect.gen(function* () {
@@ -42,7 +42,7 @@ const door = (settings: Settings.Settings, server: string) =>
     })
   )
 
-/** What settings put between the controllers and the server: rate limits, dry run. */
+/** Applies the rate limit, dry run and User-Agent to the transport. */
 export const between =
   ({ dryRun }: Settings.Settings, { name, version }: Program["Service"], pace: Transports.Pace | undefined) =>
   (transport: Transport["Service"]): Transport["Service"] => {

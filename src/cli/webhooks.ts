@@ -1,4 +1,4 @@
-/** Webhooks, as the settings want them served, and what the leader does for their certificates. */
+/** Serves webhooks as the settings say, and lets the leader maintain their certificates. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -6,10 +6,12 @@ import * as Option from "effect/Option"
 import { isIPv6 } from "node:net"
 import type { Descriptor, Services } from "../layers/Controller.ts"
 import type { KubeClient } from "../layers/KubeClient.ts"
-import type * as Clusters from "../manager/cluster/clusters.ts"
+import type * as Clusters from "./cluster/clusters.ts"
 import * as Manifests from "../manager/manifests/webhooks.ts"
 import { Program } from "../manager/Program.ts"
 import * as Address from "../layers/http/address.ts"
+import { Certificates } from "../layers/http/Certificates.ts"
+import { Listener } from "../layers/http/Listener.ts"
 import type * as Registry from "../manager/registry.ts"
 import type * as Settings from "../manager/settings.ts"
 import { settings } from "../manager/settings/webhooks.ts"
@@ -21,7 +23,7 @@ import type { Resolved, Selection, Table } from "./selection.ts"
 /** There is no certificate to serve webhooks with. */
 export class NoCertificate extends Data.TaggedError("NoCertificate")<{ readonly message: string }> {}
 
-/** Those that are to be served of these: all or none. */
+/** The webhooks to serve: all or none. */
 export const served = <R>(
   { skipWebhookConfig, webhookPort }: Settings.Settings,
   entries: ReadonlyArray<Registry.Entry<R>>
@@ -42,8 +44,8 @@ export const certified = ({
       )
 
 /**
- * What the program must be allowed for the certificates that it makes; undefined where it makes none. On the embedded cluster no manifests
- * are applied: there it creates the configurations too.
+ * The permissions that the program needs for the certificates that it creates; undefined if it creates none. On the embedded cluster, where no
+ * manifests are applied, it also creates the configurations.
  */
 export const certificatesOf = Effect.fnUntraced(function* (
   { values }: Resolved,
@@ -59,7 +61,7 @@ export const certificatesOf = Effect.fnUntraced(function* (
     : Manifests.certificatesOf({ name, namespace }, webhooks, embedded)
 })
 
-/** Before anything is listed, because to list objects may need their conversion. Answers with what is to run under the lease. */
+/** Starts the webhooks before the informers, because a list may need conversions. Returns the controllers that run under the Lease. */
 export const webhooks = Effect.fnUntraced(function* (
   { values }: Resolved,
   cluster: Clusters.Connected,
@@ -70,24 +72,26 @@ export const webhooks = Effect.fnUntraced(function* (
   const source = yield* sourceOf(values, cluster)
   const { handler } = yield* Effect.promise(() => import("../manager/webhooks/handle.ts"))
   const Server = yield* Effect.promise(() => import("../manager/webhooks/server.ts"))
+  const { listener } = yield* Effect.promise(() => import("../platform/listener/Listener.ts"))
+  const { certificates } = yield* Effect.promise(() => import("../platform/listener/certificates.ts"))
   const address = yield* Server.start({
     address: { host: hostOf(values, cluster), port: values.webhookPort },
     source,
     http2: values.http2,
     handle: yield* handler(declared)
-  })
+  }).pipe(Effect.provideService(Listener, listener), Effect.provideService(Certificates, certificates))
   if (source._tag === "Mounted" || !source.isKept) return []
   const { CertificateManager, Publication } = yield* keeping
   const installed = configurations(served(values, selection.chosen), {
     name: names((yield* Program).name).configuration,
     at: { url: urlOf(address) }
   })
-  // The embedded cluster is the program's own; in another one the configurations come from the manifests.
+  // On the embedded cluster the program creates the configurations; on a real one the manifests do.
   const keep = CertificateManager.keep(source.options, Publication.targets(installed, cluster.embedded))
-  return [keeper(keep)]
+  return [keeper(Effect.provideService(keep, Certificates, certificates))]
 })
 
-/** Loaded only where certificates are made: the library for them is large. */
+/** Loaded only if the program creates its certificates itself. */
 const keeping = Effect.promise(async () => ({
   CertificateManager: await import("../manager/webhooks/certificates/CertificateManager.ts"),
   Publication: await import("../manager/webhooks/certificates/publication.ts")
@@ -97,11 +101,11 @@ const keeping = Effect.promise(async () => ({
 const hostOf = ({ webhookHost }: Settings.Settings, { embedded }: Clusters.Connected): string | undefined =>
   Option.getOrElse(webhookHost, () => (embedded ? "127.0.0.1" : undefined))
 
-/** For an API server on this machine. */
+/** The URL for an API server on this host. */
 const urlOf = ({ host = "127.0.0.1", port }: Address.Address): string =>
   `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
 
-/** Not a registered controller: it starts with them because it too writes only while it leads. */
+/** Runs as a controller, although it is not in the registry, because it also writes only while the program leads. */
 const keeper = (keep: Effect.Effect<never, never, KubeClient>): Descriptor => ({
   name: "webhook-certificates",
   access: [],
@@ -129,6 +133,6 @@ const sourceOf = Effect.fnUntraced(function* (values: Settings.Settings, cluster
     name: secret,
     hosts: [...new Set([...hosts, ...Option.toArray(values.webhookHost)])].map(Address.canonical)
   }
-  // With a dry run the server stores nothing: the certificate that is made is this process's alone.
+  // A dry run stores nothing, so the certificate belongs to this process only.
   return { _tag: "Own", options, isKept: !values.dryRun } as const
 })

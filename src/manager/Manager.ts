@@ -1,7 +1,7 @@
 /**
- * Runs controllers: keeps the cache of every kind they read warm, waits for leadership, builds their layers one after another into the
- * term's scope, and ends when a supervised fiber fails, when it is interrupted, or, unless it is to rejoin, when leadership is lost.
- * A controller whose kinds the server does not serve waits for them, or is skipped. Start and stop order are the nesting of scopes.
+ * Runs controllers: keeps the caches of all kinds that they read synced, waits for leadership, builds the controllers' layers one after another in
+ * the scope of the term, and ends when a supervised fiber fails, when it is interrupted, or when leadership is lost (unless `onLost` is `rejoin`).
+ * A controller whose kinds the server does not serve waits for them or is skipped. Nested scopes determine the start and stop order.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -33,9 +33,9 @@ export class ManagerError extends Data.TaggedError("ManagerError")<{ readonly me
 
 /** Controllers that lead together, under a lease of their own. */
 export interface Group<out R> {
-  /** The election that it takes part in. */
+  /** The election that the group takes part in. */
   readonly leadership: Leadership["Service"]
-  /** Which run while it leads. */
+  /** The controllers that run while the group leads. */
   readonly controllers: ReadonlyArray<Descriptor<R>>
 }
 
@@ -43,35 +43,35 @@ export interface Group<out R> {
 export interface Options<out R> {
   /** Those that lead under the `Leadership` of the context. */
   readonly controllers: ReadonlyArray<Descriptor<R>>
-  /** Those that do not: each group contends by itself. */
+  /** Controllers that lead under other leases: each group takes part in an election of its own. */
   readonly groups?: ReadonlyArray<Group<R>> | undefined
   /**
-   * What follows when a term ends without a stop. `exit`, the default: the manager ends, and a supervisor such as the kubelet
-   * restarts the process. `rejoin`: the group's layers are closed, and built afresh when the group leads again; the caches stay warm.
+   * What happens when a term ends although the program was not stopped. `exit`, the default: the manager ends, and a supervisor such as the kubelet
+   * restarts the process. `rejoin`: the group's layers are closed, and built again when the group leads again; the caches stay synced.
    */
   readonly onLost?: "exit" | "rejoin" | undefined
   /**
-   * Run when a term was lost and its work has not ended five seconds later: something in it cannot be interrupted, and neither policy
-   * can go on. The fence holds its writes back all the same. Default: nothing; a program ends its process.
+   * Runs if a term was lost and its controllers have not ended five seconds later: something in them cannot be interrupted, so neither policy can
+   * continue. Their writes are rejected in any case. Default: nothing; a program should end its process.
    */
   readonly onStuck?: ((message: string) => Effect.Effect<void>) | undefined
   /** How long to wait at the start for the server to answer, and for the first lists. Default 10 s. */
   readonly startTimeout?: Duration.Input | undefined
-  /** Default true: a standby keeps its caches filled. False: kinds are subscribed to when the term begins. */
+  /** True, the default: a standby keeps its caches synced. False: informers start when the term begins. */
   readonly warm?: boolean | undefined
   /**
-   * At least so long between the starts of two controllers of a group, at most twice that, so that they do not all list at once.
-   * Default none. Source: cmd/kube-controller-manager/app: ControllerStartJitter.
+   * The least time between the starts of two controllers of a group; the most is twice as long. It spreads their lists. Default: none. Source:
+   * cmd/kube-controller-manager/app: ControllerStartJitter.
    */
   readonly startInterval?: Duration.Input | undefined
   /**
-   * What becomes of a controller when the server does not serve a kind that it needs. `wait`, the default: it starts when the kind
-   * comes and stops when it goes. `skip`: it is left out until the process restarts.
+   * What happens to a controller if the server does not serve a kind that it needs. `wait`, the default: it starts when the kind is served and
+   * stops when it is no longer served. `skip`: it does not run until the process restarts.
    */
   readonly missingKinds?: "wait" | "skip" | undefined
   /**
-   * What follows for the others when a kind does not sync. `independent`, the default: they work, and readiness names the kind.
-   * `strict`: the manager ends once `syncTimeout` is over. Source: controller-runtime: Controller.CacheSyncTimeout.
+   * What happens to the other controllers if a kind does not sync. `independent`, the default: they run, and readiness names the kind. `strict`:
+   * the manager ends after `syncTimeout`. Source: controller-runtime: Controller.CacheSyncTimeout.
    */
   readonly isolation?: "independent" | "strict" | undefined
   /** How long a controller's kinds may take to sync before an error is logged. Default 2 min. */
@@ -96,8 +96,8 @@ interface Setting {
 }
 
 /**
- * Runs the controllers until it is interrupted, which is an orderly stop, and ends by itself with a failure only: leadership was lost, a
- * supervised fiber died, the server did not answer at the start. The effect it answers with can be run once.
+ * Runs the controllers until it is interrupted, which is an orderly stop. It ends by itself only with a failure: leadership was lost, a supervised
+ * fiber failed, or the server did not respond at the start. The returned effect can be run once.
  */
 export const run = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | Leadership | R> => {
   let isStarted = false
@@ -151,14 +151,14 @@ const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | 
       ...groups.map((group) => terms(group, options, setting))
     ])
   }).pipe(
-    // The user gets one sentence; the debug log has the rest.
+    // The error is one sentence for the user; the debug log has the whole cause.
     Effect.tapCause((cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logDebug("The manager has ended", cause)
     ),
     Effect.scoped
   )
 
-/** States, metrics and accounts are identified by the name. */
+/** Names must be unique, because they identify states, metrics and accounts. */
 const unique = (controllers: ReadonlyArray<Descriptor<unknown>>): Effect.Effect<void, ManagerError> => {
   const names = controllers.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
@@ -168,8 +168,8 @@ const unique = (controllers: ReadonlyArray<Descriptor<unknown>>): Effect.Effect<
 }
 
 /**
- * Runs all of these until one of them or the supervisor fails. Then they are interrupted, and errors of that are added to the
- * first failure, which stays the first; after an interruption there is none to add it to, and it is logged. Source: controller-runtime: controllerManager.engageStopProcedure.
+ * Runs all effects until one of them or the supervisor fails, and then interrupts the others. Their errors while stopping are added to the first
+ * failure; after an interruption, where there is none, they are logged. Source: controller-runtime: controllerManager.engageStopProcedure.
  */
 const untilFirst = <E, E2, R>(failure: Effect.Effect<never, E>, works: ReadonlyArray<Effect.Effect<never, E2, R>>) =>
   Effect.uninterruptibleMask((restore) =>
@@ -179,7 +179,7 @@ const untilFirst = <E, E2, R>(failure: Effect.Effect<never, E>, works: ReadonlyA
         restore(Effect.raceAllFirst([failure, ...fibers.map((fiber) => Fiber.join(fiber))]))
       )
       const going = fibers.filter((fiber) => fiber.pollUnsafe() === undefined)
-      // However the manager ends: before the first of its scopes is closed.
+      // Begins the shutdown before the first scope closes, whatever the reason of the end.
       yield* (yield* Shutdown).begin
       yield* Fiber.interruptAll(going)
       const exits = yield* Effect.forEach(going, (fiber) => Fiber.await(fiber))
@@ -187,7 +187,7 @@ const untilFirst = <E, E2, R>(failure: Effect.Effect<never, E>, works: ReadonlyA
         Exit.isSuccess(exit) ? [] : exit.cause.reasons.filter(({ _tag }) => _tag !== "Interrupt")
       )
       if (late.length === 0 || Exit.isSuccess(first)) return yield* first
-      yield* Effect.logError("More went wrong while the controllers were stopped", Cause.fromReasons(late))
+      yield* Effect.logError("Further errors while the controllers were stopped", Cause.fromReasons(late))
       return yield* Cause.hasInterruptsOnly(first.cause)
         ? first
         : Effect.failCause(Cause.fromReasons<E | E2>([...first.cause.reasons, ...late]))
@@ -207,7 +207,7 @@ const terms = <R>(
 ) =>
   Effect.gen(function* () {
     const leaders = controllers.filter((one) => one.needsLeader)
-    // A lease without controllers is not contended for.
+    // Without controllers there is no election.
     if (leaders.length === 0) return yield* Effect.never
     while (true) {
       const outcome = yield* Effect.scoped(
@@ -217,7 +217,7 @@ const terms = <R>(
           )
         )
       ).pipe(Effect.provideService(Leadership, leadership))
-      // It never does: controllers run for as long as they may.
+      // Cannot happen: the group runs until it is interrupted.
       if (outcome._tag === "Finished") return outcome.value
       const message = `leader election lost: ${outcome.reason.message}`
       if (onLost !== "rejoin") {
@@ -228,7 +228,7 @@ const terms = <R>(
     }
   })
 
-/** Its scope encloses the term's, so it is open while the term's work does not end. */
+/** Watches a lost term. Its scope encloses the scope of the term, so it is still open while the term's controllers have not ended. */
 const stuck = (held: Term, onStuck: (message: string) => Effect.Effect<void> = () => Effect.void) =>
   Effect.flatMap(held.lost, ({ message, reason }) =>
     reason === "Released"
@@ -261,7 +261,7 @@ const runGroup = <R>(members: ReadonlyArray<Descriptor<R>>, setting: Setting) =>
       const own = yield* setting.identify(controller, client)
       yield* Layer.buildWithScope(layer, yield* Effect.scope).pipe(Effect.provideService(KubeClient, own))
       states.set(name, { _tag: "Started" })
-      // Otherwise `Warmup` does.
+      // If caches are kept warm, `Warmup` watches the sync limit.
       if (!setting.warm) yield* supervisor.fork(name, SyncLimit.watch(controller, limit))
       yield* ready
     })

@@ -1,7 +1,6 @@
 /**
- * A program as a value: its name, its controllers, its own settings beside those of every program, and
- * what its controllers need beyond what every program provides. The command line, permissions, manifests and messages follow
- * from it. It describes a program, and runs nothing.
+ * A program as a value: its name, its controllers, its own settings, and the services that its controllers need beyond those that every program
+ * provides. The command line, permissions, manifests and messages are derived from it. Nothing runs here.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -29,23 +28,23 @@ type Common = typeof Settings.common
 /** What a program is. */
 export interface Options<S extends Setting.Settings = {}, R = never, E = never> {
   /**
-   * Lower-case letters, digits and dashes, at most 50 of them: the program's name in messages and `--help`, its user agent, and, unless
-   * said otherwise, the name of its lease, its image, and everything in its manifests.
+   * At most 50 lower-case letters, digits and dashes. It is the program's name in messages and `--help`, its User-Agent, and the default for the
+   * name of its Lease, its image, and the objects of its manifests.
    */
   readonly name: string
   /** What `--version` prints. Default: 0.0.0. */
   readonly version?: string | undefined
   /** One sentence, the first of `--help`. */
   readonly description?: string | undefined
-  /** Flags of its own, each of which is an environment variable and a key of the configuration file too. */
+  /** Its own settings; each is a flag, an environment variable and a key of the configuration file. */
   readonly settings?: S | undefined
-  /** All controllers it can run, in the order in which they are started; a function where they depend on settings. */
+  /** All controllers, in the order in which they start; a function if they depend on settings. */
   readonly controllers:
     | ReadonlyArray<Member<NoInfer<R> | Available>>
     | ((resolved: Resolved<Common & S>) => ReadonlyArray<Member<NoInfer<R> | Available>>)
   /**
-   * Services that the controllers need beyond those of every program, or in their place; a function where they depend on settings. Built once a
-   * process, before the first of them; closed after the last.
+   * Services that the controllers need, in addition to those of every program or instead of them; a function if they depend on settings. Built once
+   * in each process, before the first controller, and closed after the last.
    */
   readonly services?:
     | Layer.Layer<R, E, Available>
@@ -86,9 +85,9 @@ export const make = <S extends Setting.Settings = {}, R = never, E = never>(
       options.description ?? "Runs Kubernetes controllers: watches an API server, leads if asked to, and reconciles.",
     settings: { ...named(Settings.common, name), ...own },
     manifests: { ...named(Manifests.settings, name), ...own },
-    // What is resolved are the settings above, so its own are among them; and what its controllers need is provided by its services.
+    // Safe: `resolved` was made from the settings above, which include the program's own; and `services` provides what its controllers need.
     table: (resolved) => table(resolved as Resolved<Common & S>).map(entryOf) as ReadonlyArray<Entry<Available>>,
-    // By itself: a client that it makes for another cluster is not taken for the one that the program has made already.
+    // Built in isolation, so that a client that it creates for another cluster is not shared with the program's client.
     services: (resolved) => {
       const services = options.services ?? Layer.empty
       return Layer.fresh(typeof services === "function" ? services(resolved as Resolved<Common & S>) : services)
@@ -104,7 +103,7 @@ const wrongName = (name: string): string | undefined =>
     ? undefined
     : `"${name}" cannot be the name of a program: it must be lower-case letters, digits and dashes, at most 50, beginning with a letter`
 
-/** The first setting of its own that every program has already. */
+/** The name of the first setting that exists in every program already. */
 const clash = (own: Setting.Settings): string | undefined => {
   const common: Setting.Settings = Manifests.settings
   const taken = new Set(Object.values(common).flatMap(namesOf))
@@ -120,7 +119,7 @@ const clash = (own: Setting.Settings): string | undefined => {
 
 const namesOf = ({ aliases, name }: Setting.Setting<unknown>): ReadonlyArray<string> => [name, ...aliases]
 
-/** The settings whose default is what the program is called. */
+/** The settings whose default derives from the program's name. */
 const byName: Readonly<Record<string, (name: string) => string>> = {
   leaseName: (name) => name,
   image: (name) => `${name}:latest`,
@@ -128,7 +127,7 @@ const byName: Readonly<Record<string, (name: string) => string>> = {
 }
 
 const named = <S extends Setting.Settings>(settings: S, name: string): S =>
-  // Each property keeps its setting, with another text as default.
+  // Only the default of each setting changes, so the type stays.
   Object.fromEntries(
     Object.entries(settings).map(([property, setting]) => {
       const choose = byName[property]

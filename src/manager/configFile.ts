@@ -1,10 +1,10 @@
 /**
  * The file of `--config`: one mapping in YAML or JSON whose keys are the names of the settings. It is read once, before anything
- * is started. Platform edge.
+ * is started.
  */
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import { readFile } from "node:fs/promises"
 import type * as Setting from "./setting.ts"
 import * as Sources from "./setting/sources.ts"
 
@@ -26,16 +26,23 @@ const fail = (path: string, what: string) =>
   Effect.fail(new Sources.SettingError({ message: `configuration file ${path}: ${what}` }))
 
 const read = Effect.fnUntraced(function* (path: string) {
-  const content = yield* Effect.tryPromise({ try: () => readFile(path, "utf8"), catch: codeOf }).pipe(
-    Effect.catch((code) =>
-      fail(path, code === "ENOENT" ? "there is no such file" : `it cannot be read (${code}): check its permissions`)
+  const content = yield* (yield* FileSystem.FileSystem)
+    .readFileString(path)
+    .pipe(
+      Effect.catch(({ reason }) =>
+        fail(
+          path,
+          reason._tag === "NotFound"
+            ? "there is no such file"
+            : `it cannot be read (${codeOf(reason.cause)}): check its permissions`
+        )
+      )
     )
-  )
   const { parseDocument } = yield* Effect.promise(() => import("yaml"))
   const document = parseDocument(content, { prettyErrors: true, logLevel: "silent" })
   const [error] = document.errors
   if (error !== undefined) {
-    // The parser's own message quotes the line, which may hold a secret.
+    // The parser's own message quotes the line, which may contain a secret.
     const line = error.linePos?.[0].line
     const why = error.code === "DUPLICATE_KEY" ? "a key is there twice" : "it is not valid YAML"
     return yield* fail(path, `${why}${line === undefined ? "" : ` (line ${line})`}`)
@@ -60,7 +67,7 @@ const read = Effect.fnUntraced(function* (path: string) {
 const codeOf = (cause: unknown): string =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "unreadable"
 
-/** The value as a flag would have it: a list has commas, a mapping is `a=1,b=2`. None for what is deeper, or nothing at all. */
+/** The value as the text of a flag: list items are joined by commas, a mapping becomes `a=1,b=2`. None for deeper nesting and for null. */
 export const textOf = (value: unknown): Option.Option<string> => {
   if (Array.isArray(value)) return joined(value.map(scalar))
   if (typeof value !== "object" || value === null) return scalar(value)

@@ -1,6 +1,6 @@
 /**
- * Feature gates: optional behaviour, by name, stage and default. The registry is data; the text
- * of `--feature-gates` decides over it, once, at the start. Source: k8s.io/component-base/featuregate.
+ * Feature gates: optional behaviour with a name, a stage and a default. The gates are data; `--feature-gates` sets them once, at the start. Source:
+ * k8s.io/component-base/featuregate.
  */
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -14,7 +14,7 @@ export interface Gate {
   readonly name: string
   readonly stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED"
   readonly byDefault: boolean
-  /** Its default is for good: it can be named, but not changed. */
+  /** The default is locked: setting the gate to another value is an error. */
   readonly isLocked?: boolean | undefined
   /** One line for `--help`. */
   readonly summary: string
@@ -23,12 +23,12 @@ export interface Gate {
 /** Every gate of the registry, on or off. */
 export type Gates = ReadonlyMap<string, boolean>
 
-/** Each sets all gates of its stage that are not named themselves. */
+/** Sets all gates of a stage that are not set by name. */
 const allOf = { AllAlpha: "ALPHA", AllBeta: "BETA" } as const
 
 const isAll = (name: string): name is keyof typeof allOf => Object.hasOwn(allOf, name)
 
-/** `A=true,B=false` over the registry; fails with the rest of a sentence about what is wrong. */
+/** Applies `A=true,B=false` to the defaults. A failure is the rest of a sentence about what is wrong. */
 export const parse = (registry: ReadonlyArray<Gate>, text: string): Result.Result<Gates, string> => {
   const named = new Map<string, boolean>()
   for (const part of text.split(",").map((one) => one.trim())) {
@@ -69,7 +69,7 @@ const enabled = Metric.gauge("kubernetes_feature_enabled", {
   description: "Feature gates, by name and stage: 1 is on, 0 is off"
 })
 
-/** A stage that is over has no name there. */
+/** The metric has an empty stage for GA gates. */
 const stageOf = ({ stage }: Gate): string => (stage === "GA" ? "" : stage)
 
 /** One series a gate, set once at the start. Source: k8s.io/component-base/metrics/prometheus/feature. */

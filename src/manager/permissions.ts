@@ -1,17 +1,17 @@
 /**
- * What the chosen controllers and the program itself must be allowed, as one list of questions without repetitions: from what each
- * descriptor declares. Checks against a server and generated roles start from here. Pure. Source: kube-apiserver's request attributes.
+ * The permissions that the chosen controllers and the program itself need, without duplicates, derived from the descriptors. Checks against a
+ * server and generated roles are based on them. Pure. Source: kube-apiserver's request attributes.
  */
 import * as Access from "../kube/Access.ts"
 import * as Resource from "../kube/Resource.ts"
 import type * as Webhook from "../layers/Webhook.ts"
 import { Event, Lease, Namespace, Secret, ServiceAccount } from "../kube/resources.ts"
 
-/** A part of the program that needs permissions; `who` is a controller's name, or names the part. */
+/** A controller or a part of the program that needs permissions; `who` is its name. */
 export interface Holder {
   readonly who: string
   readonly access: ReadonlyArray<Access.Any>
-  /** The service account in `kube-system` of its requests; the program's account still reads for the cache and records events. */
+  /** The service account in `kube-system` that sends its requests. The program's account still reads for the cache and records events. */
   readonly account?: string | undefined
 }
 
@@ -40,23 +40,23 @@ export interface LeaseName {
 export interface Wanted {
   readonly controllers: ReadonlyArray<Holder>
   readonly leases: ReadonlyArray<LeaseName>
-  /** Where namespaced kinds are worked on: there, in all of them where none is named, or in those with labels, which may be any. */
+  /** The namespaces of namespaced kinds: those listed; all of them if undefined or empty; any of them if selected by labels. */
   readonly namespaces?: ReadonlyArray<string> | { readonly labels: unknown } | undefined
   /** Metrics need authorization: the API server reviews tokens and permissions. */
   readonly secureMetrics?: boolean | undefined
-  /** The program makes the webhooks' certificates itself. */
+  /** The program creates the webhooks' certificates itself. */
   readonly certificates?: Certificates | undefined
 }
 
-/** What the webhooks' certificates are kept in, and the objects with the authorities that the API server trusts. */
+/** The Secret of the webhooks' certificates, and the objects whose `caBundle` the API server trusts. */
 export interface Certificates {
   readonly secret: { readonly namespace: string; readonly name: string }
   readonly configurations: ReadonlyArray<{ readonly resource: Resource.Any; readonly name: string }>
-  /** Those of them that the program makes itself; none where they are applied with its manifests. */
+  /** The objects that the program creates itself; none if its manifests contain them. */
   readonly made?: ReadonlyArray<{ readonly resource: Resource.Any }> | undefined
 }
 
-/** Webhooks whose handlers ask the API server for anything: they ask as the program. */
+/** Webhooks whose handlers send requests to the API server, under the program's identity. */
 export const holders = (webhooks: ReadonlyArray<Webhook.Any>): ReadonlyArray<Holder> =>
   webhooks.flatMap((webhook) =>
     webhook.access.length === 0 ? [] : [{ who: `webhook ${whoOf(webhook)}`, access: webhook.access }]
@@ -65,7 +65,7 @@ export const holders = (webhooks: ReadonlyArray<Webhook.Any>): ReadonlyArray<Hol
 const whoOf = (webhook: Webhook.Any): string =>
   webhook._tag === "Converting" ? `of ${webhook.resource.plural}` : webhook.name
 
-/** Who needs what a lease takes. */
+/** The name under which leader election needs permissions. */
 export const election = "leader election"
 
 type Endpoint = Pick<Permission, "group" | "resource" | "subresource">
@@ -80,7 +80,7 @@ const endpointOf = ({ group, plural }: Resource.Any, subresource = ""): Endpoint
 const verbsOn = (endpoint: Endpoint, verbs: ReadonlyArray<string>, of: Omit<Permission, "verb" | keyof Endpoint>) =>
   verbs.map((verb): Permission => Object.assign({ verb }, endpoint, of))
 
-/** A lease is read, followed and renewed under its name; it cannot be created under one. Changes of its holder are recorded as events. */
+/** A lease is read, watched and updated under its name; `create` cannot be granted by name. Changes of the holder are recorded as events. */
 const ofLease = ({ name, namespace }: LeaseName): ReadonlyArray<Permission> => {
   const any = { namespace, name: "", needed: [election] }
   return [
@@ -90,7 +90,7 @@ const ofLease = ({ name, namespace }: LeaseName): ReadonlyArray<Permission> => {
   ]
 }
 
-/** Each by its name, but for what cannot be: a Secret that is not there yet. */
+/** Each is granted by name, except `create` of the Secret, which cannot be. */
 const ofCertificates = ({
   configurations,
   made = [],
@@ -107,7 +107,7 @@ const ofCertificates = ({
   ]
 }
 
-/** In the order of the holders and of what they declare; the same permission for several of them is one that names them all. */
+/** In the order of the holders and of their access. The same permission of several holders is one entry that names them all. */
 export const needed = ({
   certificates,
   controllers,
@@ -124,7 +124,7 @@ export const needed = ({
     ...(certificates === undefined ? [] : ofCertificates(certificates))
   ])
 
-/** What an account must be allowed in the place of the program: what is not shared. */
+/** The permissions that move from the program to an account: those that are not shared. */
 export const delegated = (
   { access, who }: Holder,
   namespaces: NonNullable<Wanted["namespaces"]> = []
@@ -133,7 +133,7 @@ export const delegated = (
   return merged(of({ who, access: own }, "labels" in namespaces ? [] : namespaces))
 }
 
-/** What each account must be allowed, by its name; two controllers may share one. */
+/** The permissions of each account by name; two controllers may share an account. */
 export const accounts = (
   controllers: ReadonlyArray<Holder>,
   namespaces?: Wanted["namespaces"]
@@ -151,7 +151,7 @@ const isProgramsOwn = ({ grant }: Access.Any): boolean => grant === "read" || gr
 const ownOf = (holder: Holder): Holder =>
   holder.account === undefined ? holder : { ...holder, access: holder.access.filter(isProgramsOwn) }
 
-/** An account is made where there is none, which cannot be granted by name, and gets tokens. */
+/** A missing account is created, which cannot be granted by name, and gets tokens. */
 const ofAccount = ({ account, who }: Holder): ReadonlyArray<Permission> => {
   if (account === undefined) return []
   const there = { namespace: "kube-system", needed: [who] }
@@ -161,7 +161,7 @@ const ofAccount = ({ account, who }: Holder): ReadonlyArray<Permission> => {
   ]
 }
 
-/** Which namespaces have the labels is seen by watching them. */
+/** Namespaces are watched to find those with the labels. */
 const follower: Holder = { who: "namespace selector", access: [Access.read(Namespace)] }
 
 const reviews = [
@@ -186,7 +186,7 @@ const of = ({ access, who }: Holder, namespaces: ReadonlyArray<string>): Readonl
     )
   )
 
-/** What stands for all kinds is cluster-scoped too, but for what is below them: all that is scaled lives in a namespace. */
+/** A wildcard for all kinds is granted in the whole cluster, except for subresources: scaled objects are always namespaced. */
 const placesOf = (
   resource: Resource.Any,
   subresource: string,
@@ -205,13 +205,13 @@ export const covers = (held: Permission, wanted: Permission): boolean =>
   (held.resource === "*" || held.resource === wanted.resource) &&
   ((held.resource === "*" && held.subresource === "") || held.subresource === wanted.subresource)
 
-/** The same without what is covered by something else in it: each of these is missed when it is taken away. */
+/** Removes permissions that another one in the list covers. */
 export const minimal = (permissions: ReadonlyArray<Permission>): ReadonlyArray<Permission> =>
   permissions.filter((one, index) =>
     permissions.every((other, place) => place === index || !covers(other, one) || (covers(one, other) && index < place))
   )
 
-/** The kinds that must be served, each once, with who needs it; neither `anything` nor what may be missing is one of them. */
+/** The kinds that must be served, each once, with the controllers that need them. Wildcards and optional kinds are left out. */
 export const kinds = (
   controllers: ReadonlyArray<Holder>
 ): ReadonlyArray<{ readonly resource: Resource.Any; readonly needed: ReadonlyArray<string> }> => {
@@ -219,7 +219,7 @@ export const kinds = (
   for (const { access, who } of controllers) {
     for (const { isOptional, resource } of access) {
       if (resource.id === Resource.anything.id || isOptional === true) continue
-      // A projection is the same kind of the server's.
+      // Projections of a kind are one kind of the server.
       const key = `${Resource.apiVersion(resource)}/${resource.plural}`
       merged.set(key, { resource, needed: [...new Set([...(merged.get(key)?.needed ?? []), who])] })
     }

@@ -1,6 +1,6 @@
 /**
- * What is checked before anything is written: that the server answers and that it knows us. What a later retry cannot mend is one clear
- * failure now; the rest is given a little time.
+ * Checks before the first write: the server responds and accepts our credentials. What a retry cannot fix is one clear failure now; other failures
+ * are retried for a short time.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -15,10 +15,10 @@ import { KubeClient } from "../layers/KubeClient.ts"
 /** Nothing was started and nothing written; the message names the error and the remedy. */
 export class PreflightError extends Data.TaggedError("PreflightError")<{ readonly message: string }> {}
 
-/** Time between two tries. */
+/** Time between two attempts. */
 const interval = Duration.millis(250)
 
-/** Waits for the first response. A connection that fails is tried again until the timeout; a refusal is final. */
+/** Waits for the first response. A failed connection is retried until the timeout; a rejection is final. */
 export const reachable = Effect.fnUntraced(function* (timeout: Duration.Input) {
   const client = yield* KubeClient
   const limit = Duration.fromInputUnsafe(timeout)
@@ -70,8 +70,8 @@ const silence = (limit: Duration.Duration, detail: string): string =>
   `the API server did not answer within ${Duration.format(limit)}, check its address: ${detail}`
 
 /**
- * Waits until each of these kinds has synced or has failed once, but no longer than the timeout: a standby is warm before it contends,
- * and whatever is late for longer is left to the informers, which go on trying.
+ * Waits until each of these kinds has synced or failed once, but no longer than the timeout. So a standby has warm caches before it takes part in
+ * the election. Kinds that are later are left to the informers, which retry.
  */
 export const tried = Effect.fnUntraced(function* (kinds: ReadonlyArray<Resource.Any>, timeout: Duration.Input) {
   const cache = yield* Cache

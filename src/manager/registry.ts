@@ -1,22 +1,22 @@
 /**
- * Which controllers run: the table of all controllers, and the `--controllers` grammar that selects from it. A list of `*` (all
- * that are on by default), `name` and `-name`; the first explicit mention of a name, or of one of its aliases, decides, wherever the
- * `*` stands. A name that is not in the table is an error that lists those that are. Source: k8s.io/controller-manager/app: IsControllerEnabled.
+ * Which controllers run: the registry of all controllers, and the `--controllers` list that selects from it. Its items are `*` (all controllers
+ * that are on by default), `name` and `-name`. The first item that names a controller or one of its aliases decides, wherever the `*` stands. An
+ * unknown name is an error that lists the known ones. Source: k8s.io/controller-manager/app: IsControllerEnabled.
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import type { Descriptor, Services } from "../layers/Controller.ts"
 import type { Webhook } from "../layers/Webhook.ts"
 
-/** A controller and what a program that offers it must know. */
+/** A controller and what a program needs to offer it. */
 export interface Entry<out R = never> {
   /** Its descriptor. */
   readonly controller: Descriptor<R>
   /** Other names, such as those of kube-controller-manager: accepted, never shown as the name. */
   readonly aliases?: ReadonlyArray<string> | undefined
   /**
-   * `core`: one of kube-controller-manager's controllers. They run under that program's lease, so that never two of them write.
-   * All others run under the lease of this program.
+   * `core`: a controller of kube-controller-manager. These run under the Lease of kube-controller-manager, so that never two programs write. All
+   * others run under the Lease of this program.
    */
   readonly group?: "core" | undefined
   /** Its service account in `kube-system`, where it has one; by default its name. Source: cmd/kube-controller-manager/app: ControllerContext.NewClient. */
@@ -26,13 +26,13 @@ export interface Entry<out R = never> {
    * kube-controller-manager mode. Default 1.
    */
   readonly clientLimits?: { readonly qps: number; readonly burst: number } | undefined
-  /** `embedded`: on by default where we own the whole cluster, off on a real one. */
+  /** `embedded`: on by default on the embedded cluster, off on a real one. */
   readonly byDefault: "on" | "off" | "embedded"
   /** It acts on the absence of objects, so it is off when only some namespaces are watched: see `cli/selection.ts`. */
   readonly needsAllNamespaces?: boolean | undefined
   /** Why it runs on the embedded cluster only, with these settings; undefined: it may run anywhere. */
   readonly embeddedOnly?: string | undefined
-  /** Webhooks about its kinds, which are served where webhooks are, whether the controller itself runs or not. None unless there are any. */
+  /** Webhooks for its kinds. They are served whether the controller itself runs or not. Default: none. */
   readonly webhooks?: ReadonlyArray<Webhook<Services | R>> | undefined
   /** One line for `--help`. */
   readonly summary: string
@@ -47,11 +47,11 @@ export interface Selection<out R = never> {
   readonly chosen: ReadonlyArray<Entry<R>>
   /** Off, by default or by the list. */
   readonly disabled: ReadonlyArray<string>
-  /** Those of them that the list wants, each with the reason why it is off all the same. */
+  /** Controllers that the list enables although they are off, each with the reason. */
   readonly unmet: ReadonlyMap<string, string>
 }
 
-/** Checks the list for any cluster; returns all names. */
+/** Validates the list for any cluster; returns all names. */
 export const check = (
   table: ReadonlyArray<Entry<unknown>>,
   patterns: ReadonlyArray<string>
@@ -66,7 +66,7 @@ export const check = (
     : fail(`"${nameIn(unknown)}" is not a controller; there are: ${names.join(", ")}`)
 }
 
-/** Chooses from the table by patterns, for a cluster that is our own or not. */
+/** Selects from the table by patterns, for the embedded cluster or a real one. */
 export const select = <R>(
   table: ReadonlyArray<Entry<R>>,
   patterns: ReadonlyArray<string>,

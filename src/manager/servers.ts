@@ -1,14 +1,12 @@
 /**
- * The manager's servers, for probes, metrics and profiles: they listen before anything else is started and close after everything else is
- * closed, on a leader and on a standby alike. Loaded only when one of them is on. Platform edge.
+ * The manager's servers for probes, metrics and profiles. They listen before anything else starts and close after everything else has closed, on the
+ * leader and on standbys. This module is loaded only when at least one of them is on.
  */
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
-import { hostname } from "node:os"
 import * as LoopMetrics from "../streams/reconcile/loopMetrics.ts"
 import type { Descriptor } from "../layers/Controller.ts"
 import { fencedWrites } from "../layers/fence.ts"
@@ -17,9 +15,15 @@ import { KubeClient } from "../layers/KubeClient.ts"
 import type { Transport } from "../layers/Transport.ts"
 import type { Options as PageOptions } from "./debug/pages.ts"
 import type { Address } from "../layers/http/address.ts"
-import * as CertificateFiles from "../platform/listener/certificateFiles.ts"
 import type { Handler } from "../layers/http/handler.ts"
-import * as Listener from "../platform/listener/Listener.ts"
+import {
+  type CertificateFiles,
+  Listener,
+  type ListenError,
+  type Listening,
+  type Options as ListenOptions
+} from "../layers/http/Listener.ts"
+import { Process } from "../layers/Process.ts"
 import * as Probes from "./probes/handle.ts"
 import * as Lag from "./probes/lag.ts"
 import { settings } from "./settings/servers.ts"
@@ -39,32 +43,32 @@ export interface Options {
   readonly profiles?: Profiles | undefined
   /** Metrics over HTTPS, with authorization. */
   readonly secure?: Secure | undefined
-  /** Those that will run here, now or after an election: their series exist from the start. */
+  /** The controllers that run here, now or after an election: their metric series exist from the start. */
   readonly controllers: ReadonlyArray<Counted>
 }
 
-/** What metrics show of a controller. */
+/** The fields of a controller that its metrics need. */
 type Counted = Pick<Descriptor<unknown>, "name" | "queues" | "metrics">
 
 export interface Profiles extends Place {
-  /** The arguments of the process as they may be shown. */
+  /** The arguments of the process, without secrets. */
   readonly commandLine: ReadonlyArray<string>
 }
 
 export interface Secure {
-  /** To the server that knows who may read metrics. */
+  /** To the API server, which authorizes readers of metrics. */
   readonly transport: Layer.Layer<Transport>
-  /** Undefined: the server makes itself a certificate. */
-  readonly files: CertificateFiles.Files | undefined
-  /** HTTP/2 as well. */
+  /** Undefined: the server creates a self-signed certificate. */
+  readonly files: CertificateFiles | undefined
+  /** Clients may choose HTTP/2. */
   readonly http2?: boolean | undefined
-  /** What the pages for operators show; without it there are none. */
+  /** The content of the operator pages; undefined: there are none. */
   readonly pages?: PageOptions | undefined
-  /** Further pages behind the same filter, by their paths. */
+  /** Further handlers with the same authorization, by path. */
   readonly handlers?: Readonly<Record<string, Handler>> | undefined
 }
 
-/** Two handlers want one path. */
+/** Two handlers have the same path. */
 export class PathTaken extends Data.TaggedError("PathTaken")<{ readonly message: string }> {}
 
 /** The address of a setting. On the embedded cluster a default address is on loopback. */
@@ -78,15 +82,14 @@ export const place = (
     : { address, isOptional: false }
 }
 
-/** Serves for as long as the scope is open. Fails when an address cannot be had; then nothing was started. */
+/** Serves for as long as the scope is open. Fails if a server cannot listen on its address. */
 export const start = Effect.fnUntraced(function* (options: Options) {
   const health = yield* Health
   const lag = yield* Lag.make
   yield* health.register("liveness", { name: "event-loop", run: Effect.sync(() => Lag.failure(lag)) })
-  // Until the manager registers its checks, and again after it has ended.
+  // In force until the manager registers its checks, and again after it has ended.
   yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed("the informers are not running") })
-  const Process = yield* Effect.promise(() => import("../platform/processMetrics.ts"))
-  const { observe, registry } = yield* Probes.slis(Process.registerStart)
+  const { observe, registry } = yield* Probes.slis((yield* Process).registerStart)
   const probes = Probes.handler(health, observe)
   const { metrics: place, probes: own } = options
   const isShared = own !== undefined && place !== undefined && isSame(own.address, place.address)
@@ -96,20 +99,19 @@ export const start = Effect.fnUntraced(function* (options: Options) {
   if (options.profiles !== undefined) yield* profiles(options.profiles)
 })
 
-/** Any free port is another one for each. */
+/** Port 0 is a different free port for each server. */
 const isSame = (a: Address, b: Address): boolean => a.port !== 0 && a.port === b.port && a.host === b.host
 
 const profiles = Effect.fnUntraced(function* (options: Profiles) {
   const Profiles = yield* Effect.promise(() => import("./debug/profiles.ts"))
-  const Inspector = yield* Effect.promise(() => import("./debug/inspector.ts"))
-  const handle = Profiles.handler(Inspector.platform(options.commandLine))
+  const handle = Profiles.handler(yield* (yield* Process).profiler, options.commandLine)
   yield* listen("profiles", settings.pprofAddress.name, options, handle)
 })
 
 interface Metrics extends Options {
-  /** The handler of probes where they share the server: they need no authorization. */
+  /** The probes' handler if they share this server: it needs no authorization. */
   readonly open: Handler | undefined
-  /** What the probes' checks are counted in. */
+  /** The metric registry of the probes' checks. */
   readonly slis: Metric.MetricRegistry
 }
 
@@ -120,18 +122,18 @@ const withProbes =
 
 const metrics = Effect.fnUntraced(function* (place: Place, { controllers, open, secure, slis }: Metrics, lag: Lag.Lag) {
   const Metrics = yield* Effect.promise(() => import("./metrics/handle.ts"))
-  const Process = yield* Effect.promise(() => import("../platform/processMetrics.ts"))
+  const { followFiles, preset: presetFiles, readFiles, selfSigned } = yield* Listener
   yield* Effect.forEach(controllers, preset, { discard: true })
   yield* Metric.update(fencedWrites, 0)
-  yield* CertificateFiles.preset
-  yield* Process.register(lag)
+  yield* presetFiles
+  yield* (yield* Process).register(lag)
   const handle = yield* Metrics.handler(slis)
   const name = settings.metricsAddress.name
   if (secure === undefined) return yield* Effect.asVoid(listen("metrics", name, place, withProbes(open, handle)))
   const Guard = yield* Effect.promise(() => import("./metrics/guard.ts"))
   const client = yield* Layer.build(Layer.provide(KubeClient.layer, secure.transport))
   const guard = yield* Effect.provideContext(Guard.make, client)
-  const certificate = yield* secure.files === undefined ? selfSigned : CertificateFiles.read(secure.files)
+  const certificate = yield* secure.files === undefined ? selfSigned : readFiles(secure.files)
   const guarded = guard(yield* withPages(handle, secure))
   const listening = yield* listen("metrics", name, place, withProbes(open, guarded), {
     certificate,
@@ -139,7 +141,7 @@ const metrics = Effect.fnUntraced(function* (place: Place, { controllers, open, 
     methods: secure.handlers === undefined ? ["PUT"] : ["PUT", "POST", "PATCH", "DELETE"]
   })
   if (secure.files !== undefined && listening !== undefined) {
-    yield* CertificateFiles.follow(secure.files, certificate, listening.replaceUnsafe)
+    yield* followFiles(secure.files, certificate, listening.replaceUnsafe)
   }
 })
 
@@ -149,7 +151,7 @@ const preset = Effect.fnUntraced(function* ({ metrics = [], name, queues = [name
   for (const family of metrics) yield* family.preset
 })
 
-/** Of one path there is one handler: the metrics', then the pages', then those of others. */
+/** Each path has one handler: metrics first, then the operator pages, then the further handlers. */
 export const withPages = Effect.fnUntraced(function* (
   metrics: Handler,
   { handlers = {}, pages }: Pick<Secure, "handlers" | "pages">
@@ -168,19 +170,15 @@ export const withPages = Effect.fnUntraced(function* (
   return Page.before(own, Page.readOnly(paths, further))
 })
 
-const selfSigned = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-  Effect.promise(async () => (await import("../platform/listener/signing.ts")).temporary(hostname(), now))
-)
-
-/** Undefined: it does without. */
+/** Undefined if the address is in use and the server is optional. */
 const listen = (
   name: string,
   setting: string,
   { address, isOptional }: Place,
-  handle: Listener.Options["handle"],
-  further: Pick<Listener.Options, "certificate" | "http2" | "methods"> = {}
-): Effect.Effect<Listener.Listening | undefined, Listener.ListenError, Scope.Scope> =>
-  Listener.listen({ name, setting, address, handle, ...further }).pipe(
+  handle: Handler,
+  further: Pick<ListenOptions, "certificate" | "http2" | "methods"> = {}
+): Effect.Effect<Listening | undefined, ListenError, Listener | Scope.Scope> =>
+  Effect.flatMap(Listener, (listener) => listener.listen({ name, setting, address, handle, ...further })).pipe(
     Effect.tap(({ port }) => Effect.annotateLogs(Effect.logInfo(`Serving ${name}`), { port })),
     Effect.catchIf(
       (error) => isOptional && error.isBusy,

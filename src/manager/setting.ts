@@ -1,7 +1,6 @@
 /**
- * A setting of the program, declared once and beside what it configures. From a record of settings follow the
- * flags, `--help`, completions, the environment, the configuration file, `/configz` and the table in `docs/operations.md`.
- * Pure data; `setting/sources.ts` reads the sources.
+ * A setting of the program, declared once, beside what it configures. Flags, `--help`, completions, environment variables, the configuration file,
+ * `/configz` and the table in `docs/operations.md` are derived from a record of settings. Pure data; `setting/sources.ts` reads the sources.
  */
 import * as Option from "effect/Option"
 
@@ -11,9 +10,9 @@ export interface Codec<out A> {
   readonly metavar: string
   /** Completes "it must be …". */
   readonly expected: string
-  /** All texts there are, where they can be listed. */
+  /** All valid texts, if they can be listed. */
   readonly choices?: readonly [string, ...Array<string>] | undefined
-  /** A flag of this needs no value: alone it means `true`, and `--no-…` means `false`. */
+  /** The flag needs no value: alone it means `true`, and `--no-…` means `false`. */
   readonly isSwitch?: true | undefined
   /** None: the text is invalid. */
   readonly decode: (text: string) => Option.Option<A>
@@ -47,7 +46,7 @@ export interface Setting<out A> {
   readonly aliases: ReadonlyArray<string>
   /** The environment variable; undefined where there is none. */
   readonly env: string | undefined
-  /** Another one, which counts when that is not set. */
+  /** A second environment variable, used if the first is not set. */
   readonly variable: Variable | undefined
   /** Its section of `--help`. */
   readonly group: Group
@@ -59,7 +58,7 @@ export interface Setting<out A> {
   readonly default: string | undefined
   /** How its text is read and written. */
   readonly codec: Codec<unknown>
-  /** None: the text, or its absence, is invalid. An absent default must be valid. */
+  /** None: the text, or its absence, is invalid. The default must be valid. */
   readonly read: (text: string | undefined) => Option.Option<A>
 }
 
@@ -67,13 +66,13 @@ export interface Setting<out A> {
 export interface Variable {
   /** `KUBECONFIG`. */
   readonly name: string
-  /** As documentation has it. */
+  /** How the documentation shows it. */
   readonly shown: string
-  /** The text of the setting that the text of the variable stands for. */
+  /** Translates the text of the variable into that of the setting. */
   readonly read: (text: string) => string
 }
 
-/** Settings by the property under which the program finds their values. */
+/** Settings by the property name of their values. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>
 
 /** The parsed values of settings, by property. */
@@ -92,7 +91,7 @@ interface Described {
   readonly secret?: boolean | undefined
 }
 
-/** A setting with a default, which is a text like any other and must be valid. */
+/** A setting with a default, which is a text and must be valid. */
 export const make = <A>(
   codec: Codec<A>,
   options: Described & {
@@ -111,7 +110,7 @@ export const withDefault = <A>(setting: Setting<A>, text: string): Setting<A> =>
   read: (said) => setting.read(said ?? text)
 })
 
-/** A setting without a default: absent and empty are `None`. */
+/** A setting without a default: absent and empty text are `None`. */
 export const optional = <A>(codec: Codec<A>, options: Described): Setting<Option.Option<A>> => ({
   ...described(codec, options),
   default: undefined,
@@ -133,7 +132,7 @@ const described = (codec: Codec<unknown>, options: Described) => ({
 /** The environment variable of a setting: that of `leader-elect` is `CM_LEADER_ELECT`. */
 export const environmentName = (name: string): string => `CM_${name.replaceAll("-", "_").toUpperCase()}`
 
-/** The name as it is declared: Kubernetes' own programs take underscores for dashes. Source: k8s.io/component-base WordSepNormalizeFunc. */
+/** The declared form of a name: underscores become dashes, as in Kubernetes components. Source: k8s.io/component-base WordSepNormalizeFunc. */
 export const canonical = (name: string): string => name.replaceAll("_", "-")
 
 /** The default, as the documentation shows it. */

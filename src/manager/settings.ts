@@ -1,6 +1,6 @@
 /**
- * All settings of the program, each declared in the file of its group; a new group adds its line here. What contradicts what
- * is decided here too, because only here both are known. Nothing is read and nothing started.
+ * All settings of the program. Each is declared in the file of its group; a new group is added here. Contradictions between settings of different
+ * groups are also found here. Nothing is read or started.
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -16,7 +16,7 @@ import * as Servers from "./settings/servers.ts"
 import * as Tuning from "./settings/tuning.ts"
 import * as Webhooks from "./settings/webhooks.ts"
 
-/** Of every program, whichever controllers it has. */
+/** The settings of every program. */
 export const common = {
   ...Cluster.settings,
   ...Cache.settings,
@@ -29,23 +29,23 @@ export const common = {
   ...Process.settings
 }
 
-/** Of this one. */
+/** The settings of this program. */
 export const settings = { ...common, ...Tuning.settings }
 
 export type Settings = Setting.Values<typeof common>
 
 /** The first contradiction between two settings, in one sentence. */
 export const contradiction = (resolved: Resolved<typeof common>): string | undefined =>
-  meaningless(resolved) ?? reversed(resolved) ?? twofold(resolved)
+  withoutEffect(resolved) ?? reversed(resolved) ?? duplicate(resolved)
 
-/** A delay that begins beyond its end. */
+/** A delay whose start is greater than its end. */
 const reversed = ({ origins, values }: Resolved<typeof common>): string | undefined =>
   Duration.isGreaterThan(values.backoffBase, values.backoffMax)
     ? `${written(origins.backoffBase)} (${Duration.format(values.backoffBase)}) must not be longer than ${written(origins.backoffMax)} (${Duration.format(values.backoffMax)})`
     : undefined
 
-/** Two settings for one thing. It is ambiguous which one is meant, whichever sources they came from. */
-const twofold = ({ origins, values }: Resolved<typeof common>): string | undefined => {
+/** Two settings for the same thing, from any sources: it is ambiguous which one is meant. */
+const duplicate = ({ origins, values }: Resolved<typeof common>): string | undefined => {
   if (values.watchNamespaces.length > 0 && Option.isSome(values.watchNamespaceSelector)) {
     return `${written(origins.watchNamespaces)} and ${written(origins.watchNamespaceSelector)} cannot both say which namespaces are meant: leave one of them out`
   }
@@ -62,9 +62,9 @@ const twofold = ({ origins, values }: Resolved<typeof common>): string | undefin
   return undefined
 }
 
-/** A setting that the chosen cluster has no use for. */
-const meaningless = ({ origins, values }: Resolved<typeof common>): string | undefined => {
-  // A setting that overrides a weaker source does not conflict with other settings of that source.
+/** A setting without effect on the chosen cluster. */
+const withoutEffect = ({ origins, values }: Resolved<typeof common>): string | undefined => {
+  // A setting from a stronger source overrides the weaker one, so the two do not conflict.
   const clash = (one: keyof typeof common) =>
     origins[one]._tag !== "Default" && rank(origins[one]) <= rank(origins.cluster)
       ? `${written(origins[one])} means nothing with ${written(origins.cluster)} ${values.cluster}: leave one of them out`
@@ -73,7 +73,7 @@ const meaningless = ({ origins, values }: Resolved<typeof common>): string | und
     case "auto":
       return undefined
     case "embedded":
-      // KUBECONFIG is set in many shells, not for this program.
+      // KUBECONFIG is ignored here: many shells set it for other programs.
       return (
         (origins.kubeconfig._tag === "Environment" ? undefined : clash("kubeconfig")) ??
         clash("context") ??

@@ -1,4 +1,4 @@
-/** Who shares a limit on requests, in the program's own command and in kube-controller-manager's place. */
+/** Which clients share a rate limit, in the program's own command and in kube-controller-manager mode. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import * as Selection from "../../src/cli/selection.ts"
 import { between } from "../../src/cli/services.ts"
 import { Event, Pod } from "../../src/kube/resources.ts"
 import { type Client, KubeClient } from "../../src/layers/KubeClient.ts"
-import type * as Clusters from "../../src/manager/cluster/clusters.ts"
+import type * as Clusters from "../../src/cli/cluster/clusters.ts"
 import * as Program from "../../src/manager/Program.ts"
 import * as Registry from "../../src/manager/registry.ts"
 import * as Sources from "../../src/manager/setting/sources.ts"
@@ -23,7 +23,7 @@ const program = Result.getOrThrow(product)
 
 const server = "https://10.0.0.1:6443"
 
-/** What a program with these flags asks a server by its own client and by those of its controllers, all of which are given at once. */
+/** A program with these flags: its own client and the clients of its controllers, which are created together. */
 const asking = Effect.fnUntraced(
   function* (flags: Readonly<Record<string, string>>) {
     const said = { controllers: "*", "service-account-private-key-file": "/sa.key", ...flags }
@@ -52,7 +52,7 @@ const asking = Effect.fnUntraced(
       assert(entry !== undefined, name)
       return identify(entry.controller, own)
     }
-    /** How many of as many calls as one likes are through at once, and after ten seconds. */
+    /** How many of many concurrent calls are sent at once, and within ten seconds. */
     const rate = Effect.fnUntraced(function* (call: Effect.Effect<unknown, unknown>) {
       const before = sent
       yield* Effect.forEach(Array.from({ length: 1000 }), () => Effect.forkScoped(call), { discard: true })
@@ -80,7 +80,7 @@ describe("a limit on requests", () => {
     }).pipe(Effect.scoped, Effect.provideService(Limits.Sharing, "one"))
   )
 
-  it.effect("is one for each controller in kube-controller-manager's place, larger for some, as there", () =>
+  it.effect("is one for each controller in kube-controller-manager mode, larger for some, as in Kubernetes", () =>
     Effect.gen(function* () {
       const { of, own, rate } = yield* asking(limited)
       const rates = Effect.fnUntraced(function* (name: string) {
@@ -99,7 +99,7 @@ describe("a limit on requests", () => {
     }).pipe(Effect.scoped, Effect.provideService(Limits.Sharing, "each"))
   )
 
-  it.effect("is none unless it is asked for", () =>
+  it.effect("is off without the settings", () =>
     Effect.gen(function* () {
       const { of, rate } = yield* asking({})
       assert.deepStrictEqual(yield* rate(get(yield* of("deployment"))), [1000, 1000])

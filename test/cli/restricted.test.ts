@@ -1,4 +1,4 @@
-/** Which loops may run when only some namespaces are watched, and what is said of the others. */
+/** Which controllers run if only some namespaces are watched, and the sentence about the others. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -29,7 +29,7 @@ const chosen = (patterns: ReadonlyArray<string>, by: string | undefined, embedde
   )
 
 describe("with some namespaces", () => {
-  it("loops that conclude from what is not there are off, the others run", () => {
+  it("controllers that act on missing objects are off, the others run", () => {
     const all = chosen(["*"], undefined)
     assert.includeMembers(Array.from(all), whole)
     assert.deepStrictEqual(
@@ -48,7 +48,7 @@ describe("with some namespaces", () => {
       ))
   }
 
-  it("one sentence says which stay off, and nothing when all are watched", () => {
+  it("one sentence names the controllers that stay off; there is none if all namespaces are watched", () => {
     assert.strictEqual(
       sentence(table, "WATCH_NAMESPACE"),
       `Only some namespaces are watched (WATCH_NAMESPACE): ${whole.map((name) => `"${name}"`).join(", ")} need all of them and stay off`

@@ -10,7 +10,7 @@ import { product } from "../../src/cli/product.ts"
 
 const program = Result.getOrThrow(product)
 
-/** As said on the command line, where there are a key and a cloud. */
+/** Selects as on the command line, with a signing key and a cloud provider. */
 const select = Effect.fnUntraced(function* (controllers: string, embedded: boolean) {
   const flags = new Map([
     ["controllers", controllers],
@@ -25,7 +25,7 @@ const select = Effect.fnUntraced(function* (controllers: string, embedded: boole
 })
 
 describe("each controller of the program", () => {
-  it.effect("runs alone when it is named alone, by whichever of its names, and all others are off", () =>
+  it.effect("runs alone if it is the only one named, by its name or an alias", () =>
     Effect.gen(function* () {
       const { table } = yield* select("*", true)
       const names = table.map(({ controller }) => controller.name)
@@ -45,7 +45,7 @@ describe("each controller of the program", () => {
     })
   )
 
-  it.effect("is left out by a minus before any of its names, and no other is", () =>
+  it.effect("is disabled alone by a minus before its name or an alias", () =>
     Effect.gen(function* () {
       const { chosen: all, table } = yield* select("*", true)
       for (const { aliases = [], controller } of table) {
@@ -62,7 +62,7 @@ describe("each controller of the program", () => {
   )
 
   it.effect(
-    "of kube-controller-manager is off on a real cluster unless it is named, and on where the cluster is ours",
+    "of kube-controller-manager is off on a real cluster unless it is named, and on by default on the embedded one",
     () =>
       Effect.gen(function* () {
         const { chosen, table } = yield* select("*", false)

@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import { TestClock } from "effect/testing"
@@ -19,31 +18,22 @@ import { isWatch, on } from "../../src/apiserver/faults.ts"
 import { Cache } from "../../src/layers/Cache.ts"
 import * as Controller from "../../src/layers/Controller.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import { Leadership, LeaderLost, type Term } from "../../src/layers/Leadership.ts"
+import { Leadership, type LeaderLost, type Term } from "../../src/layers/Leadership.ts"
 import * as Manager from "../../src/manager/Manager.ts"
 import { Supervisor } from "../../src/layers/Supervisor.ts"
 import * as Trigger from "../../src/streams/store/trigger.ts"
 import * as Cluster from "../support/cluster.ts"
 import { logged } from "../support/logged.ts"
 import { runs } from "../support/runs.ts"
+import { leadershipOf, messageOf, stolen, successiveTerms } from "./runnables/running.ts"
 
 const alone = Layer.merge(Cluster.layer, Leadership.layerAlways)
 
-/** Leadership that a test grants and takes away. */
+/** A leadership with one term, which a test grants and takes away. */
 const granted = Effect.map(Effect.all([Deferred.make<Term>(), Deferred.make<LeaderLost>()]), ([grant, lost]) => ({
   lead: Deferred.succeed(grant, { lost: Deferred.await(lost), isValidUnsafe: () => true }),
-  lose: Deferred.succeed(lost, new LeaderLost({ reason: "Stolen", message: "another one leads" })),
-  layer: Layer.succeed(
-    Leadership,
-    Leadership.of({
-      identity: "me",
-      lease: { namespace: "kube-system", name: "test" },
-      acquire: Deferred.await(grant),
-      leader: Effect.succeed(undefined),
-      provenFor: Effect.succeed(undefined),
-      leaderChanges: undefined as never
-    })
-  )
+  lose: Deferred.succeed(lost, stolen),
+  layer: Layer.succeed(Leadership, leadershipOf(Deferred.await(grant)))
 }))
 
 const tracing = (name: string, trace: Array<string>, needsLeader = true): Controller.Descriptor => ({
@@ -62,11 +52,6 @@ const tracing = (name: string, trace: Array<string>, needsLeader = true): Contro
   )
 })
 
-const messageOf = (fiber: Fiber.Fiber<never, { readonly message: string }>) =>
-  Effect.map(Fiber.await(fiber), (exit) =>
-    Exit.isFailure(exit) ? (Cause.squash(exit.cause) as Error).message : "no failure"
-  )
-
 describe("Manager", () => {
   it.effect("builds controllers in order and stops them in reverse when it is interrupted", () =>
     Effect.gen(function* () {
@@ -81,7 +66,7 @@ describe("Manager", () => {
   )
 
   it.effect.prop(
-    "leaves the start interval between two controllers, up to twice, and none before the first",
+    "waits between one and two start intervals between two controllers, and not before the first",
     { millis: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 })), seed: Schema.String },
     ({ millis, seed }) =>
       Effect.gen(function* () {
@@ -139,7 +124,7 @@ describe("Manager", () => {
       }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("does not contend for a lease without controllers", () =>
+  it.effect("takes part in no election without controllers", () =>
     Effect.gen(function* () {
       const idle = Leadership.of({
         identity: "me",
@@ -160,7 +145,7 @@ describe("Manager", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("keeps a standby warm: the kinds are synced before it leads, and leading lists nothing again", () =>
+  it.effect("a standby syncs its caches before it leads, and sends no list when it begins to lead", () =>
     Effect.gen(function* () {
       const leadership = yield* granted
       const seen: Array<string> = []
@@ -202,23 +187,9 @@ describe("Manager", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("asked to rejoin, it builds everything afresh when it leads again, and lists nothing again", () =>
+  it.effect("with onLost=rejoin it builds the controllers again in the next term, and sends no further list", () =>
     Effect.gen(function* () {
-      const grants = yield* Queue.unbounded<Term>()
-      const leadership = Leadership.of({
-        identity: "me",
-        lease: { namespace: "kube-system", name: "test" },
-        acquire: Queue.take(grants),
-        leader: Effect.succeed(undefined),
-        provenFor: Effect.succeed(undefined),
-        leaderChanges: undefined as never
-      })
-      const lead = Effect.gen(function* () {
-        const lost = yield* Deferred.make<LeaderLost>()
-        yield* Queue.offer(grants, { lost: Deferred.await(lost), isValidUnsafe: () => !Deferred.isDoneUnsafe(lost) })
-        yield* Cluster.settle
-        return Deferred.succeed(lost, new LeaderLost({ reason: "Stolen", message: "another one leads" }))
-      })
+      const { lead, leadership } = yield* successiveTerms
       let bodies = 0
       const written: Array<string> = []
       const worker = Controller.stateful({
@@ -281,7 +252,7 @@ describe("Manager", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("work that does not end after the lease was lost is reported, once, and only then", () =>
+  it.effect("controllers that have not ended five seconds after a lost lease are reported once", () =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const lost = Effect.fnUntraced(function* (closing: Effect.Effect<void>, onLost: "exit" | "rejoin") {
@@ -308,7 +279,7 @@ describe("Manager", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("what a leader writes is fenced by its term, what runs everywhere is not", () =>
+  it.effect("writes of leading controllers are fenced by their term, those of other controllers are not", () =>
     Effect.gen(function* () {
       let valid = true
       const term: Term = { lost: Effect.never, isValidUnsafe: () => valid }
@@ -369,7 +340,7 @@ describe("Manager", () => {
     }).pipe(Effect.provide(alone))
   )
 
-  it.effect("a server that does not answer: waits 10 s, then says so; nothing is built", () =>
+  it.effect("fails after 10 s if the server does not respond, and builds nothing", () =>
     Effect.gen(function* () {
       const trace: Array<string> = []
       yield* (yield* ApiServer).setFaults([{ match: () => true, fault: { _tag: "Drop" } }])
@@ -385,7 +356,7 @@ describe("Manager", () => {
     }).pipe(Effect.provide(alone))
   )
 
-  it.effect("a server that answers late is waited for", () =>
+  it.effect("waits for a server that responds late", () =>
     Effect.gen(function* () {
       const trace: Array<string> = []
       yield* (yield* ApiServer).setFaults([{ match: () => true, fault: { _tag: "Drop" }, times: 3 }])
@@ -396,7 +367,7 @@ describe("Manager", () => {
     }).pipe(Effect.provide(alone))
   )
 
-  it.effect("401 ends it at once", () =>
+  it.effect("a 401 ends it at once", () =>
     Effect.gen(function* () {
       yield* (yield* ApiServer).setFaults([
         { match: () => true, fault: { _tag: "Status", code: 401, message: "Unauthorized" } }
@@ -409,7 +380,7 @@ describe("Manager", () => {
     }).pipe(Effect.provide(alone))
   )
 
-  it.effect("a kind that is late for another reason does not keep the controllers from starting", () =>
+  it.effect("a kind that does not sync for another reason does not delay the controllers", () =>
     Effect.gen(function* () {
       const trace: Array<string> = []
       yield* (yield* ApiServer).setFaults([
@@ -426,7 +397,7 @@ describe("Manager", () => {
     }).pipe(Effect.provide(alone))
   )
 
-  it.effect("cannot be started twice, nor a controller in it", () =>
+  it.effect("cannot run twice, and rejects two controllers of one name", () =>
     Effect.gen(function* () {
       const trace: Array<string> = []
       const manager = Manager.run({ controllers: [tracing("a", trace)] })
@@ -445,7 +416,7 @@ describe("Manager", () => {
     }).pipe(Effect.provide(alone))
   )
 
-  it.effect("ends with everything that went wrong, what came first at the head", () =>
+  it.effect("fails with all errors, the first one first", () =>
     Effect.gen(function* () {
       const fragile: Controller.Descriptor = {
         ...tracing("fragile", []),
@@ -481,7 +452,7 @@ describe("Manager", () => {
       yield* Fiber.interrupt(fiber)
       const exit = yield* Fiber.await(fiber)
       assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
-      assert.lengthOf(lines(/More went wrong/), 1)
+      assert.lengthOf(lines(/Further errors/), 1)
     }).pipe(Effect.provide(alone))
   )
 })

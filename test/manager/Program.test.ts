@@ -28,7 +28,7 @@ const resolved = (program: Program.Program["Service"], flags: Record<string, str
   Result.getOrThrow(Sources.resolve(program.settings, { flags: new Map(Object.entries(flags)), env: {} }))
 
 describe("a program", () => {
-  it("gives its name to everything that is not named otherwise", () => {
+  it("is the default for the names of its lease, image and manifests", () => {
     const program = Result.getOrThrow(Program.make({ name: "greeter", controllers: [hello] }))
     assert.strictEqual(resolved(program).values.leaseName, "greeter")
     assert.strictEqual(resolved(program, { "leader-elect-resource-name": "mine" }).values.leaseName, "mine")
@@ -40,7 +40,7 @@ describe("a program", () => {
     )
   })
 
-  it("has a controller alone on by default, and knows nothing of the settings of others", () => {
+  it("a member without an entry is on by default, and the program lacks the settings of other programs", () => {
     const program = Result.getOrThrow(Program.make({ name: "greeter", controllers: [hello] }))
     assert.deepStrictEqual(
       program.table(resolved(program)).map(({ byDefault, controller }) => [controller.name, byDefault]),
@@ -50,7 +50,7 @@ describe("a program", () => {
     assert.notProperty(program.settings, "podCountInterval")
   })
 
-  it("makes its controllers of what was said to it", () => {
+  it("creates its controllers from the resolved settings", () => {
     const program = Result.getOrThrow(
       Program.make({
         name: "greeter",
@@ -65,7 +65,7 @@ describe("a program", () => {
     assert.property(program.manifests, "greeting")
   })
 
-  it.effect("builds what its controllers need by itself, not from what the program has of the same", () =>
+  it.effect("builds its own services in isolation from those of every program", () =>
     Effect.gen(function* () {
       let built = 0
       const counted = Layer.effectDiscard(Effect.sync(() => void built++))
@@ -91,7 +91,7 @@ describe("a program", () => {
     })
   }
 
-  it("refuses a setting that every program has, by any of its names", () => {
+  it("rejects a setting that every program has, under any of its names", () => {
     const named = (name: string, aliases: ReadonlyArray<string> = []) =>
       Setting.make(Codecs.boolean, { name, aliases, group: "tuning", description: "", default: "false" })
     const refusal = (settings: Setting.Settings) =>

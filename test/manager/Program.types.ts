@@ -1,4 +1,4 @@
-/** What does not compile of a program: a controller without its services. Checked by the type checker, never run. */
+/** A program without the services of its controllers does not compile. Checked by the type checker, never run. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -22,7 +22,7 @@ const modest = Controller.make({ name: "modest", for: Node, reconcile: () => Eff
 const database = Layer.succeed(Database, { url: "memory" })
 const name = "program"
 
-/** What every program provides needs no words. */
+/** The services of every program need not be provided. */
 export const withNothing = () => run({ name, controllers: [modest] })
 
 export const withServices = () => run({ name, controllers: [needy, modest], services: database })
@@ -44,7 +44,7 @@ export const withOthers = () => run({ name, controllers: [needy], services: Laye
 
 const size = Setting.make(Codecs.concurrency, { name: "size", group: "tuning", description: "", default: "1" })
 
-/** Settings of its own have their types, beside those of every program. */
+/** The program's own settings have their types, beside those of every program. */
 export const withSettings = () =>
   run({
     name,

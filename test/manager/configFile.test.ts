@@ -1,11 +1,15 @@
 /** The file of `--config`, from its bytes to the entries. */
 import { assert, describe, it } from "@effect/vitest"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { load } from "../../src/manager/configFile.ts"
+import * as ConfigFile from "../../src/manager/configFile.ts"
 import { settings } from "../../src/manager/settings.ts"
 import * as Process from "../support/process.ts"
+
+const load = (...args: Parameters<typeof ConfigFile.load>) =>
+  Effect.provide(ConfigFile.load(...args), NodeFileSystem.layer)
 
 const entriesOf = (content: string) =>
   Effect.gen(function* () {
@@ -52,7 +56,7 @@ describe("the configuration file", () => {
     )
   }
 
-  it.live("may be named by the environment variable, and its absence is an error", () =>
+  it.live("may be named by the environment variable, and a missing file is an error", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(load(settings.config, { flags: new Map(), env: { CM_CONFIG: "/none/m.yaml" } }))
       assert.strictEqual(error.message, "configuration file /none/m.yaml: there is no such file")
@@ -65,7 +69,7 @@ describe("the configuration file", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is not looked for when none is named", () =>
+  it.effect("is not read if none is named", () =>
     Effect.map(load(settings.config, { flags: new Map(), env: {} }), (sources) => assert.isFalse("file" in sources))
   )
 })

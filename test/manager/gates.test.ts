@@ -10,7 +10,7 @@ const registry: ReadonlyArray<Gate> = [
   { name: "Leaving", stage: "DEPRECATED", byDefault: true, summary: "" }
 ]
 
-/** The names of those that are on, or what is wrong. */
+/** The names of the gates that are on, or the error. */
 const on = (text: string) =>
   Result.match(parse(registry, text), {
     onSuccess: (gates) => [...gates].flatMap(([name, value]) => (value ? [name] : [])).join(" "),

@@ -1,4 +1,4 @@
-/** What is asked for is what the descriptors declare: no more, no less, each once. */
+/** The permissions are exactly those that the descriptors declare, each once. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -31,7 +31,7 @@ const permission: Arbitrary.Arbitrary<Permission> = Arbitrary.map(
   (all) => ({ ...all, needed: ["test"] })
 )
 
-/** What a request asks for. */
+/** The permission that a request needs. */
 const concrete: Arbitrary.Arbitrary<Permission> = Arbitrary.map(
   Arbitrary.all({ ...fields, group: one("", "apps"), resource: one("pods", "sets") }),
   (all) => ({ ...all, needed: ["test"] })
@@ -41,7 +41,7 @@ const short = ({ group, name, namespace, needed, resource, subresource, verb }: 
   `${verb} ${group}/${resource}${subresource === "" ? "" : `/${subresource}`} ${namespace}/${name} for ${needed.join()}`
 
 describe("permissions", () => {
-  it("are the verbs behind the grants", () =>
+  it("are the verbs of the grants", () =>
     assert.deepStrictEqual(
       needed({
         controllers: [
@@ -60,7 +60,7 @@ describe("permissions", () => {
       ]
     ))
 
-  it("to read a part of a kind are those to read the kind, since roles know no fields", () =>
+  it("to read a projection are those to read the kind, because RBAC has no fields", () =>
     assert.deepStrictEqual(
       needed({
         controllers: [
@@ -85,7 +85,7 @@ describe("permissions", () => {
       ].map((line) => `${line} for leader election`)
     ))
 
-  it("kinds are those that are named, each once, whatever is read of them", () =>
+  it("list each kind once, whatever projection is read", () =>
     assert.deepStrictEqual(
       kinds([
         { who: "a", access: [Access.read(Pod), Access.patch(Pod), Access.read(Resource.metadataOnly(Deployment))] },
@@ -97,7 +97,7 @@ describe("permissions", () => {
       ["pods for a", "deployments.apps for a,b"]
     ))
 
-  it("to scale whatever there is are for the chosen namespaces alone", () =>
+  it("to scale any kind are limited to the chosen namespaces", () =>
     assert.deepStrictEqual(
       needed({
         controllers: [{ who: "a", access: [Access.get(Resource.anything, "scale"), Access.get(Resource.anything)] }],
@@ -147,7 +147,7 @@ describe("permissions", () => {
     }
   )
 
-  it("in chosen namespaces are for those, and for cluster-scoped kinds as ever", () =>
+  it("for chosen namespaces include cluster-scoped kinds", () =>
     assert.deepStrictEqual(
       needed({
         controllers: [{ who: "a", access: [Access.read(Pod), Access.patch(Node), Access.record] }],
@@ -173,7 +173,7 @@ describe("permissions", () => {
       ]
     ))
 
-  /** RBAC decides, through the authorizer of the embedded server, whether a permission as a rule allows another as a request. */
+  /** Whether RBAC, in the embedded server's authorizer, allows `wanted` as a request to a user with `held` as a rule. */
   const isAllowedBy = (held: Permission, wanted: Permission): boolean =>
     (held.namespace === "" || held.namespace === wanted.namespace) &&
     allows(
@@ -195,7 +195,7 @@ describe("permissions", () => {
   )
 
   it.prop(
-    "of the minimal ones each allows something that no other does, and together they allow the same",
+    "are minimal if each allows something that no other does, and together they allow the same",
     { permissions: Arbitrary.array(permission, { maxLength: 10 }) },
     ({ permissions }) => {
       const left = minimal(permissions)
@@ -214,7 +214,7 @@ describe("a controller with an account of its own", () => {
   }
   const program = needed({ controllers: [holder], leases: [] }).map(short)
 
-  it("leaves what it shares to the program, which may make the account and its tokens", () =>
+  it("leaves shared permissions to the program, which may create the account and its tokens", () =>
     assert.deepStrictEqual(
       [...new Set(program.map((line) => line.replace(/^(list|watch) \/pods/, "read /pods")))].filter(
         (line) => !line.includes("/events")
@@ -226,9 +226,10 @@ describe("a controller with an account of its own", () => {
       ]
     ))
 
-  it("needs the rest itself", () => assert.deepStrictEqual(delegated(holder).map(short), ["patch /nodes / for a"]))
+  it("has the other permissions itself", () =>
+    assert.deepStrictEqual(delegated(holder).map(short), ["patch /nodes / for a"]))
 
-  it("nothing of what the two may do together is more than what one would need", () => {
+  it("adds nothing to the permissions of a program without accounts", () => {
     const both = [...needed({ controllers: [holder], leases: [] }), ...delegated(holder)].map(short)
     const alone = needed({ controllers: [{ ...holder, account: undefined }], leases: [] }).map(short)
     assert.sameMembers(

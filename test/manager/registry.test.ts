@@ -38,7 +38,7 @@ describe("registry", () => {
 
   it("a name alone is that controller and no other", () => assert.deepStrictEqual(names("janitor"), ["janitor"]))
 
-  it("a minus takes one away", () => assert.deepStrictEqual(names("*,-pod-count", true), ["deployment"]))
+  it("a minus removes one", () => assert.deepStrictEqual(names("*,-pod-count", true), ["deployment"]))
 
   it("the first explicit mention wins over the star, wherever it stands", () => {
     assert.deepStrictEqual(names("-pod-count,*,pod-count"), [])

@@ -4,7 +4,10 @@ import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Scope from "effect/Scope"
 import * as Health from "../../src/layers/Health.ts"
-import * as Listener from "../../src/platform/listener/Listener.ts"
+import { Listener } from "../../src/layers/http/Listener.ts"
+import { Process } from "../../src/layers/Process.ts"
+import { listener } from "../../src/platform/listener/Listener.ts"
+import { thisProcess } from "../../src/platform/Process.ts"
 import { type Handler, noBody, notFound, text } from "../../src/layers/http/handler.ts"
 import * as Servers from "../../src/manager/servers.ts"
 import { Transport } from "../../src/layers/Transport.ts"
@@ -13,10 +16,12 @@ const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(
     Effect.provideService(Metric.MetricRegistry, new Map()),
     Effect.provideService(Health.Health, Health.makeUnsafe()),
+    Effect.provideService(Listener, listener),
+    Effect.provideService(Process, thisProcess),
     Effect.scoped
   )
 
-const taken = Listener.listen({
+const taken = listener.listen({
   name: "other",
   setting: "other",
   address: { host: "127.0.0.1", port: 0 },
@@ -24,7 +29,7 @@ const taken = Listener.listen({
 })
 
 describe("where the servers listen", () => {
-  it("is the setting; on the embedded cluster a default address is on loopback", () => {
+  it("is the address of the setting; on the embedded cluster a default address is on loopback", () => {
     const address = { host: undefined, port: 8080 }
     assert.isUndefined(Servers.place(undefined, { byDefault: false, embedded: true }))
     for (const said of [
@@ -39,7 +44,7 @@ describe("where the servers listen", () => {
     })
   })
 
-  it.live("an address in use ends the start if it was asked for, and is done without if not", () =>
+  it.live("an address in use ends the start if a setting names it, and is skipped if it is a default", () =>
     alone(
       Effect.gen(function* () {
         const { port } = yield* taken
@@ -54,7 +59,7 @@ describe("where the servers listen", () => {
     )
   )
 
-  it.live("one address for both is one server: probes are answered to everybody, metrics as metrics are", () =>
+  it.live("with one address for both, one server answers probes without authorization and metrics", () =>
     alone(
       Effect.gen(function* () {
         const address = yield* Effect.map(Effect.scoped(taken), ({ port }) => ({ host: "127.0.0.1", port }))
@@ -141,7 +146,7 @@ describe("where the servers listen", () => {
     )
   )
 
-  it.effect("further pages are asked behind the filter, and change nothing about the metrics", () =>
+  it.effect("further pages are behind the authorization and do not change the metrics", () =>
     Effect.gen(function* () {
       const metrics: Handler = ({ path }) => Effect.succeed(path === "/metrics" ? text(200, "metrics") : notFound)
       const handle = yield* Servers.withPages(metrics, {

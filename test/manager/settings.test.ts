@@ -1,4 +1,4 @@
-/** What must be true of the settings of all rooms together. */
+/** Rules for the settings of all groups together. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -22,7 +22,7 @@ const from = (flags: Record<string, string>, env: Record<string, string> = {}, f
   )
 
 describe("the settings", () => {
-  it("have names, other names and variables of their own", () => {
+  it("have unique names, aliases and variables", () => {
     const names = all.flatMap((setting) => [setting.name, ...setting.aliases])
     assert.strictEqual(new Set(names).size, names.length)
     const variables = all.flatMap((setting) => setting.env ?? [])
@@ -38,7 +38,7 @@ describe("the settings", () => {
     })
   }
 
-  it.prop("take or refuse any text, without a defect", [Schema.String], ([text]) => {
+  it.prop("accept or reject any text, without a defect", [Schema.String], ([text]) => {
     for (const setting of all) assert.isTrue(Option.isOption(setting.read(text)), setting.name)
   })
 
@@ -69,7 +69,7 @@ describe("the settings", () => {
     assert.isUndefined(contradiction(from({ "webhook-client-ca-name": "ca.crt", "webhook-cert-path": "/certs" })))
   })
 
-  it("a delay after failures does not begin beyond its end", () => {
+  it("a delay after failures must not start above its maximum", () => {
     assert.strictEqual(
       contradiction(from({ "reconcile-backoff-base": "2m" }, { CM_RECONCILE_BACKOFF_MAX: "1m" })),
       "--reconcile-backoff-base (2m) must not be longer than CM_RECONCILE_BACKOFF_MAX (1m)"
@@ -81,7 +81,7 @@ describe("the settings", () => {
     assert.isUndefined(contradiction(from({ "reconcile-backoff-base": "1m", "reconcile-backoff-max": "1m" })))
   })
 
-  it("say only once which namespaces are meant, and when to look again", () => {
+  it("reject two settings for the namespaces, and two for the resync period", () => {
     assert.strictEqual(
       contradiction(from({ "watch-namespaces": "a" }, { WATCH_NAMESPACE_SELECTOR: "x=y" })),
       "--watch-namespaces and WATCH_NAMESPACE_SELECTOR cannot both say which namespaces are meant: leave one of them out"
@@ -95,7 +95,7 @@ describe("the settings", () => {
     assert.isUndefined(contradiction(from({ "min-resync-period": "12h" })))
   })
 
-  it("of a stop say none with a zero, and for ever with anything negative", () => {
+  it("of the shutdown timeout: zero means none, and a negative value no limit", () => {
     const timeout = (text: string) => from({ "graceful-shutdown-timeout": text }).values.shutdownTimeout
     assert.deepStrictEqual(timeout("0"), Duration.zero)
     assert.deepStrictEqual(timeout("1m30s"), Duration.seconds(90))
@@ -103,7 +103,7 @@ describe("the settings", () => {
     for (const text of ["-", "-0s", "-x", "30", "--1s"]) assert.throws(() => timeout(text))
   })
 
-  it("of loops say none with a zero", () => {
+  it("of controllers: zero means none", () => {
     assert.deepStrictEqual(loops(from({}).values), {
       concurrency: 1,
       concurrencyOf: new Map(),
@@ -118,13 +118,13 @@ describe("the settings", () => {
     assert.deepStrictEqual([timeout, retries], ["none", 3])
   })
 
-  it("may be overruled by a stronger source together with what belongs to them", () => {
+  it("may be overridden by a stronger source that sets a conflicting one", () => {
     assert.isUndefined(contradiction(from({ cluster: "embedded" }, {}, { cluster: "kubeconfig", kubeconfig: "x" })))
     assert.isUndefined(contradiction(from({ cluster: "embedded" }, { KUBECONFIG: "x" })))
     assert.isUndefined(contradiction(from({ kubeconfig: "x", "embedded-port": "1" })))
   })
 
-  it("of verbosity are words, or numbers that stand for them", () => {
+  it("of verbosity are level names or numbers", () => {
     const level = (flags: Record<string, string>) => optionsOf(from(flags)).level
     assert.strictEqual(level({}), "Info")
     assert.strictEqual(level({ v: "4" }), "Debug")
@@ -136,7 +136,7 @@ describe("the settings", () => {
     assert.isTrue(Option.isNone(settings.logLevel.read("0")))
   })
 
-  it("of logs follow the cluster and development, unless they were given", () => {
+  it("of logs depend on the cluster and on development mode, unless they are set", () => {
     const options = (flags: Record<string, string>) => optionsOf(from(flags))
     assert.deepStrictEqual(options({}), {
       level: "Info",

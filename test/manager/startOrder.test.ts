@@ -1,6 +1,6 @@
 /**
- * The start of a manager with an election, in virtual time, as the server's side and the controllers tell it: what happens in which order.
- * The servers come before all of it, which processes show. Source: controller-runtime: controllerManager.Start.
+ * The order of a manager's start with an election, in virtual time, as the server and the controllers observe it. Tests of processes show that the
+ * servers start before. Source: controller-runtime: controllerManager.Start.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -26,14 +26,14 @@ import * as Cluster from "../support/cluster.ts"
 
 const { settle } = Cluster
 
-/** What a request is a sign of. */
+/** The step of the start that a request belongs to. */
 const meaning = ({ context, method, path }: Request): string | undefined => {
   if (path === "/version") return "server asked whether it is there"
   if (context.resource === "configmaps") return method === "GET" ? undefined : "object written"
   return context.resource?.startsWith("leases") === true && method === "POST" ? "lease taken" : undefined
 }
 
-/** The manager on a server of which the first answer about config maps waits for the gate; what has happened so far. */
+/** A manager whose first response about config maps waits for the gate, and the steps so far. */
 const starting = Effect.fnUntraced(function* (gate: Effect.Effect<void>, everywhere: boolean) {
   const trace: Array<string> = []
   const note = (line: string) => Effect.sync(() => void trace.push(line))
@@ -103,17 +103,19 @@ const phases = [
 ]
 
 describe("a start", () => {
-  it.effect("asks the server, reads the kinds, takes the lease, builds the controllers, and only then works", () =>
-    Effect.gen(function* () {
-      const client = yield* KubeClient
-      yield* client.create(ConfigMap, { metadata: { name: "a", namespace: "default" } })
-      const { fiber, told } = yield* starting(Effect.void, false)
-      assert.deepStrictEqual(told(), phases)
-      yield* Fiber.interrupt(fiber)
-    }).pipe(Effect.provide(Layer.fresh(outside)))
+  it.effect(
+    "contacts the server, syncs the kinds, acquires the lease, builds the controllers, and then reconciles",
+    () =>
+      Effect.gen(function* () {
+        const client = yield* KubeClient
+        yield* client.create(ConfigMap, { metadata: { name: "a", namespace: "default" } })
+        const { fiber, told } = yield* starting(Effect.void, false)
+        assert.deepStrictEqual(told(), phases)
+        yield* Fiber.interrupt(fiber)
+      }).pipe(Effect.provide(Layer.fresh(outside)))
   )
 
-  it.effect("works on nothing before the first list has come, and then on all of it once", () =>
+  it.effect("reconciles nothing before the first list, and then each object once", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       for (const name of ["a", "b"]) yield* client.create(ConfigMap, { metadata: { name, namespace: "default" } })

@@ -13,7 +13,7 @@ import { type Resolved, tableOf } from "../selection.ts"
 /** The controllers could not work; the table has the reasons. */
 class CheckFailed extends Data.TaggedError("CheckFailed")<{ readonly message: string }> {}
 
-/** The same settings and the same cluster as `run`, but only questions. */
+/** Uses the same settings and the same cluster as `run`, and only reads. */
 export const check = (host: Host, resolved: Resolved) =>
   Effect.gen(function* () {
     const table = yield* tableOf(resolved)

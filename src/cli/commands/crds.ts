@@ -1,4 +1,4 @@
-/** The commands about the kinds that controllers declare: print their definitions, put them into a cluster, or say what that would do. */
+/** The commands `crds print`, `crds install` and `crds diff`, for the custom kinds that controllers declare. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -17,7 +17,7 @@ import * as Output from "../output.ts"
 import { connect } from "../connect.ts"
 import { type Resolved, type Table, tableOf } from "../selection.ts"
 
-/** The definitions differ from the wanted ones; the output before names the differences. */
+/** The definitions in the cluster differ from the declared ones; the output names the differences. */
 export class Different extends Data.TaggedError("Different")<{ readonly message: string }> {}
 
 /** Settings of the output. */
@@ -26,8 +26,8 @@ export const printSettings = { ...Settings.common, out: own.out }
 type Kinds = ReadonlyArray<Resource.AnyCustom>
 
 /**
- * The kinds of the chosen controllers. Whoever asks for definitions means those of all controllers that are not taken out: also of such as run on a
- * cluster of others only when they are named.
+ * The kinds of the chosen controllers. This includes controllers that run on a real cluster only if they are named: their definitions are wanted
+ * unless the user excludes them.
  */
 const kindsOf = (table: Table, { values }: { readonly values: Pick<Resolved["values"], "controllers"> }) =>
   Effect.map(Effect.fromResult(Registry.select(table, values.controllers, { embedded: true })), ({ chosen }) =>

@@ -1,4 +1,4 @@
-/** The command that prints what a cluster needs to run the program, or writes it to a directory. */
+/** `manifests`: prints the objects that a cluster needs to run the program, or writes them to a directory. */
 import * as Effect from "effect/Effect"
 import * as Crd from "../../kube/crd/Crd.ts"
 import * as Report from "../../manager/crds/report.ts"
@@ -17,7 +17,7 @@ import * as Output from "../output.ts"
 import { tableOf } from "../selection.ts"
 import { certified, served } from "../webhooks.ts"
 
-/** For a cluster that has a controller manager of its own; no cluster is contacted. */
+/** For a real cluster, which has its own controller manager. No cluster is contacted. */
 export const manifests = Effect.fnUntraced(function* (host: Host, resolved: SettingSources.Resolved<typeof settings>) {
   const { manifests: all, name } = yield* Program
   const table = yield* tableOf(resolved)
@@ -45,7 +45,7 @@ export const manifests = Effect.fnUntraced(function* (host: Host, resolved: Sett
   return yield* Output.write(host, resolved.values.out, { documents, files: files(documents) })
 })
 
-/** With the conversion that a webhook of the program does. */
+/** Adds the conversion if a webhook of the program does it. */
 const converting = (one: Crd.CustomResourceDefinition, conversions: ReadonlyArray<ConversionOf>) => {
   const found = conversions.find(({ definition }) => definition === one.metadata.name)
   return found === undefined ? one : { ...one, spec: { ...one.spec, conversion: found.conversion } }

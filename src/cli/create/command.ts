@@ -1,6 +1,6 @@
 /**
- * `create`: writes a new operator into a folder, from the template that lies beside the program. Nothing is written before everything that
- * can be wrong has been checked. It installs nothing and does not prompt.
+ * `create`: writes a new operator into a folder, from the template that is part of the package. All input is validated before the first file is
+ * written. It does not install dependencies and does not prompt.
  */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -28,7 +28,7 @@ export const settings = {
   group: Setting.optional(Codecs.text("domain"), {
     ...declared,
     name: "group",
-    description: "API group of the kind, a domain of yours: apps.example.com"
+    description: "API group of the kind, a domain that you own: apps.example.com"
   }),
   kind: Setting.optional(Codecs.text("word"), {
     ...declared,
@@ -38,18 +38,18 @@ export const settings = {
   plural: Setting.optional(Codecs.text("word"), {
     ...declared,
     name: "plural",
-    description: "Its plural in lower case; without it as English has it"
+    description: "Its plural in lower case; default is the English plural"
   }),
   library: Setting.make(Codecs.text("specifier"), {
     ...declared,
     name: "library",
-    description: "What the project depends on in place of a release of this program: a version, or a file:…tgz",
+    description: "Version of this package that the project depends on, or a file:…tgz",
     default: `^${version}`
   }),
   force: Setting.make(Codecs.boolean, {
     ...declared,
     name: "force",
-    description: "Write into a folder that is not empty too; files of the same names are replaced",
+    description: "Write into the folder even if it is not empty; files of the same names are replaced",
     default: "false"
   })
 }
@@ -68,16 +68,16 @@ export const command = (host: Host, template: URL) =>
     })
   ).pipe(Command.withDescription("Writes a new operator into a folder: a kind, its controller, a test, a Dockerfile"))
 
-interface Wish extends Setting.Values<typeof settings> {
+interface CreateOptions extends Setting.Values<typeof settings> {
   readonly path: string
 }
 
-/** Answers with the paths of what it has written, in the folder. */
-export const create = Effect.fnUntraced(function* ({ force, library, path, ...wish }: Wish, template: URL) {
+/** Returns the paths of the written files, relative to the folder. */
+export const create = Effect.fnUntraced(function* ({ force, library, path, ...wanted }: CreateOptions, template: URL) {
   const files = yield* read(fileURLToPath(template))
-  const group = yield* needed(wish.group, "--group", "the API group of the kind, a domain like apps.example.com")
-  const kind = yield* needed(wish.kind, "--kind", "the kind that the operator is for, a word like BlogPost")
-  const plural = Option.getOrUndefined(wish.plural)
+  const group = yield* needed(wanted.group, "--group", "the API group of the kind, a domain like apps.example.com")
+  const kind = yield* needed(wanted.kind, "--kind", "the kind that the operator is for, a word like BlogPost")
+  const plural = Option.getOrUndefined(wanted.plural)
   const names = yield* Effect.fromResult(Names.make({ path, group, kind, plural }, Template.taken(files)))
   const there = yield* attempt(path, () => readdir(path).catch(ifMissing))
   if (there.length > 0 && !force) {
@@ -110,7 +110,7 @@ const read = Effect.fnUntraced(function* (folder: string) {
   )
 })
 
-/** A folder that is not there is empty. */
+/** A missing folder counts as empty. */
 const ifMissing = (cause: unknown): ReadonlyArray<string> => {
   if ((cause as { readonly code?: unknown }).code === "ENOENT") return []
   throw cause

@@ -1,22 +1,22 @@
 /**
- * What a new operator is called: its own name, its kind, and what follows from them. What cannot be one of them is refused in one sentence
- * that says what is expected. Pure. Source: apimachinery validation DNS1123, apiextensions names.
+ * The names of a new operator: its own name, its kind, and the names derived from them. An invalid name is an error of one sentence that says what
+ * is expected. Pure. Source: apimachinery validation DNS1123, apiextensions names.
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 
 /** The user's input. */
 export interface Said {
-  /** The folder, whose last part is the operator's name. */
+  /** The folder; its last segment is the operator's name. */
   readonly path: string
   readonly group: string
   readonly kind: string
-  /** Undefined: it follows from the kind. */
+  /** Undefined: derived from the kind. */
   readonly plural: string | undefined
 }
 
 export interface Names {
-  /** Of the package, the program, its lease and its manifests. */
+  /** The name of the package, the program, its Lease and its manifests. */
   readonly name: string
   readonly group: string
   /** `BlogPost`. */
@@ -27,10 +27,10 @@ export interface Names {
   readonly plural: string
 }
 
-/** The user has to say something else; nothing was written. */
+/** A name is invalid; nothing was written. */
 export class InvalidNames extends Data.TaggedError("InvalidNames")<{ readonly message: string }> {}
 
-/** `taken`: names that a kind cannot have, because the files that are written mean something else by them. */
+/** `taken`: names that a kind cannot have, because the template's files import them. */
 export const make = (said: Said, taken: ReadonlySet<string>): Result.Result<Names, InvalidNames> => {
   const name = lastOf(said.path)
   const singular = said.kind.toLowerCase()
@@ -39,7 +39,7 @@ export const make = (said: Said, taken: ReadonlySet<string>): Result.Result<Name
   return wrong === undefined ? Result.succeed(names) : Result.fail(new InvalidNames({ message: wrong }))
 }
 
-/** As English has it, which kinds mostly follow. Source: apimachinery meta.UnsafeGuessKindToResource. */
+/** The English plural. Source: apimachinery meta.UnsafeGuessKindToResource. */
 export const pluralOf = (singular: string): string => {
   if (/(s|x|z|ch|sh)$/.test(singular)) return `${singular}es`
   return /[^aeiou]y$/.test(singular) ? `${singular.slice(0, -1)}ies` : `${singular}s`

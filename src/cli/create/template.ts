@@ -1,7 +1,4 @@
-/**
- * The files of a new operator, from those of the template: a project that works by itself, for the kind Widget, whose names are
- * replaced. Pure.
- */
+/** Fills the template of a new operator: a complete project for the kind Widget, whose names are replaced. Pure. */
 import type { Names } from "./names.ts"
 
 /** A file of the template or of a project: its path in it, with slashes. */
@@ -10,10 +7,10 @@ export interface File {
   readonly text: string
 }
 
-/** npm does not pack files of these names, so the template has them without their dots. */
+/** npm does not pack these dot files, so the template stores them without the dot. */
 const dotted = new Set(["gitignore", "dockerignore"])
 
-/** `library`: what the project depends on, as package.json has it. */
+/** `library`: the version of this package in the project's package.json. */
 export const fill = (template: ReadonlyArray<File>, names: Names, library: string): ReadonlyArray<File> =>
   template.map(({ path, text }) => {
     const filled = rename(text, names)
@@ -23,7 +20,7 @@ export const fill = (template: ReadonlyArray<File>, names: Names, library: strin
     }
   })
 
-/** What the template's own files import, and so mean by a name. */
+/** The names that the template's files import. */
 export const taken = (template: ReadonlyArray<File>): ReadonlySet<string> =>
   new Set(
     template.flatMap(({ text }) =>

@@ -1,7 +1,7 @@
 /**
- * Asks a cluster whether the chosen controllers could work on it, and changes nothing: that it answers, that it serves what they
- * need, and that it allows each of their requests. It goes on after a failure, because the user wants the whole
- * list; only without an answer there is nothing more to ask. Source: authorization.k8s.io SelfSubjectAccessReview.
+ * Checks without changes whether the chosen controllers could work on a cluster: that the server responds, serves the kinds that they need, and
+ * allows each of their requests. After a failure it continues, so that the user sees all failures; only without a response it stops. Source:
+ * authorization.k8s.io SelfSubjectAccessReview.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -17,16 +17,16 @@ export interface Finding {
   readonly isOk: boolean
   /** What was checked: an address, a kind, an endpoint. */
   readonly subject: string
-  /** What was found; where it is not well, what is wrong and who needs it. */
+  /** What was found; for a failure, what is wrong and which controllers need it. */
   readonly detail: string
 }
 
 export interface Options extends Permissions.Wanted {
-  /** Where we connect to, for the user to recognise. */
+  /** The address of the server, for the user. */
   readonly server: string
 }
 
-/** Questions on their way at once. */
+/** Concurrent requests. */
 const concurrency = 8
 
 export const run = Effect.fnUntraced(function* (options: Options) {
@@ -123,10 +123,10 @@ const ask = Effect.fnUntraced(function* ({ permissions, subject }: Endpoint) {
   } satisfies Finding
 })
 
-/** Whether we may, as the API server answers. */
+/** The status of the API server's review. */
 interface Answer {
   readonly allowed: boolean
-  /** In the server's words; often empty. */
+  /** The reason that the server gives; often empty. */
   readonly reason: string
 }
 

@@ -1,7 +1,7 @@
 /**
- * The definitions of one's own kinds in a cluster: put there and waited for, or only compared with what is there. What others say of a
- * definition (labels, annotations, conversion) stays. Installing what is installed writes nothing. Kinds are never removed: with a
- * definition all its objects go.
+ * Installs the CustomResourceDefinitions of custom kinds and waits until they are served, or compares them with those of the cluster. What other
+ * clients have set on a definition (labels, annotations, conversion) stays. Installing an unchanged definition writes nothing. Definitions are
+ * never deleted, because all their objects would be deleted too.
  */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -33,14 +33,14 @@ export const CustomResourceDefinition = Resource.make<Stored>()({
   scope: "Cluster"
 })
 
-/** The API server does not serve a kind although it has the definition; the message has the kind and the server's error. */
+/** The API server has the definition and does not serve the kind; the message contains the kind and the server's error. */
 export class NotEstablished extends Data.TaggedError("NotEstablished")<{
   readonly message: string
   /** `memcacheds.cache.example.com`. */
   readonly name: string
 }> {}
 
-/** What became of one definition. */
+/** The result for one definition. */
 export interface Installed {
   /** `memcacheds.cache.example.com`. */
   readonly name: string
@@ -60,7 +60,7 @@ export const install = (
   { timeout = "30 seconds" }: InstallOptions = {}
 ) =>
   Effect.gen(function* () {
-    // All of them can be made, or none is touched.
+    // All definitions are generated before the first is written, so an invalid one prevents all writes.
     const wanted = yield* Effect.forEach(resources, (resource) => Effect.fromResult(Crd.make(resource)))
     return yield* Effect.forEach(wanted, (definition) => installOne(definition, timeout))
   })
@@ -107,7 +107,7 @@ const write = Effect.fnUntraced(function* (wanted: Crd.CustomResourceDefinition)
   return "updated"
 })
 
-/** Within this file: whether waiting longer may help. */
+/** Used in this file only: whether waiting longer may help. */
 class Pending extends Data.TaggedError("NotEstablished")<{
   readonly name: string
   readonly isFinal: boolean
@@ -135,7 +135,7 @@ const find = (name: string): Effect.Effect<Option.Option<Stored>, ApiError, Kube
     )
   )
 
-/** One definition, as it is declared and as the cluster has it. */
+/** One definition: as declared and as stored in the cluster. */
 export interface Comparison {
   /** `memcacheds.cache.example.com`. */
   readonly name: string
@@ -143,11 +143,11 @@ export interface Comparison {
   readonly isNew: boolean
   /** Where they differ, by path. */
   readonly differences: ReadonlyArray<Difference>
-  /** Objects in the cluster that the new definition would refuse or cut. */
+  /** Stored objects that the new definition would reject or prune. */
   readonly broken: ReadonlyArray<Broken>
 }
 
-/** What `install` would change, and which objects would be refused or pruned; it only reads. */
+/** What `install` would change, and which objects the new definitions would reject or prune. Only reads. */
 export const diff = (resources: ReadonlyArray<Resource.AnyCustom>) =>
   Effect.forEach(
     resources,
@@ -161,7 +161,8 @@ export const diff = (resources: ReadonlyArray<Resource.AnyCustom>) =>
       if (served === undefined) {
         return { name, isNew: false, differences: differences(live.value, wanted), broken: [] } satisfies Comparison
       }
-      // Read in a version that the cluster serves today: the wanted one may be new. They differ in apiVersion alone, without conversion.
+      // Reads a version that the cluster serves now, because the declared one may be new. Without conversion, the versions of an object differ in
+      // their apiVersion only.
       const readable = { ...resource, version: versionOf(live.value, resource.version) ?? served.name }
       const { items } = yield* client.list(readable)
       return {

@@ -1,10 +1,10 @@
 /**
- * What putting one definition in the place of another would do: what is different between them, and which stored objects the new one would
- * not allow. What the API server adds to a definition by itself is no difference. Pure.
+ * What replacing one definition by another would do: their differences, and the stored objects that the new one would reject or prune. Defaults
+ * that the API server adds are not differences. Pure.
  */
 import * as Equal from "effect/Equal"
 import type { CustomResourceDefinition } from "../../kube/crd/Crd.ts"
-import { below } from "../../kube/crd/place.ts"
+import { childPath } from "../../kube/crd/place.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import { applyDefaults } from "../../kube/structural/applyDefaults.ts"
 import { prune } from "../../kube/structural/prune.ts"
@@ -14,13 +14,13 @@ import { validate } from "../../kube/structural/validate.ts"
 export interface Difference {
   /** `spec.versions.v1.schema.openAPIV3Schema.properties.spec.properties.size.maximum`: versions are named, not counted. */
   readonly path: string
-  /** As it is in the cluster; undefined where it is not. */
+  /** The value in the cluster; undefined if there is none. */
   readonly from: unknown
-  /** As it would be; undefined where it would go. */
+  /** The new value; undefined if it would be removed. */
   readonly to: unknown
 }
 
-/** Nothing when the API server would have the same afterwards. */
+/** Empty if the API server would store the same definition. */
 export const differences = (
   live: CustomResourceDefinition,
   wanted: CustomResourceDefinition
@@ -30,7 +30,7 @@ export const differences = (
   return found
 }
 
-/** Conversion is configured by the program that serves it, and is compared only where the wanted definition has it. */
+/** The program that serves the conversion configures it, so it is compared only if the wanted definition has one. */
 const comparable = ({ spec }: CustomResourceDefinition, wanted: CustomResourceDefinition): object => ({
   ...Object.fromEntries(Object.entries(spec).filter(([field]) => Object.hasOwn(wanted.spec, field))),
   versions: Object.fromEntries(spec.versions.map((version) => [version.name, version]))
@@ -39,7 +39,7 @@ const comparable = ({ spec }: CustomResourceDefinition, wanted: CustomResourceDe
 const walk = (from: unknown, to: unknown, path: string, found: Array<Difference>): void => {
   if (isRecord(from) && isRecord(to)) {
     for (const key of [...new Set([...Object.keys(from), ...Object.keys(to)])].sort()) {
-      walk(own(from, key), own(to, key), below(path, key), found)
+      walk(own(from, key), own(to, key), childPath(path, key), found)
     }
   } else if (!Equal.equals(from, to)) found.push({ path, from, to })
 }
@@ -54,13 +54,13 @@ const isRecord = (value: unknown): value is Fields =>
 export interface Broken {
   /** `app/one`; without a namespace for kinds that have none. */
   readonly object: string
-  /** `spec.size: Invalid value: …`, for everything that the definition would refuse at the next write. */
+  /** `spec.size: Invalid value: …` for each value that the definition would reject at the next write. */
   readonly refused: ReadonlyArray<string>
-  /** Paths of what the next write would lose. */
+  /** Paths that the next write would prune. */
   readonly dropped: ReadonlyArray<string>
 }
 
-/** The objects that would not be the same after the next write, or could not be written. Objects are in the stored version. */
+/** The objects, in the stored version, that the next write would change or that could not be written. */
 export const broken = (
   definition: CustomResourceDefinition,
   objects: ReadonlyArray<KubeObject>

@@ -1,6 +1,6 @@
 /**
- * The output of `crds`: the custom kinds of the selected controllers, and what was or would be done with their definitions. Pure; a line for
- * each thing, with its path, so that it can be searched and compared.
+ * The output of `crds`: the custom kinds of the selected controllers, and what was or would be done with their definitions. Each difference is a
+ * line of its own with its path, so that the output can be searched and compared. Pure.
  */
 import type * as Access from "../../kube/Access.ts"
 import * as Resource from "../../kube/Resource.ts"
@@ -8,7 +8,7 @@ import { oneLine } from "../../kube/printable.ts"
 import type { Broken, Difference } from "./compare.ts"
 import type { Comparison, Installed } from "./Definitions.ts"
 
-/** The output where there is nothing to do. */
+/** The output if no controller declares a custom kind. */
 export const none = "none of the chosen controllers declares a kind of its own"
 
 /** The kinds that the controllers declare with Schemas, each once, by name. */
@@ -29,7 +29,7 @@ export const installed = (all: ReadonlyArray<Installed>): string =>
 export const compared = (all: ReadonlyArray<Comparison>): string =>
   all.length === 0 ? none : all.map((one) => comparison(one)).join("\n")
 
-/** One sentence when `install` would write something or objects would suffer; undefined when all is as it should be. */
+/** One sentence if `install` would write something or would affect stored objects; undefined otherwise. */
 export const verdict = (all: ReadonlyArray<Comparison>): string | undefined => {
   const different = all.filter(({ differences, isNew }) => isNew || differences.length > 0)
   const objects = all.reduce((count, { broken }) => count + broken.length, 0)

@@ -1,6 +1,6 @@
 /**
- * `/debug/controllers`: what each controller is doing and, of one, what its workers hold and what waits in its queues. Pure: made
- * from snapshots of the loops, the manager's states and the informers, taken at the request.
+ * `/debug/controllers`: the state of each controller and, for one controller, the keys of its workers and queues. Pure: rendered from snapshots of
+ * the loops, the manager's states and the informers, which are taken at the request.
  */
 import * as Cause from "effect/Cause"
 import type { InformerStatus } from "../../layers/Cache.ts"
@@ -9,7 +9,7 @@ import * as Resource from "../../kube/Resource.ts"
 import type { State } from "../runnables/states.ts"
 import { instant, oneLine, seconds } from "./page.ts"
 
-/** Keys of each sort that a page shows. */
+/** The most keys that a page shows of each queue. */
 export const limit = 20
 
 /** What is known of a controller that was chosen. */
@@ -34,7 +34,7 @@ export interface Seen {
 
 interface Standing {
   readonly state: "started" | "waiting" | "skipped" | "failed"
-  /** For what it waits, or why it does not run. */
+  /** What it waits for, or why it does not run. */
   readonly reason?: string
 }
 
@@ -85,7 +85,7 @@ export const row = (seen: Seen) => {
   }
 }
 
-/** One of them, with the keys that come next. */
+/** One controller, with the first keys of its queues. */
 export const detail = (seen: Seen) => ({
   ...row(seen),
   needsLeader: seen.controller.needsLeader,
@@ -106,7 +106,7 @@ export const detail = (seen: Seen) => ({
   }))
 })
 
-/** Of one that is switched off there is nothing more to say. */
+/** A controller that is off has no other fields. */
 export const disabled = (name: string) => ({ name, state: "disabled" })
 
 const words = { error: "error", terminal: "terminal error", panics: "defect", timeouts: "timeout" } as const

@@ -1,23 +1,12 @@
-/**
- * Fibers as a text: those that are alike are one entry with their number, the most numerous first, so that a leak stands at the top.
- * Pure.
- */
+/** Renders fibers as text: equal fibers are one entry with their number, the most numerous first, so that a leak is at the top. Pure. */
+import type { FiberState } from "../../layers/Process.ts"
 import { cut } from "./page.ts"
 
-/** What is known of a fiber that has not ended. */
-export interface Seen {
-  readonly id: number
-  /** Of its log lines: `controller=deployment`. */
-  readonly annotations: ReadonlyArray<string>
-  /** Names of the calls it is in, the innermost first; only calls that were given a name are known. */
-  readonly calls: ReadonlyArray<string>
-}
-
-/** Entries of a dump, and identifiers that each of them names. */
+/** The most entries of a dump, and the most ids of an entry. */
 const limits = { entries: 1000, ids: 10 }
 
-export const render = (fibers: ReadonlyArray<Seen>): string => {
-  const groups = new Map<string, Array<Seen>>()
+export const render = (fibers: ReadonlyArray<FiberState>): string => {
+  const groups = new Map<string, Array<FiberState>>()
   for (const fiber of fibers) {
     const key = JSON.stringify([fiber.annotations, fiber.calls])
     groups.set(key, [...(groups.get(key) ?? []), fiber])
@@ -34,7 +23,7 @@ export const render = (fibers: ReadonlyArray<Seen>): string => {
   ].join("\n\n")
 }
 
-const entry = (group: ReadonlyArray<Seen>): string => {
+const entry = (group: ReadonlyArray<FiberState>): string => {
   const [first] = group
   const ids = cut(
     group.map(({ id }) => `#${id}`),

@@ -1,11 +1,8 @@
-/**
- * `/debug/informers`: what each informer keeps, how fresh it is and what went wrong last, from the cache's own status. Pure.
- * Pure.
- */
+/** `/debug/informers`: how many objects each informer holds, how fresh they are, and its last error, from the status of the cache. Pure. */
 import type { InformerStatus } from "../../layers/Cache.ts"
 import { cut, instant, oneLine, seconds } from "./page.ts"
 
-/** Rows of a page; the ones in trouble come first. */
+/** The most rows of a page; informers with errors come first. */
 export const limit = 1000
 
 /** `now`: wall clock, milliseconds. */

@@ -1,12 +1,12 @@
 /**
- * Pages for operators: a path, and the response for each method. Pure; requests are authorized before, and lists are cut so that no
- * page grows with the cluster.
+ * Pages for operators: a path, and the response for each method. Requests have been authorized. Lists are truncated, so that no page grows with the
+ * cluster. Pure.
  */
 import * as Effect from "effect/Effect"
 import { type HttpResponse, type HttpRequest, type Handler, notAllowed } from "../../layers/http/handler.ts"
 import { oneLine as onOneLine } from "../../kube/printable.ts"
 
-/** The only method of a page; HEAD comes with GET. */
+/** The methods of a page; GET includes HEAD. */
 export type Method = "GET" | "PUT"
 
 export interface Page {
@@ -27,7 +27,7 @@ export const before =
       return methods.includes(request.method) ? page.answer(request) : Effect.succeed(notAllowed(methods.join(", ")))
     })
 
-/** Refuses to change what can only be read. */
+/** Rejects other methods than GET and HEAD for these paths. */
 export const readOnly =
   (paths: ReadonlyArray<string>, handle: Handler): Handler =>
   (request) =>
@@ -35,7 +35,7 @@ export const readOnly =
       ? Effect.succeed(notAllowed("GET, HEAD"))
       : handle(request)
 
-/** The first so many, and how many are left out if any are. */
+/** The first items, and how many were omitted if any. */
 export const cut = <A>(
   all: ReadonlyArray<A>,
   limit: number
@@ -51,7 +51,7 @@ export const instant = (at: number): string => new Date(at).toISOString()
 
 const longest = 2000
 
-/** An error's text, on one line and no longer than a screen. */
+/** The text of an error on one line, truncated. */
 export const oneLine = (text: string): string => {
   const line = onOneLine(text)
   return line.length <= longest ? line : `${line.slice(0, longest)} ...`

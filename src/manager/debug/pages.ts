@@ -1,7 +1,4 @@
-/**
- * The pages that the metrics server has for operators, each rendered at the request, from state that lives elsewhere. They are
- * mounted only behind authentication and authorization.
- */
+/** The operator pages of the metrics server. Each is rendered at the request. They are served only after authentication and authorization. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -23,13 +20,13 @@ export interface Options {
   readonly effective: Effective
   /** The selected controllers, in the order of the registry. */
   readonly controllers: ReadonlyArray<Controllers.Controller>
-  /** Names of those that were not. */
+  /** The names of the controllers that were not selected. */
   readonly disabled: ReadonlyArray<string>
 }
 
 const prefix = "/debug/controllers/"
 
-/** Uses the services of its caller, at each request. */
+/** Each request uses the services of the caller of `make`. */
 export const make = (options: Options): Effect.Effect<Pages> =>
   Effect.map(Effect.context(), (context): Pages => {
     const get = (value: Effect.Effect<unknown>): Page => ({
@@ -99,7 +96,7 @@ const leaders = (groups: ReadonlyArray<Group>) =>
           identity: lease === undefined ? null : identity,
           leader: lease === undefined ? null : ((yield* leadership.leader) ?? null),
           leads: provenFor !== undefined,
-          /** Null without an election: then there is nothing to run out; and while we do not lead. */
+          /** Null without an election, because nothing can expire, and while another process leads. */
           validForSeconds: seconds(provenFor),
           controllers
         }
@@ -136,7 +133,7 @@ const overview = ({ controllers, disabled }: Options) =>
     return { controllers: [...seen.map(Controllers.row), ...disabled.map(Controllers.disabled)] }
   })
 
-/** With so many keys of each. */
+/** `keys`: the most keys of each controller. */
 const seenOf = Effect.fnUntraced(function* (controllers: ReadonlyArray<Controllers.Controller>, keys: number) {
   const states = (yield* States).all()
   const all = yield* status

@@ -1,24 +1,11 @@
 /**
- * `/debug/pprof/`: the process looked into from inside, in V8's formats. The paths are Go's, what takes the pictures comes from
- * outside. One picture at a time, each bounded in time, because each of them slows everything else down. Pure.
- * Source: net/http/pprof.
+ * `/debug/pprof/`: profiles of the process, under Go's paths and in V8's formats. Only one profile is taken at a time, with a time limit, because
+ * each slows the process down. Pure. Source: net/http/pprof.
  */
 import * as Effect from "effect/Effect"
-import type * as Stream from "effect/Stream"
+import type { Profiler } from "../../layers/Process.ts"
 import { type HttpResponse, type HttpRequest, type Handler, json, notFound, text } from "../../layers/http/handler.ts"
 import * as Fibers from "./fiberDump.ts"
-
-/** What the platform can tell of the process. */
-export interface Platform {
-  /** Samples what the processor does for so many seconds; the text of a `.cpuprofile`. */
-  readonly cpuProfile: (seconds: number) => Effect.Effect<string>
-  /** Everything on the heap, as a `.heapsnapshot`. The process stands still while it is taken. */
-  readonly heapSnapshot: Effect.Effect<Stream.Stream<Uint8Array, unknown>>
-  readonly heapStatistics: Effect.Effect<unknown>
-  readonly fibers: Effect.Effect<ReadonlyArray<Fibers.Seen>>
-  /** The arguments of the process, without secrets. */
-  readonly commandLine: ReadonlyArray<string>
-}
 
 /** Seconds of a profile. Source of the default: net/http/pprof. */
 export const seconds = { usual: 30, most: 300 }
@@ -32,8 +19,9 @@ cmdline              the arguments of the process
 
 const busy: HttpResponse = text(409, "another profile is being taken\n")
 
-export const handler = (platform: Platform): Handler => {
-  /** While a picture is taken, until the last byte of it has gone. */
+/** `commandLine`: the arguments of the process, without secrets. */
+export const handler = (profiler: Profiler, commandLine: ReadonlyArray<string>): Handler => {
+  /** True while a profile is taken, until the last byte of the response was sent. */
   let isBusy = false
   const alone = (make: Effect.Effect<HttpResponse>): Effect.Effect<HttpResponse> =>
     Effect.suspend(() => {
@@ -51,16 +39,16 @@ export const handler = (platform: Platform): Handler => {
       if (wanted === undefined) return Effect.succeed(text(400, `seconds: a number from 1 to ${seconds.most}\n`))
       // A HEAD request must not take a profile for half a minute.
       if (method === "HEAD") return Effect.succeed(download("", "profile.cpuprofile"))
-      return alone(Effect.map(platform.cpuProfile(wanted), (profile) => download(profile, "profile.cpuprofile")))
+      return alone(Effect.map(profiler.cpuProfile(wanted), (profile) => download(profile, "profile.cpuprofile")))
     },
     heap: ({ method, query }) => {
-      if (query.has("stats")) return Effect.map(platform.heapStatistics, json)
+      if (query.has("stats")) return Effect.map(profiler.heapStatistics, json)
       if (method === "HEAD") return Effect.succeed(download("", "heap.heapsnapshot"))
-      return alone(Effect.map(platform.heapSnapshot, (snapshot) => download(snapshot, "heap.heapsnapshot")))
+      return alone(Effect.map(profiler.heapSnapshot, (snapshot) => download(snapshot, "heap.heapsnapshot")))
     },
-    fibers: () => alone(Effect.map(platform.fibers, (fibers) => text(200, Fibers.render(fibers)))),
-    // Arguments end with a zero byte in /proc, and are divided by one in Go's answer.
-    cmdline: () => Effect.succeed(text(200, platform.commandLine.join("\0")))
+    fibers: () => alone(Effect.map(profiler.fibers, (fibers) => text(200, Fibers.render(fibers)))),
+    // Go's response separates the arguments by a zero byte; in /proc each argument ends with one.
+    cmdline: () => Effect.succeed(text(200, commandLine.join("\0")))
   }
   return (request) => {
     const name = /^\/debug\/pprof\/?([a-z]*)$/.exec(request.path)?.[1]

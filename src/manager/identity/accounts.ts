@@ -1,7 +1,7 @@
 /**
- * Service accounts of controllers: a token of its own for each, requested for an hour and renewed when four fifths of that
- * are over. The account is made where there is none. A token that cannot be renewed is used until its end; after that
- * calls fail, are retried like others, and say why. Source: k8s.io/controller-manager/pkg/clientbuilder: DynamicControllerClientBuilder.
+ * Service account tokens of controllers: one for each account, requested for an hour and renewed after four fifths of its lifetime. A missing
+ * account is created. A token that cannot be renewed is used until it expires; after that requests fail with the reason and are retried. Source:
+ * k8s.io/controller-manager/pkg/clientbuilder: DynamicControllerClientBuilder.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import { ServiceAccount } from "../../kube/resources.ts"
 import { CredentialsError, Endpoint, type Identity } from "../../layers/Endpoint.ts"
 import type { Client } from "../../layers/KubeClient.ts"
 
-/** Where the accounts are. */
+/** The namespace of the accounts. */
 export const namespace = "kube-system"
 
 /** Requested lifetime of a token, in seconds. */
@@ -21,24 +21,27 @@ const lifetime = 3600
 /** Part of the lifetime after which a token is renewed. */
 const renewAfter = 0.8
 
-/** Milliseconds until the next try to renew a token that is still good. */
+/** Milliseconds until the next attempt to renew a token that has not expired. */
 const retryAfter = 30_000
 
-/** Monotonic milliseconds throughout. */
+/** Times are monotonic milliseconds. */
 interface Held {
   readonly identity: Identity
   readonly expiresAt: number
   renewAt: number
 }
 
-/** The same server under another identity: without a certificate, which would take precedence over the token. `client`: may create tokens. */
+/**
+ * The same server with another identity. It has no client certificate, which would take precedence over the token. `client` must be allowed to
+ * create tokens.
+ */
 export const endpoint = (
   base: Endpoint["Service"],
   client: Client,
   account: string
 ): Effect.Effect<Endpoint["Service"]> =>
   Effect.map(Semaphore.make(1), (lock) => {
-    /** Undefined before the first token, and when the server has refused the last. */
+    /** Undefined before the first token, and after the server has rejected the last one. */
     let held: Held | undefined
     const now = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
@@ -77,7 +80,7 @@ export const endpoint = (
     })
   })
 
-/** A token and the seconds for which it is good; the account is made when there is none. */
+/** A token and its lifetime in seconds. Creates the account if it is missing. */
 const request = (client: Client, account: string) =>
   Effect.catchIf(
     ask(client, account),

@@ -5,7 +5,7 @@
 import type { Entry } from "../registry.ts"
 import { listed } from "./flags.ts"
 
-/** Its controllers without a loop of ours, at the time of writing: name, other names. */
+/** Controllers of kube-controller-manager 1.36 that this program does not have: name, then aliases. */
 const others: ReadonlyArray<readonly [name: string, ...aliases: ReadonlyArray<string>]> = [
   ["podgroup-protection-controller"],
   ["certificatesigningrequest-signing-controller", "csrsigning"],
@@ -35,18 +35,18 @@ const others: ReadonlyArray<readonly [name: string, ...aliases: ReadonlyArray<st
   ["selinux-warning-controller"]
 ]
 
-/** The same table, with its loops on by default and all others off. */
+/** The same table, with the controllers of kube-controller-manager on by default and all others off. */
 export const table = <R>(entries: ReadonlyArray<Entry<R>>): ReadonlyArray<Entry<R>> =>
   entries.map((entry) => Object.assign({}, entry, { byDefault: entry.group === "core" ? "on" : "off" }))
 
 export interface Chosen {
-  /** Without those that are not here. */
+  /** The patterns without controllers that this program does not have. */
   readonly patterns: ReadonlyArray<string>
-  /** One sentence about those of them that the list enables. */
+  /** One sentence about the removed controllers that the list enables. */
   readonly note: string | undefined
 }
 
-/** Takes out of the list what that program has and this one has not. */
+/** Removes the controllers from the list that only kube-controller-manager has. */
 export const choose = (entries: ReadonlyArray<Entry<unknown>>, patterns: ReadonlyArray<string>): Chosen => {
   const ours = new Set(entries.flatMap(({ aliases = [], controller }) => [controller.name, ...aliases]))
   const absent = new Set(others.flat().filter((name) => !ours.has(name)))

@@ -1,11 +1,11 @@
 /**
- * The command line of kube-controller-manager 1.36, read as pflag reads it and put into the words of this program. Flags that have no effect
- * here are accepted, and one sentence for each reason names those that were given. A flag that this program has is not among them. Pure.
+ * Translates the command line of kube-controller-manager 1.36, parsed like pflag does, into the flags of this program. Flags without effect here
+ * are accepted, and one sentence for each reason names those that were given. Flags that this program has itself are not listed here. Pure.
  */
 import { canonical, type Setting, type Settings } from "../setting.ts"
 import { gates } from "../settings/controllers.ts"
 
-/** Why they have no effect, to stand behind `because`; and the flags, with a `?` behind those that need no value. */
+/** The reason, which completes "because …", and the flags; a `?` marks those that need no value. */
 interface Group {
   readonly why: string
   readonly flags: string
@@ -77,7 +77,7 @@ const groups: ReadonlyArray<Group> = [
   }
 ]
 
-/** By the name of the flag. */
+/** Groups by the name of the flag. */
 const inert: ReadonlyMap<string, { readonly why: string; readonly isSwitch: boolean }> = new Map(
   groups.flatMap(({ flags, why }) =>
     flags.split(" ").map((flag) => [flag.replace("?", ""), { why, isSwitch: flag.endsWith("?") }] as const)
@@ -88,16 +88,16 @@ const inert: ReadonlyMap<string, { readonly why: string; readonly isSwitch: bool
 export const withoutEffect: ReadonlyArray<string> = [...inert.keys()]
 
 export interface Translated {
-  /** Arguments that this program knows, or refuses. */
+  /** The arguments for this program, which rejects unknown ones. */
   readonly argv: ReadonlyArray<string>
   /** One sentence for each reason why a flag has no effect. */
   readonly notes: ReadonlyArray<string>
 }
 
-/** Several values of these are one list; of any other flag the last value counts. */
+/** Repeated values of these flags are joined; of other flags the last value is used. */
 const lists = new Set(["controllers", "feature-gates"])
 
-/** `settings`: what the program has itself. pflag: FlagSet.Parse. */
+/** `settings`: the program's own settings. Source: pflag: FlagSet.Parse. */
 export const translate = (argv: ReadonlyArray<string>, settings: Settings): Translated => {
   const own = new Map(
     Object.values(settings).flatMap((setting) =>
@@ -145,7 +145,7 @@ const put = (values: Map<string, string>, { name }: Setting<unknown>, value: str
   values.set(name, before !== undefined && lists.has(name) ? `${before},${value}` : value)
 }
 
-/** `--name`, `--name=value`, with dashes or underscores; `-v4` is the one flag with a letter of its own. */
+/** `--name` or `--name=value`, with dashes or underscores; `-v4` is the only flag with a one-letter name. */
 const flagIn = (argument: string): { readonly name: string; readonly value: string | undefined } | undefined => {
   const [, verbosity] = /^-v(\d+)$/.exec(argument) ?? []
   if (verbosity !== undefined) return { name: "v", value: verbosity }
@@ -155,7 +155,7 @@ const flagIn = (argument: string): { readonly name: string; readonly value: stri
 
 const gateNames = new Set<string>([...gates.map(({ name }) => name), "AllAlpha", "AllBeta"])
 
-/** `kube:` is the default component. A text that is not a gate with a value stays, and the setting refuses it. */
+/** `kube:` is the default component. Invalid text stays, and the setting rejects it. */
 const gatesIn = (text: string) => {
   const entries = text.split(",").map((entry) => entry.trim().replace(/^kube:/, ""))
   const isElsewhere = (entry: string): boolean =>

@@ -1,6 +1,6 @@
 /**
- * The settings of the command that runs in the place of kube-controller-manager: those of the program, with that program's one port for probes and
- * metrics in place of two, and its name for the lease of its loops. Pure.
+ * The settings in kube-controller-manager mode: those of the program, with one port for probes and metrics instead of two, and with
+ * kube-controller-manager's name for the Lease. Pure.
  */
 import * as Option from "effect/Option"
 import * as Address from "../../layers/http/address.ts"
@@ -25,13 +25,13 @@ const own = {
   securePort: Setting.make(Codecs.integer({ min: 0, max: 65_535, expected: "a port, or 0 for none" }), {
     name: "secure-port",
     group: "servers",
-    description: "Port that answers probes to everybody and shows metrics to those who may see them, over HTTPS",
+    description: "Port of the probes, without authorization, and of the metrics, with authorization, over HTTPS",
     default: "10257"
   }),
   tlsCertFile: Setting.optional(Codecs.text("file"), {
     name: "tls-cert-file",
     group: "servers",
-    description: "Certificate of that port, read again when it changes; without it one is made up"
+    description: "Certificate of that port, read again when it changes; default is a self-signed one"
   }),
   tlsKeyFile: Setting.optional(Codecs.text("file"), {
     name: "tls-private-key-file",
@@ -46,7 +46,7 @@ const own = {
   })
 }
 
-/** What one port replaces, and what is always the same. */
+/** The settings that the one port replaces, and those with a fixed value. */
 type Replaced =
   | "contentType"
   | "metricsAddress"
@@ -70,9 +70,9 @@ export const settingsOf = (settings: typeof Settings.common) => {
   return {
     ...rest,
     ...own,
-    // What counts once there is a rate.
+    // Used only if a rate is set.
     burst: Setting.withDefault(rest.burst, "30"),
-    // Its dashboards show how long requests take.
+    // Dashboards of kube-controller-manager show request durations.
     clientMetrics: Setting.withDefault(rest.clientMetrics, "all"),
     leaderElect: Setting.withDefault(rest.leaderElect, "true"),
     coreLeaseName: { ...rest.coreLeaseName, name: "leader-elect-resource-name" },
@@ -91,7 +91,7 @@ export const settingsOf = (settings: typeof Settings.common) => {
 
 type Own = ReturnType<typeof settingsOf>
 
-/** What is wrong with them together, in one sentence. */
+/** The first contradiction between settings, in one sentence. */
 export const contradiction = ({ values }: Resolved<Own>): string | undefined => {
   if (Option.isSome(values.tlsCertFile) !== Option.isSome(values.tlsKeyFile))
     return "--tls-cert-file and --tls-private-key-file belong together: say both"
@@ -103,11 +103,11 @@ export const contradiction = ({ values }: Resolved<Own>): string | undefined => 
 
 const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf("/") + 1)
 
-/** The name of a file of that directory; of another one the path. */
+/** The file name if the file is in the directory, else the path. */
 const within = (directory: string, path: string): string =>
   directoryOf(path) === directory ? path.slice(directory.length) : path
 
-/** As the program's own flags would have set them. */
+/** The same as values of the program's own settings. */
 export const asOwn = (
   resolved: Resolved<Own>,
   controllers: ReadonlyArray<string>
@@ -137,7 +137,7 @@ export const asOwn = (
       ...resolved.values,
       ...servers,
       controllers: garbageCollector ? controllers : ["-garbagecollector", ...controllers],
-      // Controllers for a cloud run in another program.
+      // `external` means that cloud controllers run in another program.
       cloudProvider: Option.filter(cloudProvider, (name) => name !== "external"),
       minResyncPeriod: isSaid("syncPeriod") && !isSaid("minResyncPeriod") ? Option.none() : minResyncPeriod
     },

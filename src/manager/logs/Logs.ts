@@ -1,6 +1,6 @@
 /**
- * The program's logs: which lines are written, in which format, to standard error. It reads the level and the format for each line, because
- * both may change after the start. Results go to standard output instead.
+ * The program's logs on standard error: which lines are written, and in which format. Level and format are read for each line, because both may
+ * change after the start.
  */
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
@@ -14,7 +14,7 @@ import * as Line from "./line.ts"
 
 export type Format = "json" | "console"
 
-/** The format of the lines. Without a setting it follows from the cluster: `console` for the embedded one, `json` for any other. */
+/** The log format. Default: `console` on the embedded cluster, `json` on any other. */
 class FormatChoice {
   private readonly chosen: Format | undefined
   private byCluster: Format = "console"
@@ -27,7 +27,7 @@ class FormatChoice {
     return this.chosen ?? this.byCluster
   }
 
-  /** The cluster is not the embedded one. */
+  /** Called when the program connects to a cluster other than the embedded one. */
   onRealCluster(): void {
     this.byCluster = "json"
   }
@@ -40,13 +40,13 @@ export const CurrentFormat = Context.Reference<FormatChoice>("effect-controller-
 
 export interface Options extends Line.Style {
   readonly level: LogLevel.LogLevel
-  /** Undefined: as suits the cluster. */
+  /** Undefined: depends on the cluster. */
   readonly form: Format | undefined
-  /** Whether messages that repeat are thinned out. */
+  /** Whether repeated messages are sampled. */
   readonly isSampled: boolean
 }
 
-/** Before the settings are resolved. */
+/** The options until the settings are resolved. */
 export const initial: Options = {
   level: "Info",
   form: "console",
@@ -62,7 +62,7 @@ export const layer = (host: Host, options: Options) => {
     Logger.layer([logger(host, options, level, form)]),
     Layer.succeed(Level.Current, level),
     Layer.succeed(CurrentFormat, form),
-    // The logger decides, because the level may change while the program runs.
+    // All levels pass here: the logger filters, because the level may change while the program runs.
     Layer.succeed(References.MinimumLogLevel, "All")
   )
 }
@@ -70,20 +70,20 @@ export const layer = (host: Host, options: Options) => {
 const first = 100
 const thereafter = 100
 
-/** Messages counted apart within a second; those that come later share one count. */
+/** The most messages that are counted separately in one second; all others share one counter. */
 const mostCounts = 1024
 
 /**
- * Keeps a repeated message from drowning the rest: in each second, of each level and message the first hundred lines pass, and then every
- * hundredth. Pure but for its counts. Source: zap: NewProductionConfig.
+ * Samples repeated messages: in each second, of each level and message, the first hundred lines pass, and then every hundredth. Source: zap:
+ * NewProductionConfig.
  */
 export class Sampler {
-  /** The second that is counted, since 1970. */
+  /** The current second, counted from 1970. */
   private second = Number.NaN
-  /** Lines of this second by level and message; never more than `mostCounts` and the shared one. */
+  /** Lines of this second by level and message: at most `mostCounts` entries and the shared one. */
   private readonly counts = new Map<string, number>()
 
-  /** Whether the line is to be written. `millis`: when it was logged. */
+  /** Whether the line is written. `millis`: when it was logged. */
   admits(level: string, message: string, millis: number): boolean {
     const second = Math.floor(millis / 1000)
     if (second !== this.second) {
@@ -98,15 +98,15 @@ export class Sampler {
   }
 }
 
-/** Characters that may wait for a slow reader. */
+/** The most characters that are buffered for a slow reader. */
 const mostWaiting = 1024 * 1024
 
 /**
- * A stream that may be slow, or closed. Lines that it has not taken yet are kept up to a bound; beyond it they are lost and counted, and the
- * next line that fits is preceded by their number. Writing never waits and never fails. Control characters of a terminal are escaped.
+ * An output stream that may be slow or closed. Lines are buffered up to a limit; beyond it they are dropped and counted, and the next line that
+ * fits is preceded by that count. Writing never blocks and never fails. Control characters are escaped.
  */
 class Sink {
-  /** Since the last line that was written. */
+  /** Dropped lines since the last one that was written. */
   private lost = 0
   private readonly output: Output
 
@@ -114,9 +114,9 @@ class Sink {
     this.output = output
   }
 
-  /** `notice`: the line with the number of lost lines. */
+  /** `notice`: makes the line with the number of dropped lines. */
   write(line: string, notice: (lost: number) => string): void {
-    // Half the bound before it goes on, or a reader that takes a line now and then would get a notice with each.
+    // After a drop, waits until half the buffer is free. Otherwise a slow reader would get a notice with each line.
     if ((this.output.writableLength ?? 0) > (this.lost === 0 ? mostWaiting : mostWaiting / 2)) {
       this.lost++
       return

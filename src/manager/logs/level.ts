@@ -1,7 +1,6 @@
 /**
- * The least level that the process logs, which can be changed while it runs. Loggers read it for each line; Effect's own
- * minimum is a value of each fiber's context and cannot be changed from outside, so the program lets everything through that one.
- * One object for each process, found by {@link Current}.
+ * The minimum log level of the process, which can be changed while it runs. Loggers read it for each line. Effect's `MinimumLogLevel` is fixed in
+ * the context of each fiber, so the program sets that to `All`. One object for each process: {@link Current}.
  */
 import * as Context from "effect/Context"
 import * as LogLevel from "effect/LogLevel"
@@ -26,14 +25,14 @@ const isWord = (text: string): text is keyof typeof words => Object.hasOwn(words
 /** Completes "it must be …". */
 export const expected = `one of ${Object.keys(words).join(", ")}, or a verbosity from 0 to 999`
 
-/** A word in any case, or a verbosity as Kubernetes' own programs count it. */
+/** A level name in any case, or a verbosity as klog counts it. */
 export const parse = (text: string): Option.Option<LogLevel.LogLevel> => {
   const word = text.trim().toLowerCase()
   if (isWord(word)) return Option.some(words[word])
   return /^\d{1,3}$/.test(word) ? Option.some(ofVerbosity(Number(word))) : Option.none()
 }
 
-/** Kubernetes' own programs debug from 1 on, and trace requests from 6 on. Source: klog's conventions. */
+/** Verbosity 1 and more is Debug, 6 and more is Trace. Source: klog's conventions. */
 export const ofVerbosity = (verbosity: number): LogLevel.LogLevel =>
   verbosity > 5 ? "Trace" : verbosity > 0 ? "Debug" : "Info"
 
@@ -51,7 +50,7 @@ export class MinimumLevel {
   /** Whether a line of this level is logged. */
   readonly admits = (level: LogLevel.LogLevel): boolean => LogLevel.isGreaterThanOrEqualTo(level, this.level)
 
-  /** From the next line on. Returns the level, or one sentence with the valid texts. */
+  /** Sets the level for the next lines. Returns the level, or one sentence with the valid texts. */
   readonly set = (text: string): Result.Result<LogLevel.LogLevel, string> =>
     Option.match(parse(text), {
       onNone: () => Result.fail(`there is no log level "${text.slice(0, 40)}": it must be ${expected}`),
@@ -59,7 +58,7 @@ export class MinimumLevel {
     })
 }
 
-/** The level of this process. Without a provided one, a change has no effect. */
+/** The level of this process. The default object is not read by any logger. */
 export const Current = Context.Reference<MinimumLevel>("effect-controller-manager/LogLevel", {
   defaultValue: () => new MinimumLevel("Info")
 })

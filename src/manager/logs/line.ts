@@ -1,7 +1,7 @@
 /**
- * From what was logged to one line of text: JSON with the keys that operators of Go's controllers know (`level`, `ts`, `logger`,
- * `msg`, the values, `error`, `stacktrace`), or `key=value` on a console. Values keep their names and never replace those keys. A line
- * is bounded, secrets are taken out. Pure. Source: zap, component-base/logs.
+ * Formats a log entry as one line: JSON with the keys of Go's controllers (`level`, `ts`, `logger`, `msg`, the values, `error`, `stacktrace`), or
+ * `key=value` on a console. Values keep their names and never replace those keys. A line is limited in length, and secrets are redacted. Pure.
+ * Source: zap, component-base/logs.
  */
 import * as Cause from "effect/Cause"
 import * as Formatter from "effect/Formatter"
@@ -13,7 +13,7 @@ import { printable } from "../../kube/printable.ts"
 import * as CurrentRun from "../../layers/controller/currentRun.ts"
 import { clean, redact } from "./secrets.ts"
 
-/** How the time of a line is written: the encodings of zap's command line, by their names there. */
+/** Encodings of the time, under the names of zap's command line. */
 export const timeEncodings = ["epoch", "millis", "nanos", "iso8601", "rfc3339", "rfc3339nano"] as const
 
 type TimeEncoding = (typeof timeEncodings)[number]
@@ -27,7 +27,7 @@ export interface Style {
 
 type Said = Logger.Options<unknown>
 
-/** Characters that the values of a line may have together; what is more is cut. */
+/** The most characters of all values of a line; the rest is cut. */
 const longestLine = 64 * 1024
 
 /** The constant message; what varies is in the values. */
@@ -59,7 +59,7 @@ export const console = ({ stacktraceLevel, time = "iso8601" }: Style, said: Said
   return line.length <= longestLine ? line : `${line.slice(0, longestLine)}…`
 }
 
-/** Numbers are seconds, milliseconds and nanoseconds since 1970, texts are UTC. The clock of a line counts milliseconds. */
+/** Numbers count seconds, milliseconds or nanoseconds since 1970; texts are in UTC. The clock has a resolution of milliseconds. */
 const encodeTime = (encoding: TimeEncoding, date: Date): number | string => {
   const millis = date.getTime()
   switch (encoding) {
@@ -68,23 +68,23 @@ const encodeTime = (encoding: TimeEncoding, date: Date): number | string => {
     case "millis":
       return millis
     case "nanos":
-      // Its digits are more than a double holds exactly: the milliseconds are exact, and the rest would be zero.
+      // The result exceeds the exact integers of a double, but a multiple of a million prints exactly as milliseconds followed by zeros.
       return millis * 1_000_000
     case "iso8601":
       return date.toISOString()
     case "rfc3339":
       return `${date.toISOString().slice(0, 19)}Z`
     case "rfc3339nano":
-      // As Go writes it: no zeros at the end of the fraction, and no fraction of zero.
+      // As in Go: no trailing zeros in the fraction, and no fraction of zero.
       return date.toISOString().replace(/\.?0{0,3}Z$/, "Z")
   }
 }
 
-/** A value of that name was there first. */
+/** Adds an underscore while a value of that name exists. */
 const freeName = (fields: Record<string, unknown>, key: string): string =>
   Object.hasOwn(fields, key) ? freeName(fields, `${key}_`) : key
 
-/** Annotations, the object that is being reconciled, and for how long log spans have been open. */
+/** Log annotations, the reconciled object, and the durations of open log spans. */
 const valuesOf = ({ date, fiber }: Said): ReadonlyArray<readonly [string, unknown]> => [
   ...Object.entries(fiber.getRef(References.CurrentLogAnnotations)),
   ...CurrentRun.facts(fiber.getRef(CurrentRun.CurrentRun)),
@@ -99,19 +99,19 @@ const failureOf = (least: LogLevel.LogLevel, { cause, logLevel }: Said): Readonl
   return isShown ? [...failure, ["stacktrace", Cause.pretty(cause)]] : failure
 }
 
-/** Errors are their messages: what else hangs on them may be anything. */
+/** Of an error only the message is logged: its other fields may be anything. */
 const plain = (value: unknown): unknown =>
   typeof value === "string" ? clean(value) : value instanceof Error ? clean(value.message) : value
 
 const text = (value: unknown): string =>
   typeof value === "string" ? value : value instanceof Error ? value.message : formatted(value)
 
-/** JSON has no word for some values, such as functions. */
+/** Some values, such as functions, have no JSON. */
 const formatted = (value: unknown): string => {
   const json: string | undefined = Formatter.formatJson(value)
   return json ?? String(value)
 }
 
-/** One word on one line, whatever is in it. */
+/** Quotes a text that is not a single word. */
 const word = (text: string): string =>
   text === "" || /[\s="\\]/.test(text) || printable(text) !== text ? JSON.stringify(text) : text

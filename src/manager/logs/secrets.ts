@@ -1,18 +1,18 @@
 /**
- * The last line of defence against secrets in what the program prints: whatever looks like a credential is replaced. Nothing
- * depends on it: credentials are `Redacted` where they are kept, and no error carries headers or bodies. Texts come from whoever can
- * write an object, so a text is cut before it is searched, and the search takes steps in proportion to its length. Pure.
+ * Redacts what looks like a credential in the program's output. This is a second defence: credentials are `Redacted` where they are stored, and no
+ * error carries headers or bodies. Any writer of objects controls these texts, so each is cut before it is searched, and the search takes linear
+ * time. Pure.
  */
 
-/** Characters of one text; what is more is cut. */
+/** The most characters of a text; the rest is cut. */
 const longest = 16 * 1024
 
 /** Marks the end of a text that was cut. */
 const ellipsis = "…"
 
 /**
- * Values of authorization headers, private keys in PEM, and passwords in addresses, also one that is cut off. None reaches beyond the text
- * that it begins in, also where that is a text inside JSON.
+ * Values of authorization headers, private keys in PEM, and passwords in URLs, also where the end is cut off. No match reaches beyond the string
+ * that it begins in, also if that is a JSON string.
  */
 const patterns: ReadonlyArray<readonly [pattern: RegExp, replacement: string]> = [
   [/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, "$1 <redacted>"],
@@ -23,7 +23,7 @@ const patterns: ReadonlyArray<readonly [pattern: RegExp, replacement: string]> =
   [/:\/\/[^\s/:@"\\]*:[^\s/@"\\…]+(?:@|…$)/g, "://<redacted>@"]
 ]
 
-/** Cheap, and true for every text that one of the patterns matches, or that has a token. */
+/** A cheap test that is true for every text that contains a pattern or a token. */
 const suspicious = /bearer|basic|eyJ|-----BEGIN|:\/\//i
 
 export const redact = (text: string): string =>
@@ -32,8 +32,8 @@ export const redact = (text: string): string =>
     : text
 
 /**
- * A word without the JSON web token in it: parts between dots, the first of which begins like JSON. It is taken apart instead of searched,
- * because one pattern would read a word with many such beginnings again from each of them.
+ * Removes a JSON web token from a word: parts separated by dots, the first of which begins like base64 of JSON. The word is split instead of
+ * matched, because a regular expression would rescan the word from each possible beginning.
  */
 const withoutToken = (word: string): string => {
   const parts = word.split(".")
@@ -47,6 +47,6 @@ const withoutToken = (word: string): string => {
   return word
 }
 
-/** A text as it may be shown: cut where it is too long, then searched, so that no text costs more than another. */
+/** Cuts a long text and then redacts it, so that the cost is bounded. */
 export const clean = (text: string): string =>
   redact(text.length <= longest ? text : `${text.slice(0, longest)}${ellipsis}`)

@@ -1,4 +1,4 @@
-/** What all manifests are made of and from: their type, the options of an installation, and the metadata that its objects share. Pure. */
+/** Types of all manifests: an object, the options of an installation, and the metadata that its objects share. Pure. */
 import type * as Webhook from "../../layers/Webhook.ts"
 
 /** An object of any kind: plain data, to be printed. */
@@ -10,40 +10,40 @@ export type Manifest = {
 }
 
 export interface Options {
-  /** Of the account, the roles and the workload. */
+  /** The name of the account, the roles and the workload. */
   readonly name: string
-  /** Where it is installed. */
+  /** The namespace of the installation. */
   readonly namespace: string
   readonly image: string
-  /** Of the program, as its pods are to run it. */
+  /** The arguments of the program in its pods. */
   readonly args: ReadonlyArray<string>
-  /** What a pod has to stop in order. */
+  /** The terminationGracePeriodSeconds of the pods. */
   readonly graceSeconds: number
   readonly metrics: Metrics
-  /** Of the oldest server that they are for: 21 is Kubernetes 1.21. */
+  /** The minor version of the oldest server to support: 21 is Kubernetes 1.21. */
   readonly minorVersion: number
-  /** Of the pods; undefined where they are not served. */
+  /** The port of the probes; undefined if they are off. */
   readonly probes: number | undefined
-  /** Undefined where none are served. */
+  /** Undefined if there are no webhooks. */
   readonly webhooks?: Webhooks | undefined
 }
 
 export interface Metrics {
-  /** Of the pods; undefined where nothing outside of them reaches it. */
+  /** The port of the metrics; undefined if other pods cannot reach it. */
   readonly port: number | undefined
-  /** For those alone who may read them, over HTTPS. */
+  /** HTTPS, with authorization. */
   readonly isSecure: boolean
-  /** A Secret with `tls.crt`, `tls.key` and `ca.crt`; undefined: each pod makes one that nothing can verify. */
+  /** A Secret with `tls.crt`, `tls.key` and `ca.crt`. Undefined: each pod creates a self-signed certificate, which no client can verify. */
   readonly certificate: { readonly secretName: string; readonly mountPath: string } | undefined
-  /** A kind of the Prometheus operator is included. */
+  /** A ServiceMonitor of the Prometheus operator is included. */
   readonly isMonitored: boolean
 }
 
 export interface Webhooks {
   readonly declared: ReadonlyArray<Webhook.Any>
-  /** Of the pods. */
+  /** The port of the webhooks in the pods. */
   readonly port: number
-  /** Where the Secret with the certificate is mounted; undefined: the program keeps one by itself. */
+  /** The mount path of the Secret with the certificate; undefined if the program creates its own. */
   readonly mountPath: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What `manifests` makes of the settings: which of them the pods are started with, and what they need. Pure. */
+/** The installation that `manifests` derives from the settings: the arguments of the pods, and the objects that they need. Pure. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type * as Setting from "../setting.ts"
@@ -13,7 +13,7 @@ import * as Served from "./webhooks.ts"
 import * as Metrics from "./metrics.ts"
 import { own, settings } from "./settings.ts"
 
-/** Settings that select a cluster from here, or that the manifests set anew. */
+/** Settings that are not passed on to the pods: they select a cluster from this machine, or the manifests set them. */
 const local: ReadonlySet<string> = new Set([
   "cluster",
   "kubeconfig",
@@ -26,7 +26,7 @@ const local: ReadonlySet<string> = new Set([
   ...Object.values(own).map((setting) => setting.name)
 ])
 
-/** Secrets are not written into a manifest: the operator of the pods provides a Secret. */
+/** Secret settings are not written into a manifest: the operator provides them in a Secret. */
 const secret = (all: Setting.Settings): ReadonlySet<string> =>
   new Set(
     Object.values(all)
@@ -34,7 +34,7 @@ const secret = (all: Setting.Settings): ReadonlySet<string> =>
       .map((setting) => setting.name)
   )
 
-/** Their defaults are other ones here than in the program that the pods run. */
+/** Their defaults here differ from those of the program. */
 const secured: ReadonlySet<string> = new Set([settings.metricsAddress.name, settings.metricsSecure.name])
 
 const isSaid = (
@@ -42,10 +42,10 @@ const isSaid = (
   { isSecure }: Installation.Metrics
 ): boolean => origin._tag !== "Default" || (isSecure && secured.has(name))
 
-/** Seconds that a pod has beyond the program's own limit for an orderly stop. */
+/** Seconds added to the program's own limit for an orderly stop. */
 const grace = 15
 
-/** Seconds, for a program that may take for ever: a day. */
+/** Seconds for a program without a limit: a day. */
 const longest = 86_400
 
 /** The program that the pods run. */
@@ -53,7 +53,7 @@ export interface Workload {
   readonly name: string
   /** All settings of `manifests`. */
   readonly settings: Setting.Settings
-  /** Those about the kinds of its controllers. None unless there are any. */
+  /** Webhooks for the kinds of its controllers. Default: none. */
   readonly webhooks?: ReadonlyArray<Webhook.Any> | undefined
 }
 
@@ -66,7 +66,7 @@ export const manifests = (
 ): ReadonlyArray<Installation.Manifest> => {
   const namespace = values.installNamespace
   const hidden = secret(all)
-  // One of two replicas leads, unless leader election is off.
+  // There are two replicas, so leader election is on unless a setting turns it off.
   const isElected = Option.getOrElse(values.leaderElect, () => true)
   const metrics = Metrics.metricsOf(values, name)
   const served = Served.webhooksOf(values, webhooks)
@@ -86,7 +86,7 @@ export const manifests = (
       "--cluster=in-cluster",
       `--controllers=${controllers.map(({ who }) => who).join(",")}`,
       `--leader-elect=${isElected}`,
-      // Whichever source set them: the roles follow from them too.
+      // Includes settings from the environment and the configuration file, because the roles are derived from them too.
       ...effective
         .filter((one) => isSaid(one, metrics) && !local.has(one.name) && !hidden.has(one.name))
         .map((one) => `--${one.name}=${one.text}`),

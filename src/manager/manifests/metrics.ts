@@ -1,6 +1,6 @@
 /**
- * What it takes to collect the metrics of the pods: a Service, the port, the certificate where it is
- * mounted, and a ServiceMonitor on request. As kubebuilder ships it: HTTPS, with authorization. Pure.
+ * What a collector needs to scrape the metrics of the pods: a Service, the port, a mounted certificate, and on request a ServiceMonitor. As in
+ * kubebuilder: HTTPS, with authorization. Pure.
  */
 import * as Option from "effect/Option"
 import type * as Setting from "../setting.ts"
@@ -12,10 +12,10 @@ import type { settings } from "./settings.ts"
 
 type Values = Setting.Values<typeof settings>
 
-/** What a ServiceMonitor verifies has to be shared by all pods. */
+/** Mount path of the certificate that a ServiceMonitor verifies; all pods share it. */
 const monitored = "/etc/metrics-certificate"
 
-/** `name`: of the program. */
+/** `name`: the name of the program. */
 export const metricsOf = (values: Values, name: string): Metrics => {
   const address = metricsAt(values)
   const isSecure = values.metricsSecure && address !== undefined
@@ -32,7 +32,7 @@ export const metricsOf = (values: Values, name: string): Metrics => {
 export const isUnreachable = (values: Values): boolean =>
   values.serviceMonitor && metricsOf(values, "").port === undefined
 
-/** Of the Service that collectors find the pods by. */
+/** The name of the Service by which collectors find the pods. */
 const serviceName = (options: Installation.Options): string => `${options.name}-metrics`
 
 export const all = (options: Installation.Options): ReadonlyArray<Manifest> =>
@@ -51,7 +51,7 @@ const service = (options: Installation.Options): Manifest => ({
   }
 })
 
-/** The collector shows the token of its own account, which has to be bound to the reader's role. */
+/** The collector sends the token of its own account, which must be bound to the reader's role. */
 const serviceMonitor = (options: Installation.Options): Manifest => ({
   apiVersion: "monitoring.coreos.com/v1",
   kind: "ServiceMonitor",

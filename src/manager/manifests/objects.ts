@@ -1,6 +1,6 @@
 /**
- * Everything that a cluster needs to run the program, as objects in the order in which they can be applied: a namespace, an account with
- * exactly the rights of the chosen controllers, two replicas of which one leads, and what watches over them. Pure.
+ * All objects that a cluster needs to run the program, in the order in which they can be applied: a namespace, an account with exactly the
+ * permissions of the chosen controllers, two replicas of which one leads, and the objects for metrics and webhooks. Pure.
  */
 import type { Permission } from "../permissions.ts"
 import * as Installation from "./Installation.ts"
@@ -26,7 +26,7 @@ export const all = (options: Options): ReadonlyArray<Manifest> => [
     kind: "Namespace",
     metadata: {
       name: options.namespace,
-      // What the pods ask for is within the strictest profile: nothing else needs to be let in.
+      // The pods comply with the strictest Pod Security profile.
       labels: { "pod-security.kubernetes.io/enforce": "restricted" }
     }
   },
@@ -55,7 +55,7 @@ const ofController = (
   ]
 }
 
-/** For the collector of the metrics, to be bound to its account, which is not known here. */
+/** A role for the collector of the metrics. Its account is not known here, so the operator binds it. */
 const metricsReader = (options: Options): Manifest => ({
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRole",
@@ -65,12 +65,12 @@ const metricsReader = (options: Options): Manifest => ({
 
 /** One file of the directory that `files` makes. */
 export interface File {
-  /** Without a directory. */
+  /** The file name, without a directory. */
   readonly name: string
   readonly documents: ReadonlyArray<object>
 }
 
-/** The manifests as a directory: a file for each kind in their order, and last a `kustomization.yaml` that makes a base for Kustomize of them. */
+/** The manifests as files: one for each kind, in their order, and a `kustomization.yaml` that makes them a base for Kustomize. */
 export const files = (manifests: ReadonlyArray<{ readonly kind: string }>): ReadonlyArray<File> => {
   const kinds = [...new Set(manifests.map(({ kind }) => kind))]
   const named = kinds.map((kind) => ({

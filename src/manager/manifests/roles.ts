@@ -1,6 +1,6 @@
 /**
- * The rights of an account as roles and their bindings: what is granted everywhere in a ClusterRole, what is granted in a namespace in a
- * Role of that namespace. No rule is there twice, and none that another one makes superfluous. Pure.
+ * The permissions of an account as roles and bindings: a ClusterRole for what is granted in all namespaces, and a Role in each other namespace.
+ * Duplicate and redundant rules are removed. Pure.
  */
 import { election, minimal, type Permission } from "../permissions.ts"
 import type { Manifest } from "./Installation.ts"
@@ -15,7 +15,7 @@ export interface Account {
 
 const rbac = "rbac.authorization.k8s.io"
 
-/** `name`: of the roles; those for leases alone have an ending. */
+/** `name`: the name of the roles; roles for leases only have a suffix. */
 export const rolesOf = (
   name: string,
   account: Account,
@@ -38,7 +38,7 @@ export const rolesOf = (
 export const pathOf = ({ apiVersion, kind, metadata: { namespace } }: Manifest): string =>
   `/apis/${apiVersion}${namespace === undefined ? "" : `/namespaces/${namespace}`}/${kind.toLowerCase()}s`
 
-/** First what is granted everywhere. */
+/** The ClusterRole comes first. */
 const granting = (
   name: string,
   account: Pick<Account, "name" | "namespace">,

@@ -1,10 +1,7 @@
-/**
- * The rules of the roles that grant exactly a list of permissions: nothing is left out and nothing added, and what can be said in one
- * rule is. Pure. Source: the shape of rbac.authorization.k8s.io/v1.
- */
+/** The fewest rules of a role that grant exactly a list of permissions. Pure. Source: the shape of rbac.authorization.k8s.io/v1. */
 import type { Permission } from "../permissions.ts"
 
-/** A type, not an interface: it is part of a manifest, which is plain data. */
+/** A type and not an interface, because it is part of a manifest, which is plain data. */
 export type Rule = {
   readonly apiGroups: ReadonlyArray<string>
   readonly resources: ReadonlyArray<string>
@@ -24,7 +21,7 @@ interface Endpoint {
   readonly verbs: Set<string>
 }
 
-/** Rules by the namespace of their role; those of the empty one are a ClusterRole's. */
+/** Rules by the namespace of their role; the empty namespace is the ClusterRole. */
 export const rulesOf = (permissions: ReadonlyArray<Permission>): ReadonlyMap<string, ReadonlyArray<Rule>> => {
   const namespaces = new Map<string, Array<Permission>>()
   for (const one of permissions) {
@@ -35,7 +32,7 @@ export const rulesOf = (permissions: ReadonlyArray<Permission>): ReadonlyMap<str
   return new Map([...namespaces].map(([namespace, all]) => [namespace, merged(all)]))
 }
 
-/** First the verbs of each endpoint are put together, then the endpoints of a group that have the same verbs. */
+/** Merges the verbs of each endpoint, then the endpoints of a group that have the same verbs. */
 const merged = (permissions: ReadonlyArray<Permission>): ReadonlyArray<Rule> => {
   const endpoints = new Map<string, Endpoint>()
   for (const { group, name, resource, subresource, verb } of permissions) {

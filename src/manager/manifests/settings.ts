@@ -4,14 +4,14 @@ import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 import * as Settings from "../settings.ts"
 
-/** `1.20`, `v1.33.2`: the minor version, as servers have been called since 2015. */
+/** `1.20` or `v1.33.2`: the minor version. */
 const minorVersion: Setting.Codec<number> = {
   metavar: "version",
   expected: "a version like 1.20",
   decode: (text) => Option.fromUndefinedOr(/^v?1\.(\d{1,3})(\.\d+)?$/.exec(text)?.[1]).pipe(Option.map(Number))
 }
 
-/** They are about the printing, and mean nothing to what is printed. */
+/** Settings of the command itself; the program in the pods does not have them. */
 export const own = {
   image: Setting.make(Codecs.text("image"), {
     name: "image",
@@ -24,14 +24,14 @@ export const own = {
     name: "install-namespace",
     env: false,
     group: "command",
-    description: "Namespace to install into; made if it is not there",
+    description: "Namespace to install into; created if it is missing",
     default: "effect-controller-manager"
   }),
   out: Setting.optional(Codecs.text("directory"), {
     name: "out",
     env: false,
     group: "command",
-    description: "Directory to write the manifests to, as a base for Kustomize, in place of printing them"
+    description: "Directory to write the manifests to, as a base for Kustomize, instead of printing them"
   }),
   kubernetesVersion: Setting.make(minorVersion, {
     name: "kubernetes-version",
@@ -45,12 +45,12 @@ export const own = {
     env: false,
     group: "command",
     description:
-      "Include a ServiceMonitor, a kind that comes with the Prometheus operator; it verifies metrics by the Secret <name>-metrics-cert, which has to be there",
+      "Include a ServiceMonitor, a kind of the Prometheus operator; it verifies the metrics server with the Secret <name>-metrics-cert, which must exist",
     default: "false"
   })
 }
 
-/** Of every program; one with settings of its own has those too. What runs in a cluster shows its metrics to those alone who may read them. */
+/** The settings of every program; a program with settings of its own adds them. In a cluster, metrics are served with authorization. */
 export const settings = {
   ...Settings.common,
   metricsAddress: Setting.withDefault(Settings.common.metricsAddress, ":8443"),

@@ -1,6 +1,6 @@
 /**
- * What it takes for the API server to reach the webhooks of the pods: a service, the two configurations, and the certificate where it
- * is mounted. The configurations come last: without a server behind them, they refuse writes. Pure.
+ * What the API server needs to call the webhooks of the pods: a Service, the two configurations, and a mounted certificate. The configurations come
+ * last, because without a running server they would reject writes. Pure.
  */
 import * as Option from "effect/Option"
 import type * as Webhook from "../../layers/Webhook.ts"
@@ -11,7 +11,7 @@ import { type Configurations, configurations, names, serviceOf } from "../webhoo
 import * as Installation from "./Installation.ts"
 import type { Manifest, Webhooks } from "./Installation.ts"
 
-/** Undefined where none are served. */
+/** Undefined if there are no webhooks. */
 export const webhooksOf = (
   { skipWebhookConfig, webhookCertPath, webhookPort }: Settings.Settings,
   declared: ReadonlyArray<Webhook.Any>
@@ -20,7 +20,7 @@ export const webhooksOf = (
     ? undefined
     : { declared, port: webhookPort, mountPath: Option.getOrUndefined(webhookCertPath) }
 
-/** What the program keeps by itself. `installs`: it makes the configurations too. */
+/** The objects that the program maintains itself. `installs`: it creates the configurations too. */
 export const certificatesOf = (
   { name, namespace }: Pick<Installation.Options, "name" | "namespace">,
   declared: ReadonlyArray<Webhook.Any>,
@@ -34,7 +34,7 @@ export const certificatesOf = (
   }
 }
 
-/** The objects and conversions that name the webhooks; without a `caBundle`, which is set later. */
+/** The configurations and conversions of the webhooks; without a `caBundle`, which is set later. */
 export const configurationsOf = (
   { name, namespace }: Pick<Installation.Options, "name" | "namespace">,
   declared: ReadonlyArray<Webhook.Any>

@@ -1,6 +1,6 @@
 /**
- * The program as a workload: replicas on several nodes that run as a user without rights, write nowhere, and report when
- * they are well; and what may reach them. Pure.
+ * The program as a workload: replicas on several nodes, without root privileges and with a read-only file system, with probes and a NetworkPolicy.
+ * Pure.
  */
 import { names } from "../webhooks/configurations.ts"
 import { labels, type Manifest, metadata, type Options, selector } from "./Installation.ts"
@@ -97,12 +97,12 @@ const disruptionBudget = (options: Options): Manifest => ({
   spec: { minAvailable: replicas - 1, selector: { matchLabels: selector(options) } }
 })
 
-/** Namespaces say by a label that what runs in them may collect metrics. Source: kubebuilder's `allow-metrics-traffic`. */
+/** A label of a namespace allows its pods to collect metrics. Source: kubebuilder's `allow-metrics-traffic`. */
 const collectors = { namespaceSelector: { matchLabels: { metrics: "enabled" } } }
 
 /**
- * Nothing connects to it but for metrics and reviews; kubelets, which probe it, are not subject to policies. From which address the API server
- * asks for reviews depends on the cluster. Where it goes is the API server's address.
+ * Allows connections for metrics and webhooks only; probes of the kubelet are not subject to policies. The webhook port is open to all addresses,
+ * because the API server's source address depends on the cluster. Outgoing connections are not restricted.
  */
 const networkPolicy = (options: Options): Manifest => ({
   apiVersion: "networking.k8s.io/v1",

@@ -1,8 +1,8 @@
 /**
- * Authorization of the metrics: the API server authenticates the token and allows `get` of the path. Both answers are kept for a
- * while, so that a scrape does not cost two calls, and never so many that strangers could fill the memory, or displace those who are
- * known. Reviews for unknown tokens are rate limited. A review that fails denies the request and is not cached.
- * Source: TokenReview and SubjectAccessReview; controller-runtime's pkg/metrics/filters.
+ * Authorization of the metrics: the API server authenticates the token and allows `get` of the path. Both results are cached for a while, so that a
+ * scrape does not need two requests. The caches are bounded, and unknown tokens have a cache of their own, so that they cannot evict known users.
+ * Reviews for unknown tokens are rate limited. A failed review denies the request and is not cached. Source: TokenReview and SubjectAccessReview;
+ * controller-runtime's pkg/metrics/filters.
  */
 import * as Cache from "effect/Cache"
 import * as Data from "effect/Data"
@@ -22,7 +22,10 @@ interface User {
   readonly rest: { readonly uid?: unknown; readonly groups?: unknown; readonly extra?: unknown }
 }
 
-/** Any client can invent tokens; reviews of paths are for known users only, and an operator opens many pages at once. */
+/**
+ * The rate for tokens is low, because any client can invent tokens. Paths are reviewed for known users only, and an operator opens many pages at
+ * once.
+ */
 const rates = {
   identity: { perSecond: 5, burst: 20, concurrency: 8 },
   permission: { perSecond: 20, burst: 100, concurrency: 32 }
@@ -30,7 +33,7 @@ const rates = {
 
 const limits = {
   entries: 1024,
-  strangers: 256,
+  unknownTokens: 256,
   question: Duration.seconds(10),
   identified: Duration.minutes(1),
   unknown: Duration.minutes(1),
@@ -38,8 +41,8 @@ const limits = {
   denied: Duration.seconds(30)
 }
 
-/** Limits for unknown tokens. */
-class Stranger extends Data.TaggedError("Stranger")<{}> {}
+/** The token is not valid. */
+class UnknownToken extends Data.TaggedError("UnknownToken")<{}> {}
 
 const unauthorized: HttpResponse = { ...text(401, "Unauthorized\n"), headers: { "www-authenticate": "Bearer" } }
 const tooMany: HttpResponse = { ...text(429, "Too Many Requests\n"), headers: { "retry-after": "1" } }
@@ -60,11 +63,11 @@ export const make: Effect.Effect<(handle: Handler) => Handler, never, KubeClient
       return yield* handle(request)
     }).pipe(
       Effect.catchTags({
-        Stranger: () => Effect.succeed(unauthorized),
+        UnknownToken: () => Effect.succeed(unauthorized),
         TooMany: () => Effect.succeed(tooMany),
         ApiError: ({ message }) =>
           Effect.as(
-            Effect.logWarning(`cannot tell who may read metrics: ${message}`),
+            Effect.logWarning(`cannot authorize readers of metrics: ${message}`),
             text(500, "Internal Server Error\n")
           )
       })
@@ -74,17 +77,17 @@ export const make: Effect.Effect<(handle: Handler) => Handler, never, KubeClient
 /** By token. Unknown tokens have a cache of their own. */
 const identities = Effect.fnUntraced(function* (client: KubeClient["Service"]) {
   const ask = yield* Questions.limited(rates.identity)
-  const strangers = yield* Cache.make<string, never, Stranger>({
-    lookup: () => Effect.fail(new Stranger()),
-    capacity: limits.strangers,
+  const unknownTokens = yield* Cache.make<string, never, UnknownToken>({
+    lookup: () => Effect.fail(new UnknownToken()),
+    capacity: limits.unknownTokens,
     timeToLive: limits.unknown
   })
   const users = yield* Cache.makeWith(
     (token: string) =>
       Effect.flatMap(
         ask(token, identity(client, token), (user) => user !== undefined),
-        // That is kept there from now on.
-        (user) => (user === undefined ? Cache.get(strangers, token) : Effect.succeed(user))
+        // Invalid tokens are cached in `strangers`.
+        (user) => (user === undefined ? Cache.get(unknownTokens, token) : Effect.succeed(user))
       ),
     {
       capacity: limits.entries,
@@ -92,12 +95,12 @@ const identities = Effect.fnUntraced(function* (client: KubeClient["Service"]) {
     }
   )
   return (token: string) =>
-    Effect.flatMap(Cache.has(strangers, token), (isStranger) =>
-      isStranger ? Cache.get(strangers, token) : Cache.get(users, token)
+    Effect.flatMap(Cache.has(unknownTokens, token), (isUnknown) =>
+      isUnknown ? Cache.get(unknownTokens, token) : Cache.get(users, token)
     )
 })
 
-/** By question. */
+/** By the spec of the review. */
 const permissions = Effect.fnUntraced(function* (client: KubeClient["Service"]) {
   const ask = yield* Questions.limited(rates.permission)
   const answers = yield* Cache.makeWith(

@@ -1,4 +1,4 @@
-/** The metrics server's routes: everything that is counted, and how the checks of probes went. */
+/** The metrics server's routes: all metrics, and the results of the probes' checks. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -11,8 +11,8 @@ export const paths: ReadonlyArray<string> = ["/metrics", "/metrics/slis"]
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
 /**
- * A bound is a label, compared as text: in Go's form exponents have two digits, and begin below 0.0001 and at a million. Source: client_golang expfmt,
- * strconv.AppendFloat 'g'.
+ * Histogram bounds are labels and are compared as text, so they are formatted as in Go: exponents have two digits and are used below 0.0001 and
+ * from a million on. Source: client_golang expfmt, strconv.AppendFloat 'g'.
  */
 const likeGo = (formatted: string): string =>
   formatted.replace(/([{,])le="([^"]*)"/g, (_, before: string, bound: string) => `${before}le="${goNumber(bound)}"`)
@@ -26,7 +26,7 @@ const goNumber = (written: string): string => {
 /** All series of a registry in the text format of Prometheus, version 0.0.4. */
 export const text: Effect.Effect<string> = Effect.map(PrometheusMetrics.format(), likeGo)
 
-/** Serves the metric registry of its creator, and that of the checks. */
+/** Serves the metric registry of the caller, and that of the checks. */
 export const handler = (slis: Metric.MetricRegistry): Effect.Effect<Handler> =>
   Effect.map(Effect.context(), (context): Handler => {
     const registries = [context, Context.add(context, Metric.MetricRegistry, slis)]

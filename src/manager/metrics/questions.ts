@@ -1,7 +1,7 @@
 /**
- * Reviews by the API server of what unknown clients send, such as tokens. They are requested under the program's own identity, so any client that can connect
- * must not decide how many there are: new ones are limited in rate and in number at once, and refused beyond. One that was answered with yes
- * before is reviewed again whenever it has to be, so that a flood of new ones does not lock out known users.
+ * Limits the reviews that unknown clients cause, such as those of their tokens. The program sends them under its own identity, so clients must not
+ * determine their number: new questions are limited in rate and concurrency, and rejected beyond the limits. A question that was allowed before is
+ * reviewed again without limits, so that a flood of new ones does not lock out known users.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -11,15 +11,15 @@ import * as Semaphore from "effect/Semaphore"
 import * as Monotonic from "../../streams/monotonic.ts"
 import * as TokenBucket from "../../streams/queue/tokenBucket.ts"
 
-/** Too many new reviews: this one was not requested. */
+/** Too many new reviews: this one was not sent. */
 export class TooMany extends Data.TaggedError("TooMany")<{}> {}
 
 export interface Limits extends TokenBucket.Options {
-  /** New ones under way at once. */
+  /** Concurrent new reviews. */
   readonly concurrency: number
 }
 
-/** Remembered reviews that were allowed; beyond that the least recently used one counts as new again. */
+/** The most allowed reviews that are remembered; beyond it the least recently used one counts as new again. */
 const remembered = 1024
 
 /** Asks a question, known by its text, within the limits. */

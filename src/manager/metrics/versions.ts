@@ -1,10 +1,9 @@
 /**
- * Which version runs, as programs of Kubernetes tell it: the version whose behaviour this one has, with its own name and version as what Kubernetes
- * calls the build. Source: k8s.io/component-base/metrics/prometheus/version, k8s.io/component-base/compatibility. Platform edge.
+ * The version as metrics, in the form that Kubernetes components use: the Kubernetes version whose behaviour this program has, with the program's own
+ * name and version as build metadata. Source: k8s.io/component-base/metrics/prometheus/version, k8s.io/component-base/compatibility.
  */
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import process from "node:process"
 import type { Program } from "../Program.ts"
 
 const minor = 36
@@ -14,8 +13,17 @@ const versions = Metric.gauge("version_info", { description: "Always 1: the labe
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" }
 
-export const publish = ({ name, version }: Pick<Program["Service"], "name" | "version">): Effect.Effect<void> => {
-  const { arch, platform, version: runtime } = process
+/** The runtime that the program runs on, as `node:process` describes it. */
+export interface Runtime {
+  readonly arch: string
+  readonly platform: string
+  readonly version: string
+}
+
+export const publish = (
+  { name, version }: Pick<Program["Service"], "name" | "version">,
+  { arch, platform, version: runtime }: Runtime
+): Effect.Effect<void> => {
   const info = {
     build_date: "",
     compiler: "node",

@@ -1,6 +1,6 @@
 /**
- * The probe server's routes: `/healthz` and `/livez` ask the liveness checks, `/readyz` the readiness ones; below each, a check by
- * its name. A slash at the end changes nothing. Source: controller-runtime's healthz handler.
+ * The probe server's routes: `/healthz` and `/livez` run the liveness checks, `/readyz` the readiness checks; a path below runs one check by its
+ * name. A trailing slash is ignored. Source: controller-runtime's healthz handler.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -39,12 +39,12 @@ const all = (probe: string, checks: ReadonlyArray<Check>, { query }: HttpRequest
   )
 }
 
-/** A short response has no room for the warning, so it is logged: otherwise a misspelt check would go unnoticed. */
+/** Logged, because a short response has no room for the warning and a misspelt check would go unnoticed. */
 const unknown = (exclude: ReadonlyArray<string>, checks: ReadonlyArray<Check>): Effect.Effect<void> => {
   const names = exclude.filter((name) => !checks.some((check) => check.name === name))
   return names.length === 0
     ? Effect.void
-    : Effect.logDebug("A probe excludes checks that there are not").pipe(
+    : Effect.logDebug("A probe excludes unknown checks").pipe(
         Effect.annotateLogs({ exclude: names.join(",").slice(0, 200) })
       )
 }
@@ -58,11 +58,11 @@ const one = (name: string, checks: ReadonlyArray<Check>) => {
     : Effect.map(ask(found), (result) => toHttp(ProbeResponse.single(result)))
 }
 
-/** There is one where there is nothing else. */
+/** Without other checks there is `ping`, which passes. */
 const ping = (checks: ReadonlyArray<Check>): Check | undefined =>
   checks.length === 0 ? { name: "ping", run: passed } : undefined
 
-/** A check that breaks has failed. */
+/** A check that fails with a defect has failed. */
 const ask = ({ name, remark = passed, run }: Check): Effect.Effect<ProbeResponse.Result> =>
   Effect.catchCause(
     Effect.zipWith(run, remark, (failure, said) => ({ name, failure, remark: said })),
@@ -80,15 +80,15 @@ const total = Metric.counter("kubernetes_healthchecks_total", {
 })
 
 /**
- * The results of checks, in a registry of its own that may be scraped more often than the rest. They are counted when a probe is requested as a
- * whole, as kubelets do. Source: k8s.io/component-base/metrics/prometheus/slis.
+ * The results of checks, in a registry of their own that can be scraped more often. A check counts when a whole probe is requested, as kubelets do.
+ * Source: k8s.io/component-base/metrics/prometheus/slis.
  */
 export interface Slis {
   readonly observe: Observe
   readonly registry: Metric.MetricRegistry
 }
 
-/** `about`: registers what is shown of the process besides. */
+/** `about`: registers further metrics of the process in the same registry. */
 export const slis = Effect.fnUntraced(function* (about: Effect.Effect<void>) {
   const registry: Metric.MetricRegistry = new Map()
   const inRegistry = Effect.provideService(Metric.MetricRegistry, registry)

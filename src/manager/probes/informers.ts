@@ -1,6 +1,6 @@
 /**
- * Health checks of informers, from their status alone. Readiness: every kind has synced and its watch works; otherwise the failure
- * names the kind and the server's last error. Liveness: every informer still tries; an unreachable server does not fail it.
+ * Health checks of informers, from their status. Readiness: every kind has synced and its watch works; otherwise the failure names the kind and the
+ * server's last error. Liveness: every informer still makes attempts; an unreachable server does not fail it.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -8,13 +8,16 @@ import * as Effect from "effect/Effect"
 import type { Cache, InformerStatus } from "../../layers/Cache.ts"
 import type { Check, Probe } from "../../layers/Health.ts"
 
-/** Milliseconds without an event and without a try: a working watch has bookmarks or a timeout within that time. */
+/**
+ * Milliseconds without an event and without an attempt after which an informer counts as dead: a working watch has bookmarks or a timeout within
+ * that time.
+ */
 export const deadAfter = 600_000
 
-/** Failures in a row that are tolerated: watches end and are refused now and then, and are opened again within seconds. */
+/** Tolerated failures in a row: watches end or are rejected now and then and are reopened within seconds. */
 const tolerated = 2
 
-/** Milliseconds that a try may take before it fails; one that has gone on for longer is taken to have succeeded. */
+/** Milliseconds after which an attempt that has not failed counts as successful. */
 const tryTakes = 15_000
 
 /** The checks of a cache. `syncTimeout`: after it, the liveness check has a remark for each kind that has not synced. */
@@ -38,7 +41,7 @@ type Judge = (informers: ReadonlyArray<InformerStatus>, now: number) => string |
 const judged = ({ status }: Pick<Cache["Service"], "status">, judge: Judge) =>
   Effect.flatMap(status, (informers) => Effect.map(Clock.currentTimeMillis, (now) => judge(informers, now)))
 
-/** Undefined when all kinds have synced and are being followed. `now`: wall clock, milliseconds. */
+/** Undefined if all kinds have synced and are watched. `now`: wall clock, milliseconds. */
 export const unsynced: Judge = (informers, now) => {
   const waiting = informers.filter(
     (informer) => informer.subscribers > 0 && (!informer.synced || isBehind(informer, now))
@@ -46,7 +49,7 @@ export const unsynced: Judge = (informers, now) => {
   return waiting.length === 0 ? undefined : waiting.map(describe).join("; ")
 }
 
-/** Kinds that have not synced within so many milliseconds: a restart would not help, but it is worth knowing. */
+/** Kinds that have not synced in time, as a remark of the liveness check: a restart would not help. */
 export const late =
   (limit: number): Judge =>
   (informers, now) => {
@@ -57,13 +60,13 @@ export const late =
   }
 
 /**
- * The store is stale: the informer fails again and again. A kind without changes has no events after the server is back either, so a
- * try that does not fail within its time ends this state.
+ * The store is stale because the informer has failed several times in a row. After the server is back, a kind without changes has no events, so an
+ * attempt that does not fail within `tryTakes` ends this state.
  */
 const isBehind = ({ attempts, lastError }: InformerStatus, now: number): boolean =>
   attempts > tolerated && lastError !== undefined && now < lastError.at + lastError.retryIn + tryTakes
 
-/** Undefined while every informer has had an event or a try lately. `now`: wall clock, milliseconds. */
+/** Undefined if every informer has had an event or an attempt recently. `now`: wall clock, milliseconds. */
 export const dead: Judge = (informers, now) => {
   const silent = informers.filter((informer) => {
     const sign = lastSign(informer)
@@ -74,7 +77,7 @@ export const dead: Judge = (informers, now) => {
   return `${silent.map((informer) => informer.resource).join(", ")}: no event and no try for more than ${minutes} minutes`
 }
 
-/** The last event, or the next try; wall clock, milliseconds. Undefined before the first time. */
+/** The last event or the next attempt; wall clock, milliseconds. Undefined before the first. */
 const lastSign = ({ lastError, lastEventAt }: InformerStatus): number | undefined => {
   if (lastError === undefined) return lastEventAt
   return Math.max(lastEventAt ?? 0, lastError.at + lastError.retryIn)

@@ -1,7 +1,6 @@
 /**
- * Lag of the event loop: a fiber sleeps for a fixed interval and measures how much later it wakes. The worst lag of the last half
- * minute is kept, because a request is served only after the loop is free again. A loop that is blocked right now does not respond
- * at all, which the prober notices by itself.
+ * Lag of the event loop: a fiber sleeps for a fixed interval and measures how late it wakes. The worst lag of the last half minute is kept, because
+ * a probe is only served after the loop is free again. While the loop is blocked it does not respond at all, and the probe times out.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -13,19 +12,19 @@ import * as Monotonic from "../../streams/monotonic.ts"
 const pace = 500
 const window = 30_000
 
-/** Milliseconds of lateness above which a loop counts as blocked: many times what a busy one shows, less than a lease lasts. */
+/** A lag of more milliseconds counts as blocked: much more than a busy loop has, and less than the duration of a lease. */
 export const limit = 10_000
 
 export interface Lag {
-  /** The worst lateness of the last half minute to a minute, in milliseconds. */
+  /** The worst lag of the last 30 to 60 seconds, in milliseconds. */
   readonly worstUnsafe: () => number
-  /** Of the last wake-up, or of the one that is overdue. */
+  /** The lag of the last wake-up, or of one that is overdue, in milliseconds. */
   readonly lastUnsafe: () => number
 }
 
-/** The worst of the present half minute of the clock and the one before: between one and two of them, at the cost of two numbers. */
+/** The worst value of the current and the previous half minute. It covers 30 to 60 seconds with two numbers. */
 export class Worst {
-  /** Number of the present half minute. */
+  /** Number of the current half minute. */
   private turn = 0
   private present = 0
   private previous = 0
@@ -71,7 +70,7 @@ export const make: Effect.Effect<Lag, never, Scope.Scope> = Effect.gen(function*
   }
 })
 
-/** For the liveness probe. */
+/** The message of the liveness check; undefined if it passes. */
 export const failure = (lag: Lag): string | undefined => {
   const worst = lag.worstUnsafe()
   return worst <= limit

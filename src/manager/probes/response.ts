@@ -8,12 +8,12 @@ import { oneLine } from "../../kube/printable.ts"
 export interface Result {
   readonly name: string
   readonly failure: string | undefined
-  /** What is worth knowing although it passed. */
+  /** A remark about a check that passed. */
   readonly remark?: string | undefined
 }
 
 export interface Options {
-  /** `readyz`: for the last line of a long answer. */
+  /** `readyz`: for the last line of a verbose response. */
   readonly probe: string
   readonly verbose: boolean
   readonly exclude: ReadonlyArray<string>
@@ -24,7 +24,7 @@ export interface Verdict {
   readonly text: string
 }
 
-/** All checks of a probe together. With none there is one that passes, `ping`. */
+/** The result of all checks of a probe. Without checks the result is a passed `ping`. */
 export const overall = (results: ReadonlyArray<Result>, { exclude, probe, verbose }: Options): Verdict => {
   const all = results.length === 0 ? [{ name: "ping", failure: undefined }] : results
   const isExcluded = ({ name }: Result) => exclude.includes(name)

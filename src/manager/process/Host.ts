@@ -8,13 +8,13 @@ import { oneLine } from "../../kube/printable.ts"
 export interface Output {
   /** Takes text; never waits. */
   readonly write: (text: string) => unknown
-  /** What it has taken and not passed on yet. */
+  /** The number of buffered characters. */
   readonly writableLength?: number | undefined
-  /** Listens for an output that is closed. */
+  /** Listens for errors such as a closed pipe. */
   readonly on: (event: "error", listener: () => void) => unknown
 }
 
-/** One line about what is wrong, whatever is in it. */
+/** Writes one line with the program's name and a message. */
 export const complain = ({ stderr }: Pick<Host, "stderr">, name: string, text: string): void =>
   void stderr.write(`${name}: ${oneLine(text)}\n`)
 
@@ -30,7 +30,7 @@ export interface Host {
   readonly stderr: Output
   /** Listens to a signal. */
   readonly on: (signal: "SIGINT" | "SIGTERM" | "SIGHUP", listener: () => void) => unknown
-  /** Calls the listeners of a signal as if it had come. */
+  /** Calls the listeners of a signal. */
   readonly emit: (signal: "SIGTERM") => unknown
   /** Ends the process at once. */
   readonly exit: (code: number) => never

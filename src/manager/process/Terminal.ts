@@ -1,7 +1,4 @@
-/**
- * Where output goes: results to standard output, everything else to standard error, one line for what is wrong,
- * and the exit code that goes with it.
- */
+/** Output and exit codes: results go to standard output, logs, help and errors to standard error. An error is one line. */
 import * as Cause from "effect/Cause"
 import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
@@ -19,15 +16,15 @@ import { clean } from "../logs/secrets.ts"
 import type { Settings } from "../setting.ts"
 import { SettingError } from "../setting/sources.ts"
 
-/** Who speaks: the program's name, and all settings of its commands. */
-export interface Speaker {
+/** The program's name and all settings of its commands, for messages. */
+export interface ProgramInfo {
   readonly name: string
   readonly settings: Settings
 }
 
 /** Logs, help and errors. */
-export const layer = (host: Host, speaker: Speaker) =>
-  Layer.mergeAll(Logs.layer(host, Logs.initial), presenter(host, speaker), globals)
+export const layer = (host: Host, program: ProgramInfo) =>
+  Layer.mergeAll(Logs.layer(host, Logs.initial), presenter(host, program), globals)
 
 /** One line to standard error for whatever ended the program, and none for a signal. */
 export const report = (host: Host, name: string, cause: Cause.Cause<unknown>): void => {
@@ -54,8 +51,8 @@ const globals = Layer.succeed(
   CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
 )
 
-/** Help under headings; the version bare, for scripts; a wrong command line is one line instead of the whole help. */
-const presenter = (host: Host, { name, settings }: Speaker) =>
+/** Help with headings, the bare version number for scripts, and one line instead of the whole help for a wrong command line. */
+const presenter = (host: Host, { name, settings }: ProgramInfo) =>
   CliOutput.layerPresenter({
     present: (event) => {
       switch (event._tag) {

@@ -1,16 +1,13 @@
-/**
- * What the command line means beyond its grammar: Go's spelling of flags is accepted, and an error is one line
- * that names the flag and what it takes. Pure.
- */
+/** Accepts Go's spellings of flags, and explains a parser error in one line that names the flag and its values. Pure. */
 import type * as CliError from "effect/cli/CliError"
 import { oneLine } from "../../kube/printable.ts"
 import { canonical, type Settings } from "../setting.ts"
 
 /**
- * `-controllers=x` becomes `--controllers=x`, as Go's flag package reads it, `--concurrent_rc_syncs` gets dashes and another name its
- * flag's, as Kubernetes' own programs have it. A flag that takes a value takes the next argument, even one that begins with a
- * dash (`--controllers -pod-count`), unless that is a flag itself. `-v=4` and `-v 4` are the verbosity, `-v` alone is the version. Other
- * single letters and values stay what they are, and so does everything after `--`. Source: spf13/pflag, component-base/cli/flag: WordSepNormalizeFunc.
+ * Normalizes arguments: `-controllers=x` becomes `--controllers=x`, as Go's flag package allows; underscores become dashes and aliases the flag's
+ * name, as in Kubernetes components. A flag with a value takes the next argument, even if that begins with a dash (`--controllers -pod-count`),
+ * unless it is a flag itself. `-v=4` and `-v 4` are the verbosity, `-v` alone is the version. Other single-letter flags, values, and everything
+ * after `--` stay unchanged. Source: spf13/pflag, component-base/cli/flag: WordSepNormalizeFunc.
  */
 export const normalize = (argv: ReadonlyArray<string>, settings: Settings = {}): ReadonlyArray<string> => {
   const end = argv.indexOf("--")
@@ -44,13 +41,13 @@ export const normalize = (argv: ReadonlyArray<string>, settings: Settings = {}):
   return [...normal, ...argv.slice(known.length)]
 }
 
-/** A flag in any spelling: its name in the usual one, and its value with the sign in front, if it has one. */
+/** Parses a flag in any spelling: its normalized name, and its value with the equals sign, if it has one. */
 const flagIn = (argument: string): { readonly name: string; readonly value: string } | undefined => {
   const [, name, value = ""] = /^--?(v(?==)|[a-z][a-z_-]+)(=[^]*)?$/.exec(argument) ?? []
   return name === undefined ? undefined : { name: canonical(name), value }
 }
 
-/** The arguments as they may be shown: without the values of secret settings. */
+/** The arguments without the values of secret settings. */
 export const shown = (argv: ReadonlyArray<string>, settings: Settings): ReadonlyArray<string> => {
   const secret = Object.values(settings)
     .filter((setting) => setting.isSecret)

@@ -6,12 +6,12 @@ import type { Entry } from "../registry.ts"
 import * as Setting from "../setting.ts"
 import { describe as sentence } from "../setting/flags.ts"
 
-/** What is wider has its sentence further right than the others. */
+/** Column of the descriptions; a longer flag shifts its description to the right. */
 const widest = 44
 
 type Row = readonly [left: string, right: string]
 
-/** What the command is, its usage, commands and flags, and last the rest of its description. */
+/** The summary of a command, its usage, subcommands and flags, and then the rest of its description. */
 export const render = (doc: HelpDoc.HelpDoc, settings: Setting.Settings): string => {
   const [summary = "", ...rest] = doc.description.split("\n\n")
   const known = Object.values(settings)
@@ -41,13 +41,13 @@ const rowOf = (setting: Setting.Setting<unknown>): Row => [
   sentence(setting)
 ]
 
-/** Of the library's own flags; those that take a word list the words in their type. */
+/** A row for a flag of `effect/cli` itself; a choice lists its words in its type. */
 const generalRow = ({ aliases, description, name, type }: HelpDoc.FlagDoc): Row => [
   [`--${name}`, ...aliases].join(", ") + (type === "boolean" ? "" : ` ${type.replace(/^<(.*)>$/, "$1")}`),
   Option.getOrElse(description, () => "").replace(/ \(choices: [^(]*\)$/, "")
 ]
 
-/** What the program is: first the sentence, and what is more than a sentence after it. */
+/** The description of the program: the summary, then its controllers and feature gates. */
 export const describe = (summary: string, table: ReadonlyArray<Entry<unknown>>, gates: ReadonlyArray<Gate>): string => {
   const controllers = (byDefault: Entry["byDefault"]) =>
     rows(
@@ -81,7 +81,7 @@ name in the file of --config. The flag goes before the variable, the variable be
 Exit codes: 0 stopped by a signal, 1 failed or lost the lease, 2 wrong command line or configuration.`
 }
 
-/** In two columns; `none` where there are none. */
+/** Printed instead of an empty list. */
 const none = "  none"
 
 const rows = (all: ReadonlyArray<Row>): string => {

@@ -1,7 +1,7 @@
 /**
- * Signals: the first SIGINT, SIGTERM or SIGHUP begins an orderly stop, another SIGINT or SIGTERM ends it
- * at once, and a stop that takes longer than it may is ended too, whatever holds it up: a finaliser, a socket, a thread. Whatever was
- * given up on the way is one line and exit code 1. What is stopped in which order is the nesting of scopes, and not known here.
+ * Signals: the first SIGINT, SIGTERM or SIGHUP begins an orderly stop; another SIGINT or SIGTERM ends the process at once. A stop that exceeds its
+ * time limit is ended as well, whatever blocks it: a finalizer, a socket, a thread. Work that was given up is named in one line, and the exit code
+ * is 1. Nested scopes determine the stop order.
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -10,8 +10,8 @@ import * as Shutdown from "../../layers/Shutdown.ts"
 import * as Host from "./Host.ts"
 
 /**
- * What a stop adds to the exit code of the program. Not an error of the program: whoever is interrupted ends interrupted, whatever
- * its finalisers find.
+ * The exit code that a stop sets. It is not an error of the program, because an interrupted effect ends as interrupted whatever its finalizers
+ * find.
  */
 export interface Verdict {
   code: 0 | 1
@@ -21,10 +21,10 @@ export const Verdict = Context.Reference<Verdict>("effect-controller-manager/man
   defaultValue: () => ({ code: 0 })
 })
 
-/** `npm start` passes on a signal that the terminal has sent to both: for so long after the first, another one is its echo. */
+/** `npm start` forwards a signal that the terminal has sent to both processes: a second signal within this time is the forwarded one. */
 const echo = "1 second"
 
-/** How long a stop may take, and the name of whoever says so when it took longer. */
+/** The time limit of a stop, and the program's name for messages. */
 export interface Options extends Shutdown.Options {
   readonly name: string
 }
@@ -65,11 +65,11 @@ const watchSignals = (host: Host.Host, shutdown: Shutdown.Shutdown) =>
     }
     host.on("SIGINT", onSignal)
     host.on("SIGTERM", onSignal)
-    // A terminal that closes may send SIGHUP more than once; it does not force the end.
+    // A terminal that closes may send SIGHUP more than once, so SIGHUP never forces the end.
     host.on("SIGHUP", () => void (received === 0 && host.emit("SIGTERM")))
   })
 
-/** Never interrupted: what closes after the program must not hold up the process either. */
+/** Never interrupted: later finalizers must not block the process either. */
 const end = Effect.fnUntraced(function* ({ complain, host }: Edge, shutdown: Shutdown.Shutdown, limit: number) {
   yield* shutdown.begun
   if (limit === Infinity) return
@@ -80,7 +80,7 @@ const end = Effect.fnUntraced(function* ({ complain, host }: Edge, shutdown: Shu
   host.exit(1)
 })
 
-/** After everything inside is closed. */
+/** Runs after everything inside has closed. */
 const judge = (complain: Complain, shutdown: Shutdown.Shutdown, limit: number): Effect.Effect<void> =>
   Effect.map(Verdict, (verdict) => {
     const givenUp = shutdown.givenUpUnsafe()

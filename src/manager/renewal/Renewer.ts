@@ -1,7 +1,7 @@
 /**
- * The thread that renews leases, from the outside: started once, it renews every lease it is given, until a stop message. While a
- * lease is kept, this thread shows at a steady pace that it is alive, and passes on credentials that have changed. When the
- * thread cannot be had, `keep` ends, and the elector renews by itself.
+ * The main thread's side of the thread that renews leases. The thread is started once and renews every lease that it is given until a stop message.
+ * Meanwhile the main thread sends a heartbeat at a fixed interval and passes on changed credentials. If the thread fails, `keep` ends, and the
+ * election renews in the main thread.
  */
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -17,7 +17,7 @@ import * as Monotonic from "../../streams/monotonic.ts"
 import * as Protocol from "./protocol.ts"
 
 interface Options {
-  /** The program's entry, which serves as the thread when it finds itself in one. */
+  /** The program's entry file, which runs the thread's code if it is started as a thread. */
   readonly entry: URL
   readonly endpoint: Endpoint["Service"]
   readonly userAgent: string
@@ -28,20 +28,20 @@ type News = Queue.Queue<Renewal.Heard, Cause.Done>
 interface Thread {
   readonly endpoint: Endpoint["Service"]
   readonly post: (message: Protocol.ToThread) => void
-  /** Who listens to which job. */
+  /** The queue of results of each job. */
   readonly jobs: Map<number, News>
-  /** What the thread presents; undefined before the first. */
+  /** The credentials of the thread; undefined before the first message. */
   identity: Identity | undefined
-  /** Why there is no thread any more. */
+  /** Why the thread has ended. */
   over: string | undefined
 }
 
-/** The program's own entry, if it has one: a library's user may have none, and a test has another. */
+/** The entry file of the thread. A library user may have none, and tests set another. */
 export const Entry = Context.Reference<URL | undefined>("effect-controller-manager/Entry", {
   defaultValue: () => undefined
 })
 
-/** A keeper for the leases of a cluster; undefined without an entry, and without an endpoint, when the cluster is in this very process. */
+/** A keeper for the leases of a cluster. Undefined without an entry file, and without an endpoint if the cluster runs in this process. */
 export const find = Effect.fnUntraced(function* (endpoint: Endpoint["Service"] | undefined, userAgent: string) {
   const entry = yield* Entry
   return entry === undefined || endpoint === undefined ? undefined : yield* make({ entry, endpoint, userAgent })
@@ -64,8 +64,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
 })
 
 /**
- * It holds a lease and a connection. Without a limit Node gives a thread as much young generation as a program, which it
- * would fill before a collection. A thread that needs more ends, and the main thread renews by itself.
+ * The thread needs memory for a lease and a connection only. Without a limit Node would give it as much young generation as the program, and fill
+ * it before a collection. A thread that needs more ends, and the main thread renews.
  */
 const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 }
 
@@ -73,7 +73,7 @@ const start = ({ endpoint, entry, userAgent }: Options, fork: (effect: Effect.Ef
   const worker = new Worker(entry, { workerData: Protocol.role, name: Protocol.role, resourceLimits })
   const thread: Thread = {
     endpoint,
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin, only windows have
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have an origin, threads do not
     post: (message) => worker.postMessage(message),
     jobs: new Map(),
     identity: undefined,
@@ -104,18 +104,18 @@ const keep = (thread: Thread, job: number, holding: Renewal.Holding): Renewal.Ke
       Effect.gen(function* () {
         const now = Monotonic.millis(yield* Clock.Clock)
         const news: News = yield* Queue.unbounded<Renewal.Heard, Cause.Done>()
-        if (thread.over !== undefined) return yield* gone(thread)
-        memory.beatenAt = now()
+        if (thread.over !== undefined) return yield* logEnd(thread)
+        memory.heartbeatAt = now()
         yield* passIdentity(thread)
         thread.jobs.set(job, news)
         thread.post({ _tag: "Keep", job, holding, memory: memory.buffer })
-        const beating = Effect.sync(() => (memory.beatenAt = now())).pipe(
+        const heartbeats = Effect.sync(() => (memory.heartbeatAt = now())).pipe(
           Effect.andThen(passIdentity(thread)),
           Effect.andThen(Effect.sleep(pace(holding.settings.renewDeadline))),
           Effect.forever
         )
-        yield* Effect.raceFirst(beating, Stream.runForEach(Stream.fromQueue(news), heard))
-        yield* gone(thread)
+        yield* Effect.raceFirst(heartbeats, Stream.runForEach(Stream.fromQueue(news), heard))
+        yield* logEnd(thread)
       }).pipe(
         Effect.ensuring(
           Effect.sync(() => {
@@ -126,18 +126,18 @@ const keep = (thread: Thread, job: number, holding: Renewal.Holding): Renewal.Ke
   }
 }
 
-/** Milliseconds between two signs of life: several in each deadline. */
+/** Milliseconds between two heartbeats: several in each renew deadline. */
 const pace = (renewDeadline: number): number => Math.min(500, renewDeadline / 8)
 
-const gone = ({ over }: Thread) => Effect.logWarning(`the thread that renews leases has ended: ${over ?? "unknown"}`)
+const logEnd = ({ over }: Thread) => Effect.logWarning(`the thread that renews leases has ended: ${over ?? "unknown"}`)
 
-/** If credentials cannot be read now, the thread goes on with those it has until the next time. */
+/** If the credentials cannot be read, the thread keeps those that it has until the next heartbeat. */
 const passIdentity = (thread: Thread): Effect.Effect<void> =>
   thread.endpoint.identity.pipe(
     Effect.map((identity) => {
       if (identity === thread.identity) return
       thread.identity = identity
-      thread.post({ _tag: "Identity", identity: Protocol.bare(identity) })
+      thread.post({ _tag: "Identity", identity: Protocol.toPlain(identity) })
     }),
     Effect.ignore
   )

@@ -1,4 +1,4 @@
-/** Where the thread that renews leases begins, for programs whose own entry does not serve as one. In the main thread it does nothing. */
+/** The entry of the thread that renews leases, for programs whose own entry cannot serve as one. In the main thread it does nothing. */
 import { parentPort, workerData } from "node:worker_threads"
 import { role } from "./protocol.ts"
 import { serve } from "./thread.ts"

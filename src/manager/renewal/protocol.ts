@@ -1,26 +1,26 @@
 /**
- * What the main thread and the thread that renews leases say to each other, and the memory in which each sees the other without
- * a message: a busy thread reads no messages, but it can read a clock.
+ * The messages between the main thread and the thread that renews leases, and their shared memory: a busy thread processes no messages, but the
+ * other one can still read its memory.
  */
 import * as Redacted from "effect/Redacted"
 import type { Headers, Identity, Tls } from "../../layers/Endpoint.ts"
 import type { Heard, Holding } from "../../leader/renewal.ts"
 
-/** `workerData` of the thread: the program's entry is the same file for both. */
+/** `workerData` of the thread, which distinguishes it: the program and the thread have the same entry file. */
 export const role = "renewer"
 
-/** An identity without `Redacted`: it is sent to our own thread only. */
-export interface Bare {
+/** An identity without `Redacted`, because messages are plain data. It is sent only to this process's own thread. */
+export interface PlainIdentity {
   readonly tls: Omit<Tls, "key"> & { readonly key: string | undefined }
   readonly headers: Headers
 }
 
-export const bare = ({ headers, tls }: Identity): Bare => ({
+export const toPlain = ({ headers, tls }: Identity): PlainIdentity => ({
   tls: { ...tls, key: tls.key === undefined ? undefined : Redacted.value(tls.key) },
   headers: Redacted.value(headers)
 })
 
-export const wrapped = ({ headers, tls }: Bare): Identity => ({
+export const fromPlain = ({ headers, tls }: PlainIdentity): Identity => ({
   tls: { ...tls, key: tls.key === undefined ? undefined : Redacted.make(tls.key) },
   headers: Redacted.make(headers)
 })
@@ -33,8 +33,8 @@ export type ToThread =
       readonly proxy: string | undefined
       readonly userAgent: string
     }
-  /** Presented from now on; comes before the first `Keep`. */
-  | { readonly _tag: "Identity"; readonly identity: Bare }
+  /** The credentials from now on; sent before the first `Keep`. */
+  | { readonly _tag: "Identity"; readonly identity: PlainIdentity }
   | { readonly _tag: "Keep"; readonly job: number; readonly holding: Holding; readonly memory: SharedArrayBuffer }
   | { readonly _tag: "Stop"; readonly job: number }
 
@@ -43,10 +43,10 @@ export type FromThread =
   /** The server answered 401 to the identity presented last. */
   | { readonly _tag: "Rejected" }
 
-const beat = 0
+const heartbeat = 0
 const proof = 1
 
-/** Two moments, in whole nanoseconds of the monotonic clock, which all threads of a process share. */
+/** Two times in nanoseconds of the monotonic clock, which all threads of a process share. */
 export class Memory {
   readonly buffer: SharedArrayBuffer
   readonly #cells: BigInt64Array
@@ -56,16 +56,16 @@ export class Memory {
     this.#cells = new BigInt64Array(buffer)
   }
 
-  /** When the main thread showed last that it is alive. Written by the main thread. */
-  get beatenAt(): number {
-    return this.#read(beat)
+  /** The last heartbeat of the main thread. Written by the main thread. */
+  get heartbeatAt(): number {
+    return this.#read(heartbeat)
   }
 
-  set beatenAt(millis: number) {
-    this.#write(beat, millis)
+  set heartbeatAt(millis: number) {
+    this.#write(heartbeat, millis)
   }
 
-  /** When the last renewal that succeeded was sent. Written by the renewing thread. */
+  /** When the last successful renewal was sent. Written by the renewing thread. */
   get provenAt(): number {
     return this.#read(proof)
   }
@@ -79,7 +79,7 @@ export class Memory {
   }
 
   #write(cell: number, millis: number): void {
-    // Rounded down: an earlier moment proves less.
+    // Rounded down: an earlier time is the safe side.
     Atomics.store(this.#cells, cell, BigInt(Math.floor(millis * 1e6)))
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The thread that renews leases, from the inside. It has an event loop and connections of its own, so that whatever keeps the main
- * thread busy does not cost the lease - but it renews only while the main thread has shown within the renew deadline that it is
- * alive: a stuck leader must lose. It decides nothing about terms; it stores the time until which a lease is held, and posts the server's responses.
+ * The code of the thread that renews leases. It has its own event loop and connections, so that a busy main thread does not lose the lease. It
+ * renews only if the main thread's last heartbeat is within the renew deadline: a stuck leader must lose the lease. It does not decide about terms;
+ * it stores the time of the last successful renewal and posts the server's responses.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -37,7 +37,7 @@ export const serve = (port: MessagePort): void => {
         ? Effect.fail(new CredentialsError({ message: "no credentials have arrived" }))
         : Effect.succeed(identity)
     ),
-    // The main thread gets a new one, for the next try.
+    // The main thread obtains new credentials for the next attempt.
     renew: () =>
       Effect.sync(() => {
         say({ _tag: "Rejected" })
@@ -50,7 +50,7 @@ export const serve = (port: MessagePort): void => {
         client = Effect.runPromise(clientOf(endpoint(message), message.userAgent))
         return
       case "Identity":
-        identity = Protocol.wrapped(message.identity)
+        identity = Protocol.fromPlain(message.identity)
         return
       case "Keep": {
         const connected = client
@@ -69,14 +69,14 @@ export const serve = (port: MessagePort): void => {
   })
 }
 
-/** For the life of the thread: its connections end with it. */
+/** Lives as long as the thread, with its connections. */
 const clientOf = (endpoint: Endpoint["Service"], userAgent: string): Effect.Effect<KubeClient["Service"]> => {
   const transport = Layer.provide(HttpTransport.layerWith({ userAgent }), Layer.succeed(Endpoint, endpoint))
   const built = Layer.buildWithScope(Layer.provide(KubeClient.layer, transport), Scope.makeUnsafe())
   return Effect.map(built, (context) => Context.get(context, KubeClient))
 }
 
-/** Renews as long as the lease is ours and what was proven last has not run out; after that it is not ours to take. */
+/** Renews as long as this process holds the lease and the last successful renewal has not expired; it never takes a lease over. */
 export const keep = (
   client: KubeClient["Service"],
   { holding, memory: buffer }: Pick<Keep, "holding" | "memory">,
@@ -94,10 +94,10 @@ export const keep = (
       settings,
       sentAt,
       goesOnUnsafe: () => !lost && now() < LeasePolicy.validUntil(memory.provenAt, settings),
-      mayRenewUnsafe: () => now() - memory.beatenAt <= settings.renewDeadline,
+      mayRenewUnsafe: () => now() - memory.heartbeatAt <= settings.renewDeadline,
       heard: (heard) =>
         Effect.sync(() => {
-          // Before the message: the main thread may read the memory before it reads the message.
+          // Stored before the message is posted, because the main thread may read the memory first.
           if (heard._tag === "Renewed") memory.provenAt = Math.max(memory.provenAt, heard.sentAt)
           if (heard._tag === "Lost") lost = true
           say(heard)

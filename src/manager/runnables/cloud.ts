@@ -1,6 +1,6 @@
 /**
- * Where controllers that need a cloud run: in this program, with the named provider, or in the cloud's own controller manager; then they
- * are not built. Invalid combinations are errors before anything starts. Source: k8s.io/cloud-provider; `--cloud-provider=external`.
+ * Where controllers that need a cloud provider run: in this program with the named provider, or in the cloud's own controller manager, and then not
+ * here. Invalid combinations are errors before anything starts. Source: k8s.io/cloud-provider; `--cloud-provider=external`.
  */
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -9,10 +9,10 @@ import { CloudProvider } from "../../layers/CloudProvider.ts"
 import * as Registry from "../registry.ts"
 import { hint } from "../setting/nearest.ts"
 
-/** No node is ever without its machine, so that nothing is taken away for the lack of one. */
+/** Every node has a machine, so that nothing is deleted because its machine is missing. */
 const memory = CloudProvider.layerMemory(() => ({}))
 
-/** The clouds that can be named. */
+/** The cloud providers by name. */
 const providers: Readonly<Record<string, Layer.Layer<CloudProvider>>> = { memory }
 
 export interface Choice {
@@ -20,7 +20,7 @@ export interface Choice {
   readonly cloudProvider: Option.Option<string>
 }
 
-/** The table as far as it may run here. */
+/** The table without the controllers that cannot run here. */
 export const among = <R>(
   table: ReadonlyArray<Registry.Entry<R>>,
   patterns: ReadonlyArray<string>,
@@ -44,7 +44,7 @@ export const among = <R>(
     : fail(`"${wrong.controller.name}" needs a cloud and runs only with --cloud-loops=include`)
 }
 
-/** The provider of the controllers that run here. Without any it is unused. */
+/** The cloud provider for the controllers; unused if none of them needs one. */
 export const layerOf = ({ cloudProvider }: Choice): Layer.Layer<CloudProvider> =>
   providers[Option.getOrElse(cloudProvider, () => "")] ?? memory
 

@@ -1,6 +1,6 @@
 /**
- * How many objects a controller reconciles at once: the format of `--group-kind-concurrency`, and which of several settings takes
- * precedence. Pure. Source: controller-runtime: config.Controller.GroupKindConcurrency.
+ * The concurrency of controllers: the format of `--group-kind-concurrency`, and the precedence of several settings. Pure. Source:
+ * controller-runtime: config.Controller.GroupKindConcurrency.
  */
 import * as Option from "effect/Option"
 import type * as Resource from "../../kube/Resource.ts"
@@ -44,7 +44,7 @@ export const codec: Codec<ByKind> = {
   }
 }
 
-/** A kind that no controller reconciles; the rest of a sentence about it. */
+/** The rest of a sentence about a kind that no controller reconciles. */
 export const unknown = (
   byKind: ByKind,
   controllers: ReadonlyArray<{ readonly for?: Resource.Any | undefined }>

@@ -1,7 +1,6 @@
 /**
- * Waits until a controller that starts first is ready: its kinds have synced, and every key of their first lists has been
- * reconciled once; of one that runs on a schedule, until its first run is over. It polls the counters of the loop, so it costs other
- * controllers nothing.
+ * Waits until a controller with `startFirst` is ready: its kinds have synced, and every key of their first lists was reconciled once; or its first
+ * scheduled run has ended. It polls the counters of the loop, so other controllers have no cost.
  */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -11,7 +10,7 @@ import { Cache } from "../../layers/Cache.ts"
 import type { Descriptor } from "../../layers/Controller.ts"
 import * as SyncLimit from "./syncLimit.ts"
 
-/** It starts first and is not ready in time; the message is one sentence. */
+/** A controller with `startFirst` is not ready in time; the message is one sentence. */
 export class NotReady extends Data.TaggedError("NotReady")<{ readonly message: string }> {}
 
 /** Time between two polls. */

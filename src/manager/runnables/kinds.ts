@@ -1,8 +1,8 @@
 /**
- * Which of the kinds that controllers need the server does not serve, now and as that changes. It requests the discovery document of
- * each group and version that is needed, one small request: every 5 s while a kind of it is absent or an informer gets a 404,
- * every 30 s otherwise. After a failed request the last result stays, and a kind counts as served until the first result: then its
- * informer reports the error. Source: cmd/kube-controller-manager/app: CreateControllerContext resets its mapper every 30 s.
+ * Tracks which of the kinds that controllers need are not served. It requests the discovery document of each needed group and version: every 5 s
+ * while one of its kinds is absent or an informer gets a 404, every 30 s otherwise. After a failed request the last result stays. Before the first
+ * result a kind counts as served, and its informer reports the error. Source: cmd/kube-controller-manager/app: CreateControllerContext resets its
+ * mapper every 30 s.
  */
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
@@ -15,7 +15,7 @@ import * as Discovery from "../../layers/Discovery.ts"
 import { KubeClient } from "../../layers/KubeClient.ts"
 import { Supervisor } from "../../layers/Supervisor.ts"
 
-/** What of a controller determines the kinds that it needs. */
+/** The fields of a controller that determine the kinds it needs. */
 export type Needy = Pick<Descriptor<unknown>, "reads" | "requires">
 
 /** Identities of kinds that are not served. Replaced, never changed. */
@@ -23,28 +23,28 @@ export type Absent = ReadonlySet<string>
 
 export interface Kinds {
   readonly absent: () => Absent
-  /** Waits until what is absent is no longer this. */
+  /** Waits until the set of absent kinds differs from `seen`. */
   readonly after: (seen: Absent) => Effect.Effect<void>
 }
 
 export interface Options {
   readonly controllers: ReadonlyArray<Needy>
-  /** False: requested once, at the start, and never again. */
+  /** False: discovery is requested once, at the start. */
   readonly waits: boolean
   /** The time limit of the first requests. */
   readonly startTimeout: Duration.Input
 }
 
-/** Time between two requests for absent or doubtful kinds. A new kind is used within twice that. */
+/** Time between two requests while a kind is absent or doubtful. A new kind is used within twice that time. */
 export const interval = "5 seconds"
 
-/** Every so many rounds all documents are requested. */
+/** All documents are requested once in so many rounds. */
 const looksPerRound = 6
 
-/** Documents requested at once. */
+/** Concurrent requests. */
 const atOnce = 8
 
-/** Every kind that a controller reads, and those that it needs besides, each once; `anything` is not one of them. */
+/** The kinds that a controller reads or requires, each once; wildcards are left out. */
 export const needed = ({ reads, requires = [] }: Needy): ReadonlyArray<Resource.Any> => [
   ...new Map(
     [...reads, ...requires].flatMap((resource) =>
@@ -53,7 +53,7 @@ export const needed = ({ reads, requires = [] }: Needy): ReadonlyArray<Resource.
   ).values()
 ]
 
-/** The names of the kinds that keep it from running. */
+/** The names of the absent kinds that a controller needs. */
 export const missing = (absent: Absent, controller: Needy): ReadonlyArray<string> =>
   needed(controller)
     .filter((resource) => absent.has(identity(resource)))

@@ -1,7 +1,7 @@
 /**
- * Starts and stops the controllers of one group as `StartPlan` decides, one after another, each in a scope of its own inside the
- * caller's: closing that scope stops them in the reverse order of their starts. A controller that stops because a kind has gone is drained
- * while the others go on. It never ends by itself. The caller defines what starting a controller does.
+ * Starts and stops the controllers of one group as `StartPlan` decides, one after another. Each has a scope of its own inside the caller's, so
+ * closing that scope stops them in reverse order. A controller whose kind is no longer served is drained while the others continue. It never ends
+ * by itself. The caller defines how a controller starts.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -16,13 +16,13 @@ import * as Kinds from "./kinds.ts"
 export interface Options<M extends StartPlan.Member & Kinds.Needy, E, R> {
   readonly members: ReadonlyArray<M>
   readonly kinds: Kinds.Kinds
-  /** Whether kinds may still come. */
+  /** Whether missing kinds may be served later. */
   readonly waits: boolean
-  /** From once to twice this lies between two starts. */
+  /** The time between two starts is between once and twice this interval. */
   readonly interval: Duration.Duration
-  /** Starts one for as long as its scope is open; the next is not started before this has succeeded. */
+  /** Starts a controller for as long as its scope is open; the next one starts after this has succeeded. */
   readonly open: (member: M) => Effect.Effect<void, E, R>
-  /** Called before one is stopped while the caller's scope stays open. */
+  /** Called before a controller is stopped while the caller's scope stays open. */
   readonly leaving: (member: M) => Effect.Effect<void>
 }
 
@@ -31,7 +31,7 @@ export const run = Effect.fnUntraced(function* <M extends StartPlan.Member & Kin
 ) {
   const { kinds, members, waits } = options
   const around = yield* Effect.scope
-  /** By name, in the order of their starts; never one that is in `closing`. */
+  /** By name, in the order of their starts; disjoint from `closing`. */
   const running = new Map<string, Scope.Closeable>()
   const closing = new Set<string>()
   /** Open when a controller has stopped since the last step. */
@@ -53,7 +53,7 @@ export const run = Effect.fnUntraced(function* <M extends StartPlan.Member & Kin
       running.delete(member.name)
       closing.add(member.name)
       yield* options.leaving(member)
-      // Uninterruptible, so that the end of everything waits until this is closed as a whole.
+      // Uninterruptible, so that the caller's scope closes only after this one has closed completely.
       const close = Effect.andThen(Scope.close(scope, Exit.void), () =>
         Effect.sync(() => {
           closing.delete(member.name)
@@ -85,7 +85,7 @@ export const run = Effect.fnUntraced(function* <M extends StartPlan.Member & Kin
   }
 })
 
-/** From once to twice the interval. */
+/** A random time between once and twice the interval. */
 const gap = (interval: Duration.Duration): Effect.Effect<Duration.Duration> =>
   Duration.isZero(interval)
     ? Effect.succeed(interval)

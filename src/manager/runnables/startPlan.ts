@@ -1,9 +1,9 @@
 /**
- * Which controller of a group to start or to stop next: a pure function of what runs and of the kinds that the server lacks. Called after
- * each step, it leads from any situation to the one in which exactly those controllers run whose kinds are served.
+ * Which controller of a group to start or stop next, as a pure function of the running controllers and the kinds that the server lacks. Called
+ * after each step, it leads from any state to the one in which exactly the controllers run whose kinds are served.
  */
 
-/** What of a controller decides when it starts. */
+/** The fields of a controller that determine when it starts. */
 export interface Member {
   readonly name: string
   /** True: no other controller of its group starts before it is ready. */
@@ -15,7 +15,7 @@ export interface Situation<M extends Member> {
   readonly members: ReadonlyArray<M>
   /** Started and not stopping, in the order of their starts. Never one of `closing`. */
   readonly running: ReadonlyArray<string>
-  /** They are stopping; until they have stopped, they are not started again. */
+  /** Stopping controllers; they can start again after they have stopped. */
   readonly closing: ReadonlySet<string>
   /** Whether the server lacks a kind that it needs. */
   readonly isMissing: (member: M) => boolean
@@ -29,7 +29,7 @@ export type Step<M> =
   /** Wait until something changes. */
   | { readonly _tag: "Rest" }
 
-/** Stops before starts, the last started first; of those to start, the first of the order. */
+/** Stops come before starts. The controller that started last stops first; starts are in the order of `members`. */
 export const next = <M extends Member>(situation: Situation<M>): Step<M> => {
   const { closing, isMissing, members, running, waits } = situation
   const idle = members.filter((one) => !running.includes(one.name) && !closing.has(one.name))

@@ -1,7 +1,6 @@
 /**
- * The state of each selected controller, for the debug pages. The manager writes it when a controller starts, stops or has to wait,
- * never for an event. It decides nothing.
- * A reference, as `Health` is: the servers that show it are started before there is a manager.
+ * The state of each selected controller, for the debug pages. The manager updates it when a controller starts, stops or has to wait, not for
+ * events. It is a reference, like `Health`, because the servers that show it start before the manager.
  */
 import * as Context from "effect/Context"
 
@@ -9,7 +8,7 @@ import * as Context from "effect/Context"
 export type Doing =
   /** Its group does not lead, or it has not started yet. */
   | { readonly _tag: "Standby" }
-  /** It is built; its workers begin as soon as its kinds have synced. */
+  /** It is built; its workers start after its kinds have synced. */
   | { readonly _tag: "Started" }
   /** Its reconciles in flight finish. */
   | { readonly _tag: "Stopping" }
@@ -25,7 +24,7 @@ export type State =
 
 export interface States {
   readonly set: (controller: string, doing: Doing) => void
-  /** Kinds that it needs and the server does not serve, from now on; it waits for them, or it does not. */
+  /** Records kinds that a controller needs and the server does not serve; it waits for them or is skipped. */
   readonly lacks: (controller: string, missing: ReadonlyArray<string>, waits: boolean) => void
   /** In the order of the registry. */
   readonly all: () => ReadonlyMap<string, State>
@@ -33,7 +32,7 @@ export interface States {
 
 interface Entry {
   doing: Doing
-  /** Undefined when it lacks nothing. */
+  /** Undefined if no kind is missing. */
   lacking: Extract<State, { readonly missing: unknown }> | undefined
 }
 
@@ -47,7 +46,7 @@ export const makeUnsafe = (): States => {
   return {
     set: (controller, doing) => {
       const known = entry(controller)
-      // A failed controller is closed afterwards: it stays `Failed`.
+      // A failed controller is closed afterwards and stays `Failed`.
       if (known.doing._tag !== "Failed" || doing._tag === "Started") known.doing = doing
     },
     lacks: (controller, missing, waits) => {
@@ -64,7 +63,7 @@ export const makeUnsafe = (): States => {
   }
 }
 
-/** The process's; tests and programs that run two managers provide their own. */
+/** The states of the process; tests and programs with two managers provide their own. */
 export const States = Context.Reference<States>("effect-controller-manager/manager/States", {
   defaultValue: makeUnsafe
 })

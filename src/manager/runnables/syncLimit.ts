@@ -1,7 +1,6 @@
 /**
- * How long a controller's kinds may take to sync for the first time, and what follows when they do not: with `strict` isolation the
- * manager ends, with `independent` it logs an error once and goes on trying, because the other controllers can work meanwhile. Source:
- * controller-runtime: Controller.CacheSyncTimeout.
+ * The time limit for the first sync of a controller's kinds. If it is exceeded, the manager ends with `strict` isolation; with `independent`
+ * isolation it logs an error once, because the other controllers can work. Source: controller-runtime: Controller.CacheSyncTimeout.
  */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -14,14 +13,14 @@ import { synced } from "../../layers/controller/loop.ts"
 
 export interface SyncLimit {
   readonly isolation: "independent" | "strict"
-  /** Per controller, from when its kinds are subscribed to. */
+  /** For each controller, counted from the start of its informers. */
   readonly timeout: Duration.Duration
 }
 
 /** Kinds did not sync in time; the message names them and the server's last error. */
 export class NotSynced extends Data.TaggedError("NotSynced")<{ readonly message: string }> {}
 
-/** Ends when every kind has synced. They must be subscribed to. */
+/** Ends when every kind has synced. Their informers must have been started. */
 export const watch = Effect.fnUntraced(function* (
   { name, reads }: Pick<Descriptor<unknown>, "name" | "reads">,
   { isolation, timeout }: SyncLimit
@@ -37,7 +36,7 @@ export const watch = Effect.fnUntraced(function* (
   yield* Effect.annotateLogs(Effect.logInfo("Controller waits no longer: its kinds have synced"), { controller: name })
 })
 
-/** `pods did not sync within 2m: list pods: …`, one for each of these kinds that has not. */
+/** `pods did not sync within 2m: list pods: …` for each kind that has not synced. */
 export const unsynced = (
   informers: ReadonlyArray<InformerStatus>,
   reads: ReadonlyArray<Resource.Any>,

@@ -1,6 +1,6 @@
 /**
- * Warmup of every selected controller, whether its group leads or not: the caches of its kinds are filled while the server serves all of them,
- * an error is logged when they do not sync in time, and one warning when it waits for a kind or is skipped. A kind that only such a
+ * Warmup of all selected controllers, whether their group leads or not: starts the informers of a controller while the server serves all its kinds,
+ * logs an error if they do not sync in time, and logs one warning if the controller waits for a kind or is skipped. A kind that only such a
  * controller reads has no informer, so it does not affect readiness. Never ends by itself.
  */
 import * as Duration from "effect/Duration"
@@ -13,14 +13,14 @@ import * as Kinds from "./kinds.ts"
 import { States } from "./states.ts"
 import * as SyncLimit from "./syncLimit.ts"
 
-/** What of a controller can be attended to without running it. */
+/** The fields of a controller that its warmup needs. */
 export type Member = Pick<Descriptor<unknown>, "name" | "reads" | "requires">
 
 export interface Options {
   readonly members: ReadonlyArray<Member>
   readonly kinds: Kinds.Kinds
   readonly waits: boolean
-  /** False: nothing is subscribed to. */
+  /** False: no informers are started. */
   readonly warm: boolean
   readonly limit: SyncLimit.SyncLimit
 }

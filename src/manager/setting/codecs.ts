@@ -1,4 +1,4 @@
-/** Codecs that settings of several modules share. Each is total: it refuses what it cannot parse. */
+/** Codecs that settings of several modules share. Each is total: invalid text is None. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -20,7 +20,7 @@ export const redacted = (metavar: string): Codec<Redacted.Redacted> => ({
 const yes = ["true", "t", "1", "yes", "y", "on"]
 const no = ["false", "f", "0", "no", "n", "off"]
 
-/** Go's spellings, and those that YAML users are used to. */
+/** The spellings of Go and YAML. */
 export const boolean: Codec<boolean> = {
   metavar: "boolean",
   expected: "true or false",
@@ -48,7 +48,7 @@ export const duration: Codec<Duration.Duration> = {
   decode: parseDuration
 }
 
-/** A duration above zero: work that repeats without a pause would take the whole processor, and the server's with it. */
+/** A duration above zero: work that repeated without a pause would use the whole processor, and load the server. */
 export const interval: Codec<Duration.Duration> = {
   metavar: "duration",
   expected: "a duration longer than zero, like 10s or 1m30s",
@@ -70,7 +70,7 @@ export const integer = (bounds: {
   }
 })
 
-/** A rate, with a fraction if need be; -1 stands for none. */
+/** A rate, which may have a fraction; -1 means no limit. */
 export const rate: Codec<number> = {
   metavar: "number",
   expected: "a number above zero, or -1 for no limit",
@@ -80,16 +80,16 @@ export const rate: Codec<number> = {
       : Option.none()
 }
 
-/** How many at once. */
+/** A concurrency. */
 export const concurrency = integer({ min: 1, max: 999_999, expected: "a number of at least 1" })
 
-/** 0 stands for a free one, or for none; the setting says which. */
+/** A port; whether 0 means any free port or no server depends on the setting. */
 export const port: Codec<number> = {
   ...integer({ min: 0, max: 65_535, expected: "a port from 0 to 65535" }),
   metavar: "port"
 }
 
-/** Texts between commas; white space around them and empty ones do not count. */
+/** Texts separated by commas; surrounding white space and empty texts are ignored. */
 export const list = (metavar = "list"): Codec<ReadonlyArray<string>> => ({
   metavar,
   expected: `a ${metavar} like a,b`,
@@ -113,7 +113,7 @@ const separated = (value: string): ReadonlyArray<string> => [
   )
 ]
 
-/** Names of namespaces between commas, each once. Source: a namespace's name is an RFC 1123 label. */
+/** Names of namespaces separated by commas, each once. Source: a namespace's name is an RFC 1123 label. */
 export const namespaces: Codec<ReadonlyArray<string>> = {
   metavar: "namespaces",
   expected: "names of namespaces like a,b",

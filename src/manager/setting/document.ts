@@ -1,7 +1,7 @@
-/** The settings as a document has them: a table for each group, between two marks, so that a script can renew it. Pure. */
+/** The settings as Markdown tables, one for each group, between two marks, so that a script can update them in a document. Pure. */
 import * as Setting from "../setting.ts"
 
-/** Around what is generated. */
+/** Marks around the generated text. */
 export const marks = { begin: "<!-- settings: begin -->", end: "<!-- settings: end -->" } as const
 
 /** Markdown: a heading and a table for each group that has settings. */
@@ -13,7 +13,7 @@ export const tables = (settings: Setting.Settings): string =>
     })
     .join("\n\n")
 
-/** The document with its tables renewed; undefined when it has no marks to put them between. */
+/** The document with updated tables; undefined if it has no marks. */
 export const renewed = (document: string, settings: Setting.Settings): string | undefined => {
   const begin = document.indexOf(marks.begin)
   const end = document.indexOf(marks.end)

@@ -1,6 +1,6 @@
 /**
- * Settings as flags of `effect/cli`, which does the parsing and writes the completions. A flag passes on the text that was given
- * and nothing else: what it means, and which default stands, is decided where all sources are known.
+ * Settings as flags of `effect/cli`, which parses them and writes the completions. A flag only passes its text on; `sources.ts` resolves values and
+ * defaults, because it knows all sources.
  */
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
@@ -12,7 +12,7 @@ type Given = Flag.Flag<Option.Option<string>>
 export const of = (settings: Setting.Settings): Readonly<Record<string, Given>> =>
   Object.fromEntries(Object.values(settings).map((setting) => [setting.name, flag(setting)]))
 
-/** What the parser has found, without those that were not given. */
+/** The parsed flags without those that were not given. */
 export const given = (parsed: Readonly<Record<string, Option.Option<string>>>): ReadonlyMap<string, string> =>
   new Map(Object.entries(parsed).flatMap(([name, text]) => (Option.isSome(text) ? [[name, text.value]] : [])))
 
@@ -27,7 +27,7 @@ const flag = (setting: Setting.Setting<unknown>): Given => {
   return raw.pipe(Flag.optional, Flag.withDescription(describe(setting)))
 }
 
-/** The sentence with what else there is to know: other spellings, an unusual variable, the default. */
+/** The description with aliases, an unusual environment variable, and the default. */
 export const describe = (setting: Setting.Setting<unknown>): string => {
   const usual = Setting.defaultText(setting)
   const facts = [

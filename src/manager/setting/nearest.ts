@@ -1,11 +1,11 @@
 /** Finds the name nearest to a mistyped one. Pure. */
 
 /**
- * How many single-character insertions, deletions, replacements and swaps of neighbours lie between two words.
- * Source: optimal string alignment distance.
+ * The number of single-character insertions, deletions, replacements and swaps of neighbours between two words. Source: optimal string alignment
+ * distance.
  */
 export const distance = (a: string, b: string): number => {
-  // Rows of the table for the prefixes of `a` that are two, one and no characters shorter.
+  // Rows of the table for the prefixes of `a` that are two, one and zero characters shorter.
   let [before, last]: [ReadonlyArray<number>, ReadonlyArray<number>] = [
     [],
     Array.from({ length: b.length + 1 }, (_, j) => j)
@@ -25,7 +25,7 @@ export const distance = (a: string, b: string): number => {
 
 const at = (row: ReadonlyArray<number>, index: number): number => row[index] ?? Infinity
 
-/** The closest name, the first of several; none when more than a third of what was written would have to change. */
+/** The closest name, the first one of several; none if more than a third of the written name would have to change. */
 export const nearest = (written: string, names: Iterable<string>): string | undefined => {
   const word = written.toLowerCase()
   let best: { readonly name: string; readonly away: number } | undefined

@@ -1,6 +1,6 @@
 /**
- * Resolves settings from their sources: for each setting the flag, else the environment, else the configuration file, else
- * the default. The first thing that is wrong is one sentence that names the setting as it was written there. Pure.
+ * Resolves settings: each value comes from the flag, else the environment, else the configuration file, else the default. The first error is one
+ * sentence that names the setting as it was written. Pure.
  */
 import * as Data from "effect/Data"
 import * as Option from "effect/Option"
@@ -8,10 +8,10 @@ import * as Result from "effect/Result"
 import { hint } from "./nearest.ts"
 import * as Setting from "../setting.ts"
 
-/** The user has to change something before the program can start. */
+/** A setting is invalid: the program does not start until the user changes it. */
 export class SettingError extends Data.TaggedError("SettingError")<{ readonly message: string }> {}
 
-/** The source of a value; the stronger first. */
+/** The source of a value, in the order of precedence. */
 export type Origin =
   | { readonly _tag: "Flag"; readonly name: string }
   | { readonly _tag: "Environment"; readonly name: string }
@@ -45,7 +45,7 @@ export interface Resolved<S extends Setting.Settings> {
   readonly effective: ReadonlyArray<{ readonly name: string; readonly text: string; readonly origin: Origin }>
 }
 
-/** The text of one setting, with its source. An empty variable is one that is not set. */
+/** The text of one setting, with its source. An empty environment variable counts as not set. */
 export const said = (setting: Setting.Setting<unknown>, { env, file, flags }: Sources): Said => {
   const flag = flags.get(setting.name)
   if (flag !== undefined) return { origin: { _tag: "Flag", name: `--${setting.name}` }, text: flag }
@@ -81,7 +81,7 @@ export const resolve = <S extends Setting.Settings>(
     origins[property] = origin
     effective.push({ name: setting.name, text: shown(setting, text), origin })
   }
-  // The loop has filled in one value for each property, each read by the setting of that property.
+  // Safe: the loop has set one value for each property, read by the setting of that property.
   return Result.succeed({ values, origins, effective } as Resolved<S>)
 }
 
@@ -92,7 +92,7 @@ const isNamed = (setting: Setting.Setting<unknown>, key: string): boolean => {
   return setting.name === name || setting.aliases.includes(name)
 }
 
-/** A key that no setting has, or a setting under two of its names. */
+/** Finds an unknown key, or a setting under two of its names. */
 const wrongKey = (settings: Setting.Settings, { entries, path }: File): string | undefined => {
   const all = Object.values(settings)
   for (const [key] of entries) {

@@ -1,5 +1,5 @@
 /**
- * How eager and how patient autoscalers are, for all of them. Defaults and meanings are those of kube-controller-manager. Source:
+ * Settings of all horizontal pod autoscalers. Defaults and meanings are those of kube-controller-manager. Source:
  * pkg/controller/podautoscaler/config.
  */
 import * as Option from "effect/Option"
@@ -16,32 +16,31 @@ export const settings = {
   autoscalerSyncPeriod: Setting.make(Codecs.interval, {
     name: "horizontal-pod-autoscaler-sync-period",
     group: "tuning",
-    description: "Time between two looks at an autoscaler",
+    description: "Time between two reconciles of an autoscaler",
     default: "15s"
   }),
   autoscalerDownscaleStabilization: Setting.make(Codecs.duration, {
     name: "horizontal-pod-autoscaler-downscale-stabilization",
     group: "tuning",
-    description: "For so long the highest recommendation stands before replicas are taken away",
+    description: "Time for which the highest recommendation is kept before replicas are removed",
     default: "5m"
   }),
   autoscalerTolerance: Setting.make(share, {
     name: "horizontal-pod-autoscaler-tolerance",
     group: "tuning",
-    description: "Share of the target within which a metric is near enough to change nothing",
+    description: "Tolerance around the target, as a share of it, within which nothing is changed",
     default: "0.1"
   }),
   autoscalerCpuInitialization: Setting.make(Codecs.duration, {
     name: "horizontal-pod-autoscaler-cpu-initialization-period",
     group: "tuning",
-    description:
-      "For so long after its start the CPU of a pod that is not ready, or was not ready all the time, is not counted",
+    description: "Time after its start in which the CPU of a pod is ignored, unless it has been ready all the time",
     default: "5m"
   }),
   autoscalerInitialReadiness: Setting.make(Codecs.duration, {
     name: "horizontal-pod-autoscaler-initial-readiness-delay",
     group: "tuning",
-    description: "A pod that became unready within so long after its start has never been ready",
+    description: "A pod that became unready within this time after its start counts as never ready",
     default: "30s"
   })
 }

@@ -1,16 +1,16 @@
-/** Which cluster the program runs on, and how it gets there. */
+/** Settings: which cluster the program runs on, and how it connects. */
 import type * as Option from "effect/Option"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 import type { Origin } from "../setting/sources.ts"
 
-/** What names a cluster of the user's. */
+/** Settings that select a real cluster. */
 export const kubeconfig = {
   kubeconfig: Setting.optional(Codecs.text("file"), {
     name: "kubeconfig",
     env: "KUBECONFIG",
     group: "cluster",
-    description: "Path to a kubeconfig; without it $HOME/.kube/config is looked at. The variable may list several"
+    description: "Path to a kubeconfig; default is $HOME/.kube/config. The variable may list several"
   }),
   context: Setting.optional(Codecs.text("name"), {
     name: "context",
@@ -21,7 +21,7 @@ export const kubeconfig = {
     name: "insecure-http",
     group: "cluster",
     description:
-      "Send credentials to an API server at an http:// address too, where whoever is on the way reads them; without it those of a kubeconfig are left out, and in a pod such an address is refused",
+      "Send credentials over plain http:// too, where they can be read in transit; without it those of a kubeconfig are not sent, and a pod rejects such an address",
     default: "false"
   })
 }
@@ -30,7 +30,7 @@ export const settings = {
   cluster: Setting.make(Codecs.choice(["auto", "kubeconfig", "in-cluster", "embedded"]), {
     name: "cluster",
     group: "cluster",
-    description: "Where to run: auto tries in-cluster, then a kubeconfig, then the embedded cluster",
+    description: "The cluster to run on: auto tries in-cluster, then a kubeconfig, then the embedded cluster",
     default: "auto"
   }),
   ...kubeconfig,
@@ -42,25 +42,25 @@ export const settings = {
   qps: Setting.make(Codecs.rate, {
     name: "kube-api-qps",
     group: "cluster",
-    description: "Requests a second at most, watches and what leader election asks apart; -1 is no limit",
+    description: "Requests per second at most, except watches and leader election; -1 is no limit",
     default: "-1"
   }),
   burst: Setting.make(Codecs.integer({ min: 0, max: 999_999, expected: "a number from 0" }), {
     name: "kube-api-burst",
     group: "cluster",
-    description: "Requests at once before the rate counts; 0 is twice the rate",
+    description: "Burst of requests above that rate; 0 is twice the rate",
     default: "0"
   }),
   contentType: Setting.make(Codecs.choice(["application/json"]), {
     name: "kube-api-content-type",
     group: "cluster",
-    description: "How requests and answers are written; there is only one",
+    description: "Content type of requests and responses; there is only one",
     default: "application/json"
   }),
   dryRun: Setting.make(Codecs.boolean, {
     name: "dry-run",
     group: "cluster",
-    description: "Have the server check every write and store none, except those to the lease",
+    description: "Send every write as a dry run, except those to the Lease",
     default: "false"
   }),
   clusterName: Setting.make(Codecs.text("name"), {
@@ -78,8 +78,8 @@ export const settings = {
 }
 
 /**
- * The path that `--kubeconfig` or the file names. `KUBECONFIG` is a list that is merged, and may name files that do not exist:
- * it is left to who reads it. Source: client-go's loading rules.
+ * The path of `--kubeconfig` or of the configuration file. `KUBECONFIG` is a list of files that are merged and need not exist, so the loader reads
+ * it. Source: client-go's loading rules.
  */
 export const pathOf = (path: Option.Option<string>, origin: Origin): string | undefined =>
   path._tag === "Some" && origin._tag !== "Environment" ? path.value : undefined

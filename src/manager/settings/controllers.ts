@@ -25,7 +25,7 @@ export const gates = [
     stage: "BETA",
     byDefault: true,
     summary:
-      "What was listed at the start gains on what has changed since the longer it waits; without it it may wait for ever"
+      "Objects of the first list gain priority over changed ones the longer they wait; without it they may wait forever"
   },
   {
     name: "RenewalThread",
@@ -37,11 +37,11 @@ export const gates = [
     name: "WatchListClient",
     stage: "BETA",
     byDefault: true,
-    summary: "First lists come as a stream, where the server can and --watch-list=auto"
+    summary: "First lists are streamed if the server supports it and --watch-list=auto"
   }
 ] as const satisfies ReadonlyArray<Gates.Gate>
 
-/** Whether what is behind a gate is on. */
+/** Whether a feature gate is on. */
 export const isOn = (
   { featureGates }: Pick<Setting.Values<typeof settings>, "featureGates">,
   name: (typeof gates)[number]["name"]
@@ -57,7 +57,7 @@ export const settings = {
   featureGates: Setting.make(Gates.codec(gates), {
     name: "feature-gates",
     group: "controllers",
-    description: "Features to switch, Name=true,Other=false; AllAlpha and AllBeta stand for all of a stage",
+    description: "Feature gates, Name=true,Other=false; AllAlpha and AllBeta set all of a stage",
     default: ""
   }),
   startInterval: Setting.make(Codecs.duration, {
@@ -69,74 +69,74 @@ export const settings = {
   cloudLoops: Setting.make(Codecs.choice(["include", "external"]), {
     name: "cloud-loops",
     group: "controllers",
-    description: "Where controllers that need a cloud run: include is here, external is in a program of the cloud's",
+    description: "Where cloud controllers run: include is in this program, external in the cloud's own program",
     default: "external"
   }),
   cloudProvider: Setting.optional(Codecs.text("name"), {
     name: "cloud-provider",
     group: "controllers",
-    description: "The cloud that they ask; there is memory, in which every node has a machine that runs"
+    description: "Cloud provider of these; there is memory, where every node has a running machine"
   }),
   accountCredentials: Setting.make(Codecs.boolean, {
     name: "use-service-account-credentials",
     env: "CM_USE_SA_CREDENTIALS",
     group: "controllers",
     description:
-      "Each controller writes as a service account of its own in kube-system, which is made when it is missing",
+      "Each controller writes as a service account of its own in kube-system, which is created if it is missing",
     default: "false"
   }),
   missingKinds: Setting.make(Codecs.choice(["wait", "skip"]), {
     name: "missing-kinds",
     group: "controllers",
     description:
-      "What becomes of a controller when the server does not serve a kind that it needs: wait starts it when the kind comes and stops it when it goes, skip leaves it out",
+      "If the server does not serve a kind that a controller needs: wait starts the controller when the kind is served and stops it when it is not, skip does not run it",
     default: "wait"
   }),
   isolation: Setting.make(Codecs.choice(["independent", "strict"]), {
     name: "cache-isolation",
     group: "cache",
     description:
-      "What follows when a kind cannot be read: independent delays only the controllers that need it, strict ends the process once cache-sync-timeout is over",
+      "If a kind cannot be read: independent delays only the controllers that need it, strict ends the process after cache-sync-timeout",
     default: "independent"
   }),
   syncTimeout: Setting.make(Codecs.interval, {
     name: "cache-sync-timeout",
     group: "cache",
     description:
-      "Time for the kinds of a controller to be read for the first time; then it is logged, or the process ends",
+      "Time limit for the first sync of a controller's kinds; after it an error is logged, or the process ends",
     default: "2m"
   }),
   concurrency: Setting.make(Codecs.concurrency, {
     name: "max-concurrent-reconciles",
     group: "controllers",
     description:
-      "Objects of one controller worked on at once, where neither its own flag nor its kind in group-kind-concurrency says otherwise; without it 1, or what the controller's own flag has as default",
+      "Concurrent reconciles of a controller, unless its own flag or its kind in group-kind-concurrency is set; default is 1, or the default of the controller's own flag",
     default: "1"
   }),
   concurrencyOf: Setting.make(Concurrency.codec, {
     name: "group-kind-concurrency",
     group: "controllers",
     description:
-      "Objects of a kind worked on at once, Deployment.apps=5,Namespace=2, where the controller's own flag does not say otherwise",
+      "Concurrent reconciles by kind, Deployment.apps=5,Namespace=2, unless the controller's own flag is set",
     default: ""
   }),
   priorityQueue: Setting.make(Codecs.boolean, {
     name: "use-priority-queue",
     group: "controllers",
-    description: "Work on what has changed before what was listed at the start; without it in the order of arrival",
+    description: "Reconcile changed objects before those of the first list; without it in the order of arrival",
     default: "true"
   }),
   recoverPanic: Setting.make(Codecs.boolean, {
     name: "recover-panic",
     group: "controllers",
-    description: "A reconcile that dies of a defect is tried again; without it the process ends",
+    description: "A reconcile that ends with a defect is retried; without it the process ends",
     default: "true"
   }),
   reconcileTimeout: Setting.make(Codecs.duration, {
     name: "reconciliation-timeout",
     group: "controllers",
     description:
-      "A reconcile that takes longer is interrupted and tried again, but not one of kube-controller-manager's loops; 0s is no limit",
+      "A reconcile that takes longer is interrupted and retried, except in controllers of kube-controller-manager; 0s is no limit",
     default: "5m"
   }),
   backoffBase: Setting.make(Codecs.interval, {
@@ -160,7 +160,7 @@ export const settings = {
   })
 }
 
-/** What loops do that do not say otherwise themselves; two of the numbers say "none" with a zero. */
+/** Defaults for all controllers; for two of the settings zero means none. */
 export const loops = (values: Setting.Values<typeof settings>): Loops => ({
   concurrency: values.concurrency,
   concurrencyOf: values.concurrencyOf,

@@ -8,7 +8,7 @@ import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
 
-/** A word, or a number as zap has it: more than zero, and the greater the more. */
+/** A level name, or a positive number as in zap, where a greater one is more verbose. */
 const level: Setting.Codec<LogLevel.LogLevel> = {
   metavar: "level",
   expected: "one of all, trace, debug, info, warn, error, fatal or none, or a number above zero",
@@ -21,14 +21,13 @@ export const settings = {
   devel: Setting.make(Codecs.boolean, {
     name: "zap-devel",
     group: "logs",
-    description:
-      "Logs for development: the defaults become console, debug, stacks from warn on, and no message is thinned out",
+    description: "Development mode: the defaults become console, debug, stack traces from warn on, and no sampling",
     default: "false"
   }),
   encoder: Setting.make(Codecs.choice(["json", "console"]), {
     name: "zap-encoder",
     group: "logs",
-    description: "Form of the lines; on the embedded cluster, and with --zap-devel, the default is console",
+    description: "Format of the log lines; on the embedded cluster, and with --zap-devel, the default is console",
     default: "json"
   }),
   logLevel: Setting.make(level, {
@@ -36,25 +35,25 @@ export const settings = {
     aliases: ["log-level"],
     group: "logs",
     description:
-      "The least level that is logged: all, trace, debug, info, warn, error, fatal (or panic) or none; or a number, from 1 debug, from 6 trace",
+      "The minimum level that is logged: all, trace, debug, info, warn, error, fatal (or panic) or none; or a number: from 1 debug, from 6 trace",
     default: "info"
   }),
   stacktraceLevel: Setting.make(Codecs.choice(["info", "warn", "error", "panic"]), {
     name: "zap-stacktrace-level",
     group: "logs",
-    description: "The least level at which the stack of an error is logged with it",
+    description: "The minimum level at which errors are logged with a stack trace",
     default: "error"
   }),
   timeEncoding: Setting.make(Codecs.choice(timeEncodings), {
     name: "zap-time-encoding",
     group: "logs",
-    description: "How the moment of a line is written; console lines have milliseconds unless this is given",
+    description: "Encoding of the time of a line; on the console the default has milliseconds",
     default: "rfc3339"
   }),
   verbosity: Setting.make(Codecs.integer({ min: 0, max: 999, expected: "a number from 0 to 999" }), {
     name: "v",
     group: "logs",
-    description: "Verbosity as Kubernetes' own programs count it: from 1 debug, from 6 trace",
+    description: "Verbosity as Kubernetes components count it: from 1 debug, from 6 trace",
     default: "0"
   })
 }

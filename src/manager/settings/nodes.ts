@@ -1,12 +1,12 @@
 /**
- * How patient the loops of nodes are, and how fast nodes may be given up. Defaults and meanings are those of kube-controller-manager. Source:
+ * Settings of the node controllers: timeouts and eviction rates. Defaults and meanings are those of kube-controller-manager. Source:
  * pkg/controller/nodelifecycle/config.
  */
 import * as Option from "effect/Option"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 
-/** Zero: never. */
+/** Evictions per second; zero means never. */
 const perSecond = {
   metavar: "number",
   expected: "a number from 0, with a fraction if need be",
@@ -23,43 +23,44 @@ export const settings = {
   nodeMonitorPeriod: Setting.make(Codecs.interval, {
     name: "node-monitor-period",
     group: "tuning",
-    description: "Time between two looks at the health of all nodes",
+    description: "Time between two checks of the health of all nodes",
     default: "5s"
   }),
   nodeMonitorGracePeriod: Setting.make(Codecs.interval, {
     name: "node-monitor-grace-period",
     group: "tuning",
-    description: "A node without a heartbeat for so long is not ready; several times the interval of kubelets",
+    description:
+      "Time without a heartbeat after which a node is not ready; should be several times the kubelets' interval",
     default: "50s"
   }),
   nodeStartupGracePeriod: Setting.make(Codecs.interval, {
     name: "node-startup-grace-period",
     group: "tuning",
-    description: "The same for a node that has never reported",
+    description: "The same for a node that has never sent a heartbeat",
     default: "1m"
   }),
   nodeEvictionRate: Setting.make(perSecond, {
     name: "node-eviction-rate",
     group: "tuning",
-    description: "Nodes a second that pods are made to leave, in each zone",
+    description: "Nodes per second from which pods are evicted, in each zone",
     default: "0.1"
   }),
   secondaryNodeEvictionRate: Setting.make(perSecond, {
     name: "secondary-node-eviction-rate",
     group: "tuning",
-    description: "The same in a large zone that is partly ill; in a small one no pods are made to leave",
+    description: "The same in a large zone with partial disruption; in a small one no pods are evicted",
     default: "0.01"
   }),
   largeClusterSizeThreshold: Setting.make(Codecs.integer({ min: 0, max: 999_999, expected: "a number from 0" }), {
     name: "large-cluster-size-threshold",
     group: "tuning",
-    description: "A zone of more nodes is a large one",
+    description: "Number of nodes above which a zone is large",
     default: "50"
   }),
   unhealthyZoneThreshold: Setting.make(share, {
     name: "unhealthy-zone-threshold",
     group: "tuning",
-    description: "So much of a zone, at least three nodes, makes it partly ill when it is not ready",
+    description: "Share of not ready nodes, and at least three, from which a zone has partial disruption",
     default: "0.55"
   })
 }

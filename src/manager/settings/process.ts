@@ -1,11 +1,11 @@
-/** What concerns the process as such. */
+/** Settings of the process. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import { parseDuration } from "../../kube/time.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 
-/** Anything negative is no limit. */
+/** A negative duration means no limit. */
 const budget: Setting.Codec<Duration.Duration> = {
   metavar: "duration",
   expected: "a duration like 30s, 0, or a negative one like -1 or -1s for no limit",
@@ -26,18 +26,18 @@ export const settings = {
     name: "graceful-shutdown-timeout",
     group: "process",
     description:
-      "Time for an orderly stop; then the process exits 1. With 0 running work is interrupted at once; -1 waits for ever",
+      "Time limit of an orderly stop; after it the process exits with code 1. With 0 reconciles in flight are interrupted at once; -1 is no limit",
     default: "30s"
   }),
   shutdownMode: Setting.make(Codecs.choice(["drain", "interrupt"]), {
     name: "shutdown-mode",
     group: "process",
-    description: "Whether an orderly stop lets running work finish or interrupts it at once",
+    description: "Whether an orderly stop lets reconciles in flight finish or interrupts them at once",
     default: "drain"
   })
 }
 
-/** Credentials belong into OTEL_EXPORTER_OTLP_HEADERS: `/configz` shows the address. */
+/** Credentials belong into OTEL_EXPORTER_OTLP_HEADERS, because `/configz` shows this address. */
 const endpoint: Setting.Codec<URL> = {
   metavar: "url",
   expected: "an address like http://127.0.0.1:4318, without a password in it",
@@ -48,7 +48,7 @@ const endpoint: Setting.Codec<URL> = {
   }
 }
 
-/** What the process sends to a collector, besides logs. */
+/** What the process sends to an OpenTelemetry collector. */
 export const telemetry = {
   otlpEndpoint: Setting.optional(endpoint, {
     name: "otlp-endpoint",

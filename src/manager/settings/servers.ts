@@ -10,7 +10,7 @@ const address: Setting.Codec<Address.Address | undefined> = {
   decode: Address.parse
 }
 
-/** Profiles show internals: without a host the address is on loopback. */
+/** Profiles show internals, so the default host is loopback. */
 const loopbackAddress: Setting.Codec<Address.Address | undefined> = {
   metavar: "address",
   expected: "an address like 127.0.0.1:6060, a port, or 0 for none",
@@ -23,7 +23,7 @@ const loopbackAddress: Setting.Codec<Address.Address | undefined> = {
   }
 }
 
-/** Without TLS, and without an address in the settings, metrics are served on loopback too. */
+/** Without TLS the default address of the metrics is on loopback. */
 export const metricsAt = ({
   metricsAddress: address,
   metricsSecure
@@ -36,7 +36,7 @@ export const settings = {
     aliases: ["metrics-addr"],
     group: "servers",
     description:
-      "Where metrics are served; 0 turns them off. Without metrics-secure a port alone is one of 127.0.0.1. On the embedded cluster the default is none if it is in use",
+      "Address of the metrics; 0 turns them off. Without metrics-secure the default host is 127.0.0.1. On the embedded cluster the default address is skipped if it is in use",
     default: ":8080"
   }),
   metricsSecure: Setting.make(Codecs.boolean, {
@@ -49,7 +49,7 @@ export const settings = {
     name: "metrics-cert-path",
     group: "servers",
     description:
-      "Directory with the certificate of the metrics server, read again when it changes; without it one is made up"
+      "Directory with the certificate of the metrics server, read again when it changes; default is a self-signed one"
   }),
   metricsCertName: Setting.make(Codecs.text("file"), {
     name: "metrics-cert-name",
@@ -68,7 +68,7 @@ export const settings = {
     aliases: ["health-addr"],
     group: "servers",
     description:
-      "Where probes are answered; 0 turns them off. On the embedded cluster the default is this address on 127.0.0.1, and none if it is in use",
+      "Address of the probes; 0 turns them off. On the embedded cluster the default host is 127.0.0.1, and the default address is skipped if it is in use",
     default: ":8081"
   }),
   pprofAddress: Setting.make(loopbackAddress, {
@@ -76,13 +76,13 @@ export const settings = {
     aliases: ["profiling"],
     group: "servers",
     description:
-      "Where profiles of the process are served, to whoever can connect; a port alone is one of 127.0.0.1, true is 6060, 0 turns them off",
+      "Address of profiles of the process, without authorization; the default host is 127.0.0.1, true is port 6060, 0 turns them off",
     default: "0"
   }),
   http2: Setting.make(Codecs.boolean, {
     name: "enable-http2",
     group: "servers",
-    description: "Speak HTTP/2 too where HTTPS is served",
+    description: "Enable HTTP/2 on HTTPS servers",
     default: "false"
   })
 }

@@ -10,7 +10,7 @@ import * as Autoscaling from "./autoscaling.ts"
 import type * as Controllers from "./controllers.ts"
 import * as Nodes from "./nodes.ts"
 
-/** How many keys of one loop at once. */
+/** The concurrency of one controller. */
 const syncs = (name: string, initial: number, what: string) =>
   Setting.make(Codecs.concurrency, {
     name,
@@ -19,7 +19,7 @@ const syncs = (name: string, initial: number, what: string) =>
     default: String(initial)
   })
 
-/** How long changes are gathered before they are written. */
+/** How long changes are batched before they are written. */
 const batchPeriod = (name: string, what: string) =>
   Setting.make(Codecs.duration, {
     name,
@@ -94,43 +94,40 @@ export const settings = {
     name: "service-account-private-key-file",
     group: "tuning",
     description:
-      "File with the private key, RSA or elliptic, in PEM, that tokens of service accounts are signed with; without it serviceaccount-token runs on the embedded cluster only, with that cluster's key"
+      "File with the private key, RSA or elliptic, in PEM, that signs service account tokens; without it serviceaccount-token runs on the embedded cluster only, with that cluster's key"
   }),
   rootCaFile: Setting.optional(Codecs.text("file"), {
     name: "root-ca-file",
     group: "tuning",
     description:
-      "File with the authorities, in PEM, by which pods are to know the API server; without it those by which this program knows it"
+      "File with the certificate authorities, in PEM, by which pods verify the API server; default is those of this program's connection"
   }),
   gcSyncs: syncs("concurrent-gc-syncs", 20, "Objects that the garbage collector has"),
   namespaceSyncs: syncs("concurrent-namespace-syncs", 10, "Namespaces"),
   namespaceSyncPeriod: Setting.make(Codecs.interval, {
     name: "namespace-sync-period",
     group: "tuning",
-    description: "Time after which namespaces are looked at again",
+    description: "Time after which namespaces are reconciled again",
     default: "5m"
   }),
-  resourceQuotaSyncs: syncs(
-    "concurrent-resource-quota-syncs",
-    5,
-    "ResourceQuotas of which nothing is known yet, and so many others, are"
-  ),
+  resourceQuotaSyncs: syncs("concurrent-resource-quota-syncs", 5, "New ResourceQuotas, and as many others,"),
   resourceQuotaSyncPeriod: Setting.make(Codecs.interval, {
     name: "resource-quota-sync-period",
     group: "tuning",
-    description: "Time after which everything that ResourceQuotas limit is counted anew",
+    description: "Time after which the usage of all ResourceQuotas is recounted",
     default: "5m"
   }),
   terminatedPodThreshold: Setting.make(Codecs.integer({ min: -999_999_999, max: 999_999_999, expected: "a number" }), {
     name: "terminated-pod-gc-threshold",
     group: "tuning",
-    description: "So many terminated pods are kept; 0 and less keep all",
+    description: "Number of terminated pods to keep; 0 or less keeps all",
     default: "12500"
   }),
   legacyTokenPeriod: Setting.make(Codecs.interval, {
     name: "legacy-service-account-token-clean-up-period",
     group: "tuning",
-    description: "Tokens in Secrets that are unused for so long are marked as invalid, and deleted after as long again",
+    description:
+      "Time after which unused token Secrets are marked as invalid; they are deleted after the same time again",
     default: "8760h"
   }),
   ...Nodes.settings,
@@ -165,7 +162,7 @@ const own = {
   resourceQuotaSyncs: "ResourceQuota"
 } as const satisfies Partial<Record<keyof typeof settings, string | undefined>>
 
-/** How many at once for each of those. */
+/** The concurrency of each of these controllers. */
 export const syncsOf = ({
   origins,
   values

@@ -1,4 +1,4 @@
-/** Whether and where the API server's reviews are answered, and with which certificate. */
+/** Settings of the webhook server: whether it runs, its address and its certificate. */
 import * as Option from "effect/Option"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
@@ -11,7 +11,7 @@ const port: Setting.Codec<number> = {
 export const settings = {
   skipWebhookConfig: Setting.make(Codecs.boolean, {
     name: "skip-webhook-config",
-    // As in projects made with kubebuilder, where the flag has the opposite meaning.
+    // As in kubebuilder projects, where the variable has the opposite meaning.
     variable: {
       name: "ENABLE_WEBHOOKS",
       shown: "ENABLE_WEBHOOKS=false",
@@ -19,25 +19,24 @@ export const settings = {
         Option.match(Codecs.boolean.decode(text), { onNone: () => text, onSome: (enabled) => String(!enabled) })
     },
     group: "webhooks",
-    description: "Serve no webhooks, and need no certificate for them",
+    description: "Do not serve webhooks",
     default: "true"
   }),
   webhookPort: Setting.make(port, {
     name: "webhook-port",
     group: "webhooks",
-    description: "Port of the webhooks; 0 takes a free one, -1 turns them off",
+    description: "Port of the webhooks; 0 is any free port, -1 turns them off",
     default: "9443"
   }),
   webhookHost: Setting.optional(Codecs.text("host"), {
     name: "webhook-host",
     group: "webhooks",
-    description:
-      "Address that webhooks are served on; all of the machine's without it, 127.0.0.1 on the embedded cluster"
+    description: "Address of the webhooks; default is all interfaces, and 127.0.0.1 on the embedded cluster"
   }),
   webhookCertPath: Setting.optional(Codecs.text("directory"), {
     name: "webhook-cert-path",
     group: "webhooks",
-    description: "Directory with the certificate of the webhooks, as a Secret is mounted; read again when it changes"
+    description: "Directory with the certificate of the webhooks, such as a mounted Secret; read again when it changes"
   }),
   webhookCertName: Setting.make(Codecs.text("file"), {
     name: "webhook-cert-name",
@@ -55,13 +54,13 @@ export const settings = {
     name: "webhook-client-ca-name",
     group: "webhooks",
     description:
-      "Name of a file in that directory with authorities: only who shows a certificate by one of them is answered"
+      "Name of a file in that directory with authorities: clients must have a certificate signed by one of them"
   }),
   webhookSelfSigned: Setting.make(Codecs.boolean, {
     name: "webhook-self-signed",
     group: "webhooks",
     description:
-      "Make, share and renew the certificate without anybody's help, and tell the API server of its authority; on the embedded cluster this is so without a directory",
+      "Create, share and renew the certificate, and publish its authority to the API server; the default on the embedded cluster without a directory",
     default: "false"
   })
 }

@@ -1,7 +1,6 @@
 /**
- * Traces, logs and metrics for a collector, by OTLP as JSON over HTTP. Closing it sends what is left, within a bound. Loaded only when
- * there is a collector. Of the environment that OpenTelemetry defines it knows the headers, the service's name and the
- * attributes of the resource.
+ * Sends traces, logs and metrics to a collector by OTLP, as JSON over HTTP. Closing it sends the rest, within a time limit. Loaded only if a
+ * collector is configured. Of OpenTelemetry's environment variables it supports the headers, the service name and the resource attributes.
  */
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"
@@ -25,12 +24,12 @@ type Environment = Readonly<Record<string, string | undefined>>
 export interface Options {
   readonly endpoint: URL
   readonly env: Environment
-  /** Of the program. */
+  /** The name of the program. */
   readonly name: string
   readonly version: string
 }
 
-/** All three at once; a program that stops waits no longer for a collector that does not answer. */
+/** For all three exporters together: a stop does not wait longer for a collector that does not respond. */
 const shutdownTimeout = Duration.seconds(2)
 
 export const layer = ({ endpoint, env, name, version }: Options) => {
@@ -68,7 +67,7 @@ const resourceOf = (env: Environment, { name, version }: Pick<Options, "name" | 
   serviceVersion: version
 })
 
-/** `name=value` between commas, values percent-encoded. Source: OpenTelemetry, "Specifying headers via environment variables". */
+/** `name=value` separated by commas, with percent-encoded values. Source: OpenTelemetry, "Specifying headers via environment variables". */
 export const headersOf = (text = ""): Readonly<Record<string, string>> =>
   Object.fromEntries(
     text.split(",").flatMap((pair) => {
@@ -89,7 +88,7 @@ const decoded = (text: string): string => {
 const defined = (env: Environment): Record<string, string> =>
   Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
-/** The lines that the program prints, and no others. */
+/** Sends the same lines that the program prints. */
 const logger = (options: Parameters<typeof OtlpLogger.make>[0]) =>
   Effect.map(OtlpLogger.make(options), (inner) =>
     Logger.make((said) => {
@@ -97,7 +96,7 @@ const logger = (options: Parameters<typeof OtlpLogger.make>[0]) =>
     })
   )
 
-/** Errors are any text, as in the logs. */
+/** Error texts are redacted, as in the logs. */
 const json = (data: unknown): HttpBody.HttpBody =>
   HttpBody.text(
     JSON.stringify(data, (_, value) => {

@@ -1,7 +1,7 @@
 /**
- * Delivery to a collector of telemetry, which may be slow, wrong or gone: then the data is lost, the program logs it once, and
- * nothing else happens. Requests have a deadline, and there are only so many at once; one that is turned away makes its exporter
- * drop what it has and rest for a minute, so memory is bounded too.
+ * Sends telemetry to a collector that may be slow, faulty or unreachable: then the data is lost, the program logs it once, and nothing else
+ * happens. Requests have a deadline and a concurrency limit. After a rejected request its exporter drops its data and pauses for a minute, so
+ * memory is bounded.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,20 +10,20 @@ import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Semaphore from "effect/Semaphore"
 
-/** An answer that takes longer will not be waited for. */
+/** The deadline of a request. */
 const deadline = Duration.seconds(5)
 
-/** Requests on their way. */
+/** Concurrent requests. */
 const mostAtOnce = 4
 
-/** Those and the ones that wait for them: each holds a thousand spans or lines at most, so a burst of twenty thousand fits. */
+/** Requests in flight and waiting. Each holds at most a thousand spans or lines, so a burst of twenty thousand fits. */
 const mostKept = 20
 
 /** `collector`: its address, for messages. */
 export const guard = (client: HttpClient.HttpClient, collector: string): HttpClient.HttpClient => {
   let kept = 0
   const turns = Semaphore.makeUnsafe(mostAtOnce)
-  /** The last message. */
+  /** True after a failure was logged, until a request succeeds. */
   let isDown = false
   const failed = (why: string) =>
     Effect.suspend(() => {
@@ -41,7 +41,7 @@ export const guard = (client: HttpClient.HttpClient, collector: string): HttpCli
   })
   return HttpClient.transform(client, (response, request) =>
     Effect.suspend(() => {
-      // Not tried again: there is more already than the collector takes.
+      // Dropped without a retry: the collector is too slow already.
       if (kept >= mostKept) {
         return Effect.andThen(failed("it takes less than there is"), Effect.fail(turnedAway(request)))
       }
@@ -68,7 +68,7 @@ const late = (request: HttpClientRequest.HttpClientRequest) =>
     })
   })
 
-/** Neither the request nor its headers, which may have a credential. */
+/** Names neither the request nor its headers, which may contain a credential. */
 const because = (reason: HttpClientError.HttpClientErrorReason): string => {
   const { cause, description } = reason
   const inner = cause instanceof Error ? (cause.cause ?? cause) : undefined

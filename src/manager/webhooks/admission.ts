@@ -1,6 +1,6 @@
 /**
- * AdmissionReviews: the request in one, and the answer to one. Both versions have the same fields, so only the envelope differs. A
- * changed object is sent as a JSON patch in base64; a denial as a `Status`. Pure and total. Source: admission.k8s.io/v1, v1beta1.
+ * Reads the request of an AdmissionReview and writes its response. Versions v1 and v1beta1 have the same fields; only the envelope differs. A
+ * changed object is sent as a JSON patch in base64, a denial as a `Status`. Pure and total. Source: admission.k8s.io/v1, v1beta1.
  */
 import * as Result from "effect/Result"
 import * as Base64 from "effect/encoding/Base64"
@@ -61,7 +61,7 @@ const requestOf = ({ apiVersion, request, uid }: Envelope): Result.Result<Admitt
 
 type Part = "object" | "oldObject"
 
-/** A CONNECT has options, which are no object. */
+/** A CONNECT has options instead of an object. */
 const needed: Readonly<Record<Operation, ReadonlyArray<Part>>> = {
   CREATE: ["object"],
   UPDATE: ["object", "oldObject"],
@@ -92,7 +92,7 @@ const userOf = (value: unknown): UserInfo => {
 const texts = (value: unknown): ReadonlyArray<string> =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : []
 
-/** The whole review of the answer. */
+/** The AdmissionReview of a response. */
 export const answer = ({ apiVersion, request }: Admitted, verdict: Verdict): Fields => ({
   kind: reviewKind.kind,
   apiVersion,
@@ -111,14 +111,14 @@ const patchOf = (object: KubeObject | undefined, result: KubeObject | undefined)
   return operations.length === 0 ? {} : { patch: Base64.encode(JSON.stringify(operations)), patchType: "JSONPatch" }
 }
 
-/** The response to an invalid review: with the uid, if there was one. */
+/** The response to an invalid review, with the uid if there is one. */
 export const errorResponse = (invalid: InvalidReview, code: number): Fields => ({
   kind: reviewKind.kind,
   apiVersion: invalid.apiVersion,
   response: { uid: invalid.uid, allowed: false, status: failure(code, invalid.message) }
 })
 
-/** Where not even the review could be read. */
+/** The response if no envelope could be read. */
 export const invalidReview = (message: string): InvalidReview => ({ apiVersion: newest(reviewKind), uid: "", message })
 
 const reasons: Readonly<Record<number, string>> = {

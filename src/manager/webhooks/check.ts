@@ -16,7 +16,7 @@ export const check = (webhooks: ReadonlyArray<Webhook.Any>): Result.Result<void,
   return problem === undefined ? Result.void : Result.fail(new Webhook.InvalidWebhook({ message: problem }))
 }
 
-/** What a webhook is called in a message. */
+/** The name of a webhook in a message. */
 const called = (webhook: Webhook.Any): string =>
   webhook._tag === "Converting"
     ? `the conversion of ${Resource.qualifiedName(webhook.resource)}`
@@ -66,7 +66,7 @@ const problemOfVersions = ({ resource, spokes }: Webhook.Conversion<unknown>): s
     : `has a spoke for ${unknown}, which the resource does not declare in "versions"`
 }
 
-/** One webhook at a path, where it is not conversions that share one. */
+/** Two webhooks with the same path are an error, except for conversions, which share one. */
 const paths = (webhooks: ReadonlyArray<Webhook.Any>): string | undefined => {
   for (const [index, webhook] of webhooks.entries()) {
     const other = webhooks.slice(0, index).find((one) => one.path === webhook.path)

@@ -1,7 +1,7 @@
 /**
- * The API server's configuration of webhooks, as data: a MutatingWebhookConfiguration, a ValidatingWebhookConfiguration, and the
- * conversion of each CustomResourceDefinition. It follows from the declarations alone; where they are served is an argument. Pure and
- * deterministic, so it can be printed, compared and committed. Source: admissionregistration.k8s.io/v1, apiextensions.k8s.io/v1.
+ * The API server's configuration of webhooks, as data: a MutatingWebhookConfiguration, a ValidatingWebhookConfiguration, and the conversion of each
+ * CustomResourceDefinition. It is derived from the declarations and from the address of the webhooks. Pure and deterministic, so it can be printed,
+ * compared and committed. Source: admissionregistration.k8s.io/v1, apiextensions.k8s.io/v1.
  */
 import * as Base64 from "effect/encoding/Base64"
 import * as Resource from "../../kube/Resource.ts"
@@ -13,7 +13,7 @@ import { versions as reviewVersions } from "./review.ts"
 export interface Reached {
   /** A service in the cluster, or an `https:` address without a path: `https://127.0.0.1:9443`. */
   readonly at: Service | { readonly url: string }
-  /** PEM of the authorities that have signed the certificate. Undefined: the API server's system roots, or it is set later. */
+  /** PEM of the certificate authorities. Undefined: the API server's system roots, or it is set later. */
   readonly ca?: string | undefined
 }
 
@@ -24,13 +24,13 @@ export interface Service {
   readonly port?: number | undefined
 }
 
-/** What the objects around a program's webhooks are called: by the manifests that print them, and by the program that reads them. */
+/** The names of the objects of a program's webhooks, shared by the manifests and the program. */
 export interface Names {
-  /** Of the Service that the API server calls. */
+  /** The Service that the API server calls. */
   readonly service: string
-  /** Of the Secret with the certificate, mounted or kept. */
+  /** The Secret with the certificate, mounted or created by the program. */
   readonly secret: string
-  /** Of both configurations. */
+  /** Both configurations. */
   readonly configuration: string
 }
 
@@ -67,7 +67,7 @@ export interface Configuration extends KubeObject {
 
 /** `spec.conversion` of a definition. */
 export interface ConversionOf {
-  /** Of the CustomResourceDefinition: `memcacheds.cache.example.com`. */
+  /** The name of the CustomResourceDefinition: `memcacheds.cache.example.com`. */
   readonly definition: string
   readonly conversion: {
     readonly strategy: "Webhook"
@@ -76,7 +76,7 @@ export interface ConversionOf {
 }
 
 export interface Configurations {
-  /** Undefined where there is nothing to configure. */
+  /** Undefined if there are no mutating webhooks. */
   readonly mutating: Configuration | undefined
   readonly validating: Configuration | undefined
   readonly conversions: ReadonlyArray<ConversionOf>
@@ -148,7 +148,7 @@ const ruleOf = ({ operations, options, resource }: Webhook.Admission<unknown>) =
   scope: resource.scope
 })
 
-/** Where one path is reached. */
+/** The clientConfig of one path. */
 export const clientConfig = ({ at, ca }: Reached, path: string): ClientConfig => ({
   ...("url" in at
     ? { url: `${at.url}${path === "/" ? "" : path}` }
@@ -156,5 +156,5 @@ export const clientConfig = ({ at, ca }: Reached, path: string): ClientConfig =>
   ...(ca === undefined ? {} : { caBundle: base64(ca) })
 })
 
-/** A PEM has no other characters than ASCII's. */
+/** PEM contains ASCII characters only. */
 const base64 = (pem: string): string => Base64.encode(pem)

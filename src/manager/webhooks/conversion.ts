@@ -1,7 +1,7 @@
 /**
- * ConversionReviews: many objects of one version are wanted in another, all or none. What a handler makes of an object is taken over,
- * but of its metadata only labels and annotations: name, namespace, uid and everything else are the object's own in every version.
- * Source: apiextensions.k8s.io/v1 ConversionReview.
+ * ConversionReviews: converts objects to another version, all or none. Of the handler's result everything but the metadata is used; of the metadata
+ * only labels and annotations, because name, namespace, uid and the rest are the same in every version. Source: apiextensions.k8s.io/v1
+ * ConversionReview.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"

@@ -1,11 +1,11 @@
 /**
- * The difference of two JSON values as a JSON patch: applied to the first it gives the second. Equal parts have no operations, so
- * fields that only the first knows of stay exactly where the second has them too. Pure, total on JSON. Source: RFC 6902, RFC 6901.
+ * The difference of two JSON values as a JSON patch, which turns the first into the second. Equal parts have no operations, so unknown fields of
+ * the first stay unchanged if the second has them too. Pure, total on JSON. Source: RFC 6902, RFC 6901.
  */
 import * as Equal from "effect/Equal"
 import type { JsonOperation } from "../../kube/Patch.ts"
 
-/** What of `to` has no JSON, such as undefined fields, is not there. */
+/** Values of `to` without JSON, such as undefined fields, count as absent. */
 export const diff = (from: unknown, to: unknown): ReadonlyArray<JsonOperation> => {
   const operations: Array<JsonOperation> = []
   walk("", from, JSON.parse(JSON.stringify(to)) as unknown, operations)
@@ -17,7 +17,7 @@ const walk = (path: string, from: unknown, to: unknown, out: Array<JsonOperation
   if (Array.isArray(from) && Array.isArray(to) && from.length === to.length) {
     return from.forEach((element, index) => walk(`${path}/${index}`, element, to[index], out))
   }
-  // A list of another length is replaced as a whole: indexes in it have moved.
+  // A list of another length is replaced as a whole, because its indexes have shifted.
   if (!Equal.equals(from, to)) out.push({ op: "replace", path, value: to })
 }
 

@@ -1,7 +1,7 @@
 /**
- * The webhook server's routes: which webhook a path belongs to, and the way of a review through it. Every review gets an answer in its own
- * version with its own uid, whatever the handler does: a failing handler is a response and a log line, and the process goes
- * on. How much is read and done at once is bounded. Source: controller-runtime: pkg/webhook/admission.
+ * The webhook server's routes: finds the webhook of a path and processes the review. Every review gets a response in its own version with its own
+ * uid; a handler that fails causes an error response and a log line. Sizes and concurrency are bounded. Source: controller-runtime:
+ * pkg/webhook/admission.
  */
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -20,19 +20,19 @@ import * as Conversion from "./conversion.ts"
 import * as Metrics from "./metrics.ts"
 import type { Fields, InvalidReview } from "./review.ts"
 
-/** Bytes of a review: two objects of the largest size that is stored, and room for the rest. Source: controller-runtime. */
+/** The largest review in bytes: two objects of the largest stored size, and some more. Source: controller-runtime. */
 export const bodyLimit = 7 * 1024 * 1024
 
 /**
- * Reviews in flight at one path; further ones wait. For one path, because a rule may list what must
- * be converted first: webhooks that need each other must not wait for each other.
+ * Concurrent reviews of one path; further ones wait. The limit is for each path, because a list in a handler may require conversions: webhooks that
+ * need each other must not wait for each other.
  */
 const concurrency = 32
 
-/** No API server waits longer. Source: admissionregistration.k8s.io timeoutSeconds. */
+/** The longest timeout of an API server. Source: admissionregistration.k8s.io timeoutSeconds. */
 const longest = Duration.seconds(30)
 
-/** How a kind of review is read, answered and refused. */
+/** How a kind of review is read and answered. */
 interface ReviewKind<R> {
   readonly isConversion: boolean
   readonly invalidReview: (message: string) => InvalidReview
@@ -45,7 +45,7 @@ interface Review<R> {
   readonly answer: Effect.Effect<Fields, never, R>
 }
 
-/** A handler with the services and the metric registry of its creator. */
+/** A handler with the services and the metric registry of the caller. */
 export const handler = <R>(
   webhooks: ReadonlyArray<Webhook.Webhook<R>>
 ): Effect.Effect<Handler, Webhook.InvalidWebhook, R> =>
@@ -109,7 +109,7 @@ const conversion = <R>(conversions: ReadonlyArray<Webhook.Conversion<R>>): Revie
     })
 })
 
-/** The client may close the connection before there is a response. */
+/** Measures a review; the client may close the connection before the response. */
 const measured = <R>(
   metrics: Metrics.Metrics,
   reply: Effect.Effect<HttpResponse, never, R>
@@ -129,7 +129,7 @@ interface Call<R> {
   readonly request: HttpRequest
 }
 
-/** A body arrives before its review takes one of the permits: a client that sends slowly must not hold one. */
+/** The body is read before the review takes a permit, so that slow clients do not hold permits. */
 const reply = <R>(call: Call<R>, permits: Semaphore.Semaphore): Effect.Effect<HttpResponse, never, R> => {
   const { request, reviewKind } = call
   const refuse = (code: number, invalid: InvalidReview) =>
@@ -155,14 +155,14 @@ const reply = <R>(call: Call<R>, permits: Semaphore.Semaphore): Effect.Effect<Ht
   )
 }
 
-/** A response, whatever the handler does. */
+/** Always returns a response, also if the handler fails. */
 const settled = <R>(
   { request, metrics, reviewKind }: Call<R>,
   { answer, invalid }: Review<R>
 ): Effect.Effect<HttpResponse, never, R> => {
   const limit = timeout(request)
   const errorBody = (code: number, message: string) => JSON.stringify(reviewKind.errorResponse(invalid(message), code))
-  // What a handler has made need not be JSON, so writing it down is part of what may break.
+  // The result of a handler may not be JSON, so its serialization may fail too.
   return Effect.map(answer, (fields) => jsonResponse(200, JSON.stringify(fields))).pipe(
     Effect.timeoutOption(limit),
     Effect.map(
@@ -180,7 +180,7 @@ const settled = <R>(
 }
 
 const report = ({ path }: HttpRequest, uid: string, cause: Cause.Cause<never>): Effect.Effect<void> =>
-  Effect.logError("A webhook broke on a review", cause).pipe(Effect.annotateLogs({ webhook: path, uid }))
+  Effect.logError("A webhook failed on a review", cause).pipe(Effect.annotateLogs({ webhook: path, uid }))
 
 const jsonResponse = (status: number, body: string): HttpResponse => ({ status, body, contentType: "application/json" })
 

@@ -1,6 +1,6 @@
 /**
- * Metrics of webhooks, under the names that dashboards for controller-runtime use. Series are there before the first
- * question. Source: controller-runtime: pkg/webhook/internal/metrics.
+ * Metrics of webhooks, under controller-runtime's names. Series exist before the first review. Source: controller-runtime:
+ * pkg/webhook/internal/metrics.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ const inFlight = Metric.gauge("controller_runtime_webhook_requests_in_flight", {
   description: "Reviews that are being answered, by path"
 })
 
-/** From 10 ns to 1000 s, multiplied up as the reference does, so that the bounds are the same texts. */
+/** From 10 ns to 1000 s, computed by repeated multiplication as in controller-runtime, so that the bounds have the same text. */
 const bounds = [1e-8]
 while (bounds.length < 12) bounds.push((bounds.at(-1) ?? 0) * 10)
 
@@ -28,7 +28,7 @@ const latency = Metric.histogram("controller_runtime_webhook_latency_seconds", {
 
 export interface Metrics {
   readonly begun: () => void
-  /** The code of the response, or undefined when the client is gone; and the duration in milliseconds. */
+  /** `code`: the status code, or undefined if the client has disconnected. `millis`: the duration. */
   readonly ended: (code: number | undefined, millis: number) => void
   readonly panicked: () => void
 }

@@ -1,7 +1,7 @@
 /**
- * What reviews of both kinds have in common: the envelope with version and uid, and the check that a text is a review. Reading is
- * total: any text is a review, or is an `InvalidReview`, which says what is wrong and keeps as much of the envelope as could be read.
- * Source: admission.k8s.io, apiextensions.k8s.io ConversionReview.
+ * What AdmissionReviews and ConversionReviews share: the envelope with version and uid, and its validation. Reading is total: a text that is not a
+ * review is an `InvalidReview`, which says what is wrong and keeps as much of the envelope as could be read. Source: admission.k8s.io,
+ * apiextensions.k8s.io ConversionReview.
  */
 import * as Result from "effect/Result"
 
@@ -17,10 +17,10 @@ export interface Envelope {
   readonly request: Fields
 }
 
-/** The body is not a review; there is a response all the same. */
+/** The body is not a review; it gets a response too. */
 export interface InvalidReview {
   readonly apiVersion: string
-  /** Empty where none could be read. */
+  /** Empty if none could be read. */
   readonly uid: string
   readonly message: string
 }
@@ -60,7 +60,7 @@ export const parse = (reviewKind: ReviewKind, text: string): Result.Result<Envel
   return uid === "" ? invalid("the request has no uid", apiVersion) : Result.succeed({ apiVersion, uid, request })
 }
 
-/** The failure is one line, and short whatever the text is. */
+/** Parses JSON. The failure is one short line, whatever the text is. */
 export const json = (text: string): Result.Result<unknown, string> => {
   try {
     return Result.succeed(JSON.parse(text) as unknown)

@@ -11,7 +11,7 @@ const finding = (check: Finding["check"], isOk: boolean, subject: string, detail
 })
 
 describe("the table of check", () => {
-  it("has columns as wide as what is in them, and nothing at the ends of lines", () =>
+  it("has columns as wide as their cells, and no trailing spaces", () =>
     assert.strictEqual(
       render([finding("reachability", true, "https://api:6443", "v1.35"), finding("discovery", false, "pods")]),
       [
@@ -21,13 +21,13 @@ describe("the table of check", () => {
       ].join("\n")
     ))
 
-  it("has a line for each finding, and no orders for a terminal, whatever a server has said", () => {
+  it("has one line for each finding, and escapes control characters of the server's messages", () => {
     const text = render([finding("reachability", false, "a", "\u001b[2J\u009b1A\nconfiguration   ok")])
     assert.strictEqual(text.split("\n").length, 2)
     assert.strictEqual(printable(text), text)
   })
 
-  it("is summed up when something is not well", () => {
+  it("has a summary if a check has failed", () => {
     assert.isUndefined(verdict([]))
     assert.isUndefined(verdict([finding("discovery", true, "a")]))
     assert.strictEqual(

@@ -1,4 +1,4 @@
-/** What `crds` writes for controllers that have kinds of their own, on the embedded API server. */
+/** The output of `crds` for controllers with custom kinds, on the embedded API server. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -63,7 +63,7 @@ describe("crds", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("fails a diff with one sentence after it has said what would change and who would suffer", () =>
+  it.effect("diff prints what would change and which objects would be affected, and fails with one sentence", () =>
     Effect.gen(function* () {
       const { host, said } = listening()
       const client = yield* KubeClient

@@ -63,7 +63,7 @@ describe("create", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("says in one sentence what cannot be, and writes nothing", () =>
+  it.effect("rejects invalid names in one sentence, and writes nothing", () =>
     Effect.gen(function* () {
       const folder = yield* temporary
       const path = join(folder, "blog-operator")
@@ -73,7 +73,7 @@ describe("create", () => {
       assert.match(yield* refusal({ kind: Option.none() }), /^--kind is missing: /)
       assert.match(yield* refusal({ group: Option.none() }), /^--group is missing: /)
       assert.match(yield* refusal({ group: Option.some("batch") }), /^--group does not take "batch": /)
-      // Names that the files of the template have for something else.
+      // Names that the template's files import.
       for (const kind of ["Effect", "Schema", "Access", "ConfigMap", "Resource"]) {
         assert.match(yield* refusal({ kind: Option.some(kind) }), /mean something else by it$/)
       }
@@ -84,7 +84,7 @@ describe("create", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("is about the versions that this package is tested with", () => {
+  it("uses the versions of dependencies that this package is tested with", () => {
     const manifest = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"))
     const made = JSON.parse(readFileSync(new URL("package.json", template), "utf8"))
     for (const [name, wanted] of Object.entries(made.devDependencies)) {

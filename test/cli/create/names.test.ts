@@ -14,7 +14,7 @@ const refusal = (said: Partial<Names.Said>, taken: ReadonlySet<string> = new Set
   })
 
 describe("the names of a new operator", () => {
-  it("follow from the folder, the group and the kind", () =>
+  it("are derived from the folder, the group and the kind", () =>
     assert.deepStrictEqual(Result.getOrThrow(Names.make({ ...good, path: "../teams/blog-operator/" }, new Set())), {
       name: "blog-operator",
       group: "apps.example.com",
@@ -23,7 +23,7 @@ describe("the names of a new operator", () => {
       plural: "blogposts"
     }))
 
-  it("have the plural that English has, or the one that is said", () => {
+  it("have the English plural, or the given one", () => {
     const plurals = {
       memcached: "memcacheds",
       policy: "policies",
@@ -36,7 +36,7 @@ describe("the names of a new operator", () => {
     assert.strictEqual(said.plural, "people")
   })
 
-  it("are refused in one sentence each", () => {
+  it("are rejected in one sentence each if they are invalid", () => {
     assert.match(refusal({ path: "My_Operator" }), /^"My_Operator" cannot be the name of an operator: it must be/)
     assert.match(refusal({ path: "." }), /^"\." cannot be the name/)
     assert.match(refusal({ path: "x".repeat(51) }), /at most 50/)
@@ -55,7 +55,7 @@ describe("the names of a new operator", () => {
   })
 })
 
-/** Words that are names now and then, and nearly names otherwise. */
+/** Words that are sometimes valid names, and nearly valid otherwise. */
 const word = (letters: ReadonlyArray<string>, first: ReadonlyArray<string>) =>
   Schema.Tuple([Schema.Literals(first), Schema.Array(Schema.Literals(letters)).check(Schema.isMaxLength(3))])
 

@@ -1,4 +1,4 @@
-/** `check` against the embedded server, with a door that answers for it where a test wants to. */
+/** `check` against the embedded server, with a transport whose responses a test can replace. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -32,7 +32,7 @@ const attributesOf = (request: Request): Attributes | undefined =>
     ? (request.body as { spec: { resourceAttributes: Attributes } }).spec.resourceAttributes
     : undefined
 
-/** What the server says to a review; undefined leaves the answer to the embedded server. */
+/** The server's response to a review; undefined: that of the embedded server. */
 type Rule = (asked: Attributes) => object | ApiError.ApiError | undefined
 
 const rows = (rule: Rule, overrides: Partial<Check.Options> = {}) =>
@@ -72,7 +72,7 @@ const lines = (findings: Effect.Success<ReturnType<typeof Check.run>>) =>
   findings.map(({ check, detail, isOk, subject }) => `${check} ${isOk ? "ok" : "FAILED"} ${subject}: ${detail}`)
 
 describe("check", () => {
-  it.effect("asks for exactly what is needed, and writes nothing else", () =>
+  it.effect("sends a review for each needed permission, and no other write", () =>
     Effect.gen(function* () {
       const { findings, seen } = yield* rows(() => undefined)
       assert.deepStrictEqual(lines(findings).slice(2), [
@@ -96,7 +96,7 @@ describe("check", () => {
     })
   )
 
-  it.effect("asks of each namespace that would be worked in, and of what the program does besides", () =>
+  it.effect("reviews the permissions in each selected namespace, and those of the program itself", () =>
     Effect.gen(function* () {
       const { findings, seen } = yield* rows(
         ({ namespace, resource }) =>
@@ -156,7 +156,7 @@ describe("check", () => {
     })
   )
 
-  it.effect("takes an answer that says nothing for none", () =>
+  it.effect("counts a review without a verdict as denied", () =>
     Effect.gen(function* () {
       for (const body of [{}, { status: {} }, { status: { allowed: "yes" } }]) {
         const { findings } = yield* rows(() => body, { leases: [] })
@@ -165,7 +165,7 @@ describe("check", () => {
     })
   )
 
-  it.effect("asks nothing more of a server that does not answer", () =>
+  it.effect("sends no further request to a server that does not respond", () =>
     Effect.gen(function* () {
       const fiber = yield* Effect.forkChild(
         Check.run(options).pipe(

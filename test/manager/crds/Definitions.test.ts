@@ -23,7 +23,7 @@ const sized = (maximum: number) =>
 
 const { CustomResourceDefinition } = Definitions
 
-/** A client whose definitions say what the test wants them to. */
+/** A client whose definitions have the given conditions. */
 const saying = (conditions: ReadonlyArray<object>) =>
   Layer.effect(
     KubeClient,
@@ -37,7 +37,7 @@ const saying = (conditions: ReadonlyArray<object>) =>
   )
 
 describe("definitions in a cluster", () => {
-  it.effect("are installed, and served when that is done", () =>
+  it.effect("are installed, and are served when the installation ends", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       assert.deepStrictEqual(yield* Definitions.install([Memcached, sized(3)]), [
@@ -52,7 +52,7 @@ describe("definitions in a cluster", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("are written once, and again only when something is different", () =>
+  it.effect("are written once, and again only after a change", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       const version = Effect.map(
@@ -72,7 +72,7 @@ describe("definitions in a cluster", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("keep what others said of them", () =>
+  it.effect("keep the fields that other clients have set", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       const wanted = Result.getOrThrow(Crd.make(sized(3)))
@@ -86,7 +86,7 @@ describe("definitions in a cluster", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("are not touched when one of them cannot be made", () =>
+  it.effect("are not written if one of them is invalid", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       const bad = Resource.make({ ...widget, plural: "bads", kind: "Bad", spec: Schema.Struct({ when: Schema.Date }) })
@@ -96,7 +96,7 @@ describe("definitions in a cluster", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("are given up at once when their names are another's", () =>
+  it.effect("fail at once if another definition has their names", () =>
     Effect.gen(function* () {
       yield* Definitions.install([sized(3)])
       const rival = Resource.make({ ...widget, plural: "others", spec: Schema.Struct({}) })
@@ -108,7 +108,7 @@ describe("definitions in a cluster", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("are waited for no longer than asked", () =>
+  it.effect("fail if they are not served within the timeout", () =>
     Effect.gen(function* () {
       const waiting = yield* Effect.forkChild(
         Effect.flip(Definitions.install([sized(3)], { timeout: "5 seconds" })).pipe(Effect.provide(saying([])))
@@ -123,7 +123,7 @@ describe("definitions in a cluster", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("are compared without a write: what would change, and which objects would suffer", () =>
+  it.effect("are compared without a write: what would change, and which objects would be rejected or pruned", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       assert.deepStrictEqual(yield* Definitions.diff([sized(3)]), [

@@ -1,4 +1,4 @@
-/** What is different between two definitions, and what the newer one would do to objects. */
+/** The differences of two definitions, and the objects that the newer one would reject or prune. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -30,7 +30,7 @@ const object = (name: string, spec: object, namespace: object = { namespace: "ap
 })
 
 describe("two definitions", () => {
-  it("are the same whatever the API server adds by itself", () => {
+  it("do not differ in the defaults that the API server adds", () => {
     const wanted = definition(3)
     const live = {
       ...wanted,
@@ -41,7 +41,7 @@ describe("two definitions", () => {
     assert.isEmpty(differences(live, wanted))
   })
 
-  it("differ in what would change, come and go, by path", () => {
+  it("differ by path in what would be changed, added and removed", () => {
     const live = definition(3, { old: Schema.optionalKey(Schema.String) }, { shortNames: ["w"] })
     const wanted = definition(2, { fresh: Schema.optionalKey(Schema.Boolean) }, { shortNames: ["wi"] })
     assert.deepStrictEqual<unknown>(differences(live, wanted), [
@@ -52,7 +52,7 @@ describe("two definitions", () => {
     ])
   })
 
-  it("have versions by name, in whatever order", () => {
+  it("are compared by the names of their versions, in any order", () => {
     const versions = (names: ReadonlyArray<string>) =>
       definition(3, {}, { versions: names.map((version) => ({ version, spec: Schema.Struct({ a: Schema.Int }) })) })
     assert.isEmpty(differences(versions(["v2", "v3"]), versions(["v3", "v2"])))
@@ -64,7 +64,7 @@ describe("two definitions", () => {
 })
 
 describe("objects under a newer definition", () => {
-  it("are reported with their paths if and only if they would be refused or pruned", () => {
+  it("are reported with their paths if and only if they would be rejected or pruned", () => {
     assert.deepStrictEqual<unknown>(
       broken(definition(2), [
         object("good", { size: 1 }),

@@ -1,4 +1,4 @@
-/** What `crds` says, word for word: operators search and compare it. */
+/** The exact output of `crds`, which operators search and compare. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Access from "../../../src/kube/Access.ts"
 import { printable } from "../../../src/kube/printable.ts"
@@ -24,7 +24,7 @@ describe("the kinds of controllers", () => {
 })
 
 describe("what is said of definitions", () => {
-  it("is what became of each", () => {
+  it("lists the outcome of each", () => {
     assert.strictEqual(
       Report.installed([
         { name: "as.example.com", outcome: "created" },
@@ -35,13 +35,13 @@ describe("what is said of definitions", () => {
     assert.strictEqual(Report.installed([]), "none of the chosen controllers declares a kind of its own")
   })
 
-  it("is nothing to complain of where all is the same", () => {
+  it("has no verdict if nothing differs", () => {
     assert.strictEqual(Report.compared([same]), "as.example.com is the same")
     assert.isUndefined(Report.verdict([same]))
     assert.isUndefined(Report.verdict([]))
   })
 
-  it("has a line for each thing, and no orders for a terminal, whatever is in the cluster", () => {
+  it("has one line for each difference, and escapes control characters of the cluster's data", () => {
     const order = "\u001b[2J\u009b1A\nbs.example.com is the same"
     const all: ReadonlyArray<Comparison> = [
       {
@@ -54,7 +54,7 @@ describe("what is said of definitions", () => {
     assert.strictEqual(printable(Report.compared(all)), Report.compared(all))
   })
 
-  it("is what would change and who would suffer, with the paths", () => {
+  it("lists what would change and which objects would be rejected or pruned, with their paths", () => {
     const all: ReadonlyArray<Comparison> = [
       same,
       { ...same, name: "bs.example.com", isNew: true },

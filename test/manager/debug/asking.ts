@@ -1,4 +1,4 @@
-/** Asks pages as the server would, without a server. */
+/** Requests pages without a server. */
 import * as Effect from "effect/Effect"
 import { type HttpResponse, type Handler, notFound, text } from "../../../src/layers/http/handler.ts"
 import * as Page from "../../../src/manager/debug/page.ts"
@@ -33,6 +33,6 @@ export const pagesOf = (options: Partial<Pages.Options> = {}) =>
     Page.before(pages, () => Effect.succeed(notFound))
   )
 
-/** What a page of JSON says. */
+/** The parsed content of a page in JSON. */
 export const read = (handle: Handler, path: string) =>
   Effect.map(asked(handle, path), ({ status, text }): unknown => (status === 200 ? JSON.parse(text) : status))

@@ -42,7 +42,7 @@ const now = { logLevel: "Info" }
 
 describe("/configz", () => {
   it.prop(
-    "equals the values in force, and says who said them",
+    "shows the values in force and their origins",
     [some, some, some],
     ([flags, env, file]) => {
       const resolved = Result.getOrThrow(resolve(settings, sources(flags, env, file)))
@@ -71,7 +71,7 @@ describe("/configz", () => {
     { arbitrary: { runs: runs(100) } }
   )
 
-  it("keeps secrets to itself, wherever they came from", () => {
+  it("hides secrets from all sources", () => {
     const secret = {
       token: Setting.optional(Codecs.redacted("token"), {
         name: "token",

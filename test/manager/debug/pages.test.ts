@@ -26,7 +26,7 @@ class Broken extends Data.TaggedError("Broken")<{}> {
   override readonly message = "b is\nbroken"
 }
 
-/** Works on `a` until it is let go, fails for `b`, and is done with everything else. */
+/** Reconciles `a` until `letGo`, fails for `b`, and succeeds for everything else. */
 const letGo = Deferred.makeUnsafe<void>()
 const worker = Controller.make({
   name: "worker",
@@ -84,7 +84,7 @@ const started = (leadership: Layer.Layer<Leadership> = Leadership.layerAlways) =
     return running
   })
 
-/** Leads when the test says so. */
+/** A leadership that the test grants. */
 const held = Effect.map(Deferred.make<void>(), (turn) => {
   const state = { proven: undefined as number | undefined }
   const layer = Layer.succeed(
@@ -106,7 +106,7 @@ const held = Effect.map(Deferred.make<void>(), (turn) => {
 })
 
 describe("the pages for operators", () => {
-  it.effect("a controller's workers, what they hold, what comes next and what went wrong", () =>
+  it.effect("a controller's page shows its workers with their keys, the next keys and the last failures", () =>
     alone(
       Effect.gen(function* () {
         const handle = yield* pagesOf({ controllers: [worker], disabled: ["other"] })
@@ -151,7 +151,7 @@ describe("the pages for operators", () => {
     )
   )
 
-  it.effect("waits for its kinds, names them, and shows the keys that wait with it, oldest first and not all", () =>
+  it.effect("a controller that waits for its kinds names them and shows its oldest waiting keys", () =>
     alone(
       Effect.gen(function* () {
         const server = yield* ApiServer
@@ -222,7 +222,7 @@ describe("the pages for operators", () => {
     )
   )
 
-  it.effect("a page of a controller's own is there while it runs, below its name and nowhere else", () =>
+  it.effect("a controller's own page is served below its name while it runs", () =>
     alone(
       Effect.gen(function* () {
         const inspection = yield* Inspection.Inspection
@@ -255,7 +255,7 @@ describe("the pages for operators", () => {
     )
   )
 
-  it.effect("each page has its method", () =>
+  it.effect("each page allows its own method only", () =>
     alone(
       Effect.gen(function* () {
         const handle = yield* pagesOf({ controllers: [worker] })

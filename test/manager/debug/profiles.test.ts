@@ -1,4 +1,4 @@
-/** Profiles: what may be asked, one at a time, and that what comes is what V8's tools read. */
+/** Profiles: the allowed requests, one at a time, and results that V8's tools can read. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -6,31 +6,31 @@ import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as FiberDump from "../../../src/manager/debug/fiberDump.ts"
 import * as CommandLine from "../../../src/manager/process/commandLine.ts"
-import * as Inspector from "../../../src/manager/debug/inspector.ts"
+import type { FiberState, Profiler } from "../../../src/layers/Process.ts"
+import { profiler } from "../../../src/platform/inspector.ts"
 import * as Profiles from "../../../src/manager/debug/profiles.ts"
 import * as Setting from "../../../src/manager/setting.ts"
 import * as Codecs from "../../../src/manager/setting/codecs.ts"
 import { asked } from "./asking.ts"
 
-/** A process without facts, whose profile ends when the test ends it. */
+/** A process without data, whose CPU profile ends when the test ends it. */
 const slow = Effect.gen(function* () {
   const begun = yield* Deferred.make<number>()
   const end = yield* Deferred.make<void>()
-  const platform: Profiles.Platform = {
+  const profiler: Profiler = {
     cpuProfile: (seconds) =>
       Deferred.succeed(begun, seconds).pipe(Effect.andThen(Deferred.await(end)), Effect.as("profile")),
     heapSnapshot: Effect.succeed(Stream.empty),
     heapStatistics: Effect.succeed({ used: 1 }),
-    fibers: Effect.succeed([]),
-    commandLine: ["node", "main.js", "--v=5"]
+    fibers: Effect.succeed([])
   }
-  return { begun, end, handle: Profiles.handler(platform) }
+  return { begun, end, handle: Profiles.handler(profiler, ["node", "main.js", "--v=5"]) }
 })
 
 const path = (rest: string) => `/debug/pprof/${rest}`
 
 describe("profiles", () => {
-  it.effect("one profile at a time: the next starts when it has ended or its client is gone", () =>
+  it.effect("only one profile is taken at a time, until it has ended or its client has disconnected", () =>
     Effect.gen(function* () {
       const { begun, end, handle } = yield* slow
       const first = yield* Effect.forkChild(asked(handle, path("profile")), { startImmediately: true })
@@ -46,7 +46,7 @@ describe("profiles", () => {
     })
   )
 
-  it.effect("no more seconds than are good, and nothing else below the path", () =>
+  it.effect("the duration is limited, and other paths are not found", () =>
     Effect.gen(function* () {
       const { begun, handle } = yield* slow
       for (const seconds of ["0", "301", "-1", "1.5", "x", "", "1e2"]) {
@@ -71,7 +71,7 @@ describe("profiles", () => {
     })
   )
 
-  it("secrets are not in the arguments that are shown, however they are written", () => {
+  it("the command line is shown without secrets, in any spelling of their flags", () => {
     const settings = {
       token: Setting.optional(Codecs.redacted("token"), {
         name: "the-token",
@@ -91,17 +91,15 @@ describe("profiles", () => {
 })
 
 describe("the process looked into", () => {
-  const platform = Inspector.platform([])
-
-  it.live("a profile of the processor", () =>
+  it.live("a CPU profile has samples", () =>
     Effect.gen(function* () {
-      const profile = JSON.parse(yield* platform.cpuProfile(0.05)) as { readonly nodes: ReadonlyArray<unknown> }
+      const profile = JSON.parse(yield* profiler.cpuProfile(0.05)) as { readonly nodes: ReadonlyArray<unknown> }
       assert.isAbove(profile.nodes.length, 0)
       assert.containsAllKeys(profile, ["startTime", "endTime", "samples", "timeDeltas"])
     })
   )
 
-  it.live("the fibers that have not ended, and nothing is left of the look", () =>
+  it.live("lists the fibers that have not ended, and leaves no global symbol behind", () =>
     Effect.gen(function* () {
       const before = Object.getOwnPropertySymbols(globalThis).length
       const begun = yield* Deferred.make<void>()
@@ -111,19 +109,19 @@ describe("the process looked into", () => {
       )
       const fiber = yield* Effect.forkChild(waiting)
       yield* Deferred.await(begun)
-      const mine = (all: ReadonlyArray<FiberDump.Seen>) =>
+      const mine = (all: ReadonlyArray<FiberState>) =>
         all.filter(({ annotations }) => annotations.includes("controller=sleeper"))
-      const [found] = mine(yield* platform.fibers)
+      const [found] = mine(yield* profiler.fibers)
       assert.strictEqual(found?.id, fiber.id)
       assert.include(found?.calls ?? [], "waits for ever")
       yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(mine(yield* platform.fibers), [])
+      assert.deepStrictEqual(mine(yield* profiler.fibers), [])
       assert.strictEqual(Object.getOwnPropertySymbols(globalThis).length, before)
     })
   )
 
-  it("fibers that are alike are one entry, the most numerous first", () => {
-    const fiber = (id: number, controller: string): FiberDump.Seen => ({
+  it("equal fibers are one entry, the most numerous first", () => {
+    const fiber = (id: number, controller: string): FiberState => ({
       id,
       annotations: [`controller=${controller}`],
       calls: ["take"]

@@ -1,4 +1,4 @@
-/** What is said of a controller, from whatever the manager, its loop, its informers and its election say. */
+/** The state that a page shows of a controller, from the states of the manager, its loop, its informers and its election. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import { ConfigMap, Pod } from "../../../src/kube/resources.ts"

@@ -1,4 +1,4 @@
-/** Tokens of service accounts, asked of an embedded server in virtual time. */
+/** Tokens of service accounts, requested from an embedded server in virtual time. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -30,7 +30,7 @@ const made = Effect.flatMap(KubeClient, (client) => Accounts.endpoint(base, clie
 const isToken = (path: string) => path.endsWith("/serviceaccounts/deployment-controller/token")
 
 describe("the account of a controller", () => {
-  it.effect("is made when it is missing, and presents a token and no certificate", () =>
+  it.effect("is created if it is missing, and authenticates with a token and without a certificate", () =>
     Effect.gen(function* () {
       const endpoint = yield* made
       const { headers, tls } = yield* endpoint.identity
@@ -43,7 +43,7 @@ describe("the account of a controller", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("gets another token when four fifths of the lifetime are over, and when the server refuses one", () =>
+  it.effect("gets a new token after four fifths of the lifetime, and after a 401", () =>
     Effect.gen(function* () {
       const endpoint = yield* made
       const first = yield* tokenOf(endpoint)
@@ -56,39 +56,41 @@ describe("the account of a controller", () => {
       assert.isTrue(yield* endpoint.renew(refused))
       const third = yield* endpoint.identity
       assert.notStrictEqual(third, refused)
-      // Another request was refused with the same token, which has been replaced meanwhile.
+      // Another request got a 401 with the same token, which has been replaced meanwhile.
       assert.isTrue(yield* endpoint.renew(refused))
       assert.strictEqual(yield* endpoint.identity, third)
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("goes on with the last token while no other is to be had, to its end, and not on every call anew", () =>
-    Effect.gen(function* () {
-      const { setFaults } = yield* ApiServer
-      const endpoint = yield* made
-      const first = yield* tokenOf(endpoint)
-      let asked = 0
-      yield* setFaults([
-        {
-          match: ({ path }) => isToken(path) && ++asked > 0,
-          fault: { _tag: "Status", code: 403, message: "no" }
-        }
-      ])
-      yield* TestClock.adjust("50 minutes")
-      for (let call = 0; call < 10; call++) assert.strictEqual(yield* tokenOf(endpoint), first)
-      assert.strictEqual(asked, 1)
-      yield* TestClock.adjust("31 seconds")
-      assert.strictEqual(yield* tokenOf(endpoint), first)
-      assert.strictEqual(asked, 2)
-      yield* TestClock.adjust("10 minutes")
-      const error = yield* Effect.flip(endpoint.identity)
-      assert.match(error.message, /^no token for service account kube-system\/deployment-controller: no$/)
-      yield* setFaults([])
-      assert.notStrictEqual(yield* tokenOf(endpoint), first)
-    }).pipe(Effect.provide(layer))
+  it.effect(
+    "uses the last token until it expires while no new one can be obtained, and does not retry on every call",
+    () =>
+      Effect.gen(function* () {
+        const { setFaults } = yield* ApiServer
+        const endpoint = yield* made
+        const first = yield* tokenOf(endpoint)
+        let asked = 0
+        yield* setFaults([
+          {
+            match: ({ path }) => isToken(path) && ++asked > 0,
+            fault: { _tag: "Status", code: 403, message: "no" }
+          }
+        ])
+        yield* TestClock.adjust("50 minutes")
+        for (let call = 0; call < 10; call++) assert.strictEqual(yield* tokenOf(endpoint), first)
+        assert.strictEqual(asked, 1)
+        yield* TestClock.adjust("31 seconds")
+        assert.strictEqual(yield* tokenOf(endpoint), first)
+        assert.strictEqual(asked, 2)
+        yield* TestClock.adjust("10 minutes")
+        const error = yield* Effect.flip(endpoint.identity)
+        assert.match(error.message, /^no token for service account kube-system\/deployment-controller: no$/)
+        yield* setFaults([])
+        assert.notStrictEqual(yield* tokenOf(endpoint), first)
+      }).pipe(Effect.provide(layer))
   )
 
-  it.effect("asks once for many calls at the same time", () =>
+  it.effect("requests one token for concurrent calls", () =>
     Effect.gen(function* () {
       const { setFaults } = yield* ApiServer
       let asked = 0
@@ -101,7 +103,7 @@ describe("the account of a controller", () => {
         }
       )
       assert.strictEqual(new Set(tokens).size, 1)
-      // One that found no account, and one that did.
+      // One request without an account, and one after it was created.
       assert.strictEqual(asked, 2)
     }).pipe(Effect.provide(layer))
   )

@@ -36,11 +36,11 @@ describe("in the place of kube-controller-manager", () => {
     )
   })
 
-  it("unknown names stay in the list, which refuses them later", () => {
+  it("unknown names stay in the list, which is rejected later", () => {
     assert.deepStrictEqual(Loops.choose(all, ["*", "deploymet"]).patterns, ["*", "deploymet"])
   })
 
-  it("a loop that has come to be here is not one of the absent, by none of its names", () => {
+  it("no controller of this program is listed as missing, under any of its names", () => {
     const ours = all.flatMap(({ aliases = [], controller, group }) =>
       group === "core" ? [controller.name, ...aliases] : []
     )

@@ -26,15 +26,15 @@ describe("flags of kube-controller-manager that mean nothing here", () => {
     )
   })
 
-  it("without a value do not take the next argument for one", () => {
+  it("without a value leave the next argument alone", () => {
     assert.deepStrictEqual(translate("--allocate-node-cidrs", "--kubeconfig", "a").argv, ["--kubeconfig=a"])
   })
 
-  it("that are unknown stay, and the parser refuses them", () => {
+  it("that are unknown stay, and the parser rejects them", () => {
     assert.deepStrictEqual(translate("--alocate-node-cidrs=true").argv, ["--alocate-node-cidrs=true"])
   })
 
-  it("that the program has are its own, whatever they did before", () => {
+  it("that the program has itself are not among them", () => {
     const argv = ["--concurrent-cron-job-syncs=3", "--root-ca-file=ca.crt"]
     assert.deepStrictEqual(translate(...argv), { argv, notes: [] })
   })

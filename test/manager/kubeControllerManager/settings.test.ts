@@ -44,7 +44,7 @@ describe("the settings of kube-controller-manager's command", () => {
     assert.match(Own.contradiction(said(relative)) ?? "", /absolute path/)
   })
 
-  it("name the lease of its loops as it does", () => {
+  it("have kube-controller-manager's name for the Lease", () => {
     assert.strictEqual(values({}).coreLeaseName, "kube-controller-manager")
     const { coreLeaseName, leaseName } = values({ "leader-elect-resource-name": "mine" })
     assert.deepStrictEqual([coreLeaseName, leaseName], ["mine", "effect-controller-manager"])
@@ -52,12 +52,12 @@ describe("the settings of kube-controller-manager's command", () => {
     assert.deepStrictEqual([coreLeaseNamespace, leaseNamespace], ["mine", Option.none()])
   })
 
-  it("leave the garbage collector out where it is not enabled, whatever else is asked for", () => {
+  it("turn the garbage collector off unless it is enabled, whatever --controllers says", () => {
     assert.deepStrictEqual(values({}).controllers, ["*"])
     assert.deepStrictEqual(values({ "enable-garbage-collector": "false" }).controllers, ["-garbagecollector", "*"])
   })
 
-  it("leave an external cloud to another program", () => {
+  it("run no cloud controllers with an external cloud provider", () => {
     assert.deepStrictEqual(values({ "cloud-provider": "external" }).cloudProvider, Option.none())
     assert.deepStrictEqual(values({ "cloud-provider": "memory" }).cloudProvider, Option.some("memory"))
   })

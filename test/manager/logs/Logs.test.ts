@@ -1,4 +1,4 @@
-/** What the program logs, line by line: keys, forms, times, stacks, levels at run time, thinning, slow readers, no secrets. */
+/** The lines of the log: keys, formats, times, stack traces, levels at run time, sampling, slow readers, no secrets. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import * as Logs from "../../../src/manager/logs/Logs.ts"
 
 const json: Logs.Options = { ...Logs.initial, form: "json" }
 
-/** A host whose standard error keeps what it is given, and has not passed on so much of it. */
+/** A host that records its standard error, and has the given number of buffered characters. */
 const listening = () => {
   const lines: Array<string> = []
   const stderr = { write: (text: string) => lines.push(text), on: () => {}, writableLength: 0 }
@@ -70,7 +70,7 @@ describe("logs as JSON", () => {
     })
   )
 
-  it.effect("keep a value whose name is taken, and one line whatever is in it", () =>
+  it.effect("rename a value whose name is taken, and stay on one line", () =>
     Effect.gen(function* () {
       const loop: Record<string, unknown> = { count: 1n }
       loop["self"] = loop
@@ -83,7 +83,7 @@ describe("logs as JSON", () => {
     })
   )
 
-  it.effect("give a terminal no orders, and lose nothing", () =>
+  it.effect("escape control characters without losing any", () =>
     Effect.gen(function* () {
       const order = "\u001b[2J\u009b1;1H\u202e\u007f\r"
       const values = { [`key${order}`]: order, error: new Error(order), list: [order] }
@@ -103,7 +103,7 @@ describe("logs as JSON", () => {
     })
   )
 
-  it.effect("are bounded", () =>
+  it.effect("are limited in length", () =>
     Effect.gen(function* () {
       const long = "x".repeat(1_000_000)
       const message = yield* logged(json, Effect.logInfo(long))
@@ -127,7 +127,7 @@ describe("logs as JSON", () => {
     )
   }
 
-  it.effect("show stacks from their level on, and the error always", () =>
+  it.effect("show stack traces from the configured level on, and always the error", () =>
     Effect.gen(function* () {
       const failing = Effect.logWarning("odd", Cause.fail(new Error("no luck")))
       const without = parsed(yield* logged(json, failing))
@@ -152,7 +152,7 @@ describe("logs for people", () => {
     })
   )
 
-  it.effect("take over until a real cluster is found, unless a form was asked for", () =>
+  it.effect("are the default until a real cluster is found, unless a setting says otherwise", () =>
     Effect.gen(function* () {
       const found = Effect.andThen(
         Effect.logInfo("before"),
@@ -191,7 +191,7 @@ describe("what is logged", () => {
     })
   )
 
-  it.effect("is thinned out where a message repeats, if that is wanted", () =>
+  it.effect("is sampled if a message repeats and sampling is on", () =>
     Effect.gen(function* () {
       const many = Effect.forEach(Array.from({ length: 301 }), () => Effect.logInfo("again"), { discard: true })
       const count = (text: string) => text.trim().split("\n").length
@@ -236,7 +236,7 @@ describe("what is logged", () => {
   }
   const parts = ["fjs93", "dXNlcj", "c2lnbmF0", "MHcCAQEE", "qhkjOPQ", "hunter2"]
 
-  it.effect("has no secrets, wherever they got in", () =>
+  it.effect("has no secrets, in any part of a line", () =>
     Effect.gen(function* () {
       const said = Effect.forEach(Object.values(secrets), (secret) =>
         Effect.all([
@@ -255,7 +255,7 @@ describe("what is logged", () => {
     })
   )
 
-  it.effect("keeps what is no secret", () =>
+  it.effect("keeps text that is no secret", () =>
     Effect.gen(function* () {
       const message = "a basic test, mailto:a@b, bearer of news, https://10.0.0.1:6443/api?x=@y, eyJust"
       assert.strictEqual(parsed(yield* logged(json, Effect.logInfo(message)))["msg"], message)

@@ -1,4 +1,4 @@
-/** The least level that is logged: what it admits, what it takes, and that it changes at run time. */
+/** The minimum log level: which lines pass, which texts are valid, and changes at run time. */
 import { assert, it } from "@effect/vitest"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -32,7 +32,7 @@ it("takes words in any case and verbosities as klog counts them", () => {
     assert.isTrue(Option.isNone(Level.parse(text)))
 })
 
-it("changes while the process runs, and stays as it was when it is not understood", () => {
+it("changes while the process runs, and stays unchanged if the text is invalid", () => {
   const level = new Level.MinimumLevel("Info")
   assert.deepStrictEqual(level.set("4"), Result.succeed("Debug"))
   assert.isTrue(level.admits("Debug"))

@@ -1,4 +1,4 @@
-/** What is thinned out of the logs. */
+/** Sampling of repeated messages. */
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -16,14 +16,14 @@ const within = Arbitrary.schema(
   })
 )
 
-/** Says it so many times and counts what passes. */
+/** Logs the message so many times, and counts the lines that pass. */
 const passing = (sampler: Module.Sampler, message: string, count: number, millis: number): number => {
   let passed = 0
   for (let i = 0; i < count; i++) if (sampler.admits("Info", message, millis)) passed++
   return passed
 }
 
-/** Of n lines that are alike, within a second. */
+/** How many of n equal lines within a second pass. */
 const expected = (n: number): number => Math.min(n, 100) + Math.floor(Math.max(0, n - 100) / 100)
 
 describe("Module", () => {

@@ -1,4 +1,4 @@
-/** Redaction costs no text more than its length, whoever wrote it; and it finds a secret that is cut off at the end. */
+/** Redaction takes linear time for any text, and finds a secret that is cut off at the end. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import { runs } from "../../support/runs.ts"
 const source = readFileSync(new URL("../../../src/manager/logs/secrets.ts", import.meta.url), "utf8")
 const searches = regexesIn(source).map(({ flags, source = "" }) => compile(source, flags))
 
-/** What the patterns begin with, go on with, and fail on. */
+/** Texts with which the patterns begin, continue and fail. */
 const fragment = Arbitrary.schema(
   Schema.Literals([
     "a",
@@ -50,7 +50,7 @@ const fragment = Arbitrary.schema(
   ])
 )
 
-/** A few fragments, over and over. */
+/** A few fragments, repeated. */
 const adversarial = Arbitrary.map(
   Arbitrary.all([
     Arbitrary.array(fragment, { minLength: 1, maxLength: 6 }),
@@ -72,12 +72,12 @@ describe("redaction", () => {
     )
   )
 
-  it("looks at no more of a text than is shown", () => {
+  it("searches no more of a text than is shown", () => {
     const text = `${"x".repeat(17_000)} Bearer kU9x-3jd8.fjs93`
     assert.strictEqual(clean(text).length, 16 * 1024 + 1)
   })
 
-  it("finds a secret that is cut off", () => {
+  it("redacts a secret that is cut off", () => {
     const secrets = [
       "https://admin:hunter2hunter2@10.0.0.1",
       "Bearer hunter2hunter2",
@@ -92,7 +92,7 @@ describe("redaction", () => {
     }
   })
 
-  it("finds a token in the middle of a word, and leaves other words alone", () => {
+  it("redacts a token in the middle of a word, and leaves other words unchanged", () => {
     assert.strictEqual(redact("v1.token-eyJhbGciOi.eyJzdWIi.c2ln and so on"), "v1.token-<redacted> and so on")
     assert.strictEqual(
       redact("eyJ.eyJ-eyJ.eyJ-eyJ-eyJ.a keyJabcdefg.abcdefg"),

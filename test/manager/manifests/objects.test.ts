@@ -35,7 +35,7 @@ const where = (one: {
   readonly metadata: { readonly namespace?: string; readonly name: string }
 }) => [one.kind, one.metadata.namespace ?? "", one.metadata.name].join(" ")
 
-/** What is in them depends on the kind. */
+/** The first object of a kind; its fields depend on the kind. */
 const one = (all: ReturnType<typeof manifests>, kind: string, name: string): any =>
   all.find((found) => found.kind === kind && found.metadata.name === name)
 
@@ -45,7 +45,7 @@ const argsOf = (all: ReturnType<typeof manifests>): ReadonlyArray<string> => {
 }
 
 describe("manifests", () => {
-  it("are what it takes to run the chosen controllers, in an order in which they can be applied", () => {
+  it("are all objects that the chosen controllers need, in an order in which they can be applied", () => {
     const name = "effect-controller-manager"
     assert.deepStrictEqual(manifests(resolved(), [podCount, deployment]).map(where), [
       `Namespace  ${name}`,
@@ -64,7 +64,7 @@ describe("manifests", () => {
     ])
   })
 
-  it("follow the settings: who leads under which lease, which ports there are, what the pods are started with", () => {
+  it("follow the settings of leader election, ports and arguments", () => {
     const own = manifests(resolved({ "install-namespace": "ops", "leader-elect-resource-name": "mine" }), [podCount])
     const roles = own.filter(({ kind }) => kind === "Role") as ReadonlyArray<any>
     assert.deepStrictEqual(
@@ -108,7 +108,7 @@ describe("manifests", () => {
     ])
   })
 
-  it("what the environment says is said to the pods too: the roles follow from it", () => {
+  it("pass settings from the environment on to the pods, because the roles depend on them", () => {
     const env = { WATCH_NAMESPACE: "blue", KUBECONFIG: "/x", CM_CLUSTER_NAME: "demo" }
     const all = manifests(Result.getOrThrow(Sources.resolve(settings, { flags: new Map(), env })), [podCount])
     assert.includeMembers([...argsOf(all)], ["--watch-namespaces=blue", "--cluster-name=demo"])
@@ -119,7 +119,7 @@ describe("manifests", () => {
     ])
   })
 
-  it("have for webhooks a service, the configurations, and the certificate or the rights to keep one", () => {
+  it("have for webhooks a Service, the configurations, and a mounted certificate or the permissions to create one", () => {
     const name = "effect-controller-manager"
     const workload = { name, settings, webhooks: [Webhook.defaulting(Pod, Effect.succeed), Webhook.validating(Pod)] }
     const printed = (flags: Readonly<Record<string, string>>) => manifests(resolved(flags), [podCount], workload)
@@ -162,7 +162,7 @@ describe("manifests", () => {
     assert.notInclude(JSON.stringify((mounted as ReadonlyArray<any>).flatMap((one) => one.rules ?? [])), "secrets")
   })
 
-  it("are for the version of the server, and for what it has", () => {
+  it("are valid for the given version of the server", () => {
     const versionOf = (flags: Readonly<Record<string, string>>) =>
       manifests(resolved(flags), [podCount]).find(({ kind }) => kind === "PodDisruptionBudget")?.apiVersion
     assert.deepStrictEqual(
@@ -189,7 +189,7 @@ describe("manifests", () => {
     )
   })
 
-  it("a program with webhooks has the rights that they need, and one without has none of them", () => {
+  it("only a program with webhooks has the permissions that they need", () => {
     const picky = Webhook.validating(Pod, undefined, { access: [Access.list(ConfigMap)] })
     const both = Webhook.inOrder(picky, Webhook.validating(Pod, undefined, { access: [Access.get(Node)] }))
     const rules = (webhooks: ReadonlyArray<Webhook.Any>) =>
@@ -213,7 +213,7 @@ describe("manifests", () => {
     assert.isEmpty(holders([Webhook.validating(Pod)]))
   })
 
-  it("controllers with accounts of their own have the rights of their writes there, and the program their tokens", () => {
+  it("controllers with their own accounts write under these, and the program may create their tokens", () => {
     const own = { ...deployment, access: [Access.read(Pod), Access.patch(Node)], account: "deployment-controller" }
     const all = manifests(resolved({ "watch-namespaces": "blue" }), [own]) as ReadonlyArray<any>
     const rules = (kind: string, name: string, namespace?: string) =>
@@ -242,7 +242,7 @@ describe("manifests", () => {
     ])
   })
 
-  it("of controllers that share an account, it has the rights of all of them", () => {
+  it("an account that controllers share has the permissions of all of them", () => {
     const own = { ...deployment, access: [Access.patch(Node)], account: "node-controller" }
     const other = { ...own, who: "taint-eviction", access: [Access.patch(Pod)] }
     const all = manifests(resolved(), [own, other])
@@ -255,7 +255,7 @@ describe("manifests", () => {
     )
   })
 
-  it("metrics are served over HTTPS to those who may read them: a role to read them, and the right to ask who does", () => {
+  it("secure metrics come with a role to read them and the permission to send reviews", () => {
     const all = manifests(resolved(), [podCount])
     const name = "effect-controller-manager"
     assert.includeMembers([...argsOf(all)], ["--metrics-bind-address=:8443", "--metrics-secure=true"])
@@ -281,7 +281,7 @@ describe("manifests", () => {
     assert.deepStrictEqual(policy({ "metrics-secure": "false", "metrics-bind-address": "0.0.0.0:8080" }), [rule])
   })
 
-  it("plain metrics stay on loopback unless an address is named: no port, no Service, nothing to let in", () => {
+  it("plain metrics without an address stay on loopback: no port, no Service, no NetworkPolicy rule", () => {
     const name = "effect-controller-manager"
     for (const flags of [
       { "metrics-secure": "false" },
@@ -302,7 +302,7 @@ describe("manifests", () => {
     assert.notInclude(JSON.stringify(plain), "https")
   })
 
-  it("a ServiceMonitor is there when it is asked for, and shows its token to a server that it has verified only", () => {
+  it("a ServiceMonitor is included on request, and sends its token only to a verified server", () => {
     const name = "effect-controller-manager"
     const monitor = (flags: Readonly<Record<string, string>>) =>
       one(

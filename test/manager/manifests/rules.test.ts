@@ -50,7 +50,7 @@ describe("rules of permissions", () => {
     { arbitrary: { runs: runs(300) } }
   )
 
-  it("put together the verbs of an endpoint, and the endpoints of a group with the same verbs", () => {
+  it("merge the verbs of an endpoint, and the endpoints of a group with the same verbs", () => {
     const need = (verb: string, resource: string, name = ""): Permission => ({
       verb,
       group: "",

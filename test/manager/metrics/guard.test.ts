@@ -118,7 +118,7 @@ describe("who may read metrics", () => {
   const reviews = (state: { readonly sent: ReadonlyArray<Review> }, kind = "TokenReview") =>
     state.sent.filter((review) => review.kind === kind).length
 
-  it.effect("unknown tokens cost few questions, however many there are, and none where they come again", () => {
+  it.effect("any number of unknown tokens causes few reviews, and a repeated one causes none", () => {
     const { layer, state } = apiServer()
     return Effect.gen(function* () {
       const ask = yield* asking
@@ -134,7 +134,7 @@ describe("who may read metrics", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("those who were known before are asked about while strangers use up what there is", () => {
+  it.effect("known users are reviewed again while unknown tokens exhaust the rate limit", () => {
     const { layer, state } = apiServer()
     return Effect.gen(function* () {
       const ask = yield* asking
@@ -144,12 +144,12 @@ describe("who may read metrics", () => {
         yield* TestClock.adjust("1 second")
         assert.strictEqual(yield* ask("alice"), 200)
       }
-      // The rate, what there was at first, and Alice once a minute.
+      // The rate, the burst, and one review of alice per minute.
       assert.isAtMost(reviews(state), 5 * 120 + 20 + 4)
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("strangers do not displace those who are known", () => {
+  it.effect("unknown tokens do not evict known users from the cache", () => {
     const { layer, state } = apiServer()
     return Effect.gen(function* () {
       const ask = yield* asking
@@ -164,7 +164,7 @@ describe("who may read metrics", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("a server that is slow is asked about few strangers at once", () => {
+  it.effect("a slow server gets few concurrent reviews of unknown tokens", () => {
     const { layer, state } = apiServer()
     return Effect.gen(function* () {
       const ask = yield* asking

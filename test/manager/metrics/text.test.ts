@@ -4,7 +4,7 @@ import * as Metric from "effect/Metric"
 import * as Lag from "../../../src/manager/probes/lag.ts"
 import { noBody } from "../../../src/layers/http/handler.ts"
 import { handler, text } from "../../../src/manager/metrics/handle.ts"
-import * as Process from "../../../src/platform/processMetrics.ts"
+import * as Process from "../../../src/platform/Process.ts"
 import * as LoopMetrics from "../../../src/streams/reconcile/loopMetrics.ts"
 import * as Promtool from "../../support/promtool.ts"
 
@@ -16,7 +16,7 @@ const bounds = (metrics: string, name: string) =>
   Array.from(metrics.matchAll(new RegExp(`^${name}_bucket{.*le="([^"]*)"}`, "gm")), (match) => match[1])
 
 describe("the text of the metrics", () => {
-  it.effect("has the buckets of the reference, written as it writes them", () =>
+  it.effect("has the buckets of client-go and controller-runtime, formatted as in Go", () =>
     fresh(
       Effect.gen(function* () {
         ;(yield* LoopMetrics.of("pod-count")).queue("pod-count")
@@ -50,7 +50,7 @@ describe("the text of the metrics", () => {
     )
   )
 
-  it.effect("leaves labels alone that only look like bounds", () =>
+  it.effect("leaves other labels with numbers unchanged", () =>
     fresh(
       Effect.gen(function* () {
         const gauge = Metric.withAttributes(Metric.gauge("g"), { name: 'x,le="1e-8"', whole: "1e-8" })
@@ -110,13 +110,13 @@ describe("the text of the metrics", () => {
     )
   )
 
-  it.effect.skipIf(Promtool.missing !== undefined)("is to promtool's taste", () =>
+  it.effect.skipIf(Promtool.missing !== undefined)("passes promtool check metrics", () =>
     fresh(
       Effect.gen(function* () {
         yield* LoopMetrics.of("a")
         yield* Process.register(yield* Lag.make)
         assert.strictEqual(Promtool.complaints(yield* text), "")
-        // It does complain of what it should not take.
+        // The tool does reject invalid text.
         assert.match(Promtool.complaints("# TYPE a counter\na 1\n"), /_total/)
       }).pipe(Effect.scoped)
     )

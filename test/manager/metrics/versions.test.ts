@@ -4,9 +4,9 @@ import * as Metric from "effect/Metric"
 import * as Text from "../../../src/manager/metrics/handle.ts"
 import * as Versions from "../../../src/manager/metrics/versions.ts"
 
-it.effect("tell the version whose behaviour the program has, and its own as a build of it", () =>
+it.effect("show the Kubernetes version, with the program's own version as build metadata", () =>
   Effect.gen(function* () {
-    yield* Versions.publish({ name: "my-controllers", version: "2.1.0-rc.1+x y" })
+    yield* Versions.publish({ name: "my-controllers", version: "2.1.0-rc.1+x y" }, process)
     const text = yield* Text.text
     const labels = new Map(
       Array.from(

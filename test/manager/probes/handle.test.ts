@@ -17,7 +17,7 @@ const asking =
     )
 
 describe("the probes", () => {
-  it.effect("answer for what is registered, in the order of the names", () =>
+  it.effect("run the registered checks in the order of their names", () =>
     Effect.gen(function* () {
       const health = Health.makeUnsafe()
       const ask = asking(health)
@@ -70,14 +70,11 @@ describe("the probes", () => {
         '[+]a ok\nwarn: some health checks cannot be excluded: no matches for "b","c\\n"\nreadyz check passed\n'
       ])
       assert.deepStrictEqual(yield* ask("exclude=b"), [200, "ok"])
-      assert.deepStrictEqual(lines, [
-        ["A probe excludes checks that there are not"],
-        ["A probe excludes checks that there are not"]
-      ])
+      assert.deepStrictEqual(lines, [["A probe excludes unknown checks"], ["A probe excludes unknown checks"]])
     }).pipe(Effect.scoped)
   )
 
-  it.effect("ping where there is nothing to ask", () =>
+  it.effect("have a ping check if there is no other", () =>
     Effect.gen(function* () {
       const ask = asking(Health.makeUnsafe())
       assert.deepStrictEqual(yield* ask("/readyz/ping"), [200, "ok"])
@@ -85,7 +82,7 @@ describe("the probes", () => {
     })
   )
 
-  it.effect("of two checks with one name the later counts, for as long as its scope is open", () =>
+  it.effect("use the later of two checks with one name, for as long as its scope is open", () =>
     Effect.gen(function* () {
       const health = Health.makeUnsafe()
       const ask = asking(health)

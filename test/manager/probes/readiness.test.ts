@@ -23,41 +23,43 @@ const controller = Controller.make({
   reconcile: () => Effect.void
 })
 
-it.effect("names the kind that has not synced with its last error, is ready when it has, and not after the end", () =>
-  Effect.gen(function* () {
-    const health = yield* Health.Health
-    const server = yield* ApiServer
-    const readyz = Effect.map(
-      handler(health)({
-        method: "GET",
-        path: "/readyz",
-        query: new URLSearchParams("verbose"),
-        bearer: undefined,
-        body: noBody
-      }),
-      ({ body }) => (typeof body === "string" ? body : "")
+it.effect(
+  "names a kind that has not synced with its last error, is ready after it has, and not after the manager ended",
+  () =>
+    Effect.gen(function* () {
+      const health = yield* Health.Health
+      const server = yield* ApiServer
+      const readyz = Effect.map(
+        handler(health)({
+          method: "GET",
+          path: "/readyz",
+          query: new URLSearchParams("verbose"),
+          bearer: undefined,
+          body: noBody
+        }),
+        ({ body }) => (typeof body === "string" ? body : "")
+      )
+      // The check that the servers register before the manager starts.
+      yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed("not running") })
+      server.faults.set([
+        { match: on({ resource: "secrets" }), fault: { _tag: "Status", code: 503, message: "overloaded" } }
+      ])
+      const running = yield* Effect.forkChild(Manager.run({ controllers: [controller] }))
+      yield* TestClock.adjust("20 seconds")
+      yield* Cluster.settle
+      assert.match(
+        yield* readyz,
+        /^\[-\]informer-sync failed: secrets not synced, failed \d+ times in a row: .*secrets.*overloaded\n/
+      )
+      server.faults.set([])
+      yield* TestClock.adjust("1 minute")
+      yield* Cluster.settle
+      assert.strictEqual(yield* readyz, "[+]informer-sync ok\n[+]workers-reader ok\nreadyz check passed\n")
+      yield* Fiber.interrupt(running)
+      assert.strictEqual(yield* readyz, "[-]informer-sync failed: not running\nreadyz check failed\n")
+    }).pipe(
+      Effect.provide(Layer.merge(Cluster.layer, Leadership.layerAlways)),
+      Effect.provideService(Health.Health, Health.makeUnsafe()),
+      Effect.scoped
     )
-    // What the servers register before there is a manager.
-    yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed("not running") })
-    server.faults.set([
-      { match: on({ resource: "secrets" }), fault: { _tag: "Status", code: 503, message: "overloaded" } }
-    ])
-    const running = yield* Effect.forkChild(Manager.run({ controllers: [controller] }))
-    yield* TestClock.adjust("20 seconds")
-    yield* Cluster.settle
-    assert.match(
-      yield* readyz,
-      /^\[-\]informer-sync failed: secrets not synced, failed \d+ times in a row: .*secrets.*overloaded\n/
-    )
-    server.faults.set([])
-    yield* TestClock.adjust("1 minute")
-    yield* Cluster.settle
-    assert.strictEqual(yield* readyz, "[+]informer-sync ok\n[+]workers-reader ok\nreadyz check passed\n")
-    yield* Fiber.interrupt(running)
-    assert.strictEqual(yield* readyz, "[-]informer-sync failed: not running\nreadyz check failed\n")
-  }).pipe(
-    Effect.provide(Layer.merge(Cluster.layer, Leadership.layerAlways)),
-    Effect.provideService(Health.Health, Health.makeUnsafe()),
-    Effect.scoped
-  )
 )

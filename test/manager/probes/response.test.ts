@@ -6,12 +6,12 @@ const good = { name: "a", failure: undefined }
 const bad = { name: "b", failure: "pods: list pods:\n forbidden" }
 
 describe("a probe's answer", () => {
-  it("is ok and nothing else while everything is", () => {
+  it('is "ok" alone if all checks pass', () => {
     assert.deepStrictEqual(overall([good], options), { healthy: true, text: "ok" })
     assert.deepStrictEqual(overall([], options), { healthy: true, text: "ok" })
   })
 
-  it("lists each check when asked to", () => {
+  it("lists each check with verbose", () => {
     assert.strictEqual(overall([good], { ...options, verbose: true }).text, "[+]a ok\nreadyz check passed\n")
     assert.strictEqual(overall([], { ...options, verbose: true }).text, "[+]ping ok\nreadyz check passed\n")
   })
@@ -36,7 +36,7 @@ describe("a probe's answer", () => {
     })
   })
 
-  it("leaves out what is excluded, and warns of what there is not", () => {
+  it("leaves excluded checks out, and warns of unknown ones", () => {
     assert.deepStrictEqual(overall([good, bad], { ...options, exclude: ["b"] }), { healthy: true, text: "ok" })
     assert.strictEqual(
       overall([good, bad], { ...options, verbose: true, exclude: ["b", "c"] }).text,

@@ -32,7 +32,7 @@ describe("the command line", () => {
     ])
   })
 
-  it("knows flags by their other names", () =>
+  it("accepts the aliases of flags", () =>
     assert.deepStrictEqual(
       normalize(["--enable-leader-election", "-metrics_addr=:8080", "--other"], {
         ...settings,
@@ -41,7 +41,7 @@ describe("the command line", () => {
       ["--leader-elect", "--metrics-bind-address=:8080", "--other"]
     ))
 
-  it("a flag that takes a value takes what begins with a dash too, unless that is a flag", () => {
+  it("a flag with a value takes an argument that begins with a dash, unless that is a flag", () => {
     for (const [given, expected] of [
       [["--controllers", "-pod-count"], ["--controllers=-pod-count"]],
       [
@@ -75,7 +75,7 @@ describe("the command line", () => {
     }
   })
 
-  it("-v is the verbosity where there is one, and the version where there is none", () => {
+  it("-v with a number is the verbosity, and alone the version", () => {
     assert.deepStrictEqual(normalize(["-v"]), ["--version"])
     assert.deepStrictEqual(normalize(["-v=4"]), ["--v=4"])
     assert.deepStrictEqual(normalize(["-v", "4"]), ["--v", "4"])

@@ -1,6 +1,4 @@
-/**
- * Signals and the time that a stop may take, in virtual time: a program that ends when it likes, and a host that only writes down.
- */
+/** Signals and the time limit of a stop, in virtual time: a program that ends when the test says so, and a host that only records. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -37,7 +35,7 @@ const hosted = (env: Host["env"] = {}) => {
   return { host, send, exits, said: () => stderr }
 }
 
-/** A program whose last scope takes so long to close, and its fiber, which the host's runner would interrupt at a signal. */
+/** A program whose outermost scope takes the given time to close, and its fiber, which the runtime interrupts after a signal. */
 const running = Effect.fnUntraced(function* (
   host: Host,
   options: Shutdown.Options,
@@ -83,7 +81,7 @@ describe("an orderly stop", () => {
     })
   )
 
-  it.effect("under npm start the echo of the first signal does not count, a second one later does", () =>
+  it.effect("under npm start the forwarded first signal is ignored, a later second one is not", () =>
     Effect.gen(function* () {
       const { exits, host, send } = hosted({ npm_lifecycle_event: "start" })
       yield* running(host, { timeout: Infinity }, Effect.never)
@@ -116,7 +114,7 @@ describe("an orderly stop", () => {
     )
   }
 
-  it.effect("without a limit it is waited for, for ever", () =>
+  it.effect("has no limit with an infinite timeout", () =>
     Effect.gen(function* () {
       const { exits, host, send } = hosted()
       yield* running(host, { timeout: Infinity }, Effect.never)
@@ -126,7 +124,7 @@ describe("an orderly stop", () => {
     })
   )
 
-  it.effect("a program that ends by itself has as long to close", () =>
+  it.effect("a program that ends by itself has the same time to close", () =>
     Effect.gen(function* () {
       const { exits, host } = hosted()
       const begun = Effect.flatMap(Shutdown.Shutdown, ({ begin }) => begin)
@@ -137,7 +135,7 @@ describe("an orderly stop", () => {
     })
   )
 
-  it.effect("what was given up is one line, although a signal is no failure", () =>
+  it.effect("work that was given up is one line and exit code 1, although a signal is no failure", () =>
     Effect.gen(function* () {
       const { exits, host, said, send } = hosted()
       const verdict: Verdict = { code: 0 }

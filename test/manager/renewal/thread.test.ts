@@ -1,6 +1,6 @@
 /**
- * What the renewing thread does, without a thread: it is the same code in virtual time. A lease is renewed while the main thread
- * shows that it is alive, and for one renew deadline after its last sign; then it runs out, and is never taken again.
+ * The code of the renewing thread, run without a thread in virtual time. A lease is renewed while the main thread sends heartbeats, and for one
+ * renew deadline after the last one; then it expires and is never taken again.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
@@ -19,7 +19,7 @@ const path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/demo"
 
 const millis = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
-/** A lease that we hold, renewed from now on, and the messages about it. */
+/** A lease that is held and renewed from now on, and the messages about it. */
 const kept = Effect.gen(function* () {
   const server = Harness.server()
   const client = yield* Effect.provide(KubeClient, Harness.client(Harness.faulty(server.transport, () => Harness.fine)))
@@ -29,7 +29,7 @@ const kept = Effect.gen(function* () {
   const began = yield* millis
   const memory = new Memory()
   memory.provenAt = began
-  memory.beatenAt = began
+  memory.heartbeatAt = began
   const heard: Array<string> = []
   const holding: Renewal.Holding = { settings, ...target, labels: undefined, ...candidate.keptUnsafe(), sentAt: began }
   yield* Effect.forkScoped(Thread.keep(client, { holding, memory: memory.buffer }, ({ _tag }) => void heard.push(_tag)))
@@ -41,15 +41,15 @@ const beating = (memory: Memory) =>
   Effect.forkScoped(
     Effect.forever(
       Effect.andThen(
-        Effect.map(millis, (now) => (memory.beatenAt = now)),
+        Effect.map(millis, (now) => (memory.heartbeatAt = now)),
         Effect.sleep(500)
       )
     )
   )
 
 describe("the renewing thread", () => {
-  /** The main thread shows itself once and then never again. */
-  it.effect("keeps a lease for one renew deadline after the last sign of life, and then lets it run out", () =>
+  /** The main thread sends one heartbeat only. */
+  it.effect("renews a lease for one renew deadline after the last heartbeat, and then lets it expire", () =>
     Effect.gen(function* () {
       const { began, heard, memory, writes } = yield* kept
       yield* TestClock.adjust("10 seconds")
@@ -58,14 +58,14 @@ describe("the renewing thread", () => {
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(writes().length, 5, "a leader that shows no life is not kept")
       assert.deepStrictEqual([...new Set(heard)], ["Renewed"])
-      // It comes back when its proof has run out: too late.
+      // The heartbeat resumes after the last renewal has expired: too late.
       yield* beating(memory)
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(writes().length, 5)
     })
   )
 
-  it.effect("goes on when the main thread was busy for less than that, or its proof still stands", () =>
+  it.effect("continues after a shorter pause of the heartbeat, or while the last renewal is still valid", () =>
     Effect.gen(function* () {
       const { memory, writes } = yield* kept
       yield* TestClock.adjust("14 seconds")

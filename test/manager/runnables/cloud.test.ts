@@ -45,7 +45,7 @@ describe("controllers that need a cloud", () => {
     )
   })
 
-  it("run here with a cloud, and nothing does without one", () => {
+  it("run here with a cloud provider, and not without one", () => {
     assert.deepStrictEqual(chosen("*", "include", "memory"), ["pods", "cloud-node"])
     const message = "--cloud-loops=include needs a cloud: name one with --cloud-provider (memory)"
     assert.strictEqual(chosen("*", "include"), message)

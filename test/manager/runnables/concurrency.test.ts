@@ -44,7 +44,7 @@ describe("--group-kind-concurrency", () => {
   })
 })
 
-/** A number for some who speak. */
+/** A value for some of the settings. */
 const said = Arbitrary.schema(
   Schema.Struct({
     own: Schema.UndefinedOr(Schema.Literals([1, 2])),
@@ -84,7 +84,7 @@ describe("how many at once, from the settings", () => {
       resourceQuotaSyncs: 5
     }))
 
-  it("is the flag's, the kind's, everybody's, in that order", () =>
+  it("comes from the controller's flag, the kind, or the general setting, in that order", () =>
     assert.deepStrictEqual(
       syncs({
         "concurrent-deployment-syncs": "2",

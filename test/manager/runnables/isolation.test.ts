@@ -1,27 +1,16 @@
-/** One kind that may not be read, and what becomes of everybody else: a whole manager in virtual time. */
+/** The other controllers while one kind may not be read: a whole manager in virtual time. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Cause from "effect/Cause"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
-import { TestClock } from "effect/testing"
 import { ConfigMap, Secret } from "../../../src/kube/resources.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import * as Health from "../../../src/layers/Health.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { Leadership } from "../../../src/layers/Leadership.ts"
 import * as Manager from "../../../src/manager/Manager.ts"
 import * as Cluster from "../../support/cluster.ts"
 import { logged } from "../../support/logged.ts"
 import * as Switches from "../../support/switches.ts"
-
-const layer = Layer.merge(Switches.layer, Leadership.layerAlways)
-
-/** Lets everything be done that can be, before and after. */
-const pass = (time: Duration.Input) =>
-  Cluster.settle.pipe(Effect.andThen(TestClock.adjust(time)), Effect.andThen(Cluster.settle))
+import { layer, messageOf, pass } from "./running.ts"
 
 const two = (seen: Array<string>) => [
   Controller.make({
@@ -41,11 +30,6 @@ const populated = Effect.gen(function* () {
   yield* client.create(ConfigMap, { metadata: { name: "m", namespace: "default" } })
   yield* client.create(Secret, { metadata: { name: "s", namespace: "default" } })
 })
-
-const messageOf = (fiber: Fiber.Fiber<never, { readonly message: string }>) =>
-  Effect.map(Fiber.await(fiber), (exit) =>
-    Exit.isFailure(exit) ? (Cause.squash(exit.cause) as Error).message : "no failure"
-  )
 
 const unsynced = Effect.flatMap(Health.Health, (health) =>
   Effect.flatMap(
@@ -115,7 +99,7 @@ describe("strict isolation", () => {
     )
   }
 
-  it.effect("a kind that is not served is waited for, not counted", () =>
+  it.effect("does not count a kind that is not served", () =>
     Effect.gen(function* () {
       const { set } = yield* Switches.Switches
       yield* set(Secret, "absent")

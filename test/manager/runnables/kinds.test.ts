@@ -1,31 +1,22 @@
-/** Controllers whose kinds come and go, in a whole manager in virtual time. */
+/** Controllers whose kinds are served only at times: a whole manager in virtual time. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import * as Queue from "effect/Queue"
-import { TestClock } from "effect/testing"
 import { ConfigMap, Pod, Secret } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import * as Health from "../../../src/layers/Health.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { Leadership, LeaderLost, type Term } from "../../../src/layers/Leadership.ts"
+import { Leadership } from "../../../src/layers/Leadership.ts"
 import * as Manager from "../../../src/manager/Manager.ts"
 import * as States from "../../../src/manager/runnables/states.ts"
 import * as Cluster from "../../support/cluster.ts"
 import * as Switches from "../../support/switches.ts"
 import { logged } from "../../support/logged.ts"
+import { layer, pass, successiveTerms } from "./running.ts"
 
-const layer = Layer.merge(Switches.layer, Leadership.layerAlways)
-
-/** Lets everything be done that can be, before and after. */
-const pass = (time: Duration.Input) =>
-  Cluster.settle.pipe(Effect.andThen(TestClock.adjust(time)), Effect.andThen(Cluster.settle))
-
-/** Starts, stops and what it was asked for, in one list. */
+/** A controller that records its starts, stops and reconciles in `trace`. */
 const loop = (
   name: string,
   of: typeof ConfigMap | typeof Secret,
@@ -61,38 +52,40 @@ const own = Effect.provideService(Health.Health, Health.makeUnsafe())
 const stateOf = (name: string) => Effect.map(States.States, (states) => states.all().get(name)?._tag)
 
 describe("a controller whose kind is not served", () => {
-  it.effect("waits and says so, is no reason to be unready, starts when it comes and stops when it goes", () =>
-    Effect.gen(function* () {
-      const { lines, logger } = logged()
-      const { set } = yield* Switches.Switches
-      const trace: Array<string> = []
-      yield* (yield* KubeClient).create(Secret, { metadata: { name: "s", namespace: "default" } })
-      yield* set(Secret, "absent")
-      const controllers = [loop("maps", ConfigMap, trace), loop("secrets", Secret, trace)]
-      const fiber = yield* Effect.forkChild(Effect.provide(Manager.run({ controllers }), logger))
-      yield* Cluster.settle
-      yield* pass("1 minute")
-      assert.deepStrictEqual(trace, ["+maps"])
-      assert.deepStrictEqual(lines(/Skipping/), [
-        "secrets: Skipping Controller until the server serves secrets: is the CustomResourceDefinition installed?"
-      ])
-      assert.deepStrictEqual(yield* unready, [])
-      assert.strictEqual(yield* stateOf("secrets"), "Waiting")
-      yield* set(Secret, "served")
-      yield* pass("10 seconds")
-      assert.deepStrictEqual(trace.splice(0), ["+maps", "+secrets", "secrets s"])
-      assert.strictEqual(yield* stateOf("secrets"), "Started")
-      yield* set(Secret, "absent")
-      yield* pass("35 seconds")
-      assert.deepStrictEqual(trace.splice(0), ["-secrets"])
-      assert.strictEqual(yield* stateOf("secrets"), "Waiting")
-      assert.deepStrictEqual(yield* unready, [])
-      yield* set(Secret, "served")
-      yield* pass("10 seconds")
-      assert.deepStrictEqual(trace.splice(0), ["+secrets", "secrets s"])
-      yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(trace, ["-secrets", "-maps"])
-    }).pipe(own, Effect.provideService(States.States, States.makeUnsafe()), Effect.provide(layer))
+  it.effect(
+    "waits and logs it, does not affect readiness, starts when the kind is served and stops when it is not",
+    () =>
+      Effect.gen(function* () {
+        const { lines, logger } = logged()
+        const { set } = yield* Switches.Switches
+        const trace: Array<string> = []
+        yield* (yield* KubeClient).create(Secret, { metadata: { name: "s", namespace: "default" } })
+        yield* set(Secret, "absent")
+        const controllers = [loop("maps", ConfigMap, trace), loop("secrets", Secret, trace)]
+        const fiber = yield* Effect.forkChild(Effect.provide(Manager.run({ controllers }), logger))
+        yield* Cluster.settle
+        yield* pass("1 minute")
+        assert.deepStrictEqual(trace, ["+maps"])
+        assert.deepStrictEqual(lines(/Skipping/), [
+          "secrets: Skipping Controller until the server serves secrets: is the CustomResourceDefinition installed?"
+        ])
+        assert.deepStrictEqual(yield* unready, [])
+        assert.strictEqual(yield* stateOf("secrets"), "Waiting")
+        yield* set(Secret, "served")
+        yield* pass("10 seconds")
+        assert.deepStrictEqual(trace.splice(0), ["+maps", "+secrets", "secrets s"])
+        assert.strictEqual(yield* stateOf("secrets"), "Started")
+        yield* set(Secret, "absent")
+        yield* pass("35 seconds")
+        assert.deepStrictEqual(trace.splice(0), ["-secrets"])
+        assert.strictEqual(yield* stateOf("secrets"), "Waiting")
+        assert.deepStrictEqual(yield* unready, [])
+        yield* set(Secret, "served")
+        yield* pass("10 seconds")
+        assert.deepStrictEqual(trace.splice(0), ["+secrets", "secrets s"])
+        yield* Fiber.interrupt(fiber)
+        assert.deepStrictEqual(trace, ["-secrets", "-maps"])
+      }).pipe(own, Effect.provideService(States.States, States.makeUnsafe()), Effect.provide(layer))
   )
 
   it.effect("stops at once when its informer gets a 404, not at the next round", () =>
@@ -109,7 +102,7 @@ describe("a controller whose kind is not served", () => {
     }).pipe(own, Effect.provide(layer))
   )
 
-  it.effect("waits for a kind that it does not read too", () =>
+  it.effect("waits for a required kind that it does not read", () =>
     Effect.gen(function* () {
       const { set } = yield* Switches.Switches
       const trace: Array<string> = []
@@ -121,7 +114,7 @@ describe("a controller whose kind is not served", () => {
       yield* set(Pod, "served")
       yield* pass("10 seconds")
       assert.deepStrictEqual(trace, ["+maps"])
-      // It has no informer, so only a round of discovery finds that it has gone.
+      // The kind has no informer, so only the next discovery request notices that it is not served any more.
       yield* set(Pod, "absent")
       yield* pass("31 seconds")
       assert.deepStrictEqual(trace, ["+maps", "-maps"])
@@ -154,46 +147,34 @@ describe("a controller whose kind is not served", () => {
     }).pipe(own, Effect.provideService(States.States, States.makeUnsafe()), Effect.provide(layer))
   )
 
-  it.effect("a standby waits warm, and the next term begins with what is served then", () =>
-    Effect.gen(function* () {
-      const { set } = yield* Switches.Switches
-      const trace: Array<string> = []
-      const grants = yield* Queue.unbounded<Term>()
-      const leadership = Leadership.of({
-        identity: "me",
-        lease: undefined,
-        acquire: Queue.take(grants),
-        leader: Effect.succeed(undefined),
-        provenFor: Effect.succeed(undefined),
-        leaderChanges: undefined as never
-      })
-      const lead = Effect.gen(function* () {
-        const lost = yield* Deferred.make<LeaderLost>()
-        yield* Queue.offer(grants, { lost: Deferred.await(lost), isValidUnsafe: () => !Deferred.isDoneUnsafe(lost) })
+  it.effect(
+    "a standby keeps its caches synced, and the next term starts the controllers whose kinds are served then",
+    () =>
+      Effect.gen(function* () {
+        const { set } = yield* Switches.Switches
+        const trace: Array<string> = []
+        const { lead, leadership } = yield* successiveTerms
+        yield* set(Secret, "absent")
+        const controllers = [loop("secrets", Secret, trace), loop("maps", ConfigMap, trace)]
+        const fiber = yield* Effect.forkChild(
+          Effect.provideService(Manager.run({ controllers, onLost: "rejoin" }), Leadership, leadership)
+        )
         yield* Cluster.settle
-        return Deferred.succeed(lost, new LeaderLost({ reason: "Stolen", message: "another one leads" }))
-      })
-      yield* set(Secret, "absent")
-      const controllers = [loop("secrets", Secret, trace), loop("maps", ConfigMap, trace)]
-      const fiber = yield* Effect.forkChild(
-        Effect.provideService(Manager.run({ controllers, onLost: "rejoin" }), Leadership, leadership)
-      )
-      yield* Cluster.settle
-      const lose = yield* lead
-      assert.deepStrictEqual(trace.splice(0), ["+maps"])
-      yield* set(Secret, "served")
-      yield* pass("10 seconds")
-      assert.deepStrictEqual(trace.splice(0), ["+secrets"])
-      yield* lose
-      yield* Cluster.settle
-      assert.deepStrictEqual(trace.splice(0), ["-secrets", "-maps"])
-      yield* Effect.asVoid(lead)
-      assert.deepStrictEqual(trace.splice(0), ["+secrets", "+maps"])
-      yield* Fiber.interrupt(fiber)
-    }).pipe(own, Effect.provide(layer))
+        const lose = yield* lead
+        assert.deepStrictEqual(trace.splice(0), ["+maps"])
+        yield* set(Secret, "served")
+        yield* pass("10 seconds")
+        assert.deepStrictEqual(trace.splice(0), ["+secrets"])
+        yield* lose
+        yield* Cluster.settle
+        assert.deepStrictEqual(trace.splice(0), ["-secrets", "-maps"])
+        yield* Effect.asVoid(lead)
+        assert.deepStrictEqual(trace.splice(0), ["+secrets", "+maps"])
+        yield* Fiber.interrupt(fiber)
+      }).pipe(own, Effect.provide(layer))
   )
 
-  it.effect("what cannot be asked is taken to be as it was", () =>
+  it.effect("keeps the last result while discovery fails", () =>
     Effect.gen(function* () {
       const { set } = yield* Switches.Switches
       const { setFaults } = yield* ApiServer

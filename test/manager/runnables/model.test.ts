@@ -137,7 +137,7 @@ const violationOf = ({ operations, registry, warm }: Sequence) =>
       const expected = registry.flatMap((member, at) => (shouldRun(member) ? [`c${at}`] : []))
       const now = running.toSorted()
       if (now.join() !== expected.join()) wrong.push(`${when}: ${now.join()} run instead of ${expected.join()}`)
-      // Of each group those that started in one go did so in their order.
+      // The controllers of a group that start together do so in their order.
       for (const everywhere of [true, false]) {
         const group = started.filter((name) => registry[Number(name.slice(1))]?.everywhere === everywhere)
         if (group.join() !== group.toSorted().join()) wrong.push(`${when}: started in the order ${group.join()}`)
@@ -178,7 +178,7 @@ const recovery: Sequence["operations"] = [
 
 describe("a registry", () => {
   it.effect(
-    "runs exactly the controllers whose kinds are served and that may lead, in order, each once",
+    "runs exactly the controllers whose kinds are served and whose group leads, in order, each once",
     () =>
       Effect.map(
         Arbitrary.checkEffect(

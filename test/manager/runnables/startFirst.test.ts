@@ -1,14 +1,10 @@
 /** Controllers that start before all others of their group. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
-import { TestClock } from "effect/testing"
 import { ConfigMap, Secret } from "../../../src/kube/resources.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
@@ -16,12 +12,7 @@ import { Leadership } from "../../../src/layers/Leadership.ts"
 import * as Manager from "../../../src/manager/Manager.ts"
 import * as Cluster from "../../support/cluster.ts"
 import * as Switches from "../../support/switches.ts"
-
-const layer = Layer.merge(Switches.layer, Leadership.layerAlways)
-
-/** Lets everything be done that can be, before and after. */
-const pass = (time: Duration.Input) =>
-  Cluster.settle.pipe(Effect.andThen(TestClock.adjust(time)), Effect.andThen(Cluster.settle))
+import { layer, messageOf, pass } from "./running.ts"
 
 const other = (trace: Array<string>): Controller.Descriptor => ({
   name: "other",
@@ -31,13 +22,18 @@ const other = (trace: Array<string>): Controller.Descriptor => ({
   layer: Layer.effectDiscard(Effect.sync(() => trace.push("+other")))
 })
 
-const messageOf = (fiber: Fiber.Fiber<never, { readonly message: string }>) =>
-  Effect.map(Fiber.await(fiber), (exit) =>
-    Exit.isFailure(exit) ? (Cause.squash(exit.cause) as Error).message : "no failure"
-  )
+/** A manager with a controller that starts first, whose kind may not be read. */
+const forbidden = Effect.gen(function* () {
+  const { set } = yield* Switches.Switches
+  const trace: Array<string> = []
+  yield* set(ConfigMap, "forbidden")
+  const first = Controller.make({ name: "first", for: ConfigMap, startFirst: true, reconcile: () => Effect.void })
+  const fiber = yield* Effect.forkChild(Manager.run({ controllers: [first, other(trace)] }))
+  return { fiber, set, trace }
+})
 
 describe("a controller that starts first", () => {
-  it.effect("is awaited until everything that its first list asked for is done", () =>
+  it.effect("delays the others until all keys of its first list have been reconciled", () =>
     Effect.gen(function* () {
       const trace: Array<string> = []
       const client = yield* KubeClient
@@ -63,13 +59,9 @@ describe("a controller that starts first", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("that finds nothing to do is ready when its kinds have synced", () =>
+  it.effect("without objects is ready when its kinds have synced", () =>
     Effect.gen(function* () {
-      const { set } = yield* Switches.Switches
-      const trace: Array<string> = []
-      yield* set(ConfigMap, "forbidden")
-      const first = Controller.make({ name: "first", for: ConfigMap, startFirst: true, reconcile: () => Effect.void })
-      const fiber = yield* Effect.forkChild(Manager.run({ controllers: [first, other(trace)] }))
+      const { fiber, set, trace } = yield* forbidden
       yield* pass("20 seconds")
       assert.deepStrictEqual(trace, [])
       yield* set(ConfigMap, "served")
@@ -79,7 +71,7 @@ describe("a controller that starts first", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("on a schedule, until its first run is over", () =>
+  it.effect("on a schedule delays the others until its first run has ended", () =>
     Effect.gen(function* () {
       const trace: Array<string> = []
       const first = Controller.scheduled({
@@ -98,7 +90,7 @@ describe("a controller that starts first", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("holds up its own group only", () =>
+  it.effect("delays its own group only", () =>
     Effect.gen(function* () {
       const { set } = yield* Switches.Switches
       const trace: Array<string> = []
@@ -119,11 +111,7 @@ describe("a controller that starts first", () => {
 
   it.effect("that is not ready in time ends the manager, whatever the isolation", () =>
     Effect.gen(function* () {
-      const { set } = yield* Switches.Switches
-      const trace: Array<string> = []
-      yield* set(ConfigMap, "forbidden")
-      const first = Controller.make({ name: "first", for: ConfigMap, startFirst: true, reconcile: () => Effect.void })
-      const fiber = yield* Effect.forkChild(Manager.run({ controllers: [first, other(trace)] }))
+      const { fiber, trace } = yield* forbidden
       yield* pass("130 seconds")
       assert.match(
         yield* messageOf(fiber),

@@ -4,12 +4,12 @@ import * as Schema from "effect/Schema"
 import * as StartPlan from "../../../src/manager/runnables/startPlan.ts"
 import { checkProperty } from "../../support/property.ts"
 
-/** A controller by the place in the order; which of them lack a kind changes with the time. */
+/** Controllers by their position; the missing kinds change over time. */
 const history = Arbitrary.schema(
   Schema.Struct({
     firsts: Schema.Array(Schema.Boolean).check(Schema.isMinLength(1), Schema.isMaxLength(5)),
     waits: Schema.Boolean,
-    /** For each stretch of time, who lacks a kind, and whether those that stop do so within it. */
+    /** For each period, the controllers with missing kinds, and whether stopping controllers stop within it. */
     stretches: Schema.Array(Schema.Struct({ lacking: Schema.Array(Schema.Boolean), drains: Schema.Boolean })).check(
       Schema.isMaxLength(6)
     )
@@ -21,7 +21,7 @@ interface Member extends StartPlan.Member {
   readonly index: number
 }
 
-/** What a run is judged by. */
+/** The result of a run, which the properties check. */
 interface Run {
   readonly members: ReadonlyArray<Member>
   readonly steps: ReadonlyArray<{
@@ -45,7 +45,7 @@ const run = ({ firsts, stretches, waits }: History): Run => {
   const steps: Array<Run["steps"][number]> = []
   const rests: Array<Run["rests"][number]> = []
   let running: Array<string> = []
-  // A skipped controller lacks its kinds for good.
+  // The kinds of a skipped controller stay missing.
   const closing = new Set<string>()
   for (const { drains, lacking } of waits ? stretches : stretches.slice(0, 1)) {
     const lacks = ({ index }: Member) => lacking[index] === true

@@ -101,5 +101,5 @@ describe("namespaces", () => {
     ["A", "a b", "a.b", "-a", "a-", "a,B", "a/b", "*", "x".repeat(64)]
   )
 
-  it("say which of them is wrong", () => assert.match(Codecs.namespaces.explain?.("a,B_c,d") ?? "", /^"B_c" cannot be/))
+  it("name the invalid one", () => assert.match(Codecs.namespaces.explain?.("a,B_c,d") ?? "", /^"B_c" cannot be/))
 })

@@ -35,7 +35,7 @@ describe("the settings in a document", () => {
       ].join("\n")
     ))
 
-  it("stand between the marks, whatever stood there before; without marks there is no place for them", () => {
+  it("replace the text between the marks; without marks the document is not changed", () => {
     const document = "a\n<!-- settings: begin -->\nold\n<!-- settings: end -->\nb\n"
     const once = renewed(document, two)
     assert.match(once ?? "", /^a\n<!-- settings: begin -->\n\n### Cluster\n[^]*\n\n<!-- settings: end -->\nb\n$/)

@@ -1,4 +1,4 @@
-/** From what was said to what is in force. */
+/** From the sources to the values in force. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -55,13 +55,13 @@ const said = (sources: Parameters<typeof from>[0]) =>
 describe("settings", () => {
   it("are their defaults without any source", () => assert.strictEqual(said({}), "10h from Default, all"))
 
-  it("an empty variable is one that is not set, and an empty text no value", () =>
+  it("an empty variable counts as not set, and an empty text as no value", () =>
     assert.strictEqual(
       said({ env: { CM_SYNC_PERIOD: "" }, flags: { namespace: "" }, file: { namespace: "x" } }),
       "10h from Default, all"
     ))
 
-  it("a name may have underscores in the file, or be another one", () => {
+  it("a name in the file may have underscores or be an alias", () => {
     assert.strictEqual(said({ file: { sync_period: "1m" } }), "1m from File, all")
     assert.strictEqual(said({ file: { min_resync_period: "1m" } }), "1m from File, all")
   })
@@ -69,7 +69,7 @@ describe("settings", () => {
   const source = Schema.Literals(["flag", "variable", "file"])
 
   it.prop(
-    "the flag goes before the variable, the variable before the file, whatever else is said",
+    "the flag takes precedence over the variable, and the variable over the file",
     [Schema.Array(source)],
     ([given]) => {
       const text = { flag: "1s", variable: "2s", file: "3s" }
@@ -119,10 +119,10 @@ describe("settings", () => {
     })
   }
 
-  it("one that has no variable is not read from one", () =>
+  it("a setting without a variable is not read from the environment", () =>
     assert.isTrue(Result.isSuccess(from({ env: { CM_MODE: "nonsense" } }))))
 
-  it("a secret is a value, and nothing that is shown", () => {
+  it("the value of a secret is not shown", () => {
     const result = from({ env: { CM_TOKEN: "abc" } })
     assert.isTrue(Result.isSuccess(result))
     if (Result.isSuccess(result)) {
@@ -135,7 +135,7 @@ describe("settings", () => {
     }
   })
 
-  it("an origin is written as the user knows it", () => {
+  it("an origin is written as the user wrote it", () => {
     assert.strictEqual(written({ _tag: "Flag", name: "--x" }), "--x")
     assert.strictEqual(written({ _tag: "File", name: "x", path: "m.yaml" }), '"x" in m.yaml')
   })

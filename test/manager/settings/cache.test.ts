@@ -1,4 +1,4 @@
-/** What follows from the settings of the cache. Source: controller-runtime: cache.Options.SyncPeriod. */
+/** The options that follow from the settings of the cache. Source: controller-runtime: cache.Options.SyncPeriod. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
@@ -17,13 +17,13 @@ const resync = (flags: Record<string, string>) => {
 describe("the time between two resyncs", () => {
   it("is about ten hours by default", () => assert.strictEqual(resync({}), "10h around"))
 
-  it("is never with zero, by whichever name", () => {
+  it("is infinite with zero, under both names", () => {
     assert.strictEqual(resync({ "sync-period": "0" }), "never")
     assert.strictEqual(resync({ "sync-period": "0s" }), "never")
     assert.strictEqual(resync({ "min-resync-period": "0s" }), "never")
   })
 
-  it("is spread as whoever is named spreads it", () => {
+  it("has the jitter of the setting that was used", () => {
     assert.strictEqual(resync({ "sync-period": "1h" }), "1h around")
     assert.strictEqual(resync({ "min-resync-period": "12h" }), "12h atLeast")
   })

@@ -1,4 +1,4 @@
-/** The way to a collector: what is said of it, and how much is kept for it, whatever it does. */
+/** Sending to a collector: what is logged, and how many requests wait, whatever the collector does. */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -12,7 +12,7 @@ import { guard } from "../../../src/manager/telemetry/delivery.ts"
 
 const request = HttpClientRequest.post("http://collector/v1/traces")
 
-/** A collector that answers with these, one after another, and then never. */
+/** A collector that responds with these status codes in turn, and then never. */
 const scripted = (statuses: ReadonlyArray<number>) => {
   const left = [...statuses]
   const seen = { atOnce: 0, most: 0 }
@@ -33,7 +33,7 @@ const recording = () => {
   return { lines, layer: Logger.layer([Logger.make(({ message }) => void lines.push([message].flat()[0]))]) }
 }
 
-it.effect("is said to be closed once, and open once", () => {
+it.effect("a collector that fails is logged once, and its recovery once", () => {
   const { layer, lines } = recording()
   const { client } = scripted([200, 500, 401, 200, 200])
   return Effect.gen(function* () {
@@ -42,7 +42,7 @@ it.effect("is said to be closed once, and open once", () => {
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("takes four at once, lets sixteen wait, and turns the rest away", () => {
+it.effect("sends four requests at once, queues sixteen, and rejects the rest", () => {
   const { layer, lines } = recording()
   const { client, seen } = scripted([])
   return Effect.gen(function* () {
@@ -52,7 +52,7 @@ it.effect("takes four at once, lets sixteen wait, and turns the rest away", () =
     const ended = sending.filter((fiber) => fiber.pollUnsafe() !== undefined)
     assert.strictEqual(ended.length, 5)
     assert.strictEqual(seen.most, 4)
-    // Five seconds for each turn of four.
+    // Five seconds for each four requests.
     yield* TestClock.adjust("25 seconds")
     const exits = yield* Effect.forEach(sending, Fiber.join)
     assert.isTrue(exits.every(Exit.isFailure))

@@ -12,7 +12,7 @@ import * as Admission from "../../../src/manager/webhooks/admission.ts"
 import { checkProperty } from "../../support/property.ts"
 import { json } from "./json.ts"
 
-/** Nearly always what it should be, so that each member is wrong alone now and then. */
+/** Mostly the valid value, so that often only one member is invalid. */
 const often = (usual: string, others: Schema.Codec<Json>) =>
   Schema.Union([...Array.from({ length: 8 }, () => Schema.Literal(usual)), others])
 
@@ -74,7 +74,7 @@ const isReview = (value: any): boolean => {
   )
 }
 
-/** Undefined: it is no patch. */
+/** The object after the patch; undefined if the patch is invalid. */
 const patched = (object: KubeObject, patch: string): unknown => {
   const text = Base64.decodeString(patch)
   return Result.isSuccess(text) ? apply(object as unknown as Json, JSON.parse(text.success)) : undefined

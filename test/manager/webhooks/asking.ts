@@ -1,4 +1,4 @@
-/** Asks the routes of webhooks without a socket. */
+/** Calls the routes of webhooks without a socket. */
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
@@ -9,7 +9,7 @@ export interface Asking {
   readonly path?: string
   readonly query?: string
   readonly contentType?: string | undefined
-  /** A text, or what is to be written as JSON; undefined: longer than is read. */
+  /** A text, or a value that is sent as JSON; undefined: longer than the limit. */
   readonly body: unknown
 }
 
@@ -48,7 +48,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** The operations of an answer's patch. */
+/** The operations of the patch in a response. */
 export const patchOf = ({ review }: Told): unknown =>
   review.response.patch === undefined
     ? undefined

@@ -80,7 +80,7 @@ describe("webhooks that cannot be served", () => {
     it(`because ${message}`, () => assert.strictEqual(Result.getOrThrow(Result.flip(check(webhooks))).message, message))
   }
 
-  it("are not these: other paths, the root, conversions at one path", () => {
+  it("do not include different paths, the root, and conversions with one path", () => {
     const gizmos = Webhook.converting(other, [])
     const all = [
       colouring,
@@ -97,7 +97,7 @@ describe("webhooks that cannot be served", () => {
 describe("configurations", () => {
   const service = { namespace: "system", name: "hooks" }
 
-  it("say all that has a default, so that what is stored is what was said", () => {
+  it("contain all defaults, so that the stored object equals the printed one", () => {
     const { mutating } = configurations([colouring], { name: "gadgets", at: service, ca: "PEM" })
     assert.deepStrictEqual(mutating, {
       apiVersion: "admissionregistration.k8s.io/v1",
@@ -132,7 +132,7 @@ describe("configurations", () => {
     } as never)
   })
 
-  it("are there only where there is something to tell", () => {
+  it("exist only if there are webhooks for them", () => {
     const url = "https://127.0.0.1:9443"
     const pods = Webhook.validating(Pod, undefined, { operations: ["DELETE"], subresources: ["status"] })
     const { conversions, mutating, validating } = configurations([pods, conversion], { name: "all", at: { url } })

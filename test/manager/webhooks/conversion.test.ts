@@ -1,4 +1,4 @@
-/** ConversionReviews through the route: all or none, names kept, and what any handler makes of the metadata. */
+/** ConversionReviews through the route: all objects or none are converted, names are kept, and handlers change labels and annotations only. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -118,7 +118,7 @@ describe("a conversion", () => {
     )
   }
 
-  it.effect("that breaks fails with its uid", () =>
+  it.effect("whose handler fails has a response with its uid", () =>
     Effect.gen(function* () {
       const hook = Webhook.converting(Gadget, [
         Webhook.spoke(GadgetV1, { of: Gadget, toHub: () => Effect.die("a bug"), fromHub: () => Effect.die("a bug") })
@@ -154,7 +154,7 @@ const metadata = Schema.Struct({
 })
 const cases = Arbitrary.all([Arbitrary.schema(metadata), Arbitrary.schema(metadata), text] as const)
 
-/** A handler that makes this of every metadata. */
+/** A handler that returns this metadata for every object. */
 const making = (metadata: object): Webhook.Conversion => ({
   ...conversion,
   convert: (object) => Effect.succeed({ ...object, kind: "Other", apiVersion: "other/v1", metadata } as KubeObject)

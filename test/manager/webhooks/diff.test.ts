@@ -1,4 +1,4 @@
-/** A patch says the difference, and nothing else. */
+/** A patch contains the difference and nothing else. */
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import { isDeepStrictEqual } from "node:util"
@@ -8,11 +8,11 @@ import * as Diff from "../../../src/manager/webhooks/diff.ts"
 import { checkProperty } from "../../support/property.ts"
 import { json } from "./json.ts"
 
-/** As parsed: generated objects have no prototype. */
+/** Parsed again, because generated objects have no prototype. */
 const values = Arbitrary.map(Arbitrary.schema(json(3)), (value): unknown => JSON.parse(JSON.stringify(value)))
 const pairs = Arbitrary.all([values, values] as const)
 
-/** Pointers of all that two values have alike. */
+/** Pointers of all equal parts of two values. */
 const alike = (a: unknown, b: unknown, path = ""): ReadonlyArray<string> => {
   if (isDeepStrictEqual(a, b)) return [path]
   if (!isFields(a) || !isFields(b)) return []
@@ -24,7 +24,7 @@ const alike = (a: unknown, b: unknown, path = ""): ReadonlyArray<string> => {
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Undefined: it cannot be applied. */
+/** The value after the patch; undefined if it cannot be applied. */
 const applied = (value: unknown, patch: unknown): unknown => {
   try {
     return apply(value as Json, patch as Json)

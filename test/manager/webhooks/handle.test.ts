@@ -1,4 +1,4 @@
-/** Reviews through the routes of webhooks: how they are read, who is asked, what is answered, and what is counted. */
+/** Reviews through the routes of webhooks: parsing, the called handlers, responses, and metrics. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ const mutate = "/mutate-demo-example-com-v2-gadget"
 const validate = "/validate-demo-example-com-v2-gadget"
 const served = handler([colouring, sizes])
 
-/** Like a review, with anything in it. */
+/** The shape of a review with arbitrary values. */
 const anyReview = Schema.Struct({
   kind: Schema.Literals(["AdmissionReview", "ConversionReview"]),
   apiVersion: Schema.Literals(["admission.k8s.io/v1", "apiextensions.k8s.io/v1"]),
@@ -97,7 +97,7 @@ describe("a review", () => {
     )
   }
 
-  it.effect("takes the content type with a parameter, and whatever the case", () =>
+  it.effect("accepts a content type with parameters and in any case", () =>
     Effect.gen(function* () {
       const { status } = yield* post(yield* served, validate, review({ object }), {
         contentType: "Application/JSON; charset=utf-8"
@@ -106,7 +106,7 @@ describe("a review", () => {
     })
   )
 
-  it.effect("is posted, to a path that there is", () =>
+  it.effect("must be a POST to a known path", () =>
     Effect.gen(function* () {
       const routes = yield* served
       assert.strictEqual((yield* post(routes, "/validate", review({ object }))).status, 404)
@@ -114,7 +114,7 @@ describe("a review", () => {
     })
   )
 
-  it.effect("about another kind, or another version of it, is refused: the configuration is wrong", () =>
+  it.effect("of another kind or version is rejected, because the configuration is wrong", () =>
     Effect.gen(function* () {
       const kind = { group: "demo.example.com", version: "v1", kind: "Gadget" }
       const { review: answer } = yield* post(yield* served, validate, review({ object, kind }))
@@ -125,7 +125,7 @@ describe("a review", () => {
     })
   )
 
-  it.effect("of a CONNECT is allowed, whatever is connected to", () =>
+  it.effect("of a CONNECT is allowed for any resource", () =>
     Effect.gen(function* () {
       const options = { kind: "PodExecOptions", apiVersion: "v1", command: ["sh"] }
       for (const path of [mutate, validate]) {
@@ -141,7 +141,7 @@ describe("whatever is posted", () => {
   const paths = Schema.Literals([mutate, validate, "/convert"])
 
   it.effect.prop(
-    "is answered with a review, and nothing breaks",
+    "gets a review as the response, without a defect",
     { text, path: paths },
     ({ path, text }) =>
       Effect.gen(function* () {
@@ -165,7 +165,7 @@ describe("many at once", () => {
   const text = JSON.stringify(review({ object: gadget({ size: 1 }) }))
   const asked = { method: "POST", query: new URLSearchParams(), bearer: undefined, contentType: "application/json" }
 
-  it.effect("are answered as far as there are turns; the others wait, and not for those of another path", () =>
+  it.effect("run up to the concurrency limit of their path; the others wait", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       let begun = 0
@@ -187,7 +187,7 @@ describe("many at once", () => {
     })
   )
 
-  it.effect("take no turn before their bodies have arrived", () =>
+  it.effect("take no permit before their bodies have arrived", () =>
     Effect.gen(function* () {
       const routes = yield* served
       const ask = (body: Effect.Effect<string>) => Effect.forkChild(routes({ ...asked, path: validate, body }))
@@ -200,7 +200,7 @@ describe("many at once", () => {
 })
 
 describe("a defaulting webhook", () => {
-  it.effect("answers with what is different, and leaves the rest alone", () =>
+  it.effect("responds with a patch of the changed fields only", () =>
     Effect.gen(function* () {
       const told = yield* post(yield* served, mutate, review({ object: gadget({ size: 1, wheels: [{ x: 1 }] }) }))
       assert.strictEqual(told.review.response.patchType, "JSONPatch")
@@ -208,7 +208,7 @@ describe("a defaulting webhook", () => {
     })
   )
 
-  it.effect("answers without a patch where nothing is different", () =>
+  it.effect("responds without a patch if nothing has changed", () =>
     Effect.gen(function* () {
       const object = gadget({ size: 1, colour: "red", wheels: {} })
       const { response } = (yield* post(yield* served, mutate, review({ object }))).review
@@ -217,7 +217,7 @@ describe("a defaulting webhook", () => {
     })
   )
 
-  it.effect("is not asked about a deletion", () =>
+  it.effect("is not called for a deletion", () =>
     Effect.gen(function* () {
       const body = Webhook.defaulting(Gadget, () => Effect.die("it was asked"))
       const told = yield* post(
@@ -229,7 +229,7 @@ describe("a defaulting webhook", () => {
     })
   )
 
-  it.effect("that returns what the Schema refuses is reported as broken", () =>
+  it.effect("that returns an object that its Schema rejects causes an error response", () =>
     Effect.gen(function* () {
       const body = Webhook.defaulting(Gadget, (one) => Effect.succeed({ ...one, spec: { size: 77 } }))
       const { response } = (yield* post(yield* handler([body]), mutate, review({ object: gadget({ size: 1 }) }))).review
@@ -250,7 +250,7 @@ describe("webhooks in order", () => {
       })
     )
 
-  it.effect("see what the one before has made, and answer as one", () =>
+  it.effect("each get the result of the one before, and give one response", () =>
     Effect.gen(function* () {
       const both = Webhook.inOrder(naming("a", "first"), naming("b", "second"))
       const told = yield* post(yield* handler([both]), mutate, review({ object: gadget({ size: 1, colour: "red" }) }))
@@ -262,7 +262,7 @@ describe("webhooks in order", () => {
     })
   )
 
-  it.effect("end with the first refusal, and tell the warnings until then", () =>
+  it.effect("end with the first denial, and return the warnings so far", () =>
     Effect.gen(function* () {
       const warning = (text: string) => Webhook.validating(Gadget, ({ warn }) => warn(text))
       const refusing = Webhook.validating(Gadget, ({ warn }) =>
@@ -276,7 +276,7 @@ describe("webhooks in order", () => {
     })
   )
 
-  it.effect("are of one sort and about one kind", () =>
+  it.effect("must have the same type and kind", () =>
     Effect.sync(() =>
       assert.throws(
         () => Webhook.inOrder(colouring, sizes),
@@ -316,7 +316,7 @@ describe("what was stored before there was validation", () => {
     )
   }
 
-  it.effect("can be deleted, and no rule is asked", () =>
+  it.effect("can be deleted without validation", () =>
     Effect.gen(function* () {
       const routes = yield* answering(() => Effect.die("it was asked"))
       const told = yield* post(routes, validate, review({ operation: "DELETE", oldObject: stored }))
@@ -360,7 +360,7 @@ describe("a broken handler", () => {
     )
   }
 
-  it.effect("that does not end is given up when the API server is said to give up", () =>
+  it.effect("that does not end is interrupted after the API server's timeout", () =>
     Effect.gen(function* () {
       const begun = yield* Deferred.make<void>()
       const ended = yield* Deferred.make<void>()
@@ -384,7 +384,7 @@ describe("a broken handler", () => {
 })
 
 describe("what is counted", () => {
-  it.effect("is there before the first review, by path", () =>
+  it.effect("has series by path before the first review", () =>
     Effect.gen(function* () {
       yield* served
       const text = yield* Text.text
@@ -403,7 +403,7 @@ describe("what is counted", () => {
     )
   )
 
-  it.effect("is each answer by its code, its time, and what is under way", () =>
+  it.effect("counts responses by code, their durations, and the reviews in flight", () =>
     Effect.gen(function* () {
       const begun = yield* Deferred.make<void>()
       const routes = yield* answering(() =>

@@ -1,4 +1,4 @@
-/** JSON values that resemble each other, with keys that pointers and prototypes trip over. */
+/** Similar JSON values, with keys that are special in pointers and prototypes. */
 import * as Schema from "effect/Schema"
 
 type Json = Schema.Json

@@ -99,8 +99,8 @@ const map = (name: string, data: Record<string, string>) => ({ metadata: { name,
 const target = { namespace: "default", name: "good" }
 
 /**
- * As an operator does it, and sees it; reviews are in the version that the configurations ask for. A 1.20 that was built by Go 1.18 or
- * later dies of noting down a patch, so there the webhook finds nothing to fill in.
+ * Calls the webhooks as an operator would; reviews have the version that the configurations name. A kube-apiserver 1.20 built with Go 1.18 or later
+ * crashes when it logs a patch, so there the webhook changes nothing.
  */
 const asked = (client: KubeClient["Service"], version: string, patches: boolean) =>
   Effect.gen(function* () {
@@ -121,7 +121,7 @@ const asked = (client: KubeClient["Service"], version: string, patches: boolean)
     }
     const sent = patches ? {} : defaults
     const black = client.create(ConfigMap, map("black", { ...sent, colour: "black" }), { dryRun: true })
-    // A real server learns of configurations a little later.
+    // A real server notices new configurations after a short time.
     const denial = yield* Effect.retry(Effect.flip(black), soon)
     assert.strictEqual(denial.detail, 'admission webhook "validate.configmaps.core" denied the request: no black')
     assert.strictEqual(denial.status, 422)
@@ -148,7 +148,7 @@ const asked = (client: KubeClient["Service"], version: string, patches: boolean)
 const clientOf = (transport: Layer.Layer<Transport>) =>
   Effect.map(Layer.build(Layer.provide(KubeClient.layer, transport)), (context) => Context.get(context, KubeClient))
 
-/** With its webhooks over HTTPS. */
+/** The embedded server, which calls its webhooks over HTTPS. */
 const embedded: Effect.Effect<KubeClient["Service"], never, Scope.Scope> = clientOf(
   ApiServer.layerTransport.pipe(
     Layer.provide(ApiServer.layer()),
@@ -159,7 +159,7 @@ const embedded: Effect.Effect<KubeClient["Service"], never, Scope.Scope> = clien
 const isMissing = envtest.isMissing("webhooks of a real API server")
 
 describe("webhooks over HTTPS", () => {
-  it.live("answer whatever is sent to them, in HTTP/1.1", () =>
+  it.live("respond to any request, over HTTP/1.1", () =>
     Effect.gen(function* () {
       const { ca, url } = yield* serve
       const path = `${url}${judging.path}`
@@ -181,7 +181,7 @@ describe("webhooks over HTTPS", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are asked by the embedded server", () =>
+  it.live("are called by the embedded server", () =>
     Effect.gen(function* () {
       yield* asked(yield* embedded, "v1", true)
     }).pipe(Effect.scoped)

@@ -13,6 +13,10 @@ import { join } from "node:path"
 import * as Health from "../../../src/layers/Health.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { text } from "../../../src/layers/http/handler.ts"
+import { Certificates } from "../../../src/layers/http/Certificates.ts"
+import { Listener } from "../../../src/layers/http/Listener.ts"
+import { certificates } from "../../../src/platform/listener/certificates.ts"
+import { listener } from "../../../src/platform/listener/Listener.ts"
 import * as Signing from "../../../src/platform/listener/signing.ts"
 import * as Server from "../../../src/manager/webhooks/server.ts"
 import { Transport } from "../../../src/layers/Transport.ts"
@@ -20,7 +24,7 @@ import * as Process from "../../support/process.ts"
 import * as Tls from "../../support/tls.ts"
 
 const day = 86_400_000
-/** Of the machine, as clients look at it; that of the server is the test's. */
+/** The time of this machine, which clients use. The server uses the test clock. */
 const now = Date.now()
 const year = { notBefore: now - day, notAfter: now + 365 * day }
 const authority = await Signing.authority({ name: "authority", ...year })
@@ -62,7 +66,9 @@ const isReady = Effect.flatMap(Health.Health, (health) =>
 const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => Effect.provideService(effect, Health.Health, Health.makeUnsafe())).pipe(
     // A mounted certificate needs no request to the API server.
-    Effect.provide(Layer.provide(KubeClient.layer, Transport.layerNoop))
+    Effect.provide(Layer.provide(KubeClient.layer, Transport.layerNoop)),
+    Effect.provideService(Certificates, certificates),
+    Effect.provideService(Listener, listener)
   )
 
 const ask = (port: number, shown: { readonly cert?: string; readonly key?: string } = {}) =>
@@ -77,7 +83,7 @@ const ask = (port: number, shown: { readonly cert?: string; readonly key?: strin
   })
 
 describe("the server of webhooks", () => {
-  it.effect("is ready from when it answers until it is closed, and not with a certificate that has expired", () =>
+  it.effect("is ready while it listens, and not with an expired certificate", () =>
     alone(
       Effect.gen(function* () {
         yield* TestClock.setTime(now)
@@ -94,7 +100,7 @@ describe("the server of webhooks", () => {
     )
   )
 
-  it.effect("lets a review finish that is under way when it is closed, within a minute", () =>
+  it.effect("lets a review in flight finish within a minute when it closes", () =>
     alone(
       Effect.gen(function* () {
         yield* TestClock.setTime(now)
@@ -117,7 +123,7 @@ describe("the server of webhooks", () => {
     )
   )
 
-  it.effect("answers with client authorities those alone who show a certificate by one of them", () =>
+  it.effect("with client authorities accepts only clients with a certificate signed by one of them", () =>
     alone(
       Effect.gen(function* () {
         yield* TestClock.setTime(now)
@@ -130,21 +136,26 @@ describe("the server of webhooks", () => {
     )
   )
 
-  it.effect("does not start without its certificate, before its time, after it, or without the authorities", () =>
-    alone(
-      Effect.gen(function* () {
-        const files = yield* mounted
-        const said = (more = {}) =>
-          Effect.map(Effect.flip(Effect.scoped(Server.start(options({ ...files, ...more })))), ({ message }) => message)
-        yield* TestClock.setTime(now + 20 * day)
-        assert.match(yield* said(), /: it has expired, on .*; mount a valid pair there/)
-        yield* TestClock.setTime(now - 2 * day)
-        assert.match(yield* said(), /: it is not valid before /)
-        yield* TestClock.setTime(now)
-        assert.match(yield* said({ clientAuthorities: "tls.key" }), /: tls\.key has no certificate; /)
-        yield* Effect.promise(() => rm(join(files.directory, "tls.key")))
-        assert.match(yield* said(), /ENOENT: .*tls\.key.*; mount a valid pair there/)
-      }).pipe(Effect.scoped)
-    )
+  it.effect(
+    "does not start if the certificate is missing, not yet valid or expired, or the authorities are missing",
+    () =>
+      alone(
+        Effect.gen(function* () {
+          const files = yield* mounted
+          const said = (more = {}) =>
+            Effect.map(
+              Effect.flip(Effect.scoped(Server.start(options({ ...files, ...more })))),
+              ({ message }) => message
+            )
+          yield* TestClock.setTime(now + 20 * day)
+          assert.match(yield* said(), /: it has expired, on .*; mount a valid pair there/)
+          yield* TestClock.setTime(now - 2 * day)
+          assert.match(yield* said(), /: it is not valid before /)
+          yield* TestClock.setTime(now)
+          assert.match(yield* said({ clientAuthorities: "tls.key" }), /: tls\.key has no certificate; /)
+          yield* Effect.promise(() => rm(join(files.directory, "tls.key")))
+          assert.match(yield* said(), /ENOENT: .*tls\.key.*; mount a valid pair there/)
+        }).pipe(Effect.scoped)
+      )
   )
 })

@@ -1,99 +1,80 @@
 /**
- * What the replicas share, as the data of a Secret and back: the authorities, newest first, the key of the newest, and the certificate that all
- * of them serve with. An inconsistent Secret is an error, because serving with half of it would be
- * worse than going on with the last one. Platform edge: certificates are read and made here.
+ * What the replicas share, written to the data of a Secret and read from it: the authorities, newest first, the key of the newest, and the certificate
+ * that all replicas serve with. An inconsistent Secret is an error: a replica then keeps the last consistent one.
  */
 import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { createPrivateKey, X509Certificate } from "node:crypto"
 import { canonical } from "../../../layers/http/address.ts"
-import type { Certificate } from "../../../platform/listener/Listener.ts"
-import * as Signing from "../../../platform/listener/signing.ts"
+import { type Certificate, Certificates, type X509 } from "../../../layers/http/Certificates.ts"
 import * as Rotation from "./rotation.ts"
 
 export interface CertificateBundle {
   readonly state: Rotation.State
-  /** All authorities as PEM, newest first: what the configurations are to have. */
+  /** All authorities as PEM, newest first: the `caBundle` of the configurations. */
   readonly caBundle: string
   readonly certificate: Certificate
   /** @internal The newest authority with its key. */
   readonly signer: Certificate
 }
 
-/** Of the Secret. The first two are those of type `kubernetes.io/tls`. */
+/** The data of the Secret. The first two keys are those of type `kubernetes.io/tls`. */
 type Data = Readonly<Record<"tls.crt" | "tls.key" | "ca.crt" | "ca.key", string>>
 
 type Parts = Pick<CertificateBundle, "caBundle" | "certificate" | "signer">
 
-/** `data` as the API has it: base64 of each. */
+/** The data of the Secret, in base64. */
 export const data = ({ caBundle, certificate, signer }: Parts): Data => ({
-  "tls.crt": encode(certificate.cert),
-  "tls.key": encode(Redacted.value(certificate.key)),
-  "ca.crt": encode(caBundle),
-  "ca.key": encode(Redacted.value(signer.key))
+  "tls.crt": Base64.encode(certificate.cert),
+  "tls.key": Base64.encode(Redacted.value(certificate.key)),
+  "ca.crt": Base64.encode(caBundle),
+  "ca.key": Base64.encode(Redacted.value(signer.key))
 })
 
-const encode = (text: string): string => Buffer.from(text, "utf8").toString("base64")
+const decode = (text: string): string => Result.getOrElse(Base64.decodeString(text), () => "")
 
-/** The failure completes "the Secret cannot be used: …". Never has a part of a key in it. */
-export const read = (data: Readonly<Record<string, string>> = {}): Result.Result<CertificateBundle, string> => {
-  const text = (name: keyof Data): string => Buffer.from(data[name] ?? "", "base64").toString("utf8")
+/** The failure completes "the Secret cannot be used: …". It never holds a part of a key. */
+export const read = (
+  data: Readonly<Record<string, string>> = {}
+): Effect.Effect<Result.Result<CertificateBundle, string>, never, Certificates> =>
+  Effect.map(Certificates, (certificates) => bundleIn(certificates, data))
+
+const bundleIn = (
+  certificates: Certificates["Service"],
+  data: Readonly<Record<string, string>>
+): Result.Result<CertificateBundle, string> => {
+  const text = (name: keyof Data): string => decode(data[name] ?? "")
   const missing = (["tls.crt", "tls.key", "ca.crt", "ca.key"] as const).find((name) => text(name) === "")
   if (missing !== undefined) return Result.fail(`it has no ${missing}`)
-  const [serving] = certificatesIn(text("tls.crt"))
-  const authorities = certificatesIn(text("ca.crt"))
+  const [serving] = certificates.read(text("tls.crt"))
+  const authorities = certificates.read(text("ca.crt"))
   const [newest, ...older] = authorities
   if (serving === undefined) return Result.fail("its tls.crt is no certificate")
   if (newest === undefined) return Result.fail("its ca.crt has no certificate")
-  if (!isKeyOf(text("tls.key"), serving)) return Result.fail("its tls.key is not the key of tls.crt")
-  if (!isKeyOf(text("ca.key"), newest))
-    return Result.fail("its ca.key is not the key of the first certificate in ca.crt")
-  const issuer = authorities.find((one) => serving.verify(one.publicKey))
+  if (!serving.hasKey(text("tls.key"))) return Result.fail("its tls.key is not the key of tls.crt")
+  if (!newest.hasKey(text("ca.key"))) return Result.fail("its ca.key is not the key of the first certificate in ca.crt")
+  const issuer = authorities.find((one) => serving.isSignedBy(one))
   if (issuer === undefined) return Result.fail("its tls.crt is signed by none of the certificates in ca.crt")
   return Result.succeed({
     state: {
       authorities: [authorityOf(newest), ...older.map(authorityOf)],
-      serving: { ...validityOf(serving), issuer: issuer.fingerprint256, names: namesOf(serving) }
+      serving: { ...validityOf(serving), issuer: issuer.fingerprint, names: serving.hosts.map(canonical) }
     },
     caBundle: caBundleOf(authorities),
     certificate: { cert: text("tls.crt"), key: Redacted.make(text("tls.key")) },
-    signer: { cert: caBundleOf([newest]), key: Redacted.make(text("ca.key")) }
+    signer: { cert: newest.pem, key: Redacted.make(text("ca.key")) }
   })
 }
 
-/** The certificates of a bundle that can be read; a text that is none has none. */
-export const certificatesIn = (pem: string): ReadonlyArray<X509Certificate> => {
-  const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  try {
-    return found.map((one) => new X509Certificate(one))
-  } catch {
-    return []
-  }
-}
+const caBundleOf = (all: ReadonlyArray<X509>): string => all.map(({ pem }) => pem).join("")
 
-const caBundleOf = (all: ReadonlyArray<X509Certificate>): string => all.map((one) => one.toString()).join("")
+const validityOf = ({ notAfter, notBefore }: X509) => ({ notBefore, notAfter })
 
-const isKeyOf = (key: string, certificate: X509Certificate): boolean => {
-  try {
-    return certificate.checkPrivateKey(createPrivateKey(key))
-  } catch {
-    return false
-  }
-}
+const authorityOf = (one: X509): Rotation.Authority => ({ id: one.fingerprint, ...validityOf(one) })
 
-const validityOf = ({ validFrom, validTo }: X509Certificate) => ({
-  notBefore: Date.parse(validFrom),
-  notAfter: Date.parse(validTo)
-})
-
-const authorityOf = (one: X509Certificate): Rotation.Authority => ({ id: one.fingerprint256, ...validityOf(one) })
-
-const namesOf = ({ subjectAltName = "" }: X509Certificate): ReadonlyArray<string> =>
-  subjectAltName.split(", ").map((one) => canonical(one.replace(/^(DNS|IP Address):/, "")))
-
-/** Names for humans. They differ, because a certificate with the name of its issuer counts as self-signed. */
-const called = {
+/** Common names. They differ, because a certificate with the name of its issuer counts as self-signed. */
+const commonNames = {
   authority: "effect-controller-manager webhook authority",
   serving: "effect-controller-manager webhooks"
 }
@@ -104,44 +85,50 @@ interface Moment {
   readonly names: ReadonlyArray<string>
 }
 
-/** The bundle after a step of the rotation; `Publish` changes none. */
-export const after = (
+/** The bundle after a step of the rotation. `Publish` does not change it. */
+export const after = Effect.fnUntraced(function* (
   step: Exclude<Rotation.Step, "Publish">,
   before: CertificateBundle | undefined,
   moment: Moment
-): Effect.Effect<CertificateBundle> =>
-  Effect.promise(async () => {
-    if (before === undefined || step === "Start") {
-      const signer = await newAuthority(moment)
-      return whole({ signer, caBundle: signer.cert, certificate: await newServing(signer, moment) })
+) {
+  if (before === undefined || step === "Start") {
+    const signer = yield* newAuthority(moment)
+    return yield* validated({ signer, caBundle: signer.cert, certificate: yield* newServing(signer, moment) })
+  }
+  const { caBundle, certificate, signer } = before
+  switch (step) {
+    case "Sign":
+      return yield* validated({ signer, caBundle, certificate: yield* newServing(signer, moment) })
+    case "Succeed": {
+      const successor = yield* newAuthority(moment)
+      return yield* validated({ signer: successor, caBundle: successor.cert + caBundle, certificate })
     }
-    const { caBundle, certificate, signer } = before
-    switch (step) {
-      case "Sign":
-        return whole({ signer, caBundle, certificate: await newServing(signer, moment) })
-      case "Succeed": {
-        const successor = await newAuthority(moment)
-        return whole({ signer: successor, caBundle: successor.cert + caBundle, certificate })
-      }
-      case "Forget": {
-        const ids = Rotation.remaining(before.state, moment.now).map(({ id }) => id)
-        const left = certificatesIn(caBundle).filter((one) => ids.includes(one.fingerprint256))
-        return whole({ signer, caBundle: caBundleOf(left), certificate })
-      }
+    case "Forget": {
+      const ids = Rotation.remaining(before.state, moment.now).map(({ id }) => id)
+      const left = (yield* Certificates).read(caBundle).filter(({ fingerprint }) => ids.includes(fingerprint))
+      return yield* validated({ signer, caBundle: caBundleOf(left), certificate })
     }
+  }
+})
+
+const newAuthority = Effect.fnUntraced(function* ({ now }: Moment) {
+  const certificates = yield* Certificates
+  return yield* certificates.authority({
+    name: commonNames.authority,
+    ...Rotation.validity(now, Rotation.lifetimes.authority)
   })
+})
 
-const newAuthority = ({ now }: Moment): Promise<Certificate> =>
-  Signing.authority({ name: called.authority, ...Rotation.validity(now, Rotation.lifetimes.authority) })
-
-const newServing = (by: Certificate, { names, now }: Moment): Promise<Certificate> => {
-  const [issuer] = certificatesIn(by.cert).map(authorityOf)
-  return Signing.signed(by, {
-    name: called.serving,
+const newServing = Effect.fnUntraced(function* (by: Certificate, { names, now }: Moment) {
+  const certificates = yield* Certificates
+  const [issuer] = certificates.read(by.cert).map(authorityOf)
+  return yield* certificates.sign(by, {
+    name: commonNames.serving,
     hosts: names,
     ...Rotation.validity(now, Rotation.lifetimes.serving, issuer)
   })
-}
+})
 
-/** Reads it back as other replicas will: what cannot be read is not written. */
-const whole = (parts: Parts): CertificateBundle => Result.getOrThrow(read(data(parts)))
+/** Reads the data back as other replicas will, so that unreadable data is never written. */
+const validated = (parts: Parts): Effect.Effect<CertificateBundle, never, Certificates> =>
+  Effect.map(read(data(parts)), Result.getOrThrow)

@@ -1,8 +1,7 @@
 /**
- * The certificates that the manager creates, stored in one Secret for all replicas. The first replica creates the Secret, all others read
- * it again every ten seconds; the leader renews it and publishes the authorities to the API server. A write fails with a conflict when another
- * replica has written in between: then everything is read again. A failure is logged once and retried. Platform edge, because
- * certificates are read here.
+ * The certificates that the manager creates, stored in one Secret for all replicas. The first replica creates the Secret, and every replica reads
+ * it again every ten seconds. The leader renews the certificates and publishes the authorities to the API server. If another replica has written in
+ * between, a write fails with a conflict, and the Secret is read again. A failure is logged once and retried.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -17,7 +16,7 @@ import type * as Resource from "../../../kube/Resource.ts"
 import { Secret } from "../../../kube/resources.ts"
 import * as Monotonic from "../../../streams/monotonic.ts"
 import { KubeClient, type Target as Named } from "../../../layers/KubeClient.ts"
-import type { Certificate } from "../../../platform/listener/Listener.ts"
+import type { Certificate, Certificates } from "../../../layers/http/Certificates.ts"
 import * as CertificateBundle from "./CertificateBundle.ts"
 import * as Publication from "./publication.ts"
 import * as Rotation from "./rotation.ts"
@@ -28,10 +27,10 @@ export class CertificateManagerError extends Data.TaggedError("CertificateManage
 }> {}
 
 export interface Options {
-  /** Of the Secret. */
+  /** Namespace and name of the Secret. */
   readonly namespace: string
   readonly name: string
-  /** The hosts that the API server may ask for. */
+  /** The host names by which the API server may call the webhooks. */
   readonly hosts: ReadonlyArray<string>
 }
 
@@ -41,20 +40,20 @@ interface Stored {
   readonly bundle: CertificateBundle.CertificateBundle
 }
 
-/** How often the Secret and, by the leader, the configurations are read. */
+/** How often every replica reads the Secret, and the leader also the configurations. */
 const interval = "10 seconds"
 
-/** The most steps of the leader in one round; there are more only if another client undoes them. */
-const atOnce = 10
+/** The most steps of the leader in one round. More are needed only if another client undoes them. */
+const maxSteps = 10
 
-/** How long a start waits for a server that does not answer. */
+/** How long a start waits for an API server that does not respond. */
 const startTimeout = "10 seconds"
 
-/** The certificate to begin with: the one that is there, or a new one that is there from now on. */
+/** Returns the certificate of the Secret; creates the Secret if it is missing. */
 export const open = (
   options: Options
-): Effect.Effect<CertificateBundle.CertificateBundle, CertificateManagerError, KubeClient> =>
-  ensured(options).pipe(
+): Effect.Effect<CertificateBundle.CertificateBundle, CertificateManagerError, KubeClient | Certificates> =>
+  readOrRepair(options).pipe(
     Effect.retry({
       while: (error) => error._tag === "ApiError" && isTransient(error),
       schedule: Schedule.upTo(Schedule.spaced("500 millis"), { duration: startTimeout })
@@ -75,22 +74,22 @@ export const follow = (
   replace: (bundle: CertificateBundle.CertificateBundle) => void
 ) => {
   let present = first
-  const look = Effect.gen(function* () {
-    const { bundle } = yield* ensured(options)
+  const checkSecret = Effect.gen(function* () {
+    const { bundle } = yield* readOrRepair(options)
     if (isSame(bundle.certificate, present)) return
     present = bundle.certificate
     replace(bundle)
     yield* Effect.logInfo("The webhooks' certificate has changed and is in use")
   })
   return Effect.forkScoped(
-    repeatedly(look, "the webhooks' certificate was not looked at; going on with the one there is")
+    repeatedly(checkSecret, "the webhooks' certificate could not be checked; keeping the current one")
   )
 }
 
 const isSame = (a: Certificate, b: Certificate): boolean =>
   a.cert === b.cert && Redacted.value(a.key) === Redacted.value(b.key)
 
-/** Repeats the work; a failure is logged when it is not the one before. */
+/** Repeats the work; a failure is logged if it differs from the last one. */
 const repeatedly = <E extends Error, R>(
   work: Effect.Effect<void, E, R>,
   sentence: string
@@ -108,10 +107,12 @@ const repeatedly = <E extends Error, R>(
   return Effect.forever(Effect.delay(once, interval))
 }
 
-/** The Secret, after the repairs that any replica may make. */
-const ensured = (options: Options): Effect.Effect<Stored, ApiError | CertificateManagerError, KubeClient> =>
+/** Reads the Secret, and makes the repairs that any replica may make. */
+const readOrRepair = (
+  options: Options
+): Effect.Effect<Stored, ApiError | CertificateManagerError, KubeClient | Certificates> =>
   Effect.gen(function* () {
-    const stored = yield* look(options)
+    const stored = yield* readSecret(options)
     const step = Rotation.repair(stored?.bundle.state, yield* Clock.currentTimeMillis)
     if (step === undefined && stored !== undefined) return stored
     return yield* write(options, stored, step ?? "Start")
@@ -120,11 +121,11 @@ const ensured = (options: Options): Effect.Effect<Stored, ApiError | Certificate
 const isOvertaken = (error: ApiError | CertificateManagerError): boolean =>
   error._tag === "ApiError" && hasReason(error, "Conflict", "AlreadyExists")
 
-const look = Effect.fnUntraced(function* (options: Options) {
+const readSecret = Effect.fnUntraced(function* (options: Options) {
   const { name, namespace } = options
   const secret = yield* found(Secret, { namespace, name })
   if (secret === undefined) return undefined
-  const bundle = CertificateBundle.read(secret.data)
+  const bundle = yield* CertificateBundle.read(secret.data)
   if (Result.isSuccess(bundle)) return { secret, bundle: bundle.success } satisfies Stored
   return yield* new CertificateManagerError({
     message: `Secret ${namespace}/${name} cannot be used for the webhooks' certificate: ${bundle.failure}; delete it, and a new one is made`
@@ -155,59 +156,61 @@ const write = Effect.fnUntraced(function* (
   const secret =
     stored === undefined
       ? yield* client.create(Secret, { metadata, type: "kubernetes.io/tls", data })
-      : // With the version that was read: a conflict when another replica has written.
+      : // Carries the resource version that was read, so it conflicts if another replica has written.
         yield* client.update(Secret, { ...stored.secret, data })
   yield* Effect.logInfo(said[step])
   return { secret, bundle } satisfies Stored
 })
 
 const said = {
-  Start: "An authority for the webhooks and a certificate by it are new",
-  Succeed: "A new authority for the webhooks is there; it signs once it has been published",
-  Sign: "The webhooks' certificate is renewed",
-  Forget: "An authority for the webhooks has expired and is left out"
+  Start: "Created an authority for the webhooks and a certificate",
+  Succeed: "Created a new authority for the webhooks, which signs after its publication",
+  Sign: "Renewed the webhooks' certificate",
+  Forget: "Removed an expired authority for the webhooks"
 } as const
 
-/** The leader's work: renews what is due, and publishes the authorities to the API server. Never ends. */
+/** The task of the leader: renews what is due and publishes the authorities to the API server. Never ends. */
 export const keep = (options: Options, targets: ReadonlyArray<Publication.Target>) =>
   Effect.gen(function* () {
     const millis = Monotonic.millis(yield* Clock.Clock)
-    /** Since when all configurations have been seen with this caBundle. */
-    let sight = { caBundle: "", since: 0 }
+    /** Since when all configurations have had this caBundle. */
+    let published = { caBundle: "", since: 0 }
     const publishedFor = (caBundle: string, isMissing: boolean): number | undefined => {
-      if (isMissing || caBundle === "") return void (sight = { caBundle: "", since: 0 })
-      if (sight.caBundle !== caBundle) sight = { caBundle, since: millis() }
-      return millis() - sight.since
+      if (isMissing || caBundle === "") return void (published = { caBundle: "", since: 0 })
+      if (published.caBundle !== caBundle) published = { caBundle, since: millis() }
+      return millis() - published.since
     }
-    /** Whether there was something to do. */
-    const round: Effect.Effect<boolean, ApiError | CertificateManagerError, KubeClient> = Effect.gen(function* () {
-      // Before the Secret is read: if another replica writes them after this, our patch fails with a conflict.
-      const lives = yield* Effect.forEach(targets, present)
-      const stored = yield* look(options)
-      const caBundle = stored?.bundle.caBundle ?? ""
-      const patches = lives.flatMap(({ live, target }) => {
-        const patch = live === undefined ? undefined : Publication.patchOf(target, live, caBundle)
-        return patch === undefined ? [] : [{ target, patch }]
-      })
-      const now = yield* Clock.currentTimeMillis
-      const step = Rotation.next(stored?.bundle.state, {
-        now,
-        names: options.hosts,
-        publishedFor: publishedFor(caBundle, patches.length > 0)
-      })
-      if (step === undefined) return false
-      if (step === "Publish") yield* Effect.forEach(patches, publish, { discard: true })
-      else yield* write(options, stored, step)
-      return true
-    }).pipe(Effect.retry({ while: isOvertaken, times: 5 }))
-    const rounds = (left: number): Effect.Effect<void, ApiError | CertificateManagerError, KubeClient> =>
+    /** One round; returns whether there was something to do. */
+    const round: Effect.Effect<boolean, ApiError | CertificateManagerError, KubeClient | Certificates> = Effect.gen(
+      function* () {
+        // The configurations are read before the Secret: if another replica changes them later, our patch conflicts.
+        const lives = yield* Effect.forEach(targets, present)
+        const stored = yield* readSecret(options)
+        const caBundle = stored?.bundle.caBundle ?? ""
+        const patches = lives.flatMap(({ live, target }) => {
+          const patch = live === undefined ? undefined : Publication.patchOf(target, live, caBundle)
+          return patch === undefined ? [] : [{ target, patch }]
+        })
+        const now = yield* Clock.currentTimeMillis
+        const step = Rotation.next(stored?.bundle.state, {
+          now,
+          names: options.hosts,
+          publishedFor: publishedFor(caBundle, patches.length > 0)
+        })
+        if (step === undefined) return false
+        if (step === "Publish") yield* Effect.forEach(patches, publish, { discard: true })
+        else yield* write(options, stored, step)
+        return true
+      }
+    ).pipe(Effect.retry({ while: isOvertaken, times: 5 }))
+    const rounds = (left: number): Effect.Effect<void, ApiError | CertificateManagerError, KubeClient | Certificates> =>
       Effect.flatMap(round, (more) => (more && left > 1 ? rounds(left - 1) : Effect.void))
-    const all = rounds(atOnce)
+    const all = rounds(maxSteps)
     yield* Effect.ignore(all)
-    return yield* repeatedly(all, "the webhooks' authorities could not be looked after")
+    return yield* repeatedly(all, "the webhooks' authorities could not be maintained")
   })
 
-/** Undefined: it is not installed yet. */
+/** The configuration; undefined if it is not installed yet. */
 const present = Effect.fnUntraced(function* (target: Publication.Target) {
   const live = yield* found<KubeObject>(target.resource, { name: target.name })
   if (live !== undefined || target._tag === "Conversion" || target.wanted === undefined) return { target, live }

@@ -1,8 +1,7 @@
 /**
- * Where the API server reads the trusted authorities: the `caBundle` of every webhook in a configuration, and of a definition's conversion. What is
- * there is compared with what should be, and the difference is a patch of exactly those fields, void if the object is another than the one
- * that was read: a former leader cannot overwrite what its successor has published. Pure.
- * Source: admissionregistration.k8s.io/v1, apiextensions.k8s.io/v1.
+ * Publishes the authorities where the API server reads them: the `caBundle` of every webhook in a configuration, and of the conversion in a
+ * CustomResourceDefinition. The difference is a patch of exactly those fields, bound to the resource version that was read, so that a former leader
+ * cannot overwrite what its successor has published. Pure. Source: admissionregistration.k8s.io/v1, apiextensions.k8s.io/v1.
  */
 import * as Base64 from "effect/encoding/Base64"
 import type { KubeObject } from "../../../kube/Meta.ts"
@@ -29,14 +28,14 @@ export const ValidatingWebhookConfiguration = Resource.make<Configuration>()({
   plural: "validatingwebhookconfigurations"
 })
 
-/** An object that names our authorities. */
+/** An object with a `caBundle`. */
 export type Target = Admission | Conversion
 
 interface Admission {
   readonly _tag: "Admission"
   readonly resource: typeof MutatingWebhookConfiguration | typeof ValidatingWebhookConfiguration
   readonly name: string
-  /** Created where there is none. */
+  /** The object to create if it is missing. */
   readonly wanted: Configuration | undefined
 }
 
@@ -44,7 +43,7 @@ interface Conversion {
   readonly _tag: "Conversion"
   readonly resource: typeof CustomResourceDefinition
   readonly name: string
-  /** Said of a definition that knows of no conversion by a webhook. */
+  /** The conversion to set if the definition has none by webhook. */
   readonly wanted: ConversionOf["conversion"] | undefined
 }
 
@@ -69,7 +68,7 @@ export const targets = (
   ]
 }
 
-/** What would have to be done to the object, as it was read, for it to have these authorities (PEM) as its `caBundle`; undefined when nothing. */
+/** The patch that sets the `caBundle` of the object to these authorities (PEM); undefined if it has them. */
 export const patchOf = (target: Target, live: KubeObject, authorities: string): Patch.Patch | undefined => {
   const caBundle = Base64.encode(authorities)
   const operations =

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { TestClock } from "effect/testing"
@@ -10,11 +11,15 @@ import * as Patch from "../../../../src/kube/Patch.ts"
 import { ConfigMap, Secret } from "../../../../src/kube/resources.ts"
 import { ClusterTest } from "../../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../../src/layers/KubeClient.ts"
+import { Certificates } from "../../../../src/layers/http/Certificates.ts"
+import { certificates } from "../../../../src/platform/listener/certificates.ts"
 import * as CertificateManager from "../../../../src/manager/webhooks/certificates/CertificateManager.ts"
 import * as CertificateBundle from "../../../../src/manager/webhooks/certificates/CertificateBundle.ts"
 import * as Publication from "../../../../src/manager/webhooks/certificates/publication.ts"
 import { configurations } from "../../../../src/manager/webhooks/configurations.ts"
 import * as Webhook from "../../../../src/layers/Webhook.ts"
+
+const services = Layer.merge(ClusterTest.layer(), Layer.succeed(Certificates, certificates))
 
 const certificateOptions = {
   namespace: "kube-system",
@@ -47,13 +52,14 @@ const bundles = Effect.gen(function* () {
 
 const shared = Effect.gen(function* () {
   const client = yield* KubeClient
-  return Result.getOrThrow(CertificateBundle.read((yield* client.get(Secret, certificateOptions)).data))
+  const { data } = yield* client.get(Secret, certificateOptions)
+  return Result.getOrThrow(yield* CertificateBundle.read(data))
 })
 
 const isTrusted = (cert: string, caBundle: string): boolean =>
-  CertificateBundle.certificatesIn(caBundle).some((one) => new X509Certificate(cert).verify(one.publicKey))
+  certificates.read(caBundle).some((authority) => certificates.read(cert)[0]?.isSignedBy(authority))
 
-/** Certificates are made outside of virtual time: it passes until they are there. */
+/** Lets virtual time pass until the condition holds. Certificates are created outside of virtual time. */
 const until = <E, R>(condition: Effect.Effect<boolean, E, R>, what: string) =>
   Effect.gen(function* () {
     for (let times = 0; times < 2000; times++) {
@@ -65,8 +71,21 @@ const until = <E, R>(condition: Effect.Effect<boolean, E, R>, what: string) =>
     assert.fail(`waited in vain: ${what}`)
   })
 
+/** A process that serves webhooks and leads; `serving` returns the certificate that it serves with. */
+const leader = Effect.gen(function* () {
+  const first = yield* CertificateManager.open(certificateOptions)
+  let serving = first.certificate.cert
+  yield* CertificateManager.follow(
+    certificateOptions,
+    first.certificate,
+    (bundle) => (serving = bundle.certificate.cert)
+  )
+  yield* Effect.forkScoped(CertificateManager.keep(certificateOptions, targets(true)))
+  return { first, serving: () => serving }
+})
+
 describe("certificates that the manager makes itself", () => {
-  it.effect("are made by whoever comes first, and read by the others", () =>
+  it.effect("are created by the first replica, and read by the others", () =>
     Effect.gen(function* () {
       const [a, b, c] = yield* Effect.all(
         [
@@ -81,20 +100,13 @@ describe("certificates that the manager makes itself", () => {
       assert.strictEqual(a.certificate.cert, b.certificate.cert)
       assert.strictEqual(b.certificate.cert, c.certificate.cert)
       assert.deepStrictEqual(a.state.serving.names, certificateOptions.hosts)
-    }).pipe(Effect.provide(ClusterTest.layer()))
+    }).pipe(Effect.provide(services))
   )
 
   it.effect("are published again after another client has changed a caBundle, or has deleted the Secret", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
-      const first = yield* CertificateManager.open(certificateOptions)
-      let serving = first.certificate.cert
-      yield* CertificateManager.follow(
-        certificateOptions,
-        first.certificate,
-        (bundle) => (serving = bundle.certificate.cert)
-      )
-      yield* Effect.forkScoped(CertificateManager.keep(certificateOptions, targets(true)))
+      const { first, serving } = yield* leader
       const isPublished = (caBundle: string) =>
         Effect.map(bundles, (all) => all.length === 2 && all.every((one) => one === caBundle))
       yield* until(isPublished(first.caBundle), "the authority is published")
@@ -115,10 +127,10 @@ describe("certificates that the manager makes itself", () => {
       const second = yield* shared
       yield* until(isPublished(second.caBundle), "its authority is published")
       yield* until(
-        Effect.sync(() => serving === second.certificate.cert),
+        Effect.sync(() => serving() === second.certificate.cert),
         "its certificate is served"
       )
-    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+    }).pipe(Effect.scoped, Effect.provide(services))
   )
 
   it.effect("are not published over a configuration that another client has written meanwhile", () =>
@@ -134,10 +146,10 @@ describe("certificates that the manager makes itself", () => {
       const late = Publication.patchOf(target, read, "another") ?? assert.fail()
       const error = yield* Effect.flip(client.patch<KubeObject>(target.resource, target, late))
       assert.strictEqual(error.reason._tag, "Conflict")
-    }).pipe(Effect.provide(ClusterTest.layer()))
+    }).pipe(Effect.provide(services))
   )
 
-  it.effect("of a Secret that does not hold together are refused in one sentence, without a word of a key", () =>
+  it.effect("of an inconsistent Secret are rejected in one sentence that quotes no key", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       const { certificate } = yield* CertificateManager.open(certificateOptions)
@@ -167,43 +179,36 @@ describe("certificates that the manager makes itself", () => {
         assert.match(message, said)
         assert.notInclude(message, Redacted.value(certificate.key).split("\n")[1] ?? "")
       }
-    }).pipe(Effect.provide(ClusterTest.layer()))
+    }).pipe(Effect.provide(services))
   )
 
   it.effect(
-    "are renewed through the years, and whoever serves is trusted at every moment",
+    "are renewed for years, and the served certificate is trusted at any time",
     () =>
       Effect.gen(function* () {
         const seen = { servings: new Set<string>(), authorities: new Set<string>() }
         /** Two processes, one of which leads, for some minutes. */
         const minutes = Effect.gen(function* () {
-          const first = yield* CertificateManager.open(certificateOptions)
-          let serving = first.certificate.cert
-          yield* CertificateManager.follow(
-            certificateOptions,
-            first.certificate,
-            (bundle) => (serving = bundle.certificate.cert)
-          )
-          yield* Effect.forkScoped(CertificateManager.keep(certificateOptions, targets(true)))
+          const { serving } = yield* leader
           const isPublished = Effect.gen(function* () {
             const { caBundle, state } = yield* shared
             const all = yield* bundles
-            // Before there is anything to be published.
-            if (seen.authorities.size > 0) for (const one of all) assert.isTrue(isTrusted(serving, one))
-            assert.isAbove(Date.parse(new X509Certificate(serving).validTo), yield* Clock.currentTimeMillis)
+            // Not before the first publication.
+            if (seen.authorities.size > 0) for (const one of all) assert.isTrue(isTrusted(serving(), one))
+            assert.isAbove(Date.parse(new X509Certificate(serving()).validTo), yield* Clock.currentTimeMillis)
             const isDone = all.length === 2 && all.every((one) => one === caBundle)
-            return isDone && state.serving.issuer === state.authorities[0].id && isTrusted(serving, caBundle)
+            return isDone && state.serving.issuer === state.authorities[0].id && isTrusted(serving(), caBundle)
           })
-          // A step may follow upon what looks like the end.
+          // A state that looks final may be followed by another step.
           for (let times = 0; times < 3; times++) {
             yield* until(isPublished, "everybody has what is shared")
             yield* TestClock.adjust("10 seconds")
           }
           const { caBundle } = yield* shared
-          seen.servings.add(serving)
+          seen.servings.add(serving())
           seen.authorities.add(caBundle)
-          assert.isAtMost(CertificateBundle.certificatesIn(caBundle).length, 2)
-          return { serving, caBundle }
+          assert.isAtMost(certificates.read(caBundle).length, 2)
+          return { serving: serving(), caBundle }
         }).pipe(Effect.scoped)
         const first = yield* minutes
         let last = first
@@ -214,7 +219,7 @@ describe("certificates that the manager makes itself", () => {
         assert.isAbove(seen.servings.size, 4)
         assert.isAbove(seen.authorities.size, 2)
         assert.isFalse(isTrusted(last.serving, first.caBundle))
-      }).pipe(Effect.provide(ClusterTest.layer())),
+      }).pipe(Effect.provide(services)),
     180_000
   )
 })

@@ -45,7 +45,7 @@ const told = Effect.gen(function* () {
   return (spec as { readonly conversion?: unknown }).conversion
 })
 
-/** Patches until there is nothing to patch; answers with how often that was. */
+/** Patches until there is nothing to patch; returns the number of patches. */
 const publish = (installs: boolean, caBundle: string) =>
   Effect.gen(function* () {
     const client = yield* KubeClient
@@ -58,11 +58,11 @@ const publish = (installs: boolean, caBundle: string) =>
     return assert.fail("it never ends")
   })
 
-// Authorities, as far as a server looks at them.
+// Servers check no more of an authority than this form.
 const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${Base64.encode(text)}\n-----END CERTIFICATE-----\n`
 
 describe("the authorities of a conversion", () => {
-  it.effect("are put in where it is said, once, and exchanged for others", () =>
+  it.effect("are added to the conversion once, and replaced by others", () =>
     Effect.gen(function* () {
       for (const caBundle of [pem("first"), pem("second")]) {
         assert.strictEqual(yield* publish(false, caBundle), 1)
@@ -72,7 +72,7 @@ describe("the authorities of a conversion", () => {
     }).pipe(Effect.provide(ClusterTest.layer({ crds: [widgets({ conversion })] })))
   )
 
-  it.effect("are nothing to a definition without one, unless it is ours to install", () =>
+  it.effect("are not added to a definition without a conversion, unless the manager installs it", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* publish(false, pem("first")), 0)
       assert.strictEqual(yield* publish(true, pem("first")), 1)

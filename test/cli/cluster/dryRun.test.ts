@@ -1,4 +1,4 @@
-/** Nothing is stored of what goes through, whatever the verb, and everything is answered as if it were. */
+/** With a dry run no write is stored, and every write gets the same response as without. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -6,7 +6,7 @@ import * as Patch from "../../../src/kube/Patch.ts"
 import { ConfigMap, Namespace } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { dry, withDryRun } from "../../../src/manager/cluster/transports.ts"
+import { dry, withDryRun } from "../../../src/cli/cluster/transports.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
 
 const cluster = KubeClient.layer.pipe(
@@ -15,7 +15,7 @@ const cluster = KubeClient.layer.pipe(
 )
 
 describe("dry run", () => {
-  it.effect("leaves the server as it was after every kind of write", () =>
+  it.effect("leaves the server unchanged after every kind of write", () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
       yield* client.create(Namespace, { metadata: { name: "app" } })
@@ -45,7 +45,7 @@ describe("dry run", () => {
     }).pipe(Effect.provide(cluster))
   )
 
-  it("says so where the server looks for it, and leaves reads alone", () => {
+  it("sets dryRun where the server reads it, and leaves reads unchanged", () => {
     const request = (method: Request["method"], body?: unknown): Request => ({
       method,
       path: "/x",

@@ -7,7 +7,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Pod } from "../../../src/kube/resources.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as Transports from "../../../src/manager/cluster/transports.ts"
+import * as Transports from "../../../src/cli/cluster/transports.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import { Transport } from "../../../src/layers/Transport.ts"
 
@@ -30,7 +30,7 @@ const paced = Effect.fnUntraced(function* (limit: Transports.Limit) {
 })
 
 describe("the limit on requests", () => {
-  it.effect("lets the burst pass at once and the rest one after another, watches apart", () =>
+  it.effect("lets the burst pass at once and delays the rest, without watches", () =>
     Effect.gen(function* () {
       const { client, server } = yield* paced({ perSecond: 2, burst: 3 })
       const get = client.get(Pod, { namespace: "default", name: "a" })
@@ -51,7 +51,7 @@ describe("the limit on requests", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("counts each attempt, and waits for as long as it takes without using up the time of a call", () =>
+  it.effect("counts each attempt, and its wait does not count towards the timeout of a call", () =>
     Effect.gen(function* () {
       const { client, server } = yield* paced({ perSecond: 0.01, burst: 1 })
       const get = client.get(Pod, { namespace: "default", name: "a" })

@@ -1,6 +1,7 @@
 /**
- * What a cluster vouches with, from the files that `--service-account-private-key-file` and `--root-ca-file` name, in place of what is known without
- * them. A file that cannot be used ends the start with one sentence, which has nothing of the file's content in it. Platform edge.
+ * The key that signs service account tokens and the root authority that is published, read from the files of `--service-account-private-key-file` and
+ * `--root-ca-file`. They replace what the connection to the cluster provides. If a file cannot be used, the program does not start; the message is one
+ * sentence and quotes nothing of the file.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -20,7 +21,7 @@ export interface Files {
   readonly rootCa: string | undefined
 }
 
-/** Replaces what the files say, and nothing else. */
+/** Replaces only what a file is given for. */
 export const layer = ({ key, rootCa }: Files): Layer.Layer<ClusterAuthority, AuthorityFileError, ClusterAuthority> =>
   Layer.effect(
     ClusterAuthority,
@@ -38,16 +39,18 @@ const signerIn = (path: string) =>
     const block = keyIn(text)
     if (block === undefined) {
       throw new Refused(
-        text.includes("ENCRYPTED") ? "its key is encrypted: keep it in the clear" : "it has no private key in PEM"
+        text.includes("ENCRYPTED")
+          ? "its private key is encrypted: store it without a passphrase"
+          : "it has no private key in PEM"
       )
     }
-    if (block.includes("ENCRYPTED")) throw new Refused("its key is encrypted: keep it in the clear")
+    if (block.includes("ENCRYPTED")) throw new Refused("its private key is encrypted: store it without a passphrase")
     const signer = TokenSigner.of(privateKeyOf(block))
     if (signer === undefined) throw new Refused("its key is neither RSA nor of the curves P-256, P-384 and P-521")
     return signer
   })
 
-/** The first one, if it has an end. */
+/** The first private key, with its BEGIN and END lines. */
 const keyIn = (text: string): string | undefined => {
   const begin = /-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----/.exec(text)
   if (begin === null) return undefined
@@ -56,7 +59,7 @@ const keyIn = (text: string): string | undefined => {
   return at === -1 ? undefined : text.slice(begin.index, at + end.length)
 }
 
-/** Node's message about an invalid key is left out. */
+/** Node's own message about an invalid key is not shown. */
 const privateKeyOf = (pem: string) => {
   try {
     return createPrivateKey(pem)

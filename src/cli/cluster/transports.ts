@@ -1,4 +1,4 @@
-/** Transports that change each request on its way: a limit on their rate, dry run, and the User-Agent of a part of the program. */
+/** Transports that modify each request: rate limit, dry run, and the User-Agent of a part of the program. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Monotonic from "../../streams/monotonic.ts"
@@ -11,8 +11,8 @@ export type Limit = TokenBucket.Options
 export type Pace = (request: Request) => Effect.Effect<void>
 
 /**
- * One limit for all that share it: a request waits before it is sent, and none is refused; watches do not count. `observe` gets the wait of
- * each request in milliseconds. Source: client-go util/flowcontrol, rest.Request.
+ * One rate limit for all requests that share it. A request waits before it is sent and is never rejected; watches are not limited. `observe` is
+ * called with the wait of each request in milliseconds. Source: client-go util/flowcontrol, rest.Request.
  */
 export const makePace = (
   limit: Limit,
@@ -28,19 +28,19 @@ export const makePace = (
       })
   })
 
-/** In place of the limit that the transport had; undefined is none. */
+/** Replaces the rate limit of the transport; undefined means no limit. */
 export const withPace = (transport: Transport["Service"], pace: Pace | undefined): Transport["Service"] => ({
   ...transport,
   pace
 })
 
-/** Every write is a dry run: validation and admission run, and nothing is stored. Source: dryRun of the API conventions. */
+/** Makes every write a dry run: validation and admission run, and nothing is stored. Source: dryRun of the API conventions. */
 export const withDryRun = (transport: Transport["Service"]): Transport["Service"] => ({
   ...transport,
   send: (request) => transport.send(dry(request))
 })
 
-/** The same request, which leaves no trace. Options of a deletion that has a body are read from there and nowhere else. */
+/** The same request as a dry run. If a DELETE has a body, the server reads the options from the body only. */
 export const dry = (request: Request): Request => {
   if (request.method === "GET") return request
   if (request.method === "DELETE" && typeof request.body === "object" && request.body !== null) {

@@ -1,6 +1,6 @@
 /**
- * The parts of the embedded cluster as programs of their own: the API server without any controller (for tests in any language,
- * an API server without binaries), and simulated nodes as clients of any server. Platform edge.
+ * The commands `apiserver` and `nodes`: the embedded API server without any controller, for tests in any language, and simulated nodes as clients of
+ * any API server.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,17 +10,17 @@ import { Cache } from "../../layers/Cache.ts"
 import { Endpoint } from "../../layers/Endpoint.ts"
 import * as HttpTransport from "../../platform/HttpTransport.ts"
 import { KubeClient } from "../../layers/KubeClient.ts"
-import * as Setting from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
-import type { Resolved } from "../setting/sources.ts"
-import * as ClusterSettings from "../settings/cluster.ts"
-import * as Logs from "../settings/logs.ts"
+import * as Setting from "../../manager/setting.ts"
+import * as Codecs from "../../manager/setting/codecs.ts"
+import type { Resolved } from "../../manager/setting/sources.ts"
+import * as ClusterSettings from "../../manager/settings/cluster.ts"
+import * as Logs from "../../manager/settings/logs.ts"
 
-/** As many as there are addresses for. */
-const most = 254
+/** Each simulated node has one address of a /24 network. */
+const maxNodes = 254
 
 const count = (name: string, initial: number, description: string) =>
-  Setting.make(Codecs.integer({ min: 0, max: most, expected: `a number from 0 to ${most}` }), {
+  Setting.make(Codecs.integer({ min: 0, max: maxNodes, expected: `a number from 0 to ${maxNodes}` }), {
     name,
     env: false,
     group: "command",
@@ -40,49 +40,50 @@ export const apiserverSettings = {
     name: "directory",
     env: false,
     group: "command",
-    description: "Where the file kubeconfig is written; a new temporary directory without it"
+    description: "Directory to write the kubeconfig to; default is a new temporary directory"
   }),
   nodes: count("nodes", 0, "Simulated nodes, with a scheduler and kubelets"),
   authorization: Setting.make(Codecs.choice(["AlwaysAllow", "RBAC"]), {
     name: "authorization-mode",
     env: false,
     group: "command",
-    description:
-      "Who may do what: everybody everything, or what roles grant; the printed kubeconfig is an administrator's",
+    description: "Authorization mode; the printed kubeconfig is an administrator's",
     default: "RBAC"
   }),
   auditLog: Setting.optional(Codecs.text("path"), {
     name: "audit-log-path",
     env: false,
     group: "command",
-    description: "File that every request is added to, a JSON line each: who asked for what and what came of it"
+    description: "File of the audit log, with one JSON line for each request"
   }),
   crds: Setting.optional(Codecs.text("path"), {
     name: "crds",
     env: false,
     group: "command",
-    description: "Directory of CustomResourceDefinitions, in YAML or JSON, that the server begins with"
+    description: "Directory of CustomResourceDefinitions, in YAML or JSON, that the server serves from the start"
   }),
   ...Logs.settings
 }
 
 export const nodesSettings = {
   ...ClusterSettings.kubeconfig,
-  count: count("count", 3, "How many of them; of two and more, the first is a control-plane node"),
+  count: count("count", 3, "Number of nodes; of two and more, the first is a control-plane node"),
   ...Logs.settings
 }
 
 const over = (endpoint: Endpoint["Service"]) => Layer.provide(HttpTransport.layer, Layer.succeed(Endpoint, endpoint))
 
-/** Starts the server for as long as the scope is open, and answers with a line for the user's shell once it can be used. */
+/** Starts the server for as long as the scope is open. Returns a line for the user's shell once the server is ready. */
 export const apiserver = Effect.fnUntraced(function* (settings: Setting.Values<typeof apiserverSettings>) {
   const { EmbeddedCluster } = yield* Effect.promise(() => import("../../apiserver/server/EmbeddedCluster.ts"))
   const onEntry = Option.isNone(settings.auditLog)
     ? undefined
-    : yield* (yield* Effect.promise(() => import("../../apiserver/server/auditFile.ts"))).open(settings.auditLog.value)
+    : yield* (yield* Effect.promise(() => import("../../apiserver/server/files/auditFile.ts"))).open(
+        settings.auditLog.value
+      )
   const crds = Option.isNone(settings.crds)
     ? []
-    : yield* (yield* Effect.promise(() => import("../../apiserver/server/definitionFiles.ts"))).read(
+    : yield* (yield* Effect.promise(() => import("../../apiserver/server/files/definitionFiles.ts"))).read(
         settings.crds.value
       )
   const services = yield* Layer.build(

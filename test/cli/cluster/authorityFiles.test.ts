@@ -1,4 +1,4 @@
-/** Files with what a cluster vouches with: each mistake is one sentence, and none of them shows a key. */
+/** The files of the signing key and the root authority: each mistake is one sentence, which never quotes a key. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -6,7 +6,7 @@ import { createPublicKey, generateKeyPairSync, verify } from "node:crypto"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { ClusterAuthority } from "../../../src/layers/ClusterAuthority.ts"
-import * as AuthorityFiles from "../../../src/manager/identity/authorityFiles.ts"
+import * as AuthorityFiles from "../../../src/cli/cluster/authorityFiles.ts"
 import * as Process from "../../support/process.ts"
 import { authority } from "../../support/tls.ts"
 
@@ -43,7 +43,7 @@ describe("files of the cluster's authority", () => {
     it.effect(`a key in ${type} signs ${algorithm}`, () =>
       Effect.gen(function* () {
         const pem = key.export({ type, format: "pem" } as never) as string
-        // What OpenSSL writes before a key is not in the way.
+        // Parameters that OpenSSL writes before a key are ignored.
         const path = yield* file(`-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${pem}`)
         const { signer } = yield* read({ key: path, rootCa: undefined })
         assert.strictEqual(signer?.algorithm, algorithm)
@@ -55,7 +55,7 @@ describe("files of the cluster's authority", () => {
     )
   }
 
-  it.effect("authorities are taken as they are, and what no file says stays", () =>
+  it.effect("authorities are published unchanged, and without a file the known value stays", () =>
     Effect.gen(function* () {
       const [one, two] = yield* Effect.promise(() => Promise.all([authority("one"), authority("two")]))
       const bundle = `${one.cert}\n${two.cert}`
@@ -78,7 +78,7 @@ describe("files of the cluster's authority", () => {
       "an encrypted key",
       "key",
       rsa.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "x" }),
-      "its key is encrypted: keep it in the clear"
+      "its private key is encrypted: store it without a passphrase"
     ],
     [
       "a key of another kind",
@@ -106,7 +106,7 @@ describe("files of the cluster's authority", () => {
     )
   }
 
-  it.effect("and so is a file that is not there, or is a directory", () =>
+  it.effect("a missing file and a directory are rejected in one sentence", () =>
     Effect.gen(function* () {
       const folder = yield* Process.folder
       yield* Effect.promise(() => mkdir(join(folder, "directory")))

@@ -1,6 +1,6 @@
 /**
- * Finds the cluster to run on and connects to it: a real one through its credentials, or the embedded one when nothing is
- * configured or when it was asked for. Both are reached over HTTPS; the embedded one has no other transport. Platform edge.
+ * Finds the cluster to run on and connects to it: a real cluster with its credentials, or the embedded one if a setting selects it or no cluster is
+ * configured. Both are reached over HTTPS.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -17,49 +17,49 @@ import { Endpoint } from "../../layers/Endpoint.ts"
 import * as HttpTransport from "../../platform/HttpTransport.ts"
 import { type Client, KubeClient } from "../../layers/KubeClient.ts"
 import type { Transport } from "../../layers/Transport.ts"
-import * as Accounts from "../identity/accounts.ts"
-import type { Manifest } from "../manifests/Installation.ts"
-import { pathOf as pathOfRole } from "../manifests/roles.ts"
-import { CurrentFormat } from "../logs/Logs.ts"
-import type { Resolved } from "../setting/sources.ts"
-import type * as Settings from "../settings.ts"
-import { pathOf } from "../settings/cluster.ts"
+import * as Accounts from "../../manager/identity/accounts.ts"
+import type { Manifest } from "../../manager/manifests/Installation.ts"
+import { pathOf as pathOfRole } from "../../manager/manifests/roles.ts"
+import { CurrentFormat } from "../../manager/logs/Logs.ts"
+import type { Resolved } from "../../manager/setting/sources.ts"
+import type * as Settings from "../../manager/settings.ts"
+import { pathOf } from "../../manager/settings/cluster.ts"
 
 export interface Connected {
   readonly transport: Layer.Layer<Transport>
-  /** Where the server is and who the program is to it. */
+  /** The address of the server and the program's credentials. */
   readonly address: Endpoint["Service"]
-  /** The same if the server is in another process; undefined when it is in this one. */
+  /** The same, but undefined if the server runs in this process. */
   readonly endpoint: Endpoint["Service"] | undefined
   readonly embedded: boolean
-  /** What this process knows of it: it has the embedded server's key, and never that of a real server. */
+  /** The root authority, and the key that signs service account tokens: known for the embedded server, never for a real one. */
   readonly authority: Layer.Layer<ClusterAuthority>
-  /** Its address. */
+  /** The URL of the server. */
   readonly server: string
   /** The default namespace of a Lease. */
   readonly namespace: string
-  /** A command to try, for the user to copy. */
+  /** A kubectl command that the user can copy. */
   readonly hint: string | undefined
-  /** Waits until everything is there that the cluster begins with; its own loops have to run for that. */
+  /** Waits until the sample objects exist. Controllers must run for that. */
   readonly populated: Effect.Effect<void>
 }
 
-/** In a lease it distinguishes replicas, even when one restarts on the same host. */
+/** The identity of this process in a Lease. It differs after each restart on the same host. */
 export const identity = (host: string): Effect.Effect<string> => Effect.sync(() => `${host}_${randomUUID()}`)
 
 /** What is known of the controllers before there is a cluster. */
 export interface Expected {
-  /** The controller for service accounts runs, so the embedded server may require one for each pod, as a real one does. */
+  /** The serviceaccount controller runs, so the embedded server can require a service account for each pod, as a real one does. */
   readonly serviceAccounts: boolean
-  /** The controller for quotas runs, so the embedded server may enforce them, as a real one does. */
+  /** The resourcequota controller runs, so the embedded server can enforce quotas, as a real one does. */
   readonly resourceQuotas: boolean
-  /** Their own kinds: the embedded server serves them from the start. */
+  /** The custom kinds of the controllers, which the embedded server serves from the start. */
   readonly kinds: ReadonlyArray<Resource.AnyCustom>
-  /** The program's user on the embedded server; undefined: its administrator. */
+  /** The program's account on the embedded server. Undefined: the administrator. */
   readonly account: Account | undefined
 }
 
-/** A service account in `kube-system`, and all roles that exist before its first request. */
+/** A service account in `kube-system`, and the roles to create for it. */
 export interface Account {
   readonly name: string
   readonly roles: ReadonlyArray<Manifest>
@@ -105,13 +105,13 @@ export const connect = Effect.fnUntraced(function* (
   } satisfies Connected
 })
 
-/** The authority by which this program trusts the server is published, unless a setting names another. */
+/** Publishes the certificate authority that this program trusts, unless a setting names another. */
 const authority = ({ identity }: Endpoint["Service"], signer: TokenSigner | undefined): Layer.Layer<ClusterAuthority> =>
   Layer.effect(
     ClusterAuthority,
     identity.pipe(
       Effect.map(({ tls: { ca } }) => ClusterAuthority.of({ signer, rootCa: ca })),
-      // A program without credentials gets a 401 for its first request.
+      // Without credentials the program's first request fails with a 401, which is reported then.
       Effect.orElseSucceed(() => ClusterAuthority.of({ signer, rootCa: undefined }))
     )
   )
@@ -119,8 +119,8 @@ const authority = ({ identity }: Endpoint["Service"], signer: TokenSigner | unde
 const over = (endpoint: Endpoint["Service"]): Layer.Layer<Transport> =>
   Layer.provide(HttpTransport.layer, Layer.succeed(Endpoint, endpoint))
 
-/** What was not declared is refused here, and not first in an installation. */
-const signedIn = Effect.fnUntraced(function* (
+/** Connects with an account that has only the declared permissions, so that a missing one is found here and not first in a real installation. */
+const endpointAs = Effect.fnUntraced(function* (
   administrator: Endpoint["Service"],
   client: Client,
   { name, roles }: Account
@@ -133,7 +133,7 @@ const signedIn = Effect.fnUntraced(function* (
   return yield* Accounts.endpoint(administrator, client, name)
 })
 
-/** Loaded only here: the server, its certificates and the simulated nodes cost memory that a real cluster's user need not pay. */
+/** The server and the simulated nodes are loaded only here, because they need memory that a program on a real cluster saves. */
 const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expected: Expected) {
   const { EmbeddedCluster } = yield* Effect.promise(() => import("../../apiserver/server/EmbeddedCluster.ts"))
   const Demo = yield* Effect.promise(() => import("../../simulation/demo.ts"))
@@ -150,19 +150,19 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
   )
   const cluster = Context.get(services, EmbeddedCluster)
   const administrator = Context.get(services, Endpoint)
-  // The simulated nodes are clients of their own: what they cache, count and trace is no business of the controllers.
-  const apart = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  // The simulated nodes are separate clients: their metrics and traces are kept apart from the controllers'.
+  const isolated = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.withTracerEnabled(Effect.provideService(effect, Metric.MetricRegistry, new Map()), false)
-  const client = yield* apart(Layer.build(Layer.provide(KubeClient.layer, over(administrator))))
+  const client = yield* isolated(Layer.build(Layer.provide(KubeClient.layer, over(administrator))))
   const simulation = Nodes.layer().pipe(Layer.provide(Cache.layer()), Layer.provide(Layer.succeedContext(client)))
-  yield* apart(Layer.build(simulation))
+  yield* isolated(Layer.build(simulation))
   const address =
     expected.account === undefined
       ? administrator
-      : yield* apart(signedIn(administrator, Context.get(client, KubeClient), expected.account))
-  // In the background, because pods may have to wait for controllers, which start only when this is done.
+      : yield* isolated(endpointAs(administrator, Context.get(client, KubeClient), expected.account))
+  // In the background, because pods may have to wait for controllers, which start only after this returns.
   const seeding = yield* Demo.seed.pipe(
-    Effect.catch((error) => Effect.logWarning(`The sample objects could not all be made: ${error.message}`)),
+    Effect.catch((error) => Effect.logWarning(`Not all sample objects could be created: ${error.message}`)),
     Effect.provideContext(client),
     Effect.forkScoped
   )
