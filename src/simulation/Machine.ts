@@ -1,17 +1,16 @@
 /**
- * A simulated machine: the facts from which its Node object, its lease and its pods' addresses follow. Everything here is a
- * pure function of those facts and of the time.
+ * A simulated machine. Its Node object, its lease and the addresses of its pods are pure functions of these facts and of the time.
  */
 import type { KubeObject } from "../kube/Meta.ts"
 import { Lease, Node } from "../kube/resources.ts"
 import * as Resource from "../kube/Resource.ts"
 import type { Taint } from "../kube/taints.ts"
 
-/** A machine and what it can carry. */
+/** A machine and its capacity. */
 export interface Machine {
   /** Of its node. */
   readonly name: string
-  /** 1 to 254, different for each machine: addresses are made of it. */
+  /** 1 to 254, different for each machine; its addresses contain it. */
   readonly number: number
   /** Its role label, and whether it is tainted as the control plane. */
   readonly role: "control-plane" | "worker"
@@ -19,17 +18,17 @@ export interface Machine {
   readonly cpu: string
   /** See `cpu`. */
   readonly memory: string
-  /** How many it may run. */
+  /** The greatest number of pods. */
   readonly pods: number
-  /** Beside those that every node has. */
+  /** Besides those that every node has. */
   readonly labels?: Readonly<Record<string, string>> | undefined
-  /** Beside that of the control plane; what the machine registers with. */
+  /** Besides that of the control plane; set when the machine registers its node. */
   readonly taints?: ReadonlyArray<Taint> | undefined
   /** Quantities of extended resources, such as `example.com/gpu`. */
   readonly resources?: Readonly<Record<string, string>> | undefined
 }
 
-/** What may be said of a machine beside its name and number. */
+/** What can be set of a machine besides its name and number. */
 export type Facts = Partial<Omit<Machine, "name" | "number">>
 
 /** A machine of usual size. */
@@ -50,10 +49,10 @@ export const standard: ReadonlyArray<Machine> = [
   make("worker-2", 3, "worker")
 ]
 
-/** The internal address of its node, made of its number. */
+/** The internal address of its node, which contains its number. */
 export const address = (machine: Machine): string => `10.0.0.${machine.number}`
 
-/** The lowest address of the machine's pod network that is free; 254 hosts, the first one is the bridge. */
+/** The lowest free address of the machine's pod network, whose first host is the bridge; undefined if all are taken. */
 export const podAddress = (
   machine: Machine,
   used: { readonly has: (address: string) => boolean }
@@ -78,7 +77,7 @@ const taints = (machine: Machine): ReadonlyArray<Taint> => [
   ...(machine.taints ?? [])
 ]
 
-/** What the machine registers itself as. */
+/** The Node object with which the machine registers. */
 export const registration = (machine: Machine) => ({
   apiVersion: Resource.apiVersion(Node),
   kind: Node.kind,
@@ -99,7 +98,7 @@ export const registration = (machine: Machine) => ({
   }
 })
 
-/** What the machine has and may give away: quantities. */
+/** The capacity of the machine, all of which is allocatable. */
 export const amounts = (machine: Machine): Readonly<Record<string, string>> => ({
   cpu: machine.cpu,
   memory: machine.memory,
@@ -144,13 +143,13 @@ const conditions = [
   ["Ready", "True", "KubeletReady", "kubelet is posting ready status"]
 ] as const
 
-/** Where the heartbeats of nodes are. */
+/** The namespace of the heartbeats of nodes. */
 export const leaseNamespace = "kube-node-lease"
 
-/** Seconds for which a renewal holds. Source: kubelet `nodeLeaseDurationSeconds`. */
+/** Seconds until a lease expires that is not renewed. Source: kubelet `nodeLeaseDurationSeconds`. */
 const leaseDuration = 40
 
-/** The heartbeat proper: its holder and when it was last seen alive. */
+/** The heartbeat: a Lease with its holder and the time of its renewal. */
 export const lease = (machine: Machine, node: KubeObject | undefined, now: number) => ({
   apiVersion: Resource.apiVersion(Lease),
   kind: Lease.kind,

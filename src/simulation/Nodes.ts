@@ -1,7 +1,7 @@
 /**
- * Simulated nodes and their scheduler: ordinary clients of whatever server `KubeClient` talks to. When the layer is built, the
- * nodes are registered and ready; from then on pods are bound, started, restarted and stopped, in the time of Effect's clock.
- * The service is for what happens to machines and not to objects: they stop, come back, get slow, are added and go.
+ * Simulated nodes and their scheduler: ordinary clients of the server that `KubeClient` talks to. When the layer is built, the nodes are
+ * registered and ready; from then on pods are bound, started, restarted and stopped, in the time of Effect's clock. The service has the
+ * operations on machines, which no API object has: stop, start, slow down, add and remove.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -21,25 +21,25 @@ import { type EventSink, Recorder } from "../layers/Recorder.ts"
 import * as Heartbeat from "./heartbeat.ts"
 import * as Kubelet from "./kubelet.ts"
 import * as Machine from "./Machine.ts"
-import { nodeOf } from "./placement/Board.ts"
-import * as PodLife from "./podLife.ts"
+import { nodeOf } from "./placement/SchedulerCache.ts"
+import * as PodLifecycle from "./podLifecycle.ts"
 import * as Scheduler from "./scheduler.ts"
 
 /** What is simulated. */
 export interface Options {
-  /** One control-plane machine and two workers unless said otherwise. */
+  /** Default: one control-plane machine and two workers. */
   readonly machines?: ReadonlyArray<Machine.Machine> | undefined
   /** How long pulling, starting and stopping take. */
-  readonly delays?: Partial<PodLife.Delays> | undefined
+  readonly delays?: Partial<PodLifecycle.Delays> | undefined
   /** Images that cannot be pulled, with or without their tag; any image with the tag `404` cannot either. */
   readonly badImages?: ReadonlyArray<string> | undefined
-  /** Whether scheduler and kubelets record events; true unless said otherwise. */
+  /** Whether scheduler and kubelets record events. Default: true. */
   readonly events?: boolean | undefined
 }
 
-/** A machine that is not there. */
+/** There is no machine of that name. */
 export class UnknownMachine extends Data.TaggedError("UnknownMachine")<{
-  /** The name that no machine has. */
+  /** The name that was given. */
   readonly name: string
 }> {
   override get message(): string {
@@ -47,11 +47,11 @@ export class UnknownMachine extends Data.TaggedError("UnknownMachine")<{
   }
 }
 
-/** A pod that none of the machines has. */
+/** No machine has a pod of that name. */
 export class UnknownPod extends Data.TaggedError("UnknownPod")<{
-  /** Of the pod that was asked for. */
+  /** The namespace that was given. */
   readonly namespace: string
-  /** The name that no pod on any machine has. */
+  /** The name that was given. */
   readonly name: string
 }> {
   override get message(): string {
@@ -59,7 +59,7 @@ export class UnknownPod extends Data.TaggedError("UnknownPod")<{
   }
 }
 
-/** Names a pod; its namespace is `default` unless said otherwise. */
+/** Identifies a pod. */
 export interface PodName {
   /** Default: `default`. */
   readonly namespace?: string | undefined
@@ -67,53 +67,53 @@ export interface PodName {
   readonly name: string
 }
 
-/** What is known of a machine without asking the API. */
+/** The state of a machine that the API does not show. */
 export interface MachineState {
-  /** Itself. */
+  /** Its facts. */
   readonly machine: Machine.Machine
   /** Whether its kubelet runs. */
   readonly isRunning: boolean
-  /** The factor by which starting and stopping of containers takes longer. */
+  /** The factor by which starting and stopping a container takes longer. */
   readonly slowness: number
 }
 
-/** The simulated machines, and what may happen to them. */
+/** The simulated machines, and the operations on them. */
 export class Nodes extends Context.Service<
   Nodes,
   {
-    /** All there are, in order of their numbers. */
+    /** All machines, in the order of their numbers. */
     readonly machines: Effect.Effect<ReadonlyArray<MachineState>>
-    /** A new machine with the lowest free number, registered and ready; one of that name that is there is replaced. */
+    /** A new machine with the lowest free number, registered and ready; an existing one of that name is replaced. */
     readonly add: (
       name: string,
       facts?: Machine.Facts & { readonly role?: Machine.Machine["role"] }
     ) => Effect.Effect<Machine.Machine, ApiError>
     /**
-     * Deletes the Node and stops the machine for good; if the Node cannot be deleted, the machine goes on. The pods stay, as those of any
-     * lost node: the pod garbage collector deletes them.
+     * Deletes the Node and stops the machine for good; if the Node cannot be deleted, the machine continues to run. Its pods stay, as those
+     * of any lost node: the pod garbage collector deletes them.
      */
     readonly remove: (name: string) => Effect.Effect<void, ApiError | UnknownMachine>
     /**
-     * Lets a container end now if it runs, with code 1 unless said otherwise; all of them if none is named. What follows is the
-     * pod's restart policy.
+     * Ends a container now if it runs, with code 1 by default; all containers if none is named. The pod's restart policy decides what
+     * follows.
      */
     readonly crash: (
       pod: PodName,
       options?: { readonly container?: string | undefined; readonly exitCode?: number | undefined }
     ) => Effect.Effect<void, UnknownPod>
-    /** Ends a pod for good, as a kubelet does that is short of memory: phase Failed, reason Evicted; the object stays. */
+    /** Ends a pod for good, as a kubelet that is short of memory does: phase Failed, reason Evicted; the object stays. */
     readonly evict: (pod: PodName) => Effect.Effect<void, UnknownPod>
-    /** Silences a kubelet: no leases, no statuses. Containers run on unseen, and no deletion of a pod completes. */
+    /** Stops a kubelet: no leases, no statuses. Its containers run on without reports, and no deletion of a pod completes. */
     readonly stop: (name: string) => Effect.Effect<void, UnknownMachine>
-    /** Starts a kubelet again; it takes its pods over. */
+    /** Starts a kubelet again; it takes over its pods. */
     readonly start: (name: string) => Effect.Effect<void, UnknownMachine>
-    /** From now on starting and stopping of containers takes `factor` times as long. */
+    /** From now on, starting and stopping a container takes `factor` times as long. */
     readonly slow: (name: string, factor: number) => Effect.Effect<void, UnknownMachine>
-    /** Lets no new pods come. Like `kubectl cordon`, it works on any node. */
+    /** Marks the node unschedulable. Like `kubectl cordon`, it works on any node. */
     readonly cordon: (name: string) => Effect.Effect<void, ApiError>
-    /** Pods may be scheduled there again. */
+    /** Marks the node schedulable again. */
     readonly uncordon: (name: string) => Effect.Effect<void, ApiError>
-    /** Work of scheduler and kubelets that is ready or in progress; what waits for its time does not count. */
+    /** Work of scheduler and kubelets that is ready or in progress; delayed work does not count. */
     readonly outstanding: Effect.Effect<number>
   }
 >()("effect-controller-manager/nodes/Nodes") {}
@@ -127,34 +127,37 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const scope = yield* Effect.scope
   const kubelets = new Map<string, Kubelet.Kubelet>()
   const queue = yield* KeyedQueue.make({ name: "kubelets" })
-  const beats = yield* KeyedQueue.make({ name: "heartbeats" })
-  const waiting = yield* KeyedQueue.make({ name: "scheduler" })
+  const heartbeats = yield* KeyedQueue.make({ name: "heartbeats" })
+  const schedulerQueue = yield* KeyedQueue.make({ name: "scheduler" })
   const shared: Kubelet.Options = {
     ...(yield* Kubelet.informers),
     kubelets,
     queue,
-    beats,
-    delays: { ...PodLife.standard, ...options.delays },
+    heartbeats,
+    delays: { ...PodLifecycle.standard, ...options.delays },
     isBad: badImage(options.badImages ?? [])
   }
-  /** As in a cluster, each machine records its own events: whoever has much to tell does not push out the others. */
-  const join = Effect.fnUntraced(function* (machine: Machine.Machine) {
+  /** Each machine has its own recorder, as in a cluster, so that the rate limit of one does not drop the events of others. */
+  const addMachine = Effect.fnUntraced(function* (machine: Machine.Machine) {
     yield* Heartbeat.register(client, machine)
     const own = yield* Scope.fork(scope)
     const events = yield* sink(client, options, { component: Kubelet.component, instance: machine.name }, own)
     const replaced = kubelets.get(machine.name)
     kubelets.set(machine.name, new Kubelet.Kubelet(machine, events, own))
     if (replaced !== undefined) yield* Scope.close(replaced.scope, Exit.void)
-    beats.addUnsafe(machine.name)
+    heartbeats.addUnsafe(machine.name)
     Kubelet.takeOver(shared, machine.name)
     return machine
   })
-  yield* Effect.forEach(options.machines ?? Machine.standard, join, { discard: true })
+  yield* Effect.forEach(options.machines ?? Machine.standard, addMachine, { discard: true })
   yield* watched("kubelets", Kubelet.run(shared))
   yield* watched("heartbeats", Kubelet.runHeartbeats(shared))
   yield* watched(
     "scheduler",
-    Scheduler.run({ queue: waiting, events: yield* sink(client, options, { component: Scheduler.component }, scope) })
+    Scheduler.run({
+      queue: schedulerQueue,
+      events: yield* sink(client, options, { component: Scheduler.component }, scope)
+    })
   )
 
   const find = (name: string): Effect.Effect<Kubelet.Kubelet, UnknownMachine> =>
@@ -164,21 +167,21 @@ const make = Effect.fnUntraced(function* (options: Options) {
     })
   const resume = (kubelet: Kubelet.Kubelet): void => {
     kubelet.restart()
-    beats.addUnsafe(kubelet.machine.name)
+    heartbeats.addUnsafe(kubelet.machine.name)
     Kubelet.takeOver(shared, kubelet.machine.name)
   }
   const discard = (kubelet: Kubelet.Kubelet): Effect.Effect<void> => {
-    // Another one may have been added under its name.
+    // A machine of the same name may have replaced it.
     if (kubelets.get(kubelet.machine.name) === kubelet) kubelets.delete(kubelet.machine.name)
     return Scope.close(kubelet.scope, Exit.void)
   }
-  const doom = ({ name, namespace = "default" }: PodName, fate: PodLife.Fate) =>
+  const injectFault = ({ name, namespace = "default" }: PodName, fault: PodLifecycle.Fault) =>
     Effect.suspend(() => {
       const key = Key.make(namespace, name)
       const pod = shared.pods.store.get(key)
       const kubelet = pod === undefined ? undefined : kubelets.get(nodeOf(pod) ?? "")
       if (pod === undefined || kubelet === undefined) return Effect.fail(new UnknownPod({ namespace, name }))
-      kubelet.doom(pod, fate)
+      kubelet.injectFault(pod, fault)
       queue.addUnsafe(key)
       return Effect.void
     })
@@ -190,7 +193,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
       Array.from(kubelets.values(), ({ isRunning, machine, slowness }) => ({ machine, isRunning, slowness }))
     ),
     add: (name, facts = {}) =>
-      Effect.suspend(() => join(Machine.make(name, freeNumber(kubelets), facts.role ?? "worker", facts))),
+      Effect.suspend(() => addMachine(Machine.make(name, freeNumber(kubelets), facts.role ?? "worker", facts))),
     remove: (name) =>
       Effect.flatMap(find(name), (kubelet) => {
         const wasRunning = kubelet.isRunning
@@ -201,27 +204,27 @@ const make = Effect.fnUntraced(function* (options: Options) {
           Effect.andThen(Effect.suspend(() => discard(kubelet)))
         )
       }),
-    crash: (pod, { container, exitCode = 1 } = {}) => doom(pod, { _tag: "Crash", container, exitCode }),
-    evict: (pod) => doom(pod, { _tag: "Evict", message: "The node was low on resource: memory." }),
+    crash: (pod, { container, exitCode = 1 } = {}) => injectFault(pod, { _tag: "Crash", container, exitCode }),
+    evict: (pod) => injectFault(pod, { _tag: "Evict", message: "The node was low on resource: memory." }),
     stop: (name) => Effect.map(find(name), (kubelet) => void (kubelet.isRunning = false)),
     start: (name) => Effect.map(find(name), resume),
     slow: (name, factor) =>
       Effect.map(find(name), (kubelet) => {
         kubelet.slowness = Math.max(0, factor)
-        // What was to take longer may be over now.
+        // What was delayed may be due now.
         Kubelet.takeOver(shared, name)
       }),
     cordon: (name) => setUnschedulable(name, true),
     uncordon: (name) => setUnschedulable(name, null),
     outstanding: Effect.sync(() =>
-      [queue, beats, waiting].reduce((sum, one) => sum + one.stats().ready + one.stats().processing, 0)
+      [queue, heartbeats, schedulerQueue].reduce((sum, one) => sum + one.stats().ready + one.stats().processing, 0)
     )
   })
 })
 
 /**
- * Events go to the API only: the log of the process is for whoever runs in it, and this is a cluster beside it. What cannot
- * be recorded is still logged.
+ * Sends events to the API only: the log of the process is for its controllers, and this is a cluster beside them. Events that cannot be
+ * recorded are logged.
  */
 const sink = Effect.fnUntraced(function* (
   client: KubeClient["Service"],
@@ -233,12 +236,12 @@ const sink = Effect.fnUntraced(function* (
   const layer = options.events === false ? Recorder.layerNoop : sending
   const recorder = Context.get(yield* Layer.buildWithScope(Layer.fresh(layer), scope), Recorder)
   const { event } = recorder.named(component)
-  const quiet: EventSink["event"] = (...given) =>
+  const recordQuietly: EventSink["event"] = (...given) =>
     Effect.provideService(event(...given), References.MinimumLogLevel, "Warn")
-  return quiet
+  return recordQuietly
 })
 
-/** Addresses are made of the number, so it must not be anybody's. */
+/** Addresses contain the number, so no two machines may have the same. */
 const freeNumber = (kubelets: ReadonlyMap<string, Kubelet.Kubelet>): number => {
   const used = new Set(Array.from(kubelets.values(), ({ machine }) => machine.number))
   let number = 1
@@ -263,7 +266,7 @@ const split = (image: string): readonly [string, string] => {
     : [undigested, "latest"]
 }
 
-/** A simulated component that dies is said so once; the demo goes on without it, as a cluster would. */
+/** Logs a failure of a simulated component once; the rest of the demo continues, as a cluster would. */
 const watched = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) =>
   effect.pipe(
     Effect.scoped,

@@ -1,6 +1,6 @@
 /**
- * What the demo cluster of `npm start` holds at the beginning: the standard namespaces, a Deployment and two bare pods, so that
- * there is something to look at and to count. Written through the API like everything else; running it twice changes nothing.
+ * The objects with which the demo cluster of `npm start` begins: the standard namespaces, a Deployment and two bare pods, as something to
+ * look at and to count. Written through the API like everything else; running it twice changes nothing.
  */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -31,8 +31,8 @@ const dns = ["dns-1", "dns-2"].map((name) => ({
 }))
 
 /**
- * Namespaces first, then what is in them; what is there already stays as it is. A pod is refused until its namespace has a
- * service account, where a controller makes those: that is tried again for half a minute.
+ * Creates the namespaces first, then the objects in them; existing ones stay as they are. Where a controller creates the service account
+ * of a namespace, pods are refused until it has, so that is tried again for half a minute.
  */
 export const seed: Effect.Effect<void, ApiError.ApiError, KubeClient> = Effect.gen(function* () {
   const client = yield* KubeClient

@@ -1,6 +1,6 @@
 /**
- * A machine as the API sees it: registered as a node, with a lease that is renewed and a status that is reported. Ordinary
- * calls of an ordinary client; when to make them is the kubelet's business. Source: kubelet nodestatus and lease.
+ * The heartbeat of a machine: it registers its node, renews its lease and reports its status. Ordinary API calls; the kubelet decides when
+ * to make them. Source: kubelet nodestatus and lease.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -19,9 +19,9 @@ export const interval = 10_000
 const reportEvery = 30
 
 /**
- * Creates the node, or takes over the one that is there, and reports it ready. A server that has given the new node the taint
- * of one that is not ready yet (the TaintNodesByCondition admission) gets it back: taking it away is a node controller's
- * work, but here the machine is ready from the start, and that controller need not run.
+ * Creates the node, or takes over an existing one, and reports it ready. If the server has tainted the new node as not ready (the
+ * TaintNodesByCondition admission), the taint is removed: that is a node controller's task, but the machine is ready from the start, and
+ * there may be no such controller.
  */
 export const register = Effect.fnUntraced(function* (client: Client, machine: Machine.Machine) {
   const target = { name: machine.name }
@@ -46,7 +46,7 @@ const report = Effect.fnUntraced(function* (client: Client, machine: Machine.Mac
   return yield* client.patch(Node, { name: machine.name, subresource: "status" }, Patch.merge({ status }))
 })
 
-/** One round: registers a node that is missing, reports its status when it is time, and renews its lease. */
+/** One heartbeat: registers a missing node, reports its status when that is due, and renews its lease. */
 export const beat = Effect.fnUntraced(function* (
   client: Client,
   machine: Machine.Machine,

@@ -1,8 +1,8 @@
 /**
- * The simulated kubelets: they keep their machines' leases and conditions fresh and carry out `podLife` for the pods that are
- * bound to them. Ordinary clients: they know nothing that the API did not tell them. All of them share one informer, one queue
- * of pods and one of heartbeats, hence two timers however many pods and machines there are; what belongs to one machine is in
- * its `Kubelet`. One that is stopped does nothing at all, and does not know its back-offs any more when it starts again.
+ * The simulated kubelets: they renew the leases and statuses of their machines, and apply `podLifecycle` to the pods that are bound to them.
+ * They are ordinary clients and know only what the API shows. All kubelets share one informer, one queue of pods and one of heartbeats, hence
+ * two timers for any number of pods and machines; the state of one machine is in its `Kubelet`. A stopped kubelet does nothing, and has
+ * forgotten its back-offs when it starts again.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -18,71 +18,71 @@ import { Cache, type Informer } from "../layers/Cache.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import type { EventSink } from "../layers/Recorder.ts"
 import * as Heartbeat from "./heartbeat.ts"
-import { Ledger } from "./Ledger.ts"
+import { Allocations } from "./Allocations.ts"
 import type * as Machine from "./Machine.ts"
-import { nodeOf } from "./placement/Board.ts"
+import { nodeOf } from "./placement/SchedulerCache.ts"
 import * as NodeRules from "./placement/nodeRules.ts"
-import * as PodLife from "./podLife.ts"
-import * as Trouble from "./trouble.ts"
+import * as PodLifecycle from "./podLifecycle.ts"
+import * as CallFailure from "./callFailure.ts"
 
 export const component = "kubelet"
 
-/** One machine's kubelet. Plain state: it is changed in synchronous sections only. */
+/** One machine's kubelet. Mutable state, which is changed in synchronous sections only. */
 export class Kubelet {
   readonly machine: Machine.Machine
   isRunning = true
-  /** By how much everything takes longer than usual. */
+  /** The factor by which starting and stopping take longer. */
   slowness = 1
   /** Heartbeats since the start. */
   rounds = 0
-  readonly ledger: Ledger
-  /** By uid; only of pods of which there is something to remember. */
-  private readonly memories = new Map<string, PodLife.Memory>()
-  /** By uid; what is still to happen to pods. */
-  private readonly fates = new Map<string, PodLife.Fate>()
-  /** Held while the node is written: a machine that is taken away must not register itself again with a late heartbeat. */
+  readonly allocations: Allocations
+  /** By uid; only pods that have something to remember. */
+  private readonly memories = new Map<string, PodLifecycle.Memory>()
+  /** By uid; faults that have been injected and not applied yet. */
+  private readonly faults = new Map<string, PodLifecycle.Fault>()
+  /** Held while the node is written, so that a late heartbeat cannot register a removed machine again. */
   readonly writing = Semaphore.makeUnsafe(1)
 
   readonly events: EventSink["event"]
-  /** Closed when the machine goes. */
+  /** Closed when the machine is removed. */
   readonly scope: Scope.Closeable
 
   constructor(machine: Machine.Machine, events: EventSink["event"], scope: Scope.Closeable) {
     this.machine = machine
     this.events = events
     this.scope = scope
-    this.ledger = new Ledger(machine)
+    this.allocations = new Allocations(machine)
   }
 
-  memory(pod: Pod): PodLife.Memory {
-    return this.memories.get(pod.metadata.uid ?? "") ?? PodLife.nothingKnown
+  memory(pod: Pod): PodLifecycle.Memory {
+    return this.memories.get(pod.metadata.uid ?? "") ?? PodLifecycle.nothingKnown
   }
 
-  remember(pod: Pod, memory: PodLife.Memory): void {
+  remember(pod: Pod, memory: PodLifecycle.Memory): void {
     const uid = pod.metadata.uid ?? ""
     if (!memory.isStopping && Object.keys(memory.containers).length === 0) this.memories.delete(uid)
     else this.memories.set(uid, memory)
   }
 
-  fate(pod: Pod): PodLife.Fate | undefined {
-    return this.fates.get(pod.metadata.uid ?? "")
+  fault(pod: Pod): PodLifecycle.Fault | undefined {
+    return this.faults.get(pod.metadata.uid ?? "")
   }
 
-  /** What was to happen and has not yet is replaced. */
-  doom(pod: Pod, fate: PodLife.Fate): void {
-    this.fates.set(pod.metadata.uid ?? "", fate)
+  /** Replaces a fault that has not been applied yet. */
+  injectFault(pod: Pod, fault: PodLifecycle.Fault): void {
+    this.faults.set(pod.metadata.uid ?? "", fault)
   }
 
-  /** It has happened, unless something else is to happen by now. */
-  fulfil(pod: Pod, fate: PodLife.Fate | undefined): void {
+  /** The fault has been applied; a newer one stays. */
+  clearFault(pod: Pod, fault: PodLifecycle.Fault | undefined): void {
     const uid = pod.metadata.uid ?? ""
-    if (this.fates.get(uid) === fate) this.fates.delete(uid)
+    if (this.faults.get(uid) === fault) this.faults.delete(uid)
   }
 
   forget(pod: Pod): void {
     this.memories.delete(pod.metadata.uid ?? "")
-    this.fates.delete(pod.metadata.uid ?? "")
-    this.ledger.release(pod)
+    this.faults.delete(pod.metadata.uid ?? "")
+    this.allocations.release(pod)
   }
 
   restart(): void {
@@ -98,17 +98,17 @@ export interface Options {
   /** Keys of pods. */
   readonly queue: KeyedQueue
   /** Names of machines. */
-  readonly beats: KeyedQueue
+  readonly heartbeats: KeyedQueue
   readonly nodes: Informer<Node>
   readonly pods: Informer<Pod>
-  readonly delays: PodLife.Delays
+  readonly delays: PodLifecycle.Delays
   readonly isBad: (image: string) => boolean
 }
 
 /** The index of pods by the node they are on. */
 export const byNode = { name: "simulated/node", of: (pod: Pod) => [nodeOf(pod) ?? ""] }
 
-/** Subscriptions that outlive single kubelets. */
+/** Subscriptions that outlive a single kubelet. */
 export const informers = Effect.gen(function* () {
   const cache = yield* Cache
   const pods = yield* cache.subscribe(Pod, { indexes: [byNode] })
@@ -116,10 +116,10 @@ export const informers = Effect.gen(function* () {
   return { pods, nodes }
 })
 
-/** Looks at every pod of a machine, as its kubelet does when it starts. */
+/** Queues every pod of a machine, as its kubelet does when it starts. */
 export const takeOver = ({ kubelets, pods, queue }: Options, name: string): void => {
   for (const pod of pods.store.byIndex(byNode.name, name)) {
-    kubelets.get(name)?.ledger.observe(pod)
+    kubelets.get(name)?.allocations.observe(pod)
     queue.addUnsafe(Key.of(pod))
   }
 }
@@ -128,71 +128,71 @@ export const takeOver = ({ kubelets, pods, queue }: Options, name: string): void
 export const run = Effect.fnUntraced(function* (options: Options) {
   const client = yield* KubeClient
   yield* options.pods.onDeltas((deltas) => {
-    for (const delta of deltas) follow(options, delta)
+    for (const delta of deltas) onPodDelta(options, delta)
   })
   const reconcile = Effect.fnUntraced(function* (key: Key.Key) {
     const pod = options.pods.store.get(key)
     const kubelet = pod === undefined ? undefined : options.kubelets.get(nodeOf(pod) ?? "")
     if (pod === undefined || kubelet?.isRunning !== true) return Reconcile.done
     const now = yield* Clock.currentTimeMillis
-    const given = givenTo(options, kubelet, pod)
-    const step = PodLife.next(pod, given, now)
-    yield* carryOut(client, pod, step)
+    const input = inputOf(options, kubelet, pod)
+    const step = PodLifecycle.next(pod, input, now)
+    yield* write(client, pod, step)
     kubelet.remember(pod, step.memory)
-    kubelet.fulfil(pod, given.fate)
+    kubelet.clearFault(pod, input.fault)
     for (const { fieldPath, message, reason, type } of step.notes)
       yield* kubelet.events(pod, type, reason, message, { fieldPath })
     return step.wake === undefined || step.wake <= now ? Reconcile.done : Reconcile.after(step.wake - now)
   })
   yield* options.pods.synced
   yield* options.nodes.synced
-  // No timeout beside that of each call: a step is one call.
+  // No timeout besides that of each call: a step is one call.
   return yield* Reconcile.run(options.queue, {
     concurrency: 4,
     timeout: "none",
-    reconcile: (key) => Trouble.logFailure(reconcile(key))
+    reconcile: (key) => CallFailure.logFailure(reconcile(key))
   })
 })
 
-const follow = ({ kubelets, queue }: Options, { _tag, object }: Delta<Pod>): void => {
+const onPodDelta = ({ kubelets, queue }: Options, { _tag, object }: Delta<Pod>): void => {
   const kubelet = kubelets.get(nodeOf(object) ?? "")
   if (kubelet === undefined) return
   if (_tag === "Deleted") return kubelet.forget(object)
-  kubelet.ledger.observe(object)
+  kubelet.allocations.observe(object)
   if (kubelet.isRunning) queue.addUnsafe(Key.of(object))
 }
 
-const givenTo = ({ delays, isBad, nodes }: Options, kubelet: Kubelet, pod: Pod): PodLife.Given => {
+const inputOf = ({ delays, isBad, nodes }: Options, kubelet: Kubelet, pod: Pod): PodLifecycle.Input => {
   const { machine, slowness } = kubelet
   return {
     machine,
     delays: slowness === 1 ? delays : { start: delays.start * slowness, stop: delays.stop * slowness },
     memory: kubelet.memory(pod),
-    address: () => kubelet.ledger.address(pod),
+    address: () => kubelet.allocations.address(pod),
     isBad,
-    fate: kubelet.fate(pod),
+    fault: kubelet.fault(pod),
     refusal: (pod) => refusal(pod, kubelet, nodes.store.get(Key.make("", machine.name)))
   }
 }
 
 /**
- * A pod may be put on a node past the scheduler; its kubelet has the last word. One that is let in counts from now on. Source:
+ * The kubelet's own admission, because a pod may be bound without the scheduler. A pod that is admitted counts from now on. Source:
  * kubelet lifecycle/predicate.go.
  */
-const refusal = (pod: Pod, { ledger }: Kubelet, node: Node | undefined): PodLife.Refusal | undefined => {
+const refusal = (pod: Pod, { allocations }: Kubelet, node: Node | undefined): PodLifecycle.Refusal | undefined => {
   const predicate = (name: string) => ({ reason: name, message: `Pod was rejected: Predicate ${name} failed` })
   if (node !== undefined && !NodeRules.isWanted(pod, node)) return predicate("NodeAffinity")
   if (node !== undefined && NodeRules.untolerated(pod, node, ["NoExecute"]) !== undefined)
     return predicate("TaintToleration")
-  const short = ledger.shortage(pod)
-  if (short === undefined) {
-    ledger.admit(pod)
+  const shortage = allocations.shortage(pod)
+  if (shortage === undefined) {
+    allocations.admit(pod)
     return undefined
   }
-  return { reason: `OutOf${short}`, message: `Pod was rejected: Node didn't have enough resource: ${short}` }
+  return { reason: `OutOf${shortage}`, message: `Pod was rejected: Node didn't have enough resource: ${shortage}` }
 }
 
-const carryOut = (client: KubeClient["Service"], pod: Pod, step: PodLife.Step) => {
+const write = (client: KubeClient["Service"], pod: Pod, step: PodLifecycle.Step) => {
   const { name, namespace, resourceVersion, uid } = pod.metadata
   if (step.isRemovable) {
     const preconditions = uid === undefined ? {} : { uid }
@@ -205,8 +205,8 @@ const carryOut = (client: KubeClient["Service"], pod: Pod, step: PodLife.Step) =
   )
 }
 
-/** Keeps the machines' leases fresh until interrupted. A failure is logged, and the next round tries again. */
-export const runHeartbeats = Effect.fnUntraced(function* ({ beats, kubelets, nodes }: Options) {
+/** Renews the machines' leases until interrupted. A failure is logged, and the next heartbeat tries again. */
+export const runHeartbeats = Effect.fnUntraced(function* ({ heartbeats, kubelets, nodes }: Options) {
   const client = yield* KubeClient
   const round = Effect.fnUntraced(function* (name: string) {
     const kubelet = kubelets.get(name)
@@ -224,5 +224,5 @@ export const runHeartbeats = Effect.fnUntraced(function* ({ beats, kubelets, nod
       Effect.as(Effect.logWarning(`node ${name}: ${error.message}`), Reconcile.after(Heartbeat.interval))
     )
   yield* nodes.synced
-  return yield* Reconcile.run(beats, { concurrency: 4, timeout: "none", reconcile: beat })
+  return yield* Reconcile.run(heartbeats, { concurrency: 4, timeout: "none", reconcile: beat })
 })

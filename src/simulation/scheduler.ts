@@ -1,13 +1,13 @@
 /**
- * The simulated scheduler: an ordinary client that watches pods and nodes and binds each pod without a node to one. It keeps
- * its board up to date pod by pod; a pod that fits nowhere gets a condition and an event that say why, and is tried again when
- * something has changed that could make room. Pods with scheduling gates, of another scheduler, or on their way out are left
- * alone. Higher priority goes first; nothing is ever evicted for it.
+ * The simulated scheduler: an ordinary client that watches pods and nodes and binds each pending pod to a node. Its cache of nodes and pods
+ * is updated pod by pod. A pod that fits on no node gets a condition and an event with the reason, and is tried again when a change could
+ * make room. It ignores pods with scheduling gates, of another scheduler, or being deleted. Higher priority goes first; nothing is preempted.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Key from "../kube/Key.ts"
 import * as Patch from "../kube/Patch.ts"
+import * as PodFacts from "../kube/pod.ts"
 import { Node, Pod } from "../kube/resources.ts"
 import * as Resource from "../kube/Resource.ts"
 import type { Delta } from "../streams/store/Store.ts"
@@ -18,9 +18,9 @@ import { KubeClient } from "../layers/KubeClient.ts"
 import type { EventSink } from "../layers/Recorder.ts"
 import * as Machine from "./Machine.ts"
 import * as Placement from "./placement.ts"
-import * as Board from "./placement/Board.ts"
+import * as SchedulerCache from "./placement/SchedulerCache.ts"
 import * as PodRules from "./placement/podRules.ts"
-import * as Trouble from "./trouble.ts"
+import * as CallFailure from "./callFailure.ts"
 
 export const component = "default-scheduler"
 
@@ -35,48 +35,48 @@ export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
   const client = yield* KubeClient
   const pods = yield* cache.subscribe(Pod)
   const nodes = yield* cache.subscribe(Node)
-  const board = new Board.Board()
-  /** Pods that fitted nowhere, and whether they want to be near others: tried again when something changes. */
+  const schedulerCache = new SchedulerCache.SchedulerCache()
+  /** Pods that fitted on no node, and whether they have pod affinity: tried again when something changes. */
   const unplaced = new Map<Key.Key, boolean>()
 
-  const retry = (isOnlyCompany: boolean): void => {
-    for (const [key, seeksCompany] of unplaced)
-      if (seeksCompany || !isOnlyCompany) queue.addUnsafe(key, priorityOf(pods.store.get(key)))
+  const retry = (onlyWithPodAffinity: boolean): void => {
+    for (const [key, hasPodAffinity] of unplaced)
+      if (hasPodAffinity || !onlyWithPodAffinity) queue.addUnsafe(key, priorityOf(pods.store.get(key)))
   }
 
-  const follow = (delta: Delta<Pod>): void => {
+  const onPodDelta = (delta: Delta<Pod>): void => {
     const key = Key.of(delta.object)
     if (delta._tag === "Deleted") {
       unplaced.delete(key)
-      return board.dropPod(key)
+      return schedulerCache.removePod(key)
     }
-    board.setPod(delta.object)
-    if (isWaiting(delta.object) && !board.isAssumed(key)) queue.addUnsafe(key, priorityOf(delta.object))
+    schedulerCache.setPod(delta.object)
+    if (isWaiting(delta.object) && !schedulerCache.isAssumed(key)) queue.addUnsafe(key, priorityOf(delta.object))
   }
   yield* pods.onDeltas((deltas) => {
-    for (const delta of deltas) follow(delta)
+    for (const delta of deltas) onPodDelta(delta)
     if (unplaced.size === 0) return
     if (deltas.some(mayMakeRoom)) retry(false)
-    else if (deltas.some(mayBeCompany)) retry(true)
+    else if (deltas.some(mayMatchAffinity)) retry(true)
   })
   yield* nodes.onDeltas((deltas) => {
     for (const { _tag, object } of deltas)
-      if (_tag === "Deleted") board.dropNode(object.metadata.name)
-      else board.setNode(object)
-    if (unplaced.size > 0 && deltas.some(mayTakeMore)) retry(false)
+      if (_tag === "Deleted") schedulerCache.removeNode(object.metadata.name)
+      else schedulerCache.setNode(object)
+    if (unplaced.size > 0 && deltas.some(mayFitMore)) retry(false)
   })
 
   const schedule = Effect.fnUntraced(function* (key: Key.Key) {
     const pod = pods.store.get(key)
-    if (pod === undefined || !isWaiting(pod) || board.isAssumed(key)) return void unplaced.delete(key)
-    const placement = Placement.place(pod, board)
+    if (pod === undefined || !isWaiting(pod) || schedulerCache.isAssumed(key)) return void unplaced.delete(key)
+    const placement = Placement.place(pod, schedulerCache)
     if (placement._tag === "None") {
-      unplaced.set(key, PodRules.seeksCompany(pod))
+      unplaced.set(key, PodRules.hasPodAffinity(pod))
       return yield* unschedulable(client, events, pod, placement.message)
     }
     unplaced.delete(key)
-    board.assume(pod, placement.name)
-    yield* Effect.onError(bind(client, pod, placement.name), () => Effect.sync(() => board.forget(key)))
+    schedulerCache.assume(pod, placement.name)
+    yield* Effect.onError(bind(client, pod, placement.name), () => Effect.sync(() => schedulerCache.forget(key)))
     const message = `Successfully assigned ${key} to ${placement.name}`
     return yield* events(pod, "Normal", "Scheduled", message, { action: "Binding" })
   })
@@ -86,33 +86,34 @@ export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
   return yield* Reconcile.run(queue, {
     concurrency: 1,
     timeout: "none",
-    reconcile: (key) => Trouble.logFailure(schedule(key))
+    reconcile: (key) => CallFailure.logFailure(schedule(key))
   })
 })
 
-/** Queues treat what is below zero as unhurried; pods of such a priority are that. */
+/** Queues treat a negative priority as low, which suits pods of such a priority. */
 const priorityOf = (pod: Pod | undefined): number => pod?.spec?.priority ?? 0
 
 const isWaiting = (pod: Pod): boolean =>
-  Board.nodeOf(pod) === undefined &&
+  SchedulerCache.nodeOf(pod) === undefined &&
   pod.metadata.deletionTimestamp === undefined &&
   (pod.spec?.schedulingGates ?? []).length === 0 &&
-  !Board.isFinished(pod) &&
+  !PodFacts.isTerminal(pod) &&
   (pod.spec?.schedulerName ?? component) === component
 
 const mayMakeRoom = (delta: Delta<Pod>): boolean =>
   delta._tag === "Deleted" ||
-  (delta._tag === "Updated" && Board.isFinished(delta.object) && !Board.isFinished(delta.previous))
+  (delta._tag === "Updated" && PodFacts.isTerminal(delta.object) && !PodFacts.isTerminal(delta.previous))
 
-/** A pod has come to a node, or has new labels: another may want to be near it. */
-const mayBeCompany = (delta: Delta<Pod>): boolean =>
-  delta._tag !== "Deleted" && Board.nodeOf(delta.object) !== undefined
+/** A pod was placed, or its labels changed: another may have affinity to it. */
+const mayMatchAffinity = (delta: Delta<Pod>): boolean =>
+  delta._tag !== "Deleted" && SchedulerCache.nodeOf(delta.object) !== undefined
 
-/** Heartbeats change nothing that placement looks at. */
-const mayTakeMore = (delta: Delta<Node>): boolean =>
-  delta._tag !== "Deleted" && (delta._tag === "Created" || facts(delta.object) !== facts(delta.previous))
+/** Heartbeats change nothing that placement uses. */
+const mayFitMore = (delta: Delta<Node>): boolean =>
+  delta._tag !== "Deleted" &&
+  (delta._tag === "Created" || placementFacts(delta.object) !== placementFacts(delta.previous))
 
-const facts = ({ metadata, spec, status }: Node): string =>
+const placementFacts = ({ metadata, spec, status }: Node): string =>
   JSON.stringify([
     metadata.labels,
     spec?.unschedulable,

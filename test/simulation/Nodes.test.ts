@@ -10,7 +10,7 @@ import { Cache } from "../../src/layers/Cache.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as demo from "../../src/simulation/demo.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
-import * as stand from "./stand.ts"
+import * as harness from "./harness.ts"
 
 const clients = Cache.layer().pipe(
   Layer.provideMerge(KubeClient.layer),
@@ -27,7 +27,7 @@ const pod = (name: string, spec: object = {}) => ({
   spec: { containers: [{ name: "main", image: "example.test/main:1" }], ...spec }
 })
 
-/** Waits, without letting time pass, until a pod is as wanted. */
+/** Waits, without advancing the clock, until the pod meets the condition. */
 const until = (name: string, wanted: (pod: Pod) => boolean) =>
   Effect.flatMap(Cache, (cache) =>
     cache.changes(Pod).pipe(
@@ -38,7 +38,7 @@ const until = (name: string, wanted: (pod: Pod) => boolean) =>
 
 const condition = (pod: Pod, type: string) => pod.status?.conditions?.find((one) => one.type === type)
 
-it.effect("registers nodes that are ready when the layer is built", () =>
+it.effect("the nodes are registered and ready when the layer is built", () =>
   Effect.gen(function* () {
     const client = yield* KubeClient
     const { items } = yield* client.list(Node)
@@ -58,7 +58,7 @@ it.effect("registers nodes that are ready when the layer is built", () =>
   }).pipe(Effect.provide(nodes))
 )
 
-it.effect("binds a pod, starts it after the delay, and removes it after a graceful stop", () =>
+it.effect("a pod is bound, started after the delay, and removed after a graceful stop", () =>
   Effect.gen(function* () {
     const client = yield* KubeClient
     yield* client.create(Pod, pod("a"))
@@ -91,7 +91,7 @@ it.effect("binds a pod, starts it after the delay, and removes it after a gracef
   }).pipe(Effect.provide(nodes))
 )
 
-it.effect("gives every pod its own address and spreads them over the workers", () =>
+it.effect("every pod has its own address, and pods are spread over the workers", () =>
   Effect.gen(function* () {
     const client = yield* KubeClient
     const names = Array.from({ length: 10 }, (_, i) => `p${i}`)
@@ -106,7 +106,7 @@ it.effect("gives every pod its own address and spreads them over the workers", (
   }).pipe(Effect.provide(nodes))
 )
 
-it.effect("says why a pod does not fit, and binds it when room is made", () =>
+it.effect("a pod that does not fit gets the reason, and is bound when room is made", () =>
   Effect.gen(function* () {
     const client = yield* KubeClient
     const large = { containers: [{ name: "main", image: "x", resources: { requests: { cpu: "3" } } }] }
@@ -126,7 +126,7 @@ it.effect("says why a pod does not fit, and binds it when room is made", () =>
   }).pipe(Effect.provide(nodes))
 )
 
-it.effect("renews leases every ten seconds and the Ready condition every five minutes", () =>
+it.effect("leases are renewed every ten seconds and the Ready condition every five minutes", () =>
   Effect.gen(function* () {
     const client = yield* KubeClient
     const renewed = Effect.map(
@@ -148,7 +148,7 @@ it.effect("renews leases every ten seconds and the Ready condition every five mi
   }).pipe(Effect.provide(nodes))
 )
 
-it.effect("registers a deleted node again", () =>
+it.effect("a deleted node is registered again", () =>
   Effect.gen(function* () {
     const client = yield* KubeClient
     yield* client.delete(Node, { name: "worker-2" })
@@ -157,7 +157,7 @@ it.effect("registers a deleted node again", () =>
   }).pipe(Effect.provide(nodes))
 )
 
-it.effect("takes over what an earlier run left", () =>
+it.effect("nodes and pods of an earlier run are taken over", () =>
   Effect.gen(function* () {
     const client = yield* KubeClient
     const run = Layer.unwrap(Effect.as(demo.seed, Nodes.layer()))
@@ -171,28 +171,28 @@ it.effect("takes over what an earlier run left", () =>
   }).pipe(Effect.provide(clients))
 )
 
-/** Everything that a busy while leaves, as text. */
+/** Runs many pods for a while, and returns all nodes, pods and events as text. */
 const busy = Effect.gen(function* () {
   const server = yield* ApiServer
   const all = yield* Nodes.Nodes
   for (let i = 0; i < 30; i++) {
     const command = [["server"], ["sleep", "40"], ["false"]][i % 3]
-    yield* stand.create(`p${i}`, { containers: [{ name: "main", image: i % 7 === 0 ? "x:404" : "x", command }] })
+    yield* harness.create(`p${i}`, { containers: [{ name: "main", image: i % 7 === 0 ? "x:404" : "x", command }] })
   }
-  yield* stand.pass("10 minutes")
+  yield* harness.pass("10 minutes")
   yield* all.stop("worker-1")
-  for (let i = 0; i < 10; i++) yield* stand.remove(`p${i}`)
-  yield* stand.pass("10 minutes")
+  for (let i = 0; i < 10; i++) yield* harness.remove(`p${i}`)
+  yield* harness.pass("10 minutes")
   yield* all.start("worker-1")
-  yield* stand.pass("5 minutes")
+  yield* harness.pass("5 minutes")
   const left = yield* Effect.forEach([Pod, Event, Lease, Node], (resource) => server.snapshot(resource))
   return JSON.stringify([yield* server.revision, left])
 })
 
-it.effect("does the same to the byte when it does it again with the same seed", () =>
+it.effect("two runs with the same seed are equal byte by byte", () =>
   Effect.gen(function* () {
-    // A clock of its own, which waits for the work of a sleeper however slow this computer is.
-    const cluster = stand.nodes().pipe(Layer.provideMerge(TestClock.layer({ warningDelay: "1 hour" })), Layer.fresh)
+    // With a clock that does not warn about the sleeping fibers of a slow computer.
+    const cluster = harness.nodes().pipe(Layer.provideMerge(TestClock.layer({ warningDelay: "1 hour" })), Layer.fresh)
     const once = busy.pipe(Effect.provide(cluster), Random.withSeed("nodes"))
     const first = yield* once
     assert.include(first, "CrashLoopBackOff")
@@ -201,19 +201,19 @@ it.effect("does the same to the byte when it does it again with the same seed", 
   })
 )
 
-it.effect("counts the pods that are there when a machine comes in the place of another", () =>
+it.effect("a machine that replaces another counts the pods that are bound to its node", () =>
   Effect.gen(function* () {
     const all = yield* Nodes.Nodes
     const spec = (nodeName: string) => ({
       nodeName,
       containers: [{ name: "main", image: "x", resources: { requests: { cpu: "3" } } }]
     })
-    yield* stand.create("first", spec("worker-1"))
-    yield* stand.pass("2 seconds")
+    yield* harness.create("first", spec("worker-1"))
+    yield* harness.pass("2 seconds")
     yield* all.add("worker-1")
-    yield* stand.create("second", spec("worker-1"))
-    yield* stand.pass("2 seconds")
-    assert.strictEqual(yield* stand.wordOf("first"), "Running")
-    assert.deepInclude((yield* stand.get("second")).status, { phase: "Failed", reason: "OutOfcpu" })
-  }).pipe(Effect.provide(stand.nodes()))
+    yield* harness.create("second", spec("worker-1"))
+    yield* harness.pass("2 seconds")
+    assert.strictEqual(yield* harness.wordOf("first"), "Running")
+    assert.deepInclude((yield* harness.get("second")).status, { phase: "Failed", reason: "OutOfcpu" })
+  }).pipe(Effect.provide(harness.nodes()))
 )

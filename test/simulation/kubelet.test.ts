@@ -7,14 +7,14 @@ import { Cache } from "../../src/layers/Cache.ts"
 import * as ApiError from "../../src/kube/ApiError.ts"
 import * as Machine from "../../src/simulation/Machine.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
-import { condition, create, get, nodes, pass, patch, reasons, remove, settle, word, wordOf } from "./stand.ts"
+import { condition, create, get, nodes, pass, patch, reasons, remove, settle, word, wordOf } from "./harness.ts"
 
 const one = { machines: [Machine.make("only", 1, "worker")] }
 
 const gone = (name: string) =>
   Effect.map(Effect.flip(get(name)), (error) => assert.isTrue(ApiError.hasReason(error, "NotFound")))
 
-it.effect("records the events of a pod that kubectl describe shows", () =>
+it.effect("the kubelet records the events of a pod that kubectl describe shows", () =>
   Effect.gen(function* () {
     yield* create("a")
     yield* pass("2 seconds")
@@ -32,7 +32,7 @@ it.effect("records the events of a pod that kubectl describe shows", () =>
   }).pipe(Effect.provide(nodes()))
 )
 
-it.effect("records no events when they are switched off", () =>
+it.effect("no events are recorded when they are disabled", () =>
   Effect.gen(function* () {
     yield* create("a")
     yield* pass("2 seconds")
@@ -41,31 +41,33 @@ it.effect("records no events when they are switched off", () =>
   }).pipe(Effect.provide(nodes({ events: false })))
 )
 
-it.effect("cannot pull an image with the tag 404 or one that is listed, and recovers when it is changed", () =>
-  Effect.gen(function* () {
-    const image = (image: string) => ({ containers: [{ name: "main", image }] })
-    yield* create("tag", image("webserver:404"))
-    yield* create("listed", image("registry.test:5000/broken:7"))
-    yield* create("port", image("registry.test:404/fine"))
-    yield* pass("1 seconds")
-    assert.strictEqual(yield* wordOf("tag"), "ErrImagePull")
-    yield* pass("1 seconds")
-    assert.deepStrictEqual(
-      [yield* wordOf("tag"), yield* wordOf("listed"), yield* wordOf("port")],
-      ["ImagePullBackOff", "ImagePullBackOff", "Running"]
-    )
-    assert.include(yield* reasons("tag"), "Warning Failed")
-    yield* pass("9 seconds")
-    assert.strictEqual(yield* wordOf("tag"), "ErrImagePull")
-    yield* patch("tag", { spec: { containers: [{ name: "main", image: "webserver:200" }] } })
-    yield* pass("1 seconds")
-    const pod = yield* get("tag")
-    assert.deepStrictEqual([word(pod), condition(pod, "Ready")?.status], ["Running", "True"])
-    assert.strictEqual(pod.status?.containerStatuses?.[0]?.image, "webserver:200")
-  }).pipe(Effect.provide(nodes({ badImages: ["registry.test:5000/broken"] })))
+it.effect(
+  "an image with the tag 404 or in badImages cannot be pulled, and the pod runs once its image is changed",
+  () =>
+    Effect.gen(function* () {
+      const image = (image: string) => ({ containers: [{ name: "main", image }] })
+      yield* create("tag", image("webserver:404"))
+      yield* create("listed", image("registry.test:5000/broken:7"))
+      yield* create("port", image("registry.test:404/fine"))
+      yield* pass("1 seconds")
+      assert.strictEqual(yield* wordOf("tag"), "ErrImagePull")
+      yield* pass("1 seconds")
+      assert.deepStrictEqual(
+        [yield* wordOf("tag"), yield* wordOf("listed"), yield* wordOf("port")],
+        ["ImagePullBackOff", "ImagePullBackOff", "Running"]
+      )
+      assert.include(yield* reasons("tag"), "Warning Failed")
+      yield* pass("9 seconds")
+      assert.strictEqual(yield* wordOf("tag"), "ErrImagePull")
+      yield* patch("tag", { spec: { containers: [{ name: "main", image: "webserver:200" }] } })
+      yield* pass("1 seconds")
+      const pod = yield* get("tag")
+      assert.deepStrictEqual([word(pod), condition(pod, "Ready")?.status], ["Running", "True"])
+      assert.strictEqual(pod.status?.containerStatuses?.[0]?.image, "webserver:200")
+    }).pipe(Effect.provide(nodes({ badImages: ["registry.test:5000/broken"] })))
 )
 
-it.effect("restarts by policy, ends by command or annotation, and shows every state to who watches", () =>
+it.effect("containers restart by policy and end by command or annotation, and a watch shows every state", () =>
   Effect.gen(function* () {
     const cache = yield* Cache
     const seen: Array<string> = []
@@ -109,23 +111,28 @@ it.effect("restarts by policy, ends by command or annotation, and shows every st
   }).pipe(Effect.provide(nodes()))
 )
 
-it.effect("becomes ready after its probe's delay, with the times at which it happened", () =>
-  Effect.gen(function* () {
-    const readinessProbe = { initialDelaySeconds: 5, httpGet: { path: "/", port: 80 } }
-    yield* create("a", { containers: [{ name: "main", image: "i", readinessProbe }] })
-    yield* pass("5 seconds")
-    assert.strictEqual(condition(yield* get("a"), "Ready")?.status, "False")
-    yield* pass("1 seconds")
-    const ready = yield* get("a")
-    assert.deepInclude(condition(ready, "Ready"), { status: "True", lastTransitionTime: "1970-01-01T00:00:06Z" })
-    assert.deepInclude(condition(ready, "PodScheduled"), { status: "True", lastTransitionTime: "1970-01-01T00:00:00Z" })
-    yield* patch("a", { metadata: { annotations: { "simulation/unready": "main" } } })
-    yield* settle
-    assert.deepInclude(condition(yield* get("a"), "Ready"), { status: "False", reason: "ContainersNotReady" })
-  }).pipe(Effect.provide(nodes()))
+it.effect(
+  "a pod becomes ready after the delay of its probe, and its conditions have the times of their transitions",
+  () =>
+    Effect.gen(function* () {
+      const readinessProbe = { initialDelaySeconds: 5, httpGet: { path: "/", port: 80 } }
+      yield* create("a", { containers: [{ name: "main", image: "i", readinessProbe }] })
+      yield* pass("5 seconds")
+      assert.strictEqual(condition(yield* get("a"), "Ready")?.status, "False")
+      yield* pass("1 seconds")
+      const ready = yield* get("a")
+      assert.deepInclude(condition(ready, "Ready"), { status: "True", lastTransitionTime: "1970-01-01T00:00:06Z" })
+      assert.deepInclude(condition(ready, "PodScheduled"), {
+        status: "True",
+        lastTransitionTime: "1970-01-01T00:00:00Z"
+      })
+      yield* patch("a", { metadata: { annotations: { "simulation/unready": "main" } } })
+      yield* settle
+      assert.deepInclude(condition(yield* get("a"), "Ready"), { status: "False", reason: "ContainersNotReady" })
+    }).pipe(Effect.provide(nodes()))
 )
 
-it.effect("keeps the conditions of others, and waits for those that are readiness gates", () =>
+it.effect("the kubelet keeps conditions of other writers, and waits for those that are readiness gates", () =>
   Effect.gen(function* () {
     yield* create("a", { readinessGates: [{ conditionType: "example.com/lb" }] })
     yield* pass("1 seconds")
@@ -137,7 +144,7 @@ it.effect("keeps the conditions of others, and waits for those that are readines
   }).pipe(Effect.provide(nodes()))
 )
 
-it.effect("lets finalizers hold what has stopped", () =>
+it.effect("a stopped pod stays until its finalizers are removed", () =>
   Effect.gen(function* () {
     yield* create("a", {}, { finalizers: ["example.com/hold"] })
     yield* pass("2 seconds")
@@ -154,7 +161,7 @@ it.effect("lets finalizers hold what has stopped", () =>
   }).pipe(Effect.provide(nodes({ events: false })))
 )
 
-it.effect("runs what is put on it past the scheduler, unless its selector or a taint says no", () =>
+it.effect("a pod that was bound without the scheduler runs, unless its selector or a taint excludes the node", () =>
   Effect.gen(function* () {
     yield* create("direct", { nodeName: "tainted" })
     yield* create("foreign", { nodeName: "tainted", nodeSelector: { disk: "ssd" } })
@@ -188,7 +195,7 @@ it.effect("runs what is put on it past the scheduler, unless its selector or a t
   )
 )
 
-it.effect("gives addresses back when a pod has ended, so that they never run out", () =>
+it.effect("the address of a pod that has ended is free again", () =>
   Effect.gen(function* () {
     for (let round = 0; round < 3; round++) {
       for (let i = 0; i < 100; i++) {
@@ -201,7 +208,7 @@ it.effect("gives addresses back when a pod has ended, so that they never run out
   }).pipe(Effect.provide(nodes({ ...one, events: false })))
 )
 
-it.effect("comes to the same end when the server refuses, conflicts, cuts and answers late", () =>
+it.effect("pods end in the same state when requests are refused, conflict, are cut or are answered late", () =>
   Effect.gen(function* () {
     const server = yield* ApiServer
     const rule = (match: object, fault: object, times: number) => ({ match, fault, times }) as never
@@ -220,7 +227,7 @@ it.effect("comes to the same end when the server refuses, conflicts, cuts and an
   }).pipe(Effect.provide(nodes({ events: false })))
 )
 
-it.effect("falls silent when it is stopped, and takes its pods over when it is started", () =>
+it.effect("a stopped kubelet sends nothing, and takes over its pods when it is started", () =>
   Effect.gen(function* () {
     const all = yield* Nodes.Nodes
     const server = yield* ApiServer
@@ -247,7 +254,7 @@ it.effect("falls silent when it is stopped, and takes its pods over when it is s
   }).pipe(Effect.provide(nodes({ ...one, events: false })))
 )
 
-it.effect("starts what crashes without waiting after a restart: back-offs are not written down", () =>
+it.effect("a restarted kubelet starts crashing containers without a back-off, because back-offs are not stored", () =>
   Effect.gen(function* () {
     const all = yield* Nodes.Nodes
     yield* create("a", { containers: [{ name: "main", image: "i", command: ["false"] }] })
@@ -261,7 +268,7 @@ it.effect("starts what crashes without waiting after a restart: back-offs are no
   }).pipe(Effect.provide(nodes({ ...one, events: false })))
 )
 
-it.effect("takes longer on a slow machine, and never more than the grace period", () =>
+it.effect("starting and stopping take longer on a slow machine, and stopping never longer than the grace period", () =>
   Effect.gen(function* () {
     const all = yield* Nodes.Nodes
     yield* all.slow("only", 20)

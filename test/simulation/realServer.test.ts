@@ -10,10 +10,10 @@ import { Lease, Node, Pod } from "../../src/kube/resources.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Machine from "../../src/simulation/Machine.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
-import * as PodLife from "../../src/simulation/podLife.ts"
+import * as PodLifecycle from "../../src/simulation/podLifecycle.ts"
 import * as envtest from "../support/envtest.ts"
 import * as RealServer from "../support/realServer.ts"
-import { condition, create, get, patch, remove, word } from "./stand.ts"
+import { condition, create, get, patch, remove, word } from "./harness.ts"
 
 const isMissing = envtest.isMissing("simulated nodes on a real API server")
 
@@ -25,7 +25,7 @@ const cluster = Nodes.layer({ delays }).pipe(Layer.provideMerge(RealServer.servi
 const until = (name: string, wanted: (pod: Pod | undefined) => boolean) => RealServer.until(Pod, name, wanted)
 
 it.live.skipIf(isMissing)(
-  "runs pods on a real API server",
+  "the simulated scheduler and kubelets run pods on a real API server",
   () =>
     Effect.gen(function* () {
       const client = yield* KubeClient
@@ -57,13 +57,13 @@ it.live.skipIf(isMissing)(
 
       yield* until("web", (pod) => pod !== undefined && condition(pod, "Ready")?.status === "True")
       const web = yield* get("web")
-      // Which address of its network is free first depends on which pod starts first.
+      // The address depends on which pod starts first.
       assert.match(web.status?.podIP ?? "", /^10\.244\.[23]\.([2-9]|\d{2,3})$/)
       assert.deepInclude(web.status?.containerStatuses?.[0], { ready: true, started: true, restartCount: 0 })
-      // What this server keeps of a status is not news to the kubelet that wrote it: it would never come to rest.
-      const given = { machine, delays, memory: PodLife.nothingKnown, address: () => undefined, isBad: () => false }
+      // The fields that this server stores of a status do not make the kubelet write it again, which would never end.
+      const given = { machine, delays, memory: PodLifecycle.nothingKnown, address: () => undefined, isBad: () => false }
       const there = { ...given, machine: { ...machine, name: web.spec?.nodeName ?? "" } }
-      assert.isUndefined(PodLife.next(web, there, yield* Clock.currentTimeMillis).status)
+      assert.isUndefined(PodLifecycle.next(web, there, yield* Clock.currentTimeMillis).status)
       yield* until("large", (pod) => pod !== undefined && condition(pod, "PodScheduled")?.reason === "Unschedulable")
       yield* until("missing", (pod) => pod !== undefined && word(pod) === "ImagePullBackOff")
       yield* until("crash", (pod) => pod !== undefined && word(pod) === "CrashLoopBackOff #1")
@@ -76,7 +76,7 @@ it.live.skipIf(isMissing)(
       for (const name of ["web", "crash", "job", "missing", "large"])
         yield* Effect.raceFirst(
           until(name, (pod) => pod === undefined),
-          // Gone before we began to watch.
+          // Deleted before the watch began.
           Effect.flatMap(Effect.result(get(name)), (found) => (found._tag === "Failure" ? Effect.void : Effect.never))
         )
       assert.deepStrictEqual((yield* client.list(Pod)).items, [])
@@ -85,7 +85,7 @@ it.live.skipIf(isMissing)(
         leases.items.map((one) => one.spec?.holderIdentity),
         ["control-plane", "worker-1", "worker-2"]
       )
-      // Recording is not waited for by whoever records.
+      // The callers do not wait until their events are recorded.
       yield* RealServer.recorded("Scheduled", "FailedScheduling", "Pulled", "Started", "Failed", "BackOff", "Killing")
     }).pipe(Effect.provide(cluster)),
   60_000

@@ -8,7 +8,7 @@ import { Cache } from "../../src/layers/Cache.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Machine from "../../src/simulation/Machine.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
-import { clients, condition, create, get, nodes, pass, patch, reasons, remove, settle } from "./stand.ts"
+import { clients, condition, create, get, nodes, pass, patch, reasons, remove, settle } from "./harness.ts"
 
 const asking = (cpu: string, more: object = {}) => ({
   containers: [{ name: "main", image: "i", resources: { requests: { cpu } } }],
@@ -18,7 +18,7 @@ const asking = (cpu: string, more: object = {}) => ({
 const nodeOf = (name: string) => Effect.map(get(name), (pod) => pod.spec?.nodeName ?? "")
 const why = (name: string) => Effect.map(get(name), (pod) => condition(pod, "PodScheduled"))
 
-it.effect("says in a condition and an event why a pod fits nowhere, once", () =>
+it.effect("a pod that fits on no node gets one condition and one event with the reason", () =>
   Effect.gen(function* () {
     const server = yield* ApiServer
     yield* create("a", asking("64"))
@@ -38,7 +38,7 @@ it.effect("says in a condition and an event why a pod fits nowhere, once", () =>
   }).pipe(Effect.provide(nodes()))
 )
 
-it.effect("binds a waiting pod when a node is added, uncordoned, or a pod makes room", () =>
+it.effect("a pending pod is bound when a node is added or uncordoned, or a pod makes room", () =>
   Effect.gen(function* () {
     const all = yield* Nodes.Nodes
     yield* all.cordon("only")
@@ -62,7 +62,7 @@ it.effect("binds a waiting pod when a node is added, uncordoned, or a pod makes 
   }).pipe(Effect.provide(nodes({ machines: [Machine.make("only", 1, "worker")] })))
 )
 
-it.effect("waits with every pod until there is a node at all", () =>
+it.effect("every pod waits while there are no nodes", () =>
   Effect.gen(function* () {
     const all = yield* Nodes.Nodes
     yield* create("a")
@@ -81,7 +81,7 @@ it.effect("waits with every pod until there is a node at all", () =>
   }).pipe(Effect.provide(nodes({ machines: [] })))
 )
 
-it.effect("leaves alone what is gated or belongs to another scheduler", () =>
+it.effect("pods with scheduling gates or of another scheduler are not bound", () =>
   Effect.gen(function* () {
     yield* create("gated", { schedulingGates: [{ name: "example.com/quota" }] })
     yield* create("foreign", { schedulerName: "other" })
@@ -94,24 +94,27 @@ it.effect("leaves alone what is gated or belongs to another scheduler", () =>
   }).pipe(Effect.provide(nodes()))
 )
 
-it.effect("places pods like a DaemonSet's by the name of the node, tainted or cordoned", () =>
-  Effect.gen(function* () {
-    const all = yield* Nodes.Nodes
-    yield* all.cordon("worker-1")
-    for (const name of ["control-plane", "worker-1", "worker-2"]) {
-      const matchFields = [{ key: "metadata.name", operator: "In", values: [name] }]
-      const required = { nodeSelectorTerms: [{ matchFields }] }
-      yield* create(`ds-${name}`, {
-        affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
-        tolerations: [{ operator: "Exists" }]
-      })
-    }
-    yield* settle
-    for (const name of ["control-plane", "worker-1", "worker-2"]) assert.strictEqual(yield* nodeOf(`ds-${name}`), name)
-  }).pipe(Effect.provide(nodes()))
+it.effect(
+  "a pod with the node affinity and tolerations of a DaemonSet is bound to its node, even if it is tainted or cordoned",
+  () =>
+    Effect.gen(function* () {
+      const all = yield* Nodes.Nodes
+      yield* all.cordon("worker-1")
+      for (const name of ["control-plane", "worker-1", "worker-2"]) {
+        const matchFields = [{ key: "metadata.name", operator: "In", values: [name] }]
+        const required = { nodeSelectorTerms: [{ matchFields }] }
+        yield* create(`ds-${name}`, {
+          affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
+          tolerations: [{ operator: "Exists" }]
+        })
+      }
+      yield* settle
+      for (const name of ["control-plane", "worker-1", "worker-2"])
+        assert.strictEqual(yield* nodeOf(`ds-${name}`), name)
+    }).pipe(Effect.provide(nodes()))
 )
 
-it.effect("puts the more important pod first", () =>
+it.effect("the pod with the higher priority is bound first", () =>
   Effect.gen(function* () {
     const all = yield* Nodes.Nodes
     yield* create("low", asking("3"))
@@ -123,7 +126,7 @@ it.effect("puts the more important pod first", () =>
   }).pipe(Effect.provide(nodes({ machines: [] })))
 )
 
-it.effect("never lets two pods meet in one free place, whoever is faster", () =>
+it.effect("two pods are never bound to the same free room, however late the watch is", () =>
   Effect.gen(function* () {
     for (let i = 0; i < 20; i++) yield* create(`p${i}`, asking("1"))
     yield* settle
@@ -134,7 +137,7 @@ it.effect("never lets two pods meet in one free place, whoever is faster", () =>
   }).pipe(Effect.provide(nodes({ events: false })))
 )
 
-it.effect("schedules what a cache that has long been in step holds already", () =>
+it.effect("pods that a synced cache already holds are scheduled", () =>
   Effect.gen(function* () {
     const cache = yield* Cache
     yield* cache.subscribe(Pod)
@@ -150,7 +153,7 @@ it.effect("schedules what a cache that has long been in step holds already", () 
   }).pipe(Effect.provide(clients))
 )
 
-it.effect("registers a machine without a taint that a server has put on a new node, and keeps others", () =>
+it.effect("a new node is registered without the server's not-ready taint, and keeps its other taints", () =>
   Effect.gen(function* () {
     const client = yield* KubeClient
     const { spec } = yield* client.get(Node, { name: "t" })

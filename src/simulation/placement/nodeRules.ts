@@ -1,6 +1,6 @@
 /**
- * Whether a node will do for a pod, whatever else runs there: cordons, taints and tolerations, node selectors and node
- * affinity. Each rule is a total function of pod and node. Source: component-helpers scheduling/corev1.
+ * Whether a node is suitable for a pod, whatever else runs there: cordons, taints and tolerations, node selectors and node affinity. Each
+ * rule is a total function of pod and node. Source: component-helpers scheduling/corev1.
  */
 import * as NodeSelection from "../../kube/nodeSelection.ts"
 import type { Node, Pod } from "../../kube/resources.ts"
@@ -10,8 +10,8 @@ const readiness = (node: Node): string | undefined =>
   node.status?.conditions?.find(({ type }) => type === "Ready")?.status
 
 /**
- * The node's taints, and the one that a node controller gives to a node that is not ready: whether or not such a controller
- * runs, nothing is put on a node that does not answer.
+ * The node's taints, with the one that the node lifecycle controller sets on a node that is not ready: no pod is placed on such a node even
+ * if that controller does not run.
  */
 const taintsOf = (node: Node): ReadonlyArray<Taints.Taint> => {
   const taints: ReadonlyArray<Taints.Taint> = node.spec?.taints ?? []
@@ -25,8 +25,8 @@ const taintsOf = (node: Node): ReadonlyArray<Taints.Taint> => {
 export const untolerated = (pod: Pod, node: Node, effects: ReadonlyArray<string>): Taints.Taint | undefined =>
   Taints.untolerated(pod.spec?.tolerations, taintsOf(node), effects)
 
-/** How many taints would rather not have the pod. */
-export const dislikes = (pod: Pod, node: Node): number =>
+/** The number of PreferNoSchedule taints that the pod does not tolerate. */
+export const untoleratedPreferNoSchedule = (pod: Pod, node: Node): number =>
   taintsOf(node).filter(
     (taint) => taint.effect === "PreferNoSchedule" && !Taints.isTolerated(pod.spec?.tolerations, taint)
   ).length
@@ -37,11 +37,11 @@ export const isWanted = (pod: Pod, node: Node): boolean => NodeSelection.isWante
 
 export const preference = (pod: Pod, node: Node): number => NodeSelection.preference(pod.spec, node)
 
-/** Why the node will not do, in the reference scheduler's words; undefined if it will. */
+/** Why the node is not suitable, with the reference scheduler's message; undefined if it is. */
 export const obstacle = (pod: Pod, node: Node): string | undefined => {
   if (node.spec?.unschedulable === true && !Taints.isTolerated(pod.spec?.tolerations, cordon))
     return "node(s) were unschedulable"
-  // A cordon is also a taint where a node controller runs; it is reported once.
+  // The node lifecycle controller also sets a taint for a cordon; it is reported once.
   const taint = untolerated(pod, node, ["NoSchedule", "NoExecute"])
   if (taint !== undefined) return `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ""}}`
   return isWanted(pod, node) ? undefined : "node(s) didn't match Pod's node affinity/selector"

@@ -1,26 +1,26 @@
 /**
- * Required pod affinity and anti-affinity: which nodes a pod may go to because of the pods that are there, by the value of a
- * node label. The pods are looked through once for each pod to place, and not at all where no pod has such a rule.
- * Preferred terms are not weighed. Source: the InterPodAffinity plugin of the reference scheduler.
+ * Required pod affinity and anti-affinity: which nodes are suitable because of the pods that run there, by the value of a node label. The
+ * pods are searched once for each pod to place, and not at all if no pod has such a term. Preferred terms are ignored. Source: the
+ * InterPodAffinity plugin of the reference scheduler.
  */
 import * as Result from "effect/Result"
 import type { Node, Pod } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
-import type { Board } from "./Board.ts"
+import type { SchedulerCache } from "./SchedulerCache.ts"
 
 type Affinity = NonNullable<NonNullable<Pod["spec"]>["affinity"]>
 type Term = NonNullable<NonNullable<Affinity["podAffinity"]>["requiredDuringSchedulingIgnoredDuringExecution"]>[number]
 
-/** Why a node will not do, in the reference scheduler's words; undefined if it will. */
+/** Why a node is not suitable, with the reference scheduler's message; undefined if it is. */
 export type Rule = (node: Node) => string | undefined
 
-const anywhere: Rule = () => undefined
+const noRule: Rule = () => undefined
 
-/** Whether the term of `owner` speaks of `other`. */
-const speaksOf = (term: Term, owner: Pod, other: Pod): boolean => {
+/** Whether the term of `owner` selects `other`. */
+const selects = (term: Term, owner: Pod, other: Pod): boolean => {
   const namespace = other.metadata.namespace ?? ""
   const named = term.namespaces ?? []
-  // Of namespace selectors only the empty one, every namespace, is understood: labels of namespaces are not watched.
+  // Of namespace selectors only the empty one, every namespace, is supported: labels of namespaces are not watched.
   const inNamespace =
     named.includes(namespace) ||
     (term.namespaceSelector !== undefined && isEmpty(term.namespaceSelector)) ||
@@ -38,55 +38,58 @@ const domainOf = (term: Term, node: Node | undefined): string | undefined => {
   return labels !== undefined && Object.hasOwn(labels, term.topologyKey) ? labels[term.topologyKey] : undefined
 }
 
-/** The domains, values of the term's label, in which a pod is that the term speaks of. */
-const domains = (term: Term, owner: Pod, board: Board): ReadonlySet<string> => {
+/** The topology domains (values of the term's label) of the pods that the term selects. */
+const domains = (term: Term, owner: Pod, cache: SchedulerCache): ReadonlySet<string> => {
   const found = new Set<string>()
-  for (const { node, pod } of board.placed()) {
-    if (!speaksOf(term, owner, pod)) continue
-    const domain = domainOf(term, board.spot(node)?.node)
+  for (const { node, pod } of cache.placedPods()) {
+    if (!selects(term, owner, pod)) continue
+    const domain = domainOf(term, cache.nodeInfo(node)?.node)
     if (domain !== undefined) found.add(domain)
   }
   return found
 }
 
-/** Whether a pod that comes somewhere may make a node fit. */
-export const seeksCompany = (pod: Pod): boolean =>
+/** Whether a pod that is placed somewhere may make a node suitable for this one. */
+export const hasPodAffinity = (pod: Pod): boolean =>
   (pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).length > 0
 
-export const rule = (pod: Pod, board: Board): Rule => {
-  const near = pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
-  const far = pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
-  const closed = closedBy(pod, board)
-  if (near.length + far.length + closed.length === 0) return anywhere
-  const friends = near.map((term) => ({ term, domains: domains(term, pod, board) }))
-  const foes = far.map((term) => ({ term, domains: domains(term, pod, board) }))
-  // The first of a group of pods that want to be together would otherwise wait for ever.
-  const isFirst = friends.every((one) => one.domains.size === 0 && speaksOf(one.term, pod, pod))
+export const rule = (pod: Pod, cache: SchedulerCache): Rule => {
+  const affinityTerms = pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+  const antiAffinityTerms = pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+  const excluded = excludedBy(pod, cache)
+  if (affinityTerms.length + antiAffinityTerms.length + excluded.length === 0) return noRule
+  const affinity = affinityTerms.map((term) => ({ term, domains: domains(term, pod, cache) }))
+  const antiAffinity = antiAffinityTerms.map((term) => ({ term, domains: domains(term, pod, cache) }))
+  // The first pod of a group with affinity to itself would otherwise wait for ever.
+  const isFirst = affinity.every((one) => one.domains.size === 0 && selects(one.term, pod, pod))
   return (node) => {
-    for (const { domains, term } of friends) {
+    for (const { domains, term } of affinity) {
       const domain = domainOf(term, node)
       if (domain === undefined || !(isFirst || domains.has(domain))) return "node(s) didn't match pod affinity rules"
     }
-    for (const { domains, term } of foes) {
+    for (const { domains, term } of antiAffinity) {
       const domain = domainOf(term, node)
       if (domain !== undefined && domains.has(domain)) return "node(s) didn't match pod anti-affinity rules"
     }
-    return closed.some(({ domain, term }) => domainOf(term, node) === domain)
+    return excluded.some(({ domain, term }) => domainOf(term, node) === domain)
       ? "node(s) didn't satisfy existing pods anti-affinity rules"
       : undefined
   }
 }
 
-/** The domains that pods in place keep this one out of. */
-const closedBy = (pod: Pod, board: Board): ReadonlyArray<{ readonly term: Term; readonly domain: string }> => {
-  const closed: Array<{ readonly term: Term; readonly domain: string }> = []
-  for (const { node, pod: owner } of board.repellers()) {
+/** The topology domains from which placed pods exclude this one. */
+const excludedBy = (
+  pod: Pod,
+  cache: SchedulerCache
+): ReadonlyArray<{ readonly term: Term; readonly domain: string }> => {
+  const excluded: Array<{ readonly term: Term; readonly domain: string }> = []
+  for (const { node, pod: owner } of cache.podsWithRequiredAntiAffinity()) {
     const terms = owner.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
     for (const term of terms) {
-      if (!speaksOf(term, owner, pod)) continue
-      const domain = domainOf(term, board.spot(node)?.node)
-      if (domain !== undefined) closed.push({ term, domain })
+      if (!selects(term, owner, pod)) continue
+      const domain = domainOf(term, cache.nodeInfo(node)?.node)
+      if (domain !== undefined) excluded.push({ term, domain })
     }
   }
-  return closed
+  return excluded
 }

@@ -1,7 +1,6 @@
 /**
- * What a pod asks of a node, and how important it is thought to be when the node runs short. Amounts are whole numbers, in
- * thousandths for the processor and in units for everything else, rounded up, so that sums are exact however often pods come
- * and go. Source: component-helpers resource.PodRequests, kubectl qos.
+ * What a pod requests of a node, and its QoS class. Amounts are whole numbers, in thousandths for CPU and in units for everything else,
+ * rounded up, so that sums are exact however many pods come and go. Source: component-helpers resource.PodRequests, kubectl qos.
  */
 import type { Pod } from "../../kube/resources.ts"
 
@@ -12,17 +11,17 @@ type Quantities = Readonly<Record<string, string>> | undefined
 type Container = NonNullable<Pod["spec"]>["containers"][number]
 
 const amount = (resource: string, text: string): number =>
-  // The tiny allowance keeps 0.1 × 1000 from being rounded to 101.
+  // Without this tolerance 0.1 × 1000 would be rounded up to 101.
   Math.ceil(parseQuantity(text) * (resource === "cpu" ? 1000 : 1) - 1e-6)
 
 export const amounts = (quantities: Quantities): Map<string, number> =>
   new Map(Object.entries(quantities ?? {}).map(([resource, text]) => [resource, amount(resource, text)]))
 
-/** A limit without a request is a request. */
+/** A limit without a request counts as a request. */
 const asked = (container: Container): Map<string, number> =>
   amounts({ ...container.resources?.limits, ...container.resources?.requests })
 
-/** Adds in place; `sign` -1 takes away. */
+/** Adds in place; with `sign` -1, subtracts. */
 export const add = (to: Map<string, number>, what: Amounts, sign = 1): Map<string, number> => {
   for (const [resource, value] of what) to.set(resource, (to.get(resource) ?? 0) + sign * value)
   return to
@@ -36,8 +35,8 @@ export const isSidecar = (container: { readonly restartPolicy?: string | undefin
   container.restartPolicy === "Always"
 
 /**
- * The sum of the containers, or the most that is needed while the init containers run one after another, whichever is more.
- * Init containers that stay count from their turn on; `spec.resources` speaks for the whole pod where it says something.
+ * The sum of the containers, or the most that is needed while the init containers run one after another, whichever is more. Sidecars count
+ * from their start; `spec.resources` of the pod replaces the amounts of its containers.
  */
 export const of = (pod: Pod): Amounts => {
   const total = new Map<string, number>()
@@ -58,7 +57,7 @@ export const of = (pod: Pod): Amounts => {
 
 export type QosClass = "Guaranteed" | "Burstable" | "BestEffort"
 
-/** Guaranteed: every container limits processor and memory and asks for exactly that. BestEffort: no container requests any. */
+/** Guaranteed: every container has equal requests and limits for CPU and memory. BestEffort: no container requests either. */
 export const qosClass = (pod: Pod): QosClass => {
   const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])]
   let some = false
@@ -95,8 +94,8 @@ const suffixes: Readonly<Record<string, number>> = {
 }
 
 /**
- * A resource quantity as a number: `100m`, `2`, `64Mi`, `1e3`. Doubles are exact enough to compare requests with what a simulated
- * machine has. 0 for what is absent or no quantity: the API server has validated it, and a kubelet must not fail on it. Source: apimachinery
+ * A quantity as a number: `100m`, `2`, `64Mi`, `1e3`. A double is exact enough to compare requests with the capacity of a simulated
+ * machine. 0 for an absent or invalid text: the API server has validated it, and a kubelet must not fail on it. Source: apimachinery
  * resource.Quantity.
  */
 export const parseQuantity = (text: string | undefined): number => {

@@ -1,6 +1,6 @@
 /**
- * What a pod's containers add up to: its phase and its conditions. Conditions of others are kept as they are, and a condition
- * keeps its transition time until its status changes. Source: kubelet getPhase and status/generate.
+ * The phase and conditions of a pod, from the state of its containers. Conditions that others set are kept, and a condition keeps its
+ * transition time until its status changes. Source: kubelet getPhase and status/generate.
  */
 import type { Pod } from "../../kube/resources.ts"
 import * as Machine from "../Machine.ts"
@@ -10,7 +10,7 @@ export type Phase = "Pending" | "Running" | "Succeeded" | "Failed"
 
 export type Condition = NonNullable<NonNullable<Pod["status"]>["conditions"]>[number]
 
-/** What the containers are doing. `init` are those that have to end before the others may start. */
+/** The state of the containers. `statuses` are those that start after the init containers. */
 export interface Containers {
   readonly restartPolicy: string
   readonly isInitialized: boolean
@@ -79,7 +79,7 @@ const entry = (type: string, verdict: Verdict, before: ReadonlyArray<Condition>,
   return {
     type,
     status,
-    // As the API writes "never"; the model class knows no null.
+    // null, as the API writes "never"; the model class does not allow it.
     lastProbeTime: null as unknown as string,
     lastTransitionTime: since ?? Machine.timestamp(now),
     ...(verdict.reason === undefined ? {} : { reason: verdict.reason }),
@@ -102,7 +102,7 @@ const initialized = ({ initStatuses, isInitialized, phase }: Facts): Verdict => 
 const containersReady = ({ initStatuses, phase, statuses }: Facts): Verdict => {
   if (phase === "Succeeded") return { holds: false, reason: "PodCompleted" }
   if (phase === "Failed") return { holds: false, reason: "PodFailed" }
-  // Sidecars are those of the init containers that run on.
+  // Init containers that run on are sidecars.
   const sidecars = initStatuses.filter(({ state }) => state?.running !== undefined)
   const unready = [...sidecars, ...statuses].filter(({ ready }) => !ready)
   return unready.length === 0

@@ -1,17 +1,17 @@
 /**
- * What a container does once it runs: whether it ends by itself, when and with which code. There is no image and no process;
- * the annotation {@link exitAnnotation} decides, else the command as far as it is one of the few words understood here. What
- * is not understood runs until it is stopped, like a server.
+ * What a container does once it runs: whether it ends by itself, when, and with which code. There is no image and no process: the annotation
+ * {@link exitAnnotation} decides, else the command, of which a few words are understood. A container with any other command runs until it is
+ * stopped, like a server.
  */
 import type { Pod } from "../../kube/resources.ts"
 
 /**
- * How containers of the pod end: `main=1@5,side=0` lets every run of `main` end with code 1 after five seconds and every run
- * of `side` with code 0 at once. It goes before commands, and may be changed while the pod runs.
+ * How containers of the pod end: `main=1@5,side=0` ends every run of `main` with code 1 after five seconds, and every run of `side` with
+ * code 0 at once. It takes precedence over commands, and may be changed while the pod runs.
  */
 export const exitAnnotation = "simulation/exit"
 
-/** Names of containers, with commas, whose readiness probes fail for as long as they are listed. */
+/** Names of containers, separated by commas, whose readiness probes fail as long as they are listed. */
 export const unreadyAnnotation = "simulation/unready"
 
 export interface Exit {
@@ -26,14 +26,14 @@ interface Command {
   readonly args?: ReadonlyArray<string> | undefined
 }
 
-/** Undefined: it runs until it is stopped. */
+/** Undefined if the container runs until it is stopped. */
 export const exitOf = (pod: Pod, container: Command): Exit | undefined => {
   const text = pod.metadata.annotations?.[exitAnnotation]
   const annotated = text === undefined ? undefined : fromAnnotation(text, container.name)
   return annotated ?? run([...(container.command ?? []), ...(container.args ?? [])])
 }
 
-export const isHeldUnready = (pod: Pod, name: string): boolean =>
+export const isMarkedUnready = (pod: Pod, name: string): boolean =>
   (pod.metadata.annotations?.[unreadyAnnotation] ?? "").split(",").some((one) => one.trim() === name)
 
 const fromAnnotation = (text: string, name: string): Exit | undefined => {
@@ -48,7 +48,7 @@ const shells = new Set(["sh", "bash", "ash", "dash"])
 
 const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
-/** What a command line does: words, or a shell with a script. */
+/** What a command line does: a command with arguments, or a shell with a script. */
 export const run = (words: ReadonlyArray<string>): Exit | undefined => {
   const [first, flag, text] = words
   if (first === undefined) return undefined
@@ -56,7 +56,7 @@ export const run = (words: ReadonlyArray<string>): Exit | undefined => {
   return isScript ? script(text ?? "", flag.includes("e")) : statement(words, 0)
 }
 
-/** Statements one after another, as far as all of them are understood. Source: POSIX lists, without grouping. */
+/** Runs statements one after another; undefined if one is not understood. Source: POSIX lists, without grouping. */
 const script = (text: string, stopOnFailure: boolean): Exit | undefined => {
   let code = 0
   let after = 0
@@ -108,7 +108,7 @@ const exitCode = (text: string): Exit | undefined =>
 
 const units: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400 }
 
-/** `sleep infinity` never ends; what is no duration is a usage error, code 1. */
+/** `sleep infinity` never ends; an invalid duration is a usage error, code 1. */
 const sleep = (text: string): Exit | undefined => {
   if (text === "infinity" || text === "inf") return undefined
   const match = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(text)

@@ -7,7 +7,7 @@ import * as Program from "../../../src/simulation/pod/program.ts"
 const sh = (script: string, flag = "-c") => Program.run(["/bin/sh", flag, script])
 const exit = (code: number, seconds = 0) => ({ code, after: seconds * 1_000 })
 
-it("understands a few commands and scripts made of them, and lets all others run", () => {
+it("simple commands and scripts of them end with their code, and all others run on", () => {
   assert.deepStrictEqual(Program.run(["sleep", "3"]), exit(0, 3))
   assert.deepStrictEqual(Program.run(["/bin/sleep", "1.5m"]), exit(0, 90))
   assert.isUndefined(Program.run(["sleep", "infinity"]))
@@ -30,7 +30,7 @@ it("understands a few commands and scripts made of them, and lets all others run
   assert.isUndefined(sh("sleep 1; server"))
 })
 
-it("lets the annotation go before the command, for the containers it names", () => {
+it("the annotation takes precedence over the command of the containers that it names", () => {
   const pod = (text: string): Pod => ({ metadata: { name: "p", annotations: { [Program.exitAnnotation]: text } } })
   const main = { name: "main", command: ["sleep", "9"] }
   assert.deepStrictEqual(Program.exitOf(pod("main=3@5"), main), exit(3, 5))
@@ -41,7 +41,7 @@ it("lets the annotation go before the command, for the containers it names", () 
 })
 
 it.prop(
-  "takes any words and ends with a code in a time that is none",
+  "any words give no exit, or a code from 0 to 255 after a time that is not negative",
   { words: Arbitrary.schema(Schema.Array(Schema.String)), script: Schema.String },
   ({ script, words }) => {
     for (const one of [Program.run(words), sh(script), sh(`sleep 1;${script}`)]) {

@@ -1,8 +1,8 @@
-/** What scheduler and kubelets say of a call that failed. They do not handle it: their queue tries again, ever more rarely. */
+/** Logs failed calls of scheduler and kubelets. They do not handle a failure: their queue retries it, with increasing delays. */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../kube/ApiError.ts"
 
-/** That an object is gone or has changed meanwhile is no trouble, and not worth a word: the next try will see it. */
+/** An object that is gone or has changed meanwhile is not logged: the next try reads its present state. */
 export const logFailure = <A>(effect: Effect.Effect<A, ApiError.ApiError>): Effect.Effect<A, ApiError.ApiError> =>
   Effect.tapError(effect, (error) =>
     ApiError.hasReason(error, "NotFound", "Conflict")

@@ -1,8 +1,8 @@
 /**
- * What a kubelet does next with one pod: a total function of the pod, the machine, the time and a little memory. It works from
- * the API object, so it gives the same answer after a restart and when asked twice; each step is one write, so that every
- * state is seen by those who watch. Containers are `pod/container`, what they add up to is `pod/conditions`; here is their
- * order: admission, init containers one after another, the others, the end, and deletion.
+ * What a kubelet does next with one pod: a total function of the pod, the machine, the time and a little memory. It works from the API
+ * object, so a restarted kubelet continues correctly, and the same input gives the same step. Each step is one write, so that watches show
+ * every state. `pod/container` has the steps of a container, `pod/conditions` the phase and conditions; this module has their order:
+ * admission, init containers one after another, the other containers, the end, and deletion.
  */
 import type { Pod } from "../kube/resources.ts"
 import * as Machine from "./Machine.ts"
@@ -14,10 +14,10 @@ export type Delays = Container.Delays
 
 export const standard: Delays = { start: 1_000, stop: 1_000 }
 
-/** What the kubelet remembers of a pod beside the API object. */
+/** What the kubelet remembers of a pod besides the API object. */
 export interface Memory {
   readonly containers: Readonly<Record<string, Container.Memory>>
-  /** Whether the stop has been announced. */
+  /** Whether the Killing events have been recorded. */
   readonly isStopping: boolean
 }
 
@@ -25,36 +25,36 @@ export const nothingKnown: Memory = { containers: {}, isStopping: false }
 
 export type Status = NonNullable<Pod["status"]>
 
-/** Write `status`, if there is one, keep `memory`, record `notes`; look again at `wake` if nothing changes before. */
+/** Write `status`, if there is one, keep `memory`, record `notes`, and look again at `wake` if nothing changes before. */
 export interface Step {
   readonly status: Status | undefined
-  /** The containers have stopped: the object may go. */
+  /** The containers have stopped, so the object may be deleted. */
   readonly isRemovable: boolean
-  /** Milliseconds, absolute. */
+  /** Milliseconds since 1970. */
   readonly wake: number | undefined
   readonly memory: Memory
   readonly notes: ReadonlyArray<Container.Note>
 }
 
-/** What a machine does to a pod, once, without having been asked by the API. */
-export type Fate =
+/** A fault of the machine that affects a pod once. */
+export type Fault =
   /** The container, or each one if none is named, ends now if it runs. */
   | { readonly _tag: "Crash"; readonly container: string | undefined; readonly exitCode: number }
-  /** The pod is put to an end for good. */
+  /** The pod is evicted: it fails for good. */
   | { readonly _tag: "Evict"; readonly message: string }
 
-/** All but the pod and the time. */
-export interface Given {
+/** The input besides the pod and the time. */
+export interface Input {
   readonly machine: Machine.Machine
   readonly delays: Delays
   readonly memory: Memory
-  /** Asked when the pod needs one; undefined means that the network is full, and the pod waits. */
+  /** Called when the pod needs an address; undefined means that the network has none left, and the pod waits. */
   readonly address: () => string | undefined
   /** Images that cannot be pulled. */
   readonly isBad: (image: string) => boolean
-  /** Why the machine does not take the pod; asked once, before it starts. */
+  /** Why the kubelet rejects the pod; called once, before the pod starts. */
   readonly refusal?: ((pod: Pod) => Refusal | undefined) | undefined
-  readonly fate?: Fate | undefined
+  readonly fault?: Fault | undefined
 }
 
 export interface Refusal {
@@ -62,7 +62,7 @@ export interface Refusal {
   readonly message: string
 }
 
-const rest = (memory: Memory, wake?: number): Step => ({
+const unchanged = (memory: Memory, wake?: number): Step => ({
   status: undefined,
   isRemovable: false,
   wake,
@@ -70,49 +70,49 @@ const rest = (memory: Memory, wake?: number): Step => ({
   notes: []
 })
 
-export const next = (pod: Pod, given: Given, now: number): Step => {
-  const { fate, machine, memory } = given
-  if (pod.spec?.nodeName !== machine.name) return rest(memory)
-  if (pod.metadata.deletionTimestamp !== undefined) return stopping(pod, given, now)
-  if (Conditions.isTerminal(pod.status?.phase)) return rest(memory)
-  if (fate?._tag === "Evict") return evicted(pod, given, fate.message, now)
-  if (pod.status?.startTime === undefined) return admit(pod, given, now)
+export const next = (pod: Pod, input: Input, now: number): Step => {
+  const { fault, machine, memory } = input
+  if (pod.spec?.nodeName !== machine.name) return unchanged(memory)
+  if (pod.metadata.deletionTimestamp !== undefined) return terminate(pod, input, now)
+  if (Conditions.isTerminal(pod.status?.phase)) return unchanged(memory)
+  if (fault?._tag === "Evict") return evicted(pod, input, fault.message, now)
+  if (pod.status?.startTime === undefined) return admit(pod, input, now)
   const start = Date.parse(pod.status.startTime)
-  return living(pod, given, Number.isNaN(start) ? now : start, now)
+  return runPod(pod, input, Number.isNaN(start) ? now : start, now)
 }
 
-const admit = (pod: Pod, given: Given, now: number): Step => {
-  const refusal = given.refusal?.(pod)
-  if (refusal === undefined) return living(pod, given, startOf(now), now)
+const admit = (pod: Pod, input: Input, now: number): Step => {
+  const refusal = input.refusal?.(pod)
+  if (refusal === undefined) return runPod(pod, input, startOf(now), now)
   const note: Container.Note = { type: "Warning", reason: refusal.reason, message: refusal.message }
   const status: Status = { ...pod.status, ...refusal, phase: "Failed", startTime: Machine.timestamp(now) }
-  return { ...rest(given.memory), status, notes: [note] }
+  return { ...unchanged(input.memory), status, notes: [note] }
 }
 
-/** The API keeps whole seconds; what follows from a time follows from what the API keeps. */
+/** The API stores whole seconds, so later steps calculate with whole seconds. */
 const startOf = (now: number): number => Math.floor(now / 1_000) * 1_000
 
-type Policy = Container.Given["policy"]
+type Policy = Container.Input["policy"]
 
 const policyOf = (pod: Pod): Policy => {
   const policy = pod.spec?.restartPolicy
   return policy === "Never" || policy === "OnFailure" ? policy : "Always"
 }
 
-interface Walk {
+interface ContainerSteps {
   readonly initStatuses: ReadonlyArray<Container.Status>
   readonly statuses: ReadonlyArray<Container.Status>
   readonly memory: Memory
   readonly wakes: ReadonlyArray<number | undefined>
   readonly notes: ReadonlyArray<Container.Note>
-  /** Every init container has ended well or, if it stays, has started. */
+  /** Every init container has succeeded or, if it is a sidecar, has started. */
   readonly isInitialized: boolean
   readonly hasFailedInit: boolean
 }
 
-/** One step of every container, in order; `turn` is since when the first of them may run. */
-const walk = (pod: Pod, given: Given, start: number, now: number): Walk => {
-  const { delays, fate, isBad } = given
+/** One step of every container, in order; `start` is when the first of them may run. */
+const stepContainers = (pod: Pod, input: Input, start: number, now: number): ContainerSteps => {
+  const { delays, fault, isBad } = input
   const inits = pod.spec?.initContainers ?? []
   const wasInitialized =
     inits.length === 0 ||
@@ -125,8 +125,8 @@ const walk = (pod: Pod, given: Given, start: number, now: number): Walk => {
     const before = (isInit ? pod.status?.initContainerStatuses : pod.status?.containerStatuses)?.find(
       ({ name }) => name === container.name
     )
-    const memory = given.memory.containers[container.name] ?? {}
-    const killed = exitOf(fate, container)
+    const memory = input.memory.containers[container.name] ?? {}
+    const killed = exitOf(fault, container)
     const own = { pod, container, before, memory, turn, policy, isInit, delays, killed }
     const one = Container.advance({ ...own, idle, isBad, now })
     if (one.memory.pull !== undefined || one.memory.crash !== undefined) memories[container.name] = one.memory
@@ -139,23 +139,23 @@ const walk = (pod: Pod, given: Given, start: number, now: number): Walk => {
   const initStatuses = inits.map((container) => {
     const policy = Requests.isSidecar(container) ? "Always" : policyOf(pod) === "Never" ? "Never" : "OnFailure"
     const status = step(container, true, turn, policy)
-    if (turn !== undefined) turn = passed(container, status)
+    if (turn !== undefined) turn = nextTurn(container, status)
     if (wasInitialized) turn ??= start
     if (!Requests.isSidecar(container) && (status.state?.terminated?.exitCode ?? 0) !== 0) hasFailedInit = true
     return status
   })
   const isInitialized = wasInitialized || turn !== undefined
   const statuses = (pod.spec?.containers ?? []).map((container) => step(container, false, turn, policyOf(pod)))
-  const memory = { ...given.memory, containers: memories }
+  const memory = { ...input.memory, containers: memories }
   return { initStatuses, statuses, memory, wakes, notes, isInitialized, hasFailedInit }
 }
 
-/** The code with which a container is to end now. */
-const exitOf = (fate: Fate | undefined, { name }: Container.Container): number | undefined =>
-  fate?._tag === "Crash" && (fate.container ?? name) === name ? fate.exitCode : undefined
+/** The exit code with which a fault ends the container now. */
+const exitOf = (fault: Fault | undefined, { name }: Container.Container): number | undefined =>
+  fault?._tag === "Crash" && (fault.container ?? name) === name ? fault.exitCode : undefined
 
-/** Since when the next one may run. */
-const passed = (container: Container.Container, { started, state }: Container.Status): number | undefined => {
+/** Since when the next container may run; undefined while this one holds it up. */
+const nextTurn = (container: Container.Container, { started, state }: Container.Status): number | undefined => {
   const since = Requests.isSidecar(container)
     ? started === true
       ? state?.running?.startedAt
@@ -168,35 +168,35 @@ const passed = (container: Container.Container, { started, state }: Container.St
   return Number.isNaN(time) ? 0 : time
 }
 
-const living = (pod: Pod, given: Given, start: number, now: number): Step => {
+const runPod = (pod: Pod, input: Input, start: number, now: number): Step => {
   const deadline = pod.spec?.activeDeadlineSeconds
   const due = deadline === undefined ? undefined : start + deadline * 1_000
-  if (due !== undefined && due <= now) return overdue(pod, given, start, now)
-  const sandbox = start + given.delays.start
+  if (due !== undefined && due <= now) return deadlineExceeded(pod, input, start, now)
+  const sandbox = start + input.delays.start
   const hasSandbox = sandbox <= now
-  const address = hasSandbox ? addressOf(pod, given) : undefined
-  if (hasSandbox && address === undefined) return rest(given.memory, now + Math.max(1_000, given.delays.start))
-  const walked = walk(pod, given, start, now)
-  const phase = Conditions.phase({ ...walked, restartPolicy: policyOf(pod) })
+  const address = hasSandbox ? addressOf(pod, input) : undefined
+  if (hasSandbox && address === undefined) return unchanged(input.memory, now + Math.max(1_000, input.delays.start))
+  const steps = stepContainers(pod, input, start, now)
+  const phase = Conditions.phase({ ...steps, restartPolicy: policyOf(pod) })
   const initStatuses = Conditions.isTerminal(phase)
-    ? walked.initStatuses.map((one) => stop(one, 0, now))
-    : walked.initStatuses
-  const status = assemble(pod, given.machine, { ...walked, initStatuses, phase, hasSandbox, address, start }, now)
-  const isNew = pod.status === undefined || isNews(status, pod.status)
-  const wake = Container.earliest([...walked.wakes, due, hasSandbox ? undefined : sandbox])
+    ? steps.initStatuses.map((one) => endIfRunning(one, 0, now))
+    : steps.initStatuses
+  const status = statusOf(pod, input.machine, { ...steps, initStatuses, phase, hasSandbox, address, start }, now)
+  const isNew = pod.status === undefined || isStatusChanged(status, pod.status)
+  const wake = Container.earliest([...steps.wakes, due, hasSandbox ? undefined : sandbox])
   return {
     status: isNew ? status : undefined,
     isRemovable: false,
     wake: Conditions.isTerminal(phase) ? undefined : wake,
-    memory: walked.memory,
-    notes: walked.notes
+    memory: steps.memory,
+    notes: steps.notes
   }
 }
 
-const addressOf = (pod: Pod, { address, machine }: Given): string | undefined =>
+const addressOf = (pod: Pod, { address, machine }: Input): string | undefined =>
   pod.status?.podIP ?? (pod.spec?.hostNetwork === true ? Machine.address(machine) : address())
 
-interface Parts {
+interface StatusParts {
   readonly phase: Conditions.Phase
   readonly initStatuses: ReadonlyArray<Container.Status>
   readonly statuses: ReadonlyArray<Container.Status>
@@ -206,7 +206,7 @@ interface Parts {
   readonly start: number
 }
 
-const assemble = (pod: Pod, machine: Machine.Machine, parts: Parts, now: number): Status => ({
+const statusOf = (pod: Pod, machine: Machine.Machine, parts: StatusParts, now: number): Status => ({
   ...pod.status,
   phase: parts.phase,
   hostIP: Machine.address(machine),
@@ -220,16 +220,16 @@ const assemble = (pod: Pod, machine: Machine.Machine, parts: Parts, now: number)
 })
 
 /**
- * Whether a status says something else than the one before, in what every server keeps of it: an older server drops fields
- * that it does not know, and what is written again and again for their sake would never come to an end.
+ * Whether a status differs from the one before in fields that every server stores: an older server drops fields that it does not know, and
+ * comparing them would write the status again and again.
  */
-const isNews = (next: Status, before: Status): boolean =>
+const isStatusChanged = (next: Status, before: Status): boolean =>
   next.phase !== before.phase ||
   next.podIP !== before.podIP ||
   next.startTime !== before.startTime ||
   !(next.conditions ?? []).every((one) => (before.conditions ?? []).some((other) => isSameCondition(one, other))) ||
-  !areSame(next.initContainerStatuses, before.initContainerStatuses) ||
-  !areSame(next.containerStatuses, before.containerStatuses)
+  !areSameContainers(next.initContainerStatuses, before.initContainerStatuses) ||
+  !areSameContainers(next.containerStatuses, before.containerStatuses)
 
 const isSameCondition = (a: Conditions.Condition, b: Conditions.Condition): boolean =>
   a.type === b.type &&
@@ -237,7 +237,7 @@ const isSameCondition = (a: Conditions.Condition, b: Conditions.Condition): bool
   (a.reason ?? "") === (b.reason ?? "") &&
   (a.message ?? "") === (b.message ?? "")
 
-const areSame = (a: Status["containerStatuses"] = [], b: Status["containerStatuses"] = []): boolean =>
+const areSameContainers = (a: Status["containerStatuses"] = [], b: Status["containerStatuses"] = []): boolean =>
   a.length === b.length &&
   a.every((one) => {
     const other = b.find(({ name }) => name === one.name)
@@ -255,15 +255,21 @@ const isSameContainer = (a: Container.Status, b: Container.Status): boolean =>
   a.state?.terminated?.exitCode === b.state?.terminated?.exitCode &&
   a.state?.terminated?.finishedAt === b.state?.terminated?.finishedAt
 
-const stop = (status: Container.Status, exitCode: number, now: number): Container.Status =>
+const endIfRunning = (status: Container.Status, exitCode: number, now: number): Container.Status =>
   status.state?.running === undefined ? status : Container.ended(status, exitCode, now)
 
-/** Every container that runs has ended, all with this code. */
-const stopped = (pod: Pod, given: Given, phase: "Succeeded" | "Failed", exitCode: number, now: number): Status => {
-  const initStatuses = (pod.status?.initContainerStatuses ?? []).map((one) => stop(one, exitCode, now))
-  const statuses = (pod.status?.containerStatuses ?? []).map((one) => stop(one, exitCode, now))
+/** The status with every running container ended, all with this code. */
+const withEndedContainers = (
+  pod: Pod,
+  input: Input,
+  phase: "Succeeded" | "Failed",
+  exitCode: number,
+  now: number
+): Status => {
+  const initStatuses = (pod.status?.initContainerStatuses ?? []).map((one) => endIfRunning(one, exitCode, now))
+  const statuses = (pod.status?.containerStatuses ?? []).map((one) => endIfRunning(one, exitCode, now))
   const start = Date.parse(String(pod.status?.startTime))
-  const parts: Parts = {
+  const parts: StatusParts = {
     phase,
     initStatuses,
     statuses,
@@ -272,25 +278,25 @@ const stopped = (pod: Pod, given: Given, phase: "Succeeded" | "Failed", exitCode
     address: pod.status?.podIP,
     start: Number.isNaN(start) ? startOf(now) : start
   }
-  return assemble(pod, given.machine, parts, now)
+  return statusOf(pod, input.machine, parts, now)
 }
 
-/** The code of a process that was killed. */
+/** The exit code of a process that was killed (SIGKILL). */
 const killed = 137
 
-/** The exit code of a process that was terminated before it was done. */
+/** The exit code of a process that ended by SIGTERM. */
 const terminated = 143
 
-const overdue = (pod: Pod, given: Given, start: number, now: number): Step => {
+const deadlineExceeded = (pod: Pod, input: Input, start: number, now: number): Step => {
   const message = "Pod was active on the node longer than the specified deadline"
-  const status = { ...stopped(pod, given, "Failed", killed, now), reason: "DeadlineExceeded", message }
+  const status = { ...withEndedContainers(pod, input, "Failed", killed, now), reason: "DeadlineExceeded", message }
   const notes: ReadonlyArray<Container.Note> = [{ type: "Normal", reason: "DeadlineExceeded", message }]
-  return { ...rest(given.memory), status: { ...status, startTime: Machine.timestamp(start) }, notes }
+  return { ...unchanged(input.memory), status: { ...status, startTime: Machine.timestamp(start) }, notes }
 }
 
-/** As a kubelet that runs out of something does it. Source: kubelet eviction manager. */
-const evicted = (pod: Pod, given: Given, message: string, now: number): Step => {
-  const status = stopped(pod, given, "Failed", killed, now)
+/** As a kubelet does that is short of a resource. Source: kubelet eviction manager. */
+const evicted = (pod: Pod, input: Input, message: string, now: number): Step => {
+  const status = withEndedContainers(pod, input, "Failed", killed, now)
   const target: Conditions.Condition = {
     type: "DisruptionTarget",
     status: "True",
@@ -300,39 +306,39 @@ const evicted = (pod: Pod, given: Given, message: string, now: number): Step => 
   }
   const conditions = [...(status.conditions ?? []).filter(({ type }) => type !== target.type), target]
   const notes: ReadonlyArray<Container.Note> = [{ type: "Warning", reason: "Evicted", message }]
-  return { ...rest(given.memory), status: { ...status, reason: "Evicted", message, conditions }, notes }
+  return { ...unchanged(input.memory), status: { ...status, reason: "Evicted", message, conditions }, notes }
 }
 
 const isRunning = ({ state }: Container.Status): boolean => state?.running !== undefined
 
 /**
- * Containers stop by themselves within the grace period, or are killed at its end; then the status says so, then the object
- * may go. One that finalizers hold stays, and there is nothing more to do for it here.
+ * Containers stop within the grace period, or are killed at its end; then the status reports it, then the object is deleted. An object with
+ * finalizers stays, and the kubelet is done with it.
  */
-const stopping = (pod: Pod, given: Given, now: number): Step => {
-  const { delays, memory } = given
+const terminate = (pod: Pod, input: Input, now: number): Step => {
+  const { delays, memory } = input
   const grace = pod.metadata.deletionGracePeriodSeconds ?? 0
   const running = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])].filter(
     isRunning
   )
   if (running.length === 0) {
     const isHeld = (pod.metadata.finalizers ?? []).length > 0
-    // Whoever holds it wants to know how it ended, and it never began.
+    // The finalizers' controllers need a final status, and this pod never started.
     if (isHeld && !Conditions.isTerminal(pod.status?.phase))
-      return { ...rest(memory), status: stopped(pod, given, "Failed", killed, now) }
-    return { ...rest(memory), isRemovable: grace > 0 || !isHeld }
+      return { ...unchanged(memory), status: withEndedContainers(pod, input, "Failed", killed, now) }
+    return { ...unchanged(memory), isRemovable: grace > 0 || !isHeld }
   }
-  const given_ = Date.parse(pod.metadata.deletionTimestamp ?? "")
-  const deadline = Number.isNaN(given_) ? now : given_
-  const at = Math.min(deadline - grace * 1_000 + delays.stop, deadline)
+  const deletionTime = Date.parse(pod.metadata.deletionTimestamp ?? "")
+  const deadline = Number.isNaN(deletionTime) ? now : deletionTime
+  const stopped = deadline - grace * 1_000 + delays.stop
+  const at = Math.min(stopped, deadline)
   const notes: ReadonlyArray<Container.Note> = memory.isStopping ? [] : running.map(killing)
-  if (now < at) return { ...rest({ ...memory, isStopping: true }, at), notes }
-  const inTime = deadline - grace * 1_000 + delays.stop <= deadline
+  if (now < at) return { ...unchanged({ ...memory, isStopping: true }, at), notes }
   const failed = (pod.status?.containerStatuses ?? []).some(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0)
-  // A server stops at SIGTERM; work that was to end by itself is cut off.
-  const code = !inTime ? killed : policyOf(pod) === "Always" ? 0 : terminated
-  const status = stopped(pod, given, failed || code !== 0 ? "Failed" : "Succeeded", code, now)
-  return { ...rest({ ...memory, isStopping: true }), status, notes }
+  // A server ends cleanly at SIGTERM; work that would have ended by itself is cut off.
+  const code = stopped > deadline ? killed : policyOf(pod) === "Always" ? 0 : terminated
+  const status = withEndedContainers(pod, input, failed || code !== 0 ? "Failed" : "Succeeded", code, now)
+  return { ...unchanged({ ...memory, isStopping: true }), status, notes }
 }
 
 const killing = ({ name }: Container.Status): Container.Note => ({

@@ -1,14 +1,13 @@
 /**
- * What one machine has given away: addresses of its pod network, and room. Kept by pod and plain; a pod that has ended, or is
- * gone, gives back what it held. The machine takes a pod by this book and not by the scheduler's, because pods come past the
- * scheduler too.
+ * What one machine has allocated: addresses of its pod network, and resources, by pod. A pod that has ended or is gone releases what it
+ * held. The kubelet admits pods by these figures and not by the scheduler's, because a pod may be bound without the scheduler.
  */
+import * as PodFacts from "../kube/pod.ts"
 import type { Pod } from "../kube/resources.ts"
 import * as Machine from "./Machine.ts"
-import { isFinished } from "./placement/Board.ts"
 import * as Requests from "./placement/requests.ts"
 
-export class Ledger {
+export class Allocations {
   private readonly machine: Machine.Machine
   private readonly allocatable: Requests.Amounts
   /** By uid. */
@@ -25,15 +24,15 @@ export class Ledger {
     this.allocatable = Requests.amounts(Machine.amounts(machine))
   }
 
-  /** What the API says of a pod of this machine. Its status has whether it was admitted, and its address. */
+  /** Takes over what the API reports of a pod of this machine: its status says whether it was admitted, and its address. */
   observe(pod: Pod): void {
-    if (isFinished(pod)) return this.release(pod)
+    if (PodFacts.isTerminal(pod)) return this.release(pod)
     if (pod.status?.startTime !== undefined) this.admit(pod)
     const ip = pod.status?.podIP
     if (ip !== undefined && pod.spec?.hostNetwork !== true) this.hold(pod.metadata.uid ?? "", ip)
   }
 
-  /** The first resource that the pod wants more of than is left, unless the pod is in already. */
+  /** The first resource of which the pod requests more than is left; undefined if it fits or was admitted before. */
   shortage(pod: Pod): string | undefined {
     if (this.admitted.has(pod.metadata.uid ?? "")) return undefined
     for (const [resource, value] of Requests.of(pod))
@@ -49,7 +48,7 @@ export class Ledger {
     Requests.add(this.used, requests)
   }
 
-  /** The pod's address, a free one if it has none yet; undefined while all are taken. */
+  /** The pod's address: a free one if it has none yet; undefined if all are taken. */
   address(pod: Pod): string | undefined {
     const uid = pod.metadata.uid ?? ""
     const address = this.addresses.get(uid) ?? Machine.podAddress(this.machine, this.taken)

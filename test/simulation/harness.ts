@@ -1,4 +1,4 @@
-/** A cluster in process with simulated nodes, in virtual time, and the few words that tests of it need. */
+/** An in-process cluster with simulated nodes, in virtual time, and the operations that its tests need. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
@@ -21,7 +21,7 @@ export const nodes = (options?: Nodes.Options) => Nodes.layer(options).pipe(Laye
 
 export const settle = Effect.flatMap(Quiescence, (one) => one.settle)
 
-/** Lets the time pass, with everything done before and after. */
+/** Settles, advances the clock, and settles again. */
 export const pass = (duration: Duration.Input) =>
   settle.pipe(Effect.andThen(TestClock.adjust(duration)), Effect.andThen(settle))
 
@@ -56,7 +56,7 @@ export const reasons = (name: string) =>
 
 export const condition = (pod: Pod, type: string) => pod.status?.conditions?.find((one) => one.type === type)
 
-/** What `kubectl get pods` would say, nearly: the first container's state, or the phase. */
+/** Nearly the status column of `kubectl get pods`: the state of the first container, or the phase. */
 export const word = (pod: Pod): string => {
   const one = pod.status?.containerStatuses?.[0]
   const state = one?.state
