@@ -1,6 +1,6 @@
 /**
- * Everything public says what it is: a symbol, and a field that users read or write, has a doc comment, and docs/api shows them all. The
- * script that reads them is tried on a package of three lines first, because a check that finds nothing proves nothing.
+ * Every public declaration is documented: a symbol, and a field that users read or write, has a doc comment, and docs/api contains them all. The script
+ * is first tested with a small package, because a check that finds nothing proves nothing.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** How the script ended and what was said; the compiler that it closes may say a word of its own. */
+/** How the script ended and its output; the compiler that it closes may print a line of its own. */
 const script = (...args: ReadonlyArray<string>): { readonly code: number | null; readonly said: string } => {
   const { status, stderr, stdout } = spawnSync(process.execPath, ["scripts/api.mjs", ...args], {
     cwd: root,
@@ -20,7 +20,7 @@ const script = (...args: ReadonlyArray<string>): { readonly code: number | null;
   return { code: status, said: `${stdout}${stderr}` }
 }
 
-/** What the script names in a package with this module; undefined when it is content. */
+/** What the script reports in a package with this module; undefined when it reports nothing. */
 const missingIn = (module: string): ReadonlyArray<string> | undefined => {
   const folder = mkdtempSync(join(tmpdir(), "package-"))
   try {
@@ -40,8 +40,8 @@ const missingIn = (module: string): ReadonlyArray<string> | undefined => {
   }
 }
 
-describe("what is public", () => {
-  it("names symbols, fields and the shapes that they name, where they say nothing", () => {
+describe("public declarations", () => {
+  it("are reported when symbols, fields and the types that they name have no doc comment", () => {
     const missing = missingIn(`
 /** It. */
 export interface Options {
@@ -65,11 +65,11 @@ export class Things {
     assert.deepStrictEqual(missing, ["src/part.ts: Options.unsaid", "src/part.ts: made", "src/part.ts: Things.count"])
   })
 
-  it("says nothing of a package in which all is said", () => {
+  it("are not reported in a package in which all have one", () => {
     assert.isUndefined(missingIn("/** One. */\nexport const one = 1\n"))
   })
 
-  it("is documented here to the last field, and docs/api shows it as it is", () => {
+  it("have doc comments here, and docs/api is up to date", () => {
     const { code, said } = script("--check")
     assert.strictEqual(code, 0, said)
   })

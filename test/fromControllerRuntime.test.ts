@@ -1,6 +1,6 @@
 /**
- * What docs/from-controller-runtime.md says can be written here: all its blocks as one module, and the code of its tables in a reconcile, are
- * compiled against the three public entries; flags are ones that there are, commands too.
+ * docs/from-controller-runtime.md against the package: all its blocks as one module, and the code of its tables inside a reconcile, are compiled with the
+ * three public entries. Its flags and commands exist.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ const page = readFileSync(join(root, "docs/from-controller-runtime.md"), "utf8")
 
 const blocks = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, body = ""]) => body)
 
-/** The right cells of all tables; Go's are not ours to check. */
+/** The right cells of all tables; the Go code on the left is not checked. */
 const cells = [...page.matchAll(/^\|(.+)\| (.+) \|$/gm)].map(([, , right = ""]) => right)
 
 const spans = (text: string): ReadonlyArray<string> => [...text.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code)
@@ -28,13 +28,13 @@ const commands = cells
   .flatMap(spans)
   .flatMap((code) => /^(?:node dist\/main\.js|npx [\w-]+) (\w+)/.exec(code)?.[1] ?? [])
 
-/** A cell that begins with code has an expression there, unless it is a flag or a command. */
+/** The code of a cell that begins with an expression, and not with a flag or a command. */
 const expressions = cells.flatMap((cell) => {
   const [code] = cell.startsWith("`") ? spans(cell) : []
   return code === undefined || /^(--|node |npx )/.test(code) ? [] : [code]
 })
 
-/** Everything may be done there that a cell does. */
+/** A controller whose access grants everything that a cell does. */
 const program = (codes: ReadonlyArray<string>) => `
 export const definition = Result.getOrThrow(Crd.make(Team))
 export let values: ReadonlyArray<unknown> = []
@@ -80,7 +80,7 @@ interface Page {
   readonly values: ReadonlyArray<unknown>
 }
 
-/** The page as a module that is there. */
+/** The page as a loaded module. */
 const load = (source: string): Promise<Page> => {
   const file = join(folderOf("run"), "page.ts")
   writeFileSync(
@@ -90,7 +90,7 @@ const load = (source: string): Promise<Page> => {
   return import(/* @vite-ignore */ file) as Promise<Page>
 }
 
-/** What the compiler says of each of these modules, and of anything else that they lead to. */
+/** The errors of the compiler about these modules, and about anything that they import. */
 const compile = (modules: Readonly<Record<string, string>>): ReadonlyArray<string> => {
   const folder = folderOf("compiled")
   for (const [name, source] of Object.entries(modules)) writeFileSync(join(folder, `${name}.ts`), source)
@@ -100,7 +100,7 @@ const compile = (modules: Readonly<Record<string, string>>): ReadonlyArray<strin
     JSON.stringify({
       extends: join(root, "tsconfig.json"),
       compilerOptions: { noUnusedLocals: false, noUnusedParameters: false, paths: Object.fromEntries(paths) },
-      // What the platform's edge says of modules without types comes along.
+      // The declarations for modules without types, which the platform module imports.
       files: [...Object.keys(modules).map((name) => `${name}.ts`), ...ambient],
       include: []
     })
@@ -129,7 +129,7 @@ describe("docs/from-controller-runtime.md", () => {
     assert.match(mistakes.join("\n"), /'generationsChanged' does not exist[^]*not assignable to parameter/)
   }, 180_000)
 
-  it.effect("does what it says: its controller gives a team a namespace, and all code of its tables has a value", () =>
+  it.effect("works as described: its controller gives a team a namespace, and every table cell has a value", () =>
     Effect.gen(function* () {
       const page = yield* Effect.promise(() => load([...blocks, program(expressions)].join("\n")))
       assert.strictEqual((yield* page.givesNamespaces).metadata.name, "team-blue")
@@ -145,7 +145,7 @@ describe("docs/from-controller-runtime.md", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
-  it("names flags and commands that there are", () => {
+  it("names flags and commands that exist", () => {
     const operations = readFileSync(join(root, "docs/operations.md"), "utf8")
     assert.deepStrictEqual(
       flags.filter((flag) => !operations.includes(`\`${flag}\``)),

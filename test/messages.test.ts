@@ -1,4 +1,4 @@
-/** The tables of messages in docs/operations.md against the sources: what an operator looks up is what the program says. */
+/** The tables of messages in docs/operations.md against the sources: the program has every message that the page quotes. */
 import { assert, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 
@@ -6,7 +6,7 @@ const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".ts"))
   .map((path) => readFileSync(`src/${path}`, "utf8"))
 
-/** The fixed parts of what an entry quotes: `…`, numbers and names in quotes stand for anything. */
+/** The fixed parts of a quoted message: `…`, numbers and names in quotes stand for any text. */
 const fixed = (message: string): ReadonlyArray<string> =>
   message
     .split(/…|\d+s\b|\d+m\b|"x"|\bx\b|[:;,]/)

@@ -43,7 +43,7 @@ const packagesOf = (file: string, seen = new Set<string>()): ReadonlySet<string>
   return found
 }
 
-/** Where npm finds a package from another one's folder: beside it or further out. */
+/** Where npm finds a package for another one: in its folder or further out. */
 const isLocked = (from: string, name: string): boolean => {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("node_modules/") - 1))) {
     if (`${folder === "" ? "" : `${folder}/`}node_modules/${name}` in lock.packages) return true
@@ -51,14 +51,14 @@ const isLocked = (from: string, name: string): boolean => {
   }
 }
 
-/** Binaries for platforms that the registry at hand does not have: they are locked by their version, without a hash. */
+/** Binaries for platforms that the registry does not have: they are locked by their version, without a hash. */
 const unhashed = /^node_modules\/@effect\/tsgo-(?!linux-x64$)/
 
 /** The commands of a script of package.json: `A=b vitest run && npm run build` runs `vitest` and `npm`. */
 const commandsOf = (script: string): ReadonlyArray<string> =>
   script.split(/&&|\|\|?|;/).map((part) => part.trim().replace(/^(?:exec |\w+=\S* )+/, ""))
 
-/** What each project that is ours, or becomes a user's, is built and tested with. */
+/** The tools with which each project here, and each project that `create` writes, is built and tested. */
 const projects = [
   ".",
   "templates/operator",
@@ -67,7 +67,7 @@ const projects = [
   )
 ]
 
-describe("what is run comes from a lock", () => {
+describe("everything that runs comes from a lock file", () => {
   for (const project of projects) {
     it(`scripts of ${project} run this Node, npm and tools of its devDependencies`, () => {
       const { devDependencies, scripts } = JSON.parse(text(join(project, "package.json"))) as Manifest
@@ -146,18 +146,18 @@ describe("package", () => {
     assert.deepStrictEqual(Object.values(manifest.bin), ["dist/main.js"])
   })
 
-  it("the library and its test kit load nothing but effect and an engine for patterns; the check sees what the platform's edge loads", () => {
+  it("the library and its test kit load only effect and an engine for patterns; the check finds what the platform module loads", () => {
     assert.deepStrictEqual([...packagesOf("src/index.ts")], ["effect", "@bufbuild"])
     assert.deepStrictEqual([...packagesOf("src/testing.ts")], ["effect", "@bufbuild"])
     assert.includeMembers([...packagesOf("src/node.ts")], ["effect", "undici"])
   })
 
-  it("effect is one version: what is tested is what consumers are asked for", () => {
+  it("effect has one version: consumers are asked for the tested version", () => {
     assert.strictEqual(manifest.peerDependencies["effect"], `~${manifest.devDependencies["effect"]}`)
     assert.strictEqual(manifest.overrides["undici"], manifest.dependencies["undici"])
   })
 
-  it("says of every dependency why it is there", () => {
+  it("gives the reason for every dependency", () => {
     const rows = text("docs/dependencies.md").matchAll(/^\| `([^`]+)`/gm)
     const explained = [...rows].flatMap(([, name]) => name ?? []).sort()
     const wanted = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }).sort()

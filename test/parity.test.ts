@@ -1,6 +1,6 @@
 /**
- * Row by row, what the reference does and which tests show it: this file keeps the tests in the tree, under these names, and running. A row is
- * shown by tests that run everywhere: one that is skipped where some tool is missing may stand beside them, and does not count.
+ * Row by row, what the reference does and which tests show it: this test fails when one of these tests is removed, renamed or skipped. At least one
+ * test of a row has to run everywhere; others may be skipped where some tool is missing.
  * Source: the behaviour of controller-runtime and of kube-controller-manager's loops.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -19,7 +19,7 @@ const rows = new Map(tables.flatMap((table) => Object.entries(table)))
 
 const read = new Map<string, ReadonlyArray<Title>>()
 
-/** What the file has, below `test`. */
+/** The titles of a file below `test`. */
 const titlesOf = (file: string): ReadonlyArray<Title> => {
   const path = fileURLToPath(new URL(file, import.meta.url))
   const known = read.get(file)
@@ -30,7 +30,7 @@ const titlesOf = (file: string): ReadonlyArray<Title> => {
   return found
 }
 
-/** What is wrong with the row. */
+/** The problems of a row. */
 const complaints = ({ by, not }: Row, titles: (file: string) => ReadonlyArray<Title>): ReadonlyArray<string> => {
   const named = Object.entries(by).flatMap(([file, texts]) => texts.map((text) => [file, text] as const))
   if (named.length === 0) return not === undefined ? ["nothing shows it, and nobody says why"] : []
@@ -47,7 +47,7 @@ describe("every row is shown by tests", () => {
     it(`${id}: ${row.is}`, () => assert.deepStrictEqual([...complaints(row, titlesOf)], []))
   }
 
-  it("and none is left out, or there twice", () => {
+  it("no row is missing, or there twice", () => {
     const ids = tables.flatMap((table) => Object.keys(table))
     assert.strictEqual(new Set(ids).size, ids.length)
     const expected = [...numbered("K", 21), ...numbered("M", 33), ...numbered("D", 13), ...numbered("H", 14)]
@@ -60,7 +60,7 @@ describe("every row is shown by tests", () => {
   })
 })
 
-describe("a row is complained about", () => {
+describe("a row is reported", () => {
   const source = `
     describe("a suite", () => {
       it.effect("runs", () => done)
@@ -74,12 +74,12 @@ describe("a row is complained about", () => {
   const by = (...texts: ReadonlyArray<string>) =>
     complaints({ is: "", by: { file: texts }, not: undefined }, () => titlesIn(source))
 
-  it("when nothing shows it without a reason", () => {
+  it("when no test and no reason is given", () => {
     assert.lengthOf(by(), 1)
     assert.deepStrictEqual([...complaints({ is: "", by: {}, not: "It is not built." }, () => [])], [])
   })
 
-  it("when a test is not there by that name", () => {
+  it("when a test of that name does not exist", () => {
     assert.deepStrictEqual([...by("runs")], [])
     assert.deepStrictEqual([...by("takes ${what}")], [])
     assert.lengthOf(by("runs", "ran"), 1)

@@ -1,6 +1,6 @@
 /**
- * No regular expression of the program costs more than its text is long. Node's engine goes back and tries again, and most texts that the
- * program sees come from users of the cluster: names, annotations, error messages, bodies of requests.
+ * The steps of every regular expression of the program grow no faster than its text. Node's engine backtracks, and most texts that the program reads come
+ * from users of the cluster: names, annotations, error messages, bodies of requests.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
@@ -35,7 +35,7 @@ describe("regular expressions", () => {
     assert.deepStrictEqual(complaints, [])
   })
 
-  // What recheck 4.5.0, an analysis with automata, found in this source before; and two that take exponential time.
+  // Expressions that recheck 4.5.0, an analysis with automata, found in this source before; and two that take exponential time.
   const slow: ReadonlyArray<RegExp> = [
     /^(a+)+$/,
     /(x+x+)+y/,
@@ -58,7 +58,7 @@ describe("regular expressions", () => {
       assert.isDefined(attack(compile(source, flags))))
   }
 
-  it("are all written in the source: none is made of a text that the program is given", () => {
+  it("are all written in the source: none is built from a text at run time", () => {
     assert.deepStrictEqual(
       written.filter(({ source }) => source === undefined).map(({ file }) => file),
       []

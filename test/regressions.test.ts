@@ -1,6 +1,6 @@
 /**
- * The list of what has broken other controllers, each case a named test: this file keeps the names in the tree. A test that is
- * skipped does not count. The cases that are about sockets are there twice, in virtual time and on loopback.
+ * The list of bugs that other controllers have had, each with a named test: this test fails when such a test is removed, renamed or skipped. The cases
+ * about sockets have two tests, in virtual time and on loopback.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"

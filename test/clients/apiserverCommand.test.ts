@@ -1,6 +1,6 @@
 /**
- * The subcommands as processes: the embedded API server alone, and simulated nodes in whatever cluster a kubeconfig leads to.
- * They say how to reach them in one line of standard output, stop on a signal with code 0, and leave nothing behind.
+ * The subcommands as processes: the embedded API server alone, and simulated nodes in the cluster of a kubeconfig. They print how to reach them in one
+ * line of standard output, stop on a signal with code 0, and leave no files.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -28,7 +28,7 @@ const stop = Effect.fnUntraced(function* (running: Process.Running, signal: Node
   return exited
 })
 
-/** Everything that Kubernetes' own API server has at its start, and nothing that a controller would make. */
+/** Everything that kube-apiserver has at its start, and nothing that a controller would create. */
 const isBare = Effect.fnUntraced(function* (client: Cluster.Client) {
   const { items } = yield* client.list(Namespace)
   const names = items.map(({ metadata }) => metadata.name)
@@ -58,7 +58,7 @@ const tokenOf = Effect.fnUntraced(function* (client: Cluster.Client, target: { n
   yield* client.create(ServiceAccount, { metadata: target })
   const { status } = (yield* client.create(
     ServiceAccount,
-    // A TokenRequest, which is what this endpoint takes in place of an account.
+    // A TokenRequest, which this endpoint accepts in place of an account.
     { metadata: { name: target.name }, spec: {} } as Draft<ServiceAccount>,
     { namespace: target.namespace, subresource: "token" }
   )) as unknown as { readonly status: { readonly token: string } }
@@ -77,7 +77,7 @@ describe.concurrent("apiserver", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps an audit log for other programs: who asked for what, and what came of it", () =>
+  it.live("writes an audit log for other programs: who sent which request, and its result", () =>
     Effect.gen(function* () {
       const file = join(yield* Process.folder, "audit.jsonl")
       const server = yield* Process.start(["apiserver", "--authorization-mode=RBAC", "--audit-log-path", file])
@@ -116,7 +116,7 @@ describe.concurrent("apiserver", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("without a place for the audit log ends with code 1 and one line", () =>
+  it.live("with an audit log path that cannot be written ends with code 1 and one line", () =>
     Effect.gen(function* () {
       const file = join(yield* Process.folder, "none", "audit.jsonl")
       const { code, stderr } = yield* Process.run(["apiserver", "--audit-log-path", file])
@@ -141,7 +141,7 @@ describe.concurrent("apiserver", () => {
     )
   }
 
-  it.live("writes the kubeconfig to the given path, for any shell to read, and removes it again", () =>
+  it.live("writes the kubeconfig to the given path, prints it for any shell, and removes it again", () =>
     Effect.gen(function* () {
       const directory = join(yield* Process.folder, "it's here")
       const running = yield* Process.start(["apiserver", "--directory", directory])
@@ -153,7 +153,7 @@ describe.concurrent("apiserver", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a directory in which others could swap the kubeconfig", () =>
+  it.live("refuses a directory in which others could replace the kubeconfig", () =>
     Effect.gen(function* () {
       const directory = yield* Process.folder
       yield* Effect.promise(() => chmod(directory, 0o777))
@@ -164,7 +164,7 @@ describe.concurrent("apiserver", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("with --nodes has ready ones that run pods when it says that it is up", () =>
+  it.live("with --nodes has ready ones that run pods when it prints that it is up", () =>
     Effect.gen(function* () {
       const running = yield* Process.start(["apiserver", "--nodes=2"])
       const [, path = ""] = yield* running.says(ready)
@@ -180,7 +180,7 @@ describe.concurrent("apiserver", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("on a port that is taken ends with code 1 and one line", () =>
+  it.live("on a port that is in use ends with code 1 and one line", () =>
     Effect.gen(function* () {
       const { server } = yield* Cluster.embedded
       const port = new URL(server).port
@@ -217,7 +217,7 @@ describe.concurrent("nodes", () => {
 })
 
 describe.concurrent("commands", () => {
-  it.live("are in the help, and what is wrong with their flags is printed in one line", () =>
+  it.live("are in the help, and an error in their flags is printed in one line", () =>
     Effect.gen(function* () {
       const help = yield* Process.run(["--help"])
       assert.match(help.stdout, /^ {2}apiserver +\S.*\n {2}nodes +\S/m)

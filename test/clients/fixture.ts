@@ -1,7 +1,7 @@
 /**
- * Where other people's clients are tried: the embedded server behind HTTPS with three simulated nodes, in this process, and ways
- * to run commands against it. Every test has a namespace of its own, so all of them can run at the same time. What a controller
- * would do, a test does with `client`.
+ * The fixture for third-party clients: the embedded server behind HTTPS with three simulated nodes, in this process, and functions to run commands
+ * against it. Every test has a namespace of its own, so all of them can run at the same time. A test does the work of a controller with
+ * `client`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -27,7 +27,7 @@ export interface Exited {
 }
 
 export interface Started {
-  /** The first match in what it has printed or will print; fails when it ends without. */
+  /** The first match in its output, now or later; fails when it ends without one. */
   readonly prints: (pattern: RegExp) => Effect.Effect<RegExpExecArray>
   readonly exit: Effect.Effect<Exited>
   readonly stop: Effect.Effect<Exited>
@@ -54,7 +54,7 @@ export class Fixture extends Context.Service<
     readonly namespace: (name: string) => Effect.Effect<string>
   }
 >()("test/clients/Stand") {
-  /** On an embedded cluster of one's own choice. */
+  /** An embedded cluster with these options. */
   static readonly layerOf = (options: EmbeddedClusterOptions): Layer.Layer<Fixture> =>
     Layer.effect(
       Fixture,
@@ -72,7 +72,7 @@ export class Fixture extends Context.Service<
       Layer.orDie
     )
 
-  /** On whatever server a kubeconfig leads to; nothing is simulated for it. */
+  /** The cluster of a kubeconfig; nothing is simulated for it. */
   static readonly at = (kubeconfig: string) =>
     Effect.gen(function* () {
       const endpoint = yield* Effect.orDie(KubeConfig.load({ mode: "kubeconfig", path: kubeconfig, env: {} }))

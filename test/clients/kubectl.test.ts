@@ -1,6 +1,6 @@
 /**
- * kubectl against the embedded server, over HTTPS: a third-party client, asked for what people ask it every day. What it
- * prints is asserted in essentials, what it sent is read back.
+ * kubectl with the embedded server, over HTTPS: a third-party client and its daily commands. The tests check the essential part of its output, and read
+ * back what it sent.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -21,7 +21,7 @@ const deployment = (name: string, image = "example.test/web:1") => ({
   }
 })
 
-/** No node will take it. */
+/** No node accepts it. */
 const waitingPod = {
   apiVersion: "v1",
   kind: "Pod",
@@ -38,7 +38,7 @@ const configMap = (name: string, data: Readonly<Record<string, string>>) => ({
 
 describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
   layer(Fixture.layer, { excludeTestServices: true, concurrent: true })((it) => {
-    it.effect("create makes objects of every kind it knows, in protobuf", () =>
+    it.effect("create creates objects of every kind that it knows, in protobuf", () =>
       Effect.gen(function* () {
         const { json, ok } = yield* Kubectl.make("create")
         const create = (line: string | ReadonlyArray<string>, made: string) =>
@@ -95,7 +95,7 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
         ])
         assert.deepNestedInclude(binding, { "subjects[0]": { kind: "ServiceAccount", name: "a", namespace: "create" } })
         assert.strictEqual(priority["value"], -7)
-        // Older ones know these kinds in versions that have gone.
+        // Older kubectl versions use versions of these kinds that no longer exist.
         if (Kubectl.minor < 21) return
         yield* create(["cronjob", "a", "--image=example.test/job:1", "--schedule=*/5 * * * *"], "cronjob.batch/a")
         assert.nestedInclude(yield* json("cronjob a"), { "spec.schedule": "*/5 * * * *" })
@@ -104,7 +104,7 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
       })
     )
 
-    it.effect("run, expose, wait and get see a pod from its creation to its end", () =>
+    it.effect("run, expose, wait and get follow a pod from its creation to its end", () =>
       Effect.gen(function* () {
         const { json, ok, send, start } = yield* Kubectl.make("pods")
         yield* send("create", waitingPod)
@@ -133,7 +133,7 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
       })
     )
 
-    it.effect("apply creates, configures, leaves alone and removes what is no longer said", () =>
+    it.effect("apply creates, configures, leaves unchanged, and removes fields that are no longer in the file", () =>
       Effect.gen(function* () {
         const { json, send } = yield* Kubectl.make("apply")
         const first = configMap("a", { x: "1", y: "1" })
@@ -163,7 +163,7 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
     it.effect("apply --server-side owns fields, meets conflicts and forces them", () =>
       Effect.gen(function* () {
         const { client, json, namespace, run, send } = yield* Kubectl.make("apply-server")
-        // Only fields of interest are sent, which older kubectls take for a mistake.
+        // The test sends only the fields under test, which older kubectl versions report as an error.
         const line = "apply --server-side --validate=false --field-manager"
         assert.strictEqual(yield* send(`${line} one`, deployment("d")), "deployment.apps/d serverside-applied\n")
         const { metadata } = yield* client.get(Deployment, { namespace, name: "d" })
@@ -206,7 +206,7 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
       })
     )
 
-    it.effect("patch and edit change what they say in every type of patch", () =>
+    it.effect("patch and edit change the object with every type of patch", () =>
       Effect.gen(function* () {
         const { json, ok, send } = yield* Kubectl.make("patch")
         yield* send("create", deployment("d"))
@@ -282,7 +282,7 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
       })
     )
 
-    it.effect("delete with each way to cascade leaves the work to the garbage collector, as finalizers", () =>
+    it.effect("delete with each propagation policy leaves the work to the garbage collector, as finalizers", () =>
       Effect.gen(function* () {
         const { json, ok, run, send } = yield* Kubectl.make("delete")
         yield* send("create", deployment("orphan"), deployment("foreground"), deployment("background"))
@@ -312,7 +312,7 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
       })
     )
 
-    it.effect("get, create and replace tell what is wrong in the server's words", () =>
+    it.effect("get, create and replace report errors in the server's words", () =>
       Effect.gen(function* () {
         const { ok, run, send } = yield* Kubectl.make("errors")
         assert.strictEqual((yield* run("get pods")).stderr, "No resources found in errors namespace.\n")

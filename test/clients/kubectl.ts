@@ -1,6 +1,6 @@
 /**
- * kubectl in one namespace, as the tests of this folder use it: a line of arguments in, what it printed out. Without a kubectl
- * on PATH the tests are skipped, and say why.
+ * kubectl in one namespace: a line of arguments in, its output out. Without a kubectl on PATH the tests are skipped, and print the
+ * reason.
  */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import { type Exited, type Options, Fixture, type Started } from "./fixture.ts"
 
 export const isInstalled = Process.has("kubectl")
 
-/** 32 of version 1.32: what is expected holds from 1.20 on, except where a test says from when. */
+/** 32 of version 1.32: expectations hold from 1.20 on, unless a test names another version. */
 export const minor = ((): number => {
   if (!isInstalled) return 0
   const { stdout } = spawnSync("kubectl", ["version", "--client", "-o", "json"], { encoding: "utf8" })
@@ -27,12 +27,12 @@ export type Shown = KubeObject & Readonly<Record<string, unknown>>
 export interface Kubectl {
   readonly client: Fixture["Service"]["client"]
   readonly namespace: string
-  /** Arguments, split at blanks; an array where one holds a blank. Fails unless it exits with 0; answers what it printed. */
+  /** Takes arguments, split at blanks; an array where one contains a blank. Fails unless it exits with 0; returns its output. */
   readonly ok: (args: string | ReadonlyArray<string>, options?: Options) => Effect.Effect<string, never, Scope.Scope>
-  /** However it ends. */
+  /** The same for any exit code. */
   readonly run: (args: string | ReadonlyArray<string>, options?: Options) => Effect.Effect<Exited, never, Scope.Scope>
   readonly start: (args: string | ReadonlyArray<string>) => Effect.Effect<Started, never, Scope.Scope>
-  /** What `get -o json` says of an object. */
+  /** The output of `get -o json` for an object. */
   readonly json: (args: string) => Effect.Effect<Shown, never, Scope.Scope>
   /** `create -f -` or `apply -f -` of an object. */
   readonly send: (line: string, ...objects: ReadonlyArray<object>) => Effect.Effect<string, never, Scope.Scope>
@@ -64,7 +64,7 @@ export const make = Effect.fnUntraced(function* (name: string) {
   return kubectl
 })
 
-/** The table as rows of cells, by the names in its head. */
+/** The table as rows of cells, by the names in its header. */
 export const table = (text: string): ReadonlyArray<Readonly<Record<string, string>>> => {
   const [head = "", ...lines] = text.trimEnd().split("\n")
   const columns = [...head.matchAll(/\S+(?: \S+)*/g)].map((match) => ({ name: match[0], start: match.index }))

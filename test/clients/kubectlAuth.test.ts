@@ -1,4 +1,4 @@
-/** kubectl's questions about rights, on a server with RBAC: `auth can-i`, `auth whoami`, and what is refused to which user. */
+/** kubectl's commands about rights, on a server with RBAC: `auth can-i`, `auth whoami`, and what is refused to which user. */
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "./kubectl.ts"
@@ -49,26 +49,28 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl auth", () => {
       })
     )
 
-    it.effect("a token made by kubectl is that account's, and refusals are printed as elsewhere", () =>
-      Effect.gen(function* () {
-        const { kubectl, robot } = yield* readers("cantoken")
-        const token = (yield* kubectl.ok("create token robot")).trim()
-        const { server } = yield* Fixture
-        const alone = `--server=${server} --insecure-skip-tls-verify --token=${token}`
-        const as = (line: string) => kubectl.run(`${line} ${alone}`, { env: { KUBECONFIG: "/dev/null" } })
-        const who = yield* as("auth whoami -o json")
-        assert.strictEqual(JSON.parse(who.stdout).status.userInfo.username, robot, who.stderr)
-        assert.strictEqual((yield* as("get pods")).code, 0)
-        const refused = yield* as("get secrets")
-        assert.strictEqual(refused.code, 1)
-        assert.strictEqual(
-          refused.stderr,
-          `Error from server (Forbidden): secrets is forbidden: User "${robot}" cannot list resource "secrets" in API group "" in the namespace "cantoken"\n`
-        )
-      })
+    it.effect(
+      "a token that kubectl creates is that of the account, and refusals are printed as with other servers",
+      () =>
+        Effect.gen(function* () {
+          const { kubectl, robot } = yield* readers("cantoken")
+          const token = (yield* kubectl.ok("create token robot")).trim()
+          const { server } = yield* Fixture
+          const alone = `--server=${server} --insecure-skip-tls-verify --token=${token}`
+          const as = (line: string) => kubectl.run(`${line} ${alone}`, { env: { KUBECONFIG: "/dev/null" } })
+          const who = yield* as("auth whoami -o json")
+          assert.strictEqual(JSON.parse(who.stdout).status.userInfo.username, robot, who.stderr)
+          assert.strictEqual((yield* as("get pods")).code, 0)
+          const refused = yield* as("get secrets")
+          assert.strictEqual(refused.code, 1)
+          assert.strictEqual(
+            refused.stderr,
+            `Error from server (Forbidden): secrets is forbidden: User "${robot}" cannot list resource "secrets" in API group "" in the namespace "cantoken"\n`
+          )
+        })
     )
 
-    it.effect("auth reconcile brings roles into being", () =>
+    it.effect("auth reconcile creates roles", () =>
       Effect.gen(function* () {
         const { kubectl } = yield* readers("canrec")
         const role = {

@@ -1,6 +1,6 @@
 /**
- * Every generator of kubectl that `create` has, and `run`, `expose` and `autoscale`: what they send is taken, defaulted and
- * read back. Kinds with simple fields are in kubectl.test.ts.
+ * Every generator of kubectl's `create`, and `run`, `expose` and `autoscale`: the server accepts and defaults what they send, and the tests read it back.
+ * Kinds with simple fields are in kubectl.test.ts.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -20,7 +20,7 @@ const created =
       assert.strictEqual(text, `${made} created\n`)
     )
 
-/** A key and a certificate of it, as files. */
+/** A key and its certificate, as files. */
 const pair = Effect.acquireRelease(
   Effect.promise(async () => {
     const folder = await mkdtemp(join(tmpdir(), "pair-"))
@@ -186,7 +186,7 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
         })
         const reserved = yield* kubectl.run("create priorityclass system-mine --value=9")
         assert.include(reserved.stderr, "reserved for system use only")
-        // Older ones know these kinds in versions that have gone.
+        // Older kubectl versions use versions of these kinds that no longer exist.
         if (Kubectl.minor < 21) return
         const every = "--schedule=*/5 * * * *"
         yield* create(["cronjob", "often", "--image=example.test/job:1", every, "--", "true"], "cronjob.batch/often")

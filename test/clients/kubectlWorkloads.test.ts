@@ -1,6 +1,6 @@
 /**
- * kubectl where it leans on what controllers and nodes do: rollouts, with the test in the Deployment controller's part, and
- * nodes that are cordoned, tainted and drained.
+ * kubectl commands that depend on controllers and nodes: rollouts, for which the test does the work of the Deployment controller, and nodes that are
+ * cordoned, tainted and drained.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -23,7 +23,7 @@ const deployment = {
   spec: { replicas: 2, selector: { matchLabels: { app: "web" } }, template: template("example.test/web:1") }
 }
 
-/** The Deployment controller's part: the ReplicaSet of a revision, and a status that says how far the rollout is. */
+/** The work of the Deployment controller: the ReplicaSet of a revision, and a status that shows the progress of the rollout. */
 const controller = ({ client, namespace }: Kubectl.Kubectl) => ({
   revision: Effect.fnUntraced(function* (revision: number, image: string, cause?: string) {
     const { metadata } = yield* client.get(Deployment, { namespace, name: "web" })
@@ -181,7 +181,7 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
           { namespace, name: "a", subresource: "status" },
           Patch.merge({ status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } })
         )
-        // A budget that its controller has not looked at is answered with "wait ten seconds", which kubectl does without a word.
+        // A budget that its controller has not reconciled gets the response "wait ten seconds", which kubectl does without a message.
         const counts = { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, disruptionsAllowed: 0 }
         yield* client.patch(
           PodDisruptionBudget,
@@ -231,7 +231,7 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
         })
     )
 
-    it.effect("autoscale makes an autoscaler", () =>
+    it.effect("autoscale creates an autoscaler", () =>
       Effect.gen(function* () {
         const { json, ok, send } = yield* Kubectl.make("autoscale")
         yield* send("create", deployment)

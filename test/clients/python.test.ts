@@ -1,5 +1,5 @@
 /**
- * A third-party client in another language: Debian's python3-kubernetes against the embedded server, over HTTPS.
+ * A third-party client in another language: Debian's python3-kubernetes with the embedded server, over HTTPS.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { Fixture } from "./fixture.ts"
 
-/** Debian's own, not one of a version manager: the package is installed for it. */
+/** Debian's own interpreter, not one of a version manager: the package is installed for it. */
 const python = "/usr/bin/python3"
 const isInstalled = spawnSync(python, ["-c", "import kubernetes.leaderelection"]).status === 0
 
@@ -19,7 +19,7 @@ const script = fileURLToPath(new URL("client.py", import.meta.url))
 const start = (command: string, ...args: ReadonlyArray<string>) =>
   Effect.flatMap(Fixture, (fixture) => fixture.start(python, [script, command, ...args]))
 
-/** What a command of the script says in a namespace of its own, by its first words. */
+/** The output of a command of the script in a namespace of its own, by its first words. */
 const said = Effect.fnUntraced(function* (command: string) {
   const { namespace } = yield* Fixture
   const { code, stderr, stdout } = yield* (yield* start(command, yield* namespace(command))).exit
@@ -66,7 +66,7 @@ describe.skipIf(!isInstalled)("python3-kubernetes", () => {
       })
     )
 
-    it.effect("watches until the time is up and resumes without loss", () =>
+    it.effect("watches until the timeout and resumes without loss", () =>
       Effect.gen(function* () {
         const { first, resumed } = yield* said("follow")
         assert.deepStrictEqual(first, [
@@ -84,7 +84,7 @@ describe.skipIf(!isInstalled)("python3-kubernetes", () => {
       })
     )
 
-    it.effect("gives a Lease to one of the candidates that want it at once", () =>
+    it.effect("gives a Lease to one of several candidates that try at once", () =>
       Effect.gen(function* () {
         const { leases } = yield* said("leases")
         assert.deepStrictEqual(leases, [1, true])

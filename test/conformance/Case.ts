@@ -1,7 +1,7 @@
 /**
- * What a conformance case is: a promise of the Kubernetes API, checked through `KubeClient`, `Transport` and plain requests alone,
- * so that it holds the same words for a real server, the embedded one over HTTPS and the embedded one in process. Cases run in
- * one server side by side, each in a namespace of its own; what is cluster-scoped carries that namespace in its name.
+ * A conformance case checks one behaviour of the Kubernetes API. It uses only `KubeClient`, `Transport` and plain requests, so that
+ * it runs unchanged on a real server, on the embedded server over HTTPS and on the embedded server in process. Cases run concurrently
+ * on one server, each in its own namespace; the names of cluster-scoped objects contain that namespace.
  */
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -13,7 +13,7 @@ export interface Subject {
   readonly client: KubeClient.KubeClient["Service"]
   readonly transport: Transport["Service"]
   readonly ask: Ask
-  /** A namespace of its own, which exists. */
+  /** The namespace of the case, which exists. */
   readonly namespace: string
   /** Minor version of the server. */
   readonly minor: number
@@ -49,7 +49,7 @@ export interface Reply {
   readonly body: any
 }
 
-/** A feature that a back end may lack. */
+/** A feature that a back end may not have. */
 export type Part = "credentials" | "custom objects" | "HTTP front"
 
 interface CaseBase {
@@ -61,8 +61,8 @@ interface CaseBase {
 }
 
 /**
- * `since` is the oldest minor version of Kubernetes 1.x that is known to behave so: 20 stands for "20 and older". A case that needs a
- * newer version names its rule.
+ * `since` is the oldest minor version of Kubernetes 1.x that passes the case; 20 means "20 or older". A case that needs a newer version
+ * gives the reason in `rule`.
  */
 export type Case = CaseBase & ({ readonly since: 20 } | { readonly since: number; readonly rule: string })
 

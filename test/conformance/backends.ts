@@ -33,7 +33,7 @@ export interface Backend {
 }
 
 interface Started extends Pick<Subject, "transport" | "ask" | "compact" | "as" | "signer"> {
-  /** The features that it lacks; cases that need one are skipped, with the feature as the reason. */
+  /** The features that it does not have; cases that need one are skipped, with the feature as the reason. */
   readonly lacks: ReadonlyArray<Part>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Conversion webhooks of conformance cases: a CRD with two versions, which have one number under two names, and an HTTPS server per case
- * that converts them. The webhook is effective when `converting` returns.
+ * Conversion webhooks of conformance cases: a CRD with two versions, in which the same number has different names, and an HTTPS server
+ * for each case that converts them. The webhook is effective when `converting` returns.
  */
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/encoding/Base64"
@@ -14,7 +14,7 @@ const authority = tls.authority("conformance conversions")
 /** Converts a whole object to another version. */
 export type Convert = (object: any, apiVersion: string) => object
 
-/** `spec.size` of v1 is `spec.replicas` of v2; the colour is in v1 alone, and v2 carries it as an annotation. */
+/** `spec.size` of v1 is `spec.replicas` of v2; the colour of v1 is an annotation in v2. */
 export const rename: Convert = (object, apiVersion) => {
   const { metadata, spec, status } = object
   const { color, replicas, size, ...rest } = spec
@@ -86,7 +86,7 @@ export const converted = (request: any, convert: Convert = rename): object => ({
   convertedObjects: request.objects.map((one: any) => convert(one, request.desiredAPIVersion))
 })
 
-/** `spec.conversion` that names a webhook of this address. */
+/** `spec.conversion` with a webhook at this address. */
 export const conversion = (url: string, caBundle: string, more: object = {}) => ({
   strategy: "Webhook",
   webhook: { clientConfig: { url, caBundle }, conversionReviewVersions: ["v1"], ...more }

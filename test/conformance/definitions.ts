@@ -9,36 +9,42 @@ import { eventually } from "./roles.ts"
 
 export const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-/** All cases of custom resources. */
+/** Requirements of all cases of custom resources. */
 export const rule = { since: 20, needs: "custom objects", alone: true } as const
+
+/** The schema of a spec with a required size from 1 to 3, and other members. */
+export const withSize = (others: object) => ({
+  type: "object",
+  required: ["size"],
+  properties: { size: { type: "integer", minimum: 1, maximum: 3 }, ...others }
+})
+
+/** The schema of a list that merges by `name`, and whose elements have a value. */
+export const listByName = (value: object) => ({
+  type: "array",
+  "x-kubernetes-list-type": "map",
+  "x-kubernetes-list-map-keys": ["name"],
+  items: { type: "object", required: ["name"], properties: { name: { type: "string" }, value } }
+})
+
+export const statusAndScale = (statusReplicasPath: string) => ({
+  status: {},
+  scale: { specReplicasPath: ".spec.size", statusReplicasPath, labelSelectorPath: ".status.selector" }
+})
 
 export const schema = {
   type: "object",
   properties: {
-    spec: {
-      type: "object",
-      required: ["size"],
-      properties: {
-        size: { type: "integer", minimum: 1, maximum: 3 },
-        port: { type: "integer", default: 80 },
-        color: { type: "string", enum: ["red", "green"] },
-        name: { type: "string", pattern: "^[a-z]*$", maxLength: 5 },
-        target: { "x-kubernetes-int-or-string": true },
-        note: { type: "string", nullable: true },
-        tags: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" },
-        options: {
-          type: "array",
-          "x-kubernetes-list-type": "map",
-          "x-kubernetes-list-map-keys": ["name"],
-          items: {
-            type: "object",
-            required: ["name"],
-            properties: { name: { type: "string" }, value: { type: "string" } }
-          }
-        },
-        free: { type: "object", "x-kubernetes-preserve-unknown-fields": true }
-      }
-    },
+    spec: withSize({
+      port: { type: "integer", default: 80 },
+      color: { type: "string", enum: ["red", "green"] },
+      name: { type: "string", pattern: "^[a-z]*$", maxLength: 5 },
+      target: { "x-kubernetes-int-or-string": true },
+      note: { type: "string", nullable: true },
+      tags: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" },
+      options: listByName({ type: "string" }),
+      free: { type: "object", "x-kubernetes-preserve-unknown-fields": true }
+    }),
     status: { type: "object", properties: { ready: { type: "integer" }, selector: { type: "string" } } }
   }
 }
@@ -48,14 +54,7 @@ export const version = (name: string, more: object = {}) => ({
   served: true,
   storage: true,
   schema: { openAPIV3Schema: schema },
-  subresources: {
-    status: {},
-    scale: {
-      specReplicasPath: ".spec.size",
-      statusReplicasPath: ".status.ready",
-      labelSelectorPath: ".status.selector"
-    }
-  },
+  subresources: statusAndScale(".status.ready"),
   additionalPrinterColumns: [
     { name: "Size", type: "integer", jsonPath: ".spec.size" },
     { name: "Color", type: "string", jsonPath: ".spec.color", priority: 1 }

@@ -1,4 +1,8 @@
 /** Objects and paths that many cases use. */
+import * as Effect from "effect/Effect"
+import type { KubeList, KubeObject } from "../../src/kube/Meta.ts"
+import { ConfigMap } from "../../src/kube/resources.ts"
+import { configMap, type Subject } from "./Case.ts"
 
 /** Collections of a namespace. */
 export const at = (namespace: string) => {
@@ -61,3 +65,18 @@ export const podOf = (name: string, spec: object = {}, metadata: object = {}) =>
   metadata: { name, ...metadata },
   spec: { containers, ...spec }
 })
+
+/** Creates the ConfigMaps `x-a`, `x-b`, … with their letter as a label; the first, third, … also have the label `even`. */
+export const createLetters = Effect.fnUntraced(function* ({ client, namespace }: Subject, count: number) {
+  for (let i = 0; i < count; i++) {
+    const letter = String.fromCharCode(97 + i)
+    const labels = i % 2 === 0 ? { letter, even: "" } : { letter }
+    yield* client.create(ConfigMap, configMap(`x-${letter}`, { letter }, labels), { namespace })
+  }
+})
+
+/** A label selector for the objects of `createLetters`: a real server creates a ConfigMap of its own (a root CA) in each namespace. */
+export const hasLetter = "letter"
+
+export const namesOf = (list: KubeList<KubeObject>): ReadonlyArray<string> =>
+  list.items.map((item) => item.metadata.name)

@@ -20,7 +20,7 @@ interface Hooked {
   /** `https://127.0.0.1:…` */
   readonly url: string
   readonly caBundle: string
-  /** The reviews of a webhook, by its name, without those while waiting. */
+  /** The reviews of a webhook, by its name, without those from before its configuration was effective. */
   readonly asked: (name: string) => ReadonlyArray<any>
 }
 

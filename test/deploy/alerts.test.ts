@@ -21,17 +21,17 @@ const promtool = (...argv: ReadonlyArray<string>) => {
 }
 
 describe("alerts", () => {
-  it.skipIf(Promtool.missing !== undefined)("are rules that Prometheus takes", () => {
+  it.skipIf(Promtool.missing !== undefined)("are rules that Prometheus accepts", () => {
     const { said, status } = promtool("check", "rules", "deploy/alerts.yaml")
     assert.strictEqual(status, 0, said)
   })
 
-  it.skipIf(Promtool.missing !== undefined)("fire for what is wrong and for nothing else", () => {
+  it.skipIf(Promtool.missing !== undefined)("fire for their failure and not otherwise", () => {
     const { said, status } = promtool("test", "rules", "deploy/alerts.test.yaml")
     assert.strictEqual(status, 0, said)
   })
 
-  it("ask for metrics that there are", () => {
+  it("use metrics that exist", () => {
     const served = new Set(Array.from(operations.matchAll(/^\| `([a-z_]+)` \|/gm), ([, name]) => name))
     for (const { alert, expr } of rules) {
       const asked = expr.match(/\b[a-z]+(?:_[a-z0-9]+)+(?=[[{ )\n]|$)/g)
@@ -40,7 +40,7 @@ describe("alerts", () => {
     assert.isAbove(served.size, 30)
   })
 
-  it("are each explained to operators", () => {
+  it("are each explained in the operators' documentation", () => {
     const explained = Array.from(operations.matchAll(/^\| `(ControllerManager[A-Za-z]+)` \|/gm), ([, name]) => name)
     assert.deepStrictEqual(
       explained,

@@ -1,4 +1,4 @@
-/** What Kubernetes' suites ask of the garbage collector: test/e2e/apimachinery/garbage_collector.go, test/integration/garbagecollector. */
+/** The cases for the garbage collector from Kubernetes' suites: test/e2e/apimachinery/garbage_collector.go, test/integration/garbagecollector. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { KubeObject } from "../../src/kube/Meta.ts"
@@ -23,7 +23,7 @@ const made = (name: string, replicas: number) =>
     )
   )
 
-/** Names the object that is meant, so that no namesake goes. */
+/** A precondition with the uid, so that another object of the same name is not deleted. */
 const options = ({ metadata: { uid } }: KubeObject, propagationPolicy?: string) => ({
   preconditions: { uid },
   ...(propagationPolicy === undefined ? {} : { propagationPolicy })
@@ -33,7 +33,7 @@ const empty = (resource: Resource.Any) =>
   Harness.until(Effect.map(Harness.list(resource), (all) => assert.isEmpty(all)))
 
 Harness.scenario(
-  "deletes the pods of a controller that goes in the background, although it has not made all of them",
+  "a controller that is deleted in the background loses its pods, even if it has not created all of them",
   Effect.gen(function* () {
     const rc = yield* Harness.create(ReplicationController, controller("rc", 10))
     yield* Harness.until(Effect.map(Harness.list(Pod), (all) => assert.isNotEmpty(all)))
@@ -63,7 +63,7 @@ const deployment = {
 }
 
 Harness.scenario(
-  "deletes the sets of a Deployment, and their pods",
+  "a Deployment that is deleted takes its ReplicaSets and their pods with it",
   Effect.gen(function* () {
     const made = yield* Harness.create(Deployment, deployment)
     yield* Harness.until(Effect.map(Harness.list(ReplicaSet), (all) => assert.isNotEmpty(all)))
@@ -75,7 +75,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "leaves the sets of a Deployment behind, without an owner, where the user says so",
+  "a Deployment that is deleted with the policy Orphan leaves its ReplicaSets without an owner",
   Effect.gen(function* () {
     const made = yield* Harness.create(Deployment, deployment)
     yield* Harness.running("gctest=yes", 2)
@@ -89,7 +89,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "keeps a controller until its last pod is gone, in the foreground",
+  "a controller that is deleted in the foreground stays until its last pod is gone",
   Effect.gen(function* () {
     const rc = yield* made("rc", 20)
     yield* Harness.remove(ReplicationController, "rc", options(rc, "Foreground"))
@@ -99,7 +99,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "spares a pod that another owner keeps, and takes the owner that goes off it",
+  "a pod with another owner stays, without the reference to the deleted owner",
   Effect.gen(function* () {
     const first = yield* made("first", 10)
     const second = yield* Harness.create(ReplicationController, controller("second", 0, { gctest: "stays" }))
@@ -124,7 +124,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "takes three pods that own each other in turn when one is deleted",
+  "three pods that own each other in a cycle are all deleted when one is",
   Effect.gen(function* () {
     const pods = yield* Effect.forEach(["one", "two", "three"], (name) =>
       Harness.create(Pod, { metadata: { name }, spec: Harness.spec() })
@@ -144,7 +144,7 @@ Harness.scenario(
   })
 )
 
-/** A kind that comes while the collector runs; its objects are in no namespace. */
+/** A cluster-scoped kind that is created while the collector runs. */
 const Toy = Resource.make<KubeObject>()({
   group: "mygroup.example.com",
   version: "v1beta1",
@@ -190,7 +190,7 @@ for (const policy of ["Background", "Orphan"] as const)
   )
 
 Harness.scenario(
-  "in the foreground takes its own finalizer off, and leaves others' to them",
+  "a foreground deletion removes its own finalizer, and leaves those of others",
   Effect.gen(function* () {
     const held = ["x/y"]
     const made = yield* Harness.create(Pod, { metadata: { name: "lucy", finalizers: held }, spec: Harness.spec() })
@@ -209,7 +209,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "does not wait in the foreground for a dependent that does not block, or that another owner keeps",
+  "a foreground deletion does not wait for a dependent that does not block it, or that another owner keeps",
   Effect.gen(function* () {
     const going = yield* Harness.create(ReplicationController, controller("going", 0))
     const stays = yield* Harness.create(ReplicationController, controller("stays", 0, { gctest: "stays" }))

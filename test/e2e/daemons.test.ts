@@ -1,5 +1,5 @@
 /**
- * What Kubernetes' suites ask of DaemonSets: test/e2e/apps/daemon_set.go, test/integration/daemonset. Surges under bad luck are in
+ * The cases for DaemonSets from Kubernetes' suites: test/e2e/apps/daemon_set.go, test/integration/daemonset. Surges with injected faults are in
  * controllers/daemonset/updating.test.ts.
  */
 import { assert } from "@effect/vitest"
@@ -19,7 +19,7 @@ const workers = ["worker-1", "worker-2"]
 
 const daemons = Harness.livingPods("daemon=log")
 
-/** One pod that is ready on each of these nodes, of that image, and a status that says so. */
+/** Waits until each of these nodes has one ready pod of that image, and the status says so. */
 const on = (nodes: ReadonlyArray<string>, image = "log:1") =>
   Harness.until(
     Effect.gen(function* () {
@@ -39,7 +39,7 @@ const on = (nodes: ReadonlyArray<string>, image = "log:1") =>
     "5 minutes"
   )
 
-/** Numbers and hashes of the revisions, which every one has. */
+/** Numbers and hashes of the revisions. Every revision has both. */
 const history = Effect.map(Harness.list(ControllerRevision, "daemon=log"), (all) =>
   all.map(({ metadata, revision }) => [revision, metadata.labels?.[hash] ?? ""] as const).sort(([a], [b]) => a - b)
 )
@@ -50,7 +50,7 @@ const use = (image: string) =>
   Harness.strategic(DaemonSet, "log", { spec: { template: { spec: { containers: [{ name: "main", image }] } } } })
 
 Harness.scenario(
-  "runs on every node, and brings a pod back that is deleted or fails",
+  "a DaemonSet runs a pod on every node, and replaces a pod that is deleted or fails",
   Effect.gen(function* () {
     yield* Harness.create(DaemonSet, daemonSet())
     yield* on(workers)
@@ -87,7 +87,7 @@ for (const [how, pinned] of [
   ]
 ] as const)
   Harness.scenario(
-    `comes to nodes and leaves them as their labels change, by ${how}`,
+    `a DaemonSet with ${how} follows the labels of nodes`,
     Effect.gen(function* () {
       const template = Harness.template(labels, "log:1")
       yield* Harness.create(DaemonSet, daemonSet({ template: { ...template, spec: { ...template.spec, ...pinned } } }))
@@ -105,7 +105,7 @@ for (const [how, pinned] of [
   )
 
 Harness.scenario(
-  "with OnDelete keeps its pods when its template changes, and has a second revision",
+  "a DaemonSet with OnDelete keeps its pods when its template changes, and has a second revision",
   Effect.gen(function* () {
     yield* Harness.create(DaemonSet, daemonSet({ updateStrategy: { type: "OnDelete" } }))
     yield* on(workers)
@@ -122,7 +122,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "with RollingUpdate replaces its pods one after another",
+  "a DaemonSet with RollingUpdate replaces its pods one after another",
   Effect.gen(function* () {
     yield* Harness.create(DaemonSet, daemonSet())
     yield* on(workers)
@@ -145,7 +145,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "goes back without touching the pods that never changed",
+  "a rollback of a DaemonSet leaves the pods alone that were not updated yet",
   Effect.gen(function* () {
     yield* Harness.create(DaemonSet, daemonSet())
     yield* on(workers)
@@ -168,7 +168,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "with a surge has the new pod before it takes the old one",
+  "a DaemonSet with a surge has the new pod before it deletes the old one",
   Effect.gen(function* () {
     const updateStrategy = { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: "20%" } }
     yield* Harness.create(DaemonSet, daemonSet({ updateStrategy, minReadySeconds: 10 }))
@@ -191,7 +191,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "keeps conditions that others add, and goes with others",
+  "a DaemonSet keeps conditions that other clients add, and is deleted with its collection",
   Effect.gen(function* () {
     yield* Harness.create(DaemonSet, daemonSet())
     yield* on(workers)
@@ -219,7 +219,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "comes to nodes by their names or by their labels, whichever term of an affinity they meet",
+  "a DaemonSet selects nodes by name or by label, by any term of its affinity",
   Effect.gen(function* () {
     const term = (key: string, value: string) => ({ key, operator: "In", values: [value] })
     const nodeSelectorTerms = [
@@ -236,7 +236,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "runs where nobody else may: on nodes that are cordoned; not on tainted ones, unless it tolerates the taint",
+  "a DaemonSet runs on cordoned nodes; on tainted nodes only if it tolerates the taint",
   Effect.gen(function* () {
     const taint = { key: "key", value: "value", effect: "NoSchedule" }
     yield* Harness.patch(Node, "worker-1", { spec: { unschedulable: true } })

@@ -1,5 +1,5 @@
 /**
- * What Kubernetes' suites ask of Deployments: test/e2e/apps/deployment.go, test/integration/deployment. Proportional scaling is in
+ * The cases for Deployments from Kubernetes' suites: test/e2e/apps/deployment.go, test/integration/deployment. Proportional scaling is in
  * controllers/deployment/twenty.test.ts.
  */
 import { assert } from "@effect/vitest"
@@ -21,7 +21,7 @@ const deployment = (name: string, labels: Readonly<Record<string, string>>, spec
 
 const labels = { name: "sample" }
 
-/** Rolled out in full, and said so. */
+/** Waits until the Deployment is rolled out completely, and its status says so. */
 const complete = (name: string) =>
   Harness.until(
     Effect.map(Harness.get(Deployment, name), (found) => {
@@ -45,7 +45,7 @@ const setsOf = (deployment: Deployment) =>
 const imageOf = (found: Deployment | ReplicaSet | undefined) => found?.spec?.template?.spec?.containers[0]?.image
 
 Harness.scenario(
-  "takes its sets and pods along; their annotations were its own, but for kubectl's",
+  "a deleted Deployment takes its ReplicaSets and pods with it; its annotations were copied to them, except kubectl's",
   Effect.gen(function* () {
     const annotations = { test: "should-copy", "kubectl.kubernetes.io/last-applied-configuration": "{}" }
     yield* Harness.create(Deployment, deployment("web", labels, {}, { annotations }))
@@ -63,7 +63,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "adopts a set and counts on from its revision, however large",
+  "a Deployment adopts a ReplicaSet and continues from its revision, however large",
   Effect.gen(function* () {
     const annotations = { [revision]: "3546343826724305832" }
     yield* Harness.create(ReplicaSet, replicaSet("old", { ...labels, pod: "httpd" }, { annotations }))
@@ -82,7 +82,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "with Recreate never reports new pods beside old ones",
+  "a Deployment with Recreate never reports new pods beside old ones",
   Effect.gen(function* () {
     yield* Harness.create(Deployment, deployment("web", labels, { strategy: { type: "Recreate" } }))
     yield* complete("web")
@@ -99,7 +99,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "makes one pod when it takes a set over, and keeps no history where it may not",
+  "a Deployment creates one pod when it takes over a ReplicaSet, and keeps no history with a limit of 0",
   Effect.gen(function* () {
     yield* Harness.create(ReplicaSet, replicaSet("old", { ...labels, pod: "httpd" }))
     yield* Harness.running("name=sample", 1)
@@ -116,7 +116,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "rolls over a rollout that is stuck",
+  "a Deployment replaces a rollout that does not complete by the next one",
   Effect.gen(function* () {
     yield* Harness.create(ReplicaSet, replicaSet("old", { ...labels, pod: "httpd" }))
     yield* Harness.running("name=sample", 1)
@@ -150,7 +150,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "that was orphaned of leaves its set to another of its kind, which makes none",
+  "the ReplicaSet of an orphaned Deployment is adopted by a Deployment with the same selector, which creates none",
   Effect.gen(function* () {
     yield* Harness.create(Deployment, deployment("first", labels))
     const [set] = yield* setsOf(yield* complete("first"))
@@ -169,7 +169,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "is scaled by its subresource, whoever read it when",
+  "a Deployment is scaled by patches of its scale subresource",
   Effect.gen(function* () {
     yield* Harness.create(Deployment, deployment("web", labels))
     yield* complete("web")
@@ -181,7 +181,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "is patched, replaced without what the loop wrote into it, told lies about its status, and deleted with others",
+  "a Deployment can be patched, updated without the loop's annotations, given a wrong status, and deleted with its collection",
   Effect.gen(function* () {
     const fixed = { ...labels, "test-deployment-static": "true" }
     const first = yield* Harness.create(Deployment, deployment("web", labels, { replicas: 2 }, { labels: fixed }))
@@ -192,7 +192,7 @@ Harness.scenario(
       spec: { replicas: 1, template: { spec: { terminationGracePeriodSeconds: 2, containers } } }
     })
     assert.strictEqual(imageOf(yield* complete("web")), "pause:3")
-    // As it was made, with another image: without annotations, and whatever its version is by now.
+    // The object as it was created, with another image: without the loop's annotations, and with an old resourceVersion.
     const { metadata, spec } = first
     const replaced = {
       metadata: { name: "web", namespace: metadata.namespace, labels: { ...fixed, "test-deployment": "updated" } },
@@ -209,7 +209,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "keeps conditions that others add, also such that say no more than their type",
+  "a Deployment keeps conditions that other clients add, including ones that have only a type",
   Effect.gen(function* () {
     yield* Harness.create(Deployment, deployment("web", labels))
     yield* complete("web")
@@ -235,7 +235,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "shares no pods with another one that selects the same",
+  "two Deployments with the same selector share no pods",
   Effect.gen(function* () {
     yield* Harness.create(Deployment, deployment("first", labels))
     yield* Harness.create(Deployment, deployment("second", labels))
@@ -249,7 +249,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "that is paused is scaled, and rolls out when it is resumed",
+  "a paused Deployment is scaled, and rolls out when it is resumed",
   Effect.gen(function* () {
     yield* Harness.create(Deployment, deployment("web", labels))
     yield* complete("web")

@@ -1,6 +1,6 @@
 /**
- * The harness for the cases of Kubernetes' end-to-end suite: all controllers that a cluster needs for them, three simulated
- * machines, and a user who asks and waits. A case looks at what that suite looks at; what a loop does in detail is in its own tests.
+ * The harness for the cases of Kubernetes' end-to-end suite: all controllers that these cases need, three simulated machines, and the calls of
+ * a user. A case checks what that suite checks. The tests of each loop cover the details.
  */
 import { assert, it } from "@effect/vitest"
 import type * as Duration from "effect/Duration"
@@ -64,7 +64,7 @@ const loops: ReadonlyArray<Descriptor<ClusterAuthority | Discovery | KubeClient>
 
 export type Services = Provides | Nodes.Nodes | Scope.Scope
 
-/** A case on a cluster of its own. */
+/** One case, on a cluster of its own. */
 export const scenario = <E>(title: string, body: Effect.Effect<void, E, Services>) =>
   it.effect(title, () =>
     Effect.gen(function* () {
@@ -78,11 +78,11 @@ const client = KubeClient
 
 export const advance = (time: Duration.Input) => Effect.flatMap(ClusterTest, (cluster) => cluster.advance(time))
 
-/** Looks every second, as that suite does, until it holds; two minutes at most unless said otherwise. */
+/** Repeats the check every second, as that suite does, until it succeeds; two minutes at most by default. */
 export const until = <A, E, R>(check: Effect.Effect<A, E, R>, within: Duration.Input = "2 minutes") =>
   Effect.flatMap(ClusterTest, (cluster) => cluster.eventually(check, { within, every: "1 second" }))
 
-/** The namespace of an object, where it has one and nothing else is said. */
+/** The namespace of an object: `default`, unless its resource is cluster-scoped. */
 const placeOf = (resource: Resource.Any) => (resource.scope === "Cluster" ? {} : { namespace: "default" })
 
 export const create = <A extends KubeObject>(resource: Resource.Resource<A>, object: object, namespace?: string) =>
@@ -95,7 +95,7 @@ export const get = <A extends KubeObject>(resource: Resource.Resource<A>, name: 
     the.get(resource, { ...placeOf(resource), ...(namespace === undefined ? {} : { namespace }), name })
   )
 
-/** All of a namespace, or of the cluster; those with a label, `app=web`, where one is named. */
+/** All objects of the namespace, or of the cluster, optionally with a label: `app=web`. */
 export const list = <A extends KubeObject>(resource: Resource.Resource<A>, labelSelector?: string) =>
   Effect.flatMap(client, (the) =>
     Effect.map(
@@ -104,7 +104,7 @@ export const list = <A extends KubeObject>(resource: Resource.Resource<A>, label
     )
   )
 
-/** A merge patch, which is what a user's is unless lists matter. */
+/** A merge patch, which users send unless lists matter. */
 export const patch = (resource: Resource.Any, name: string, body: object, subresource?: string) =>
   Effect.flatMap(client, (the) => the.patch(resource, { ...placeOf(resource), name, subresource }, Patch.merge(body)))
 
@@ -113,7 +113,7 @@ export const strategic = (resource: Resource.Any, name: string, body: object, su
     the.patch(resource, { ...placeOf(resource), name, subresource }, Patch.strategic(body))
   )
 
-/** Reads, changes and writes, again after a Conflict. */
+/** Reads, changes and writes an object; retries after a Conflict. */
 export const update = <A extends KubeObject>(
   resource: Resource.Resource<A>,
   name: string,
@@ -160,14 +160,14 @@ export const watched = <A extends KubeObject>(resource: Resource.Resource<A>) =>
     return seen
   })
 
-/** Not being deleted. */
+/** The pods that are not being deleted. */
 export const livingPods = (labelSelector?: string) =>
   Effect.map(list(Pod, labelSelector), (all) => all.filter(({ metadata }) => metadata.deletionTimestamp === undefined))
 
 export const isReady = ({ status }: Pod): boolean =>
   status?.conditions?.some(({ status: holds, type }) => type === "Ready" && holds === "True") === true
 
-/** Waits until so many pods with the label run and are ready. */
+/** Waits until this number of pods with the label run and are ready. */
 export const running = (labelSelector: string, count: number) =>
   until(
     Effect.map(livingPods(labelSelector), (all) => {
@@ -180,7 +180,7 @@ export const running = (labelSelector: string, count: number) =>
 export const controllerOf = ({ metadata }: KubeObject) =>
   metadata.ownerReferences?.find(({ controller }) => controller === true)
 
-/** A pod's spec with one container that runs until it is stopped, or does what the words say. */
+/** The spec of a pod with one container that runs until it is stopped, or runs the command. */
 export const spec = (image = "web:1", command?: ReadonlyArray<string>, more: object = {}) => ({
   terminationGracePeriodSeconds: 0,
   containers: [{ name: "main", image, ...(command === undefined ? {} : { command }) }],

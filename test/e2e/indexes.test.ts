@@ -1,10 +1,10 @@
-/** What Kubernetes' suites ask of indexed Jobs, of policies of Jobs and of their pods' finalizer: test/e2e/apps/job.go, test/integration/job. */
+/** The cases for indexed Jobs, for policies of Jobs and for the finalizer of their pods from Kubernetes' suites: test/e2e/apps/job.go, test/integration/job. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Job, Pod } from "../../src/kube/resources.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Harness from "./harness.ts"
-import { condition, endure, exit, fails, job, podsOf, succeeds } from "./work.ts"
+import { condition, keepRunning, exit, fails, job, podsOf, succeeds } from "./work.ts"
 
 const indexKey = "batch.kubernetes.io/job-completion-index"
 
@@ -14,7 +14,7 @@ const status = Effect.map(Harness.get(Job, "work"), (found) => found.status)
 
 const indexOf = ({ metadata }: Pod) => Number(metadata.annotations?.[indexKey])
 
-/** Whenever a pod runs, ends it as its index says, until the condition holds. */
+/** Ends each running pod with the code for its index, until the condition holds. */
 const ending = (codeOf: (index: number) => number, until: Effect.Effect<unknown, unknown, Harness.Services>) =>
   Harness.until(
     Effect.gen(function* () {
@@ -43,7 +43,7 @@ const numbers = Effect.map(status, (found) => [
 ])
 
 Harness.scenario(
-  "gives each pod an index and a host name by it",
+  "an indexed Job gives each pod an index and a host name with this index",
   Effect.gen(function* () {
     yield* Harness.create(Job, job(succeeds, indexed))
     yield* condition("Complete", "CompletionsReached")
@@ -54,9 +54,9 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "goes through all indexes although some fail, each as often as it may",
+  "an indexed Job continues with all indexes although some fail, each up to its own limit",
   Effect.gen(function* () {
-    yield* Harness.create(Job, job(endure, { ...indexed, backoffLimitPerIndex: 1 }))
+    yield* Harness.create(Job, job(keepRunning, { ...indexed, backoffLimitPerIndex: 1 }))
     yield* ending((index) => index % 2, holds("FailureTarget", "FailedIndexes"))
     yield* condition("Failed", "FailedIndexes")
     assert.deepStrictEqual(yield* numbers, ["0,2", "1,3", 2, 4])
@@ -64,7 +64,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "stops when more indexes have failed than may",
+  "an indexed Job stops when more indexes have failed than its limit allows",
   Effect.gen(function* () {
     const limits = { backoffLimitPerIndex: 0, maxFailedIndexes: 0, parallelism: 1 }
     yield* Harness.create(Job, job(fails, { ...indexed, ...limits }))
@@ -80,11 +80,11 @@ const onExit = (action: string, ...values: ReadonlyArray<number>) => ({
 })
 
 Harness.scenario(
-  "gives an index up at once where a rule says so",
+  "a FailIndex rule of the failure policy fails an index at once",
   Effect.gen(function* () {
     yield* Harness.create(
       Job,
-      job(endure, { ...indexed, ...onExit("FailIndex", 1), backoffLimitPerIndex: 1, completions: 2 })
+      job(keepRunning, { ...indexed, ...onExit("FailIndex", 1), backoffLimitPerIndex: 1, completions: 2 })
     )
     yield* ending((index) => index % 2, holds("FailureTarget", "FailedIndexes"))
     yield* condition("Failed", "FailedIndexes")
@@ -93,7 +93,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "fails at the first pod that a rule condemns",
+  "a FailJob rule of the failure policy fails the Job at the first matching pod",
   Effect.gen(function* () {
     yield* Harness.create(Job, job(fails, onExit("FailJob", 1)))
     yield* condition("FailureTarget", "PodFailurePolicy")
@@ -102,9 +102,9 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "does not count failures that a rule ignores",
+  "a failure that an Ignore rule matches does not count",
   Effect.gen(function* () {
-    yield* Harness.create(Job, job(endure, { ...onExit("Ignore", 1), backoffLimit: 0 }))
+    yield* Harness.create(Job, job(keepRunning, { ...onExit("Ignore", 1), backoffLimit: 0 }))
     let calls = 0
     yield* ending(() => (calls++ < 2 ? 1 : 0), holds("SuccessCriteriaMet", "CompletionsReached"))
     yield* condition("Complete", "CompletionsReached")
@@ -120,13 +120,13 @@ for (const [what, policy] of [
   ["the condition", { podFailurePolicy: { rules: [disrupted] } }]
 ] as const)
   Harness.scenario(
-    `does not count a pod that was evicted, by ${what} with which that ends`,
+    `an evicted pod that a failure policy ignores by ${what} does not count as a failure`,
     Effect.gen(function* () {
       yield* Harness.create(
         Job,
-        job(endure, { ...indexed, ...policy, backoffLimit: 0 }, { terminationGracePeriodSeconds: 1 })
+        job(keepRunning, { ...indexed, ...policy, backoffLimit: 0 }, { terminationGracePeriodSeconds: 1 })
       )
-      // All but the first come to their end; that is evicted and made again.
+      // All pods except the first succeed. The first is evicted and created again.
       yield* ending(
         (index) => (index === 0 ? Number.NaN : 0),
         Effect.map(podsOf, (all) => {
@@ -154,10 +154,10 @@ for (const [rule, message] of [
   [{ succeededIndexes: "0-1", succeededCount: 1 }, "Matched rules at index 0"]
 ] as const)
   Harness.scenario(
-    `is a success as soon as ${JSON.stringify(rule)} has come true; the other pods go`,
+    `a Job succeeds as soon as ${JSON.stringify(rule)} is met, and its other pods are deleted`,
     Effect.gen(function* () {
       const successPolicy = { rules: [rule] }
-      yield* Harness.create(Job, job(endure, { ...indexed, successPolicy, parallelism: 2, completions: 5 }))
+      yield* Harness.create(Job, job(keepRunning, { ...indexed, successPolicy, parallelism: 2, completions: 5 }))
       yield* Harness.running("job-name=work", 2)
       const first = (yield* podsOf).find((pod) => indexOf(pod) === 0)
       assert.isDefined(first)
@@ -171,10 +171,10 @@ for (const [rule, message] of [
   )
 
 Harness.scenario(
-  "grows and shrinks with its completions, and forgets indexes beyond them",
+  "an indexed Job grows and shrinks with its completions, and drops the indexes beyond them",
   Effect.gen(function* () {
     const scale = (count: number) => Harness.patch(Job, "work", { spec: { completions: count, parallelism: count } })
-    yield* Harness.create(Job, job(endure, { ...indexed, completions: 3, parallelism: 3 }))
+    yield* Harness.create(Job, job(keepRunning, { ...indexed, completions: 3, parallelism: 3 }))
     yield* Harness.running("job-name=work", 3)
     yield* scale(5)
     yield* Harness.running("job-name=work", 5)
@@ -192,10 +192,10 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "of which nothing is wanted is complete, suspended or not",
+  "a Job with zero completions is complete, suspended or not",
   Effect.gen(function* () {
     for (const suspend of [false, true]) {
-      yield* Harness.create(Job, job(endure, { completions: 0, suspend }))
+      yield* Harness.create(Job, job(keepRunning, { completions: 0, suspend }))
       yield* condition("Complete", "CompletionsReached")
       assert.isEmpty(yield* podsOf)
       yield* Harness.remove(Job, "work", { propagationPolicy: "Background" })
@@ -206,9 +206,9 @@ Harness.scenario(
 
 for (const policy of ["Orphan", "Background", "Foreground"])
   Harness.scenario(
-    `lets go of its pods when it is deleted: ${policy}`,
+    `a deleted Job removes the finalizers of its pods: ${policy}`,
     Effect.gen(function* () {
-      yield* Harness.create(Job, job(endure, { parallelism: 3 }))
+      yield* Harness.create(Job, job(keepRunning, { parallelism: 3 }))
       yield* Harness.running("job-name=work", 3)
       yield* Harness.remove(Job, "work", { propagationPolicy: policy })
       yield* Harness.gone(Job, "work")
@@ -222,12 +222,12 @@ for (const policy of ["Orphan", "Background", "Foreground"])
   )
 
 Harness.scenario(
-  "made anew under its name has its own pods and counts",
+  "a Job that is created again under the same name has its own pods and counts",
   Effect.gen(function* () {
     yield* Harness.create(Job, job(succeeds))
     yield* condition("Complete", "CompletionsReached")
     yield* Harness.remove(Job, "work", { propagationPolicy: "Background" })
-    yield* Harness.create(Job, job(endure, { parallelism: 1, completions: 1 }))
+    yield* Harness.create(Job, job(keepRunning, { parallelism: 1, completions: 1 }))
     yield* Harness.until(
       Effect.map(status, (found) => assert.deepStrictEqual([found?.active, found?.succeeded ?? 0], [1, 0]))
     )

@@ -1,14 +1,14 @@
-/** What Kubernetes' end-to-end suite asks of Jobs, but for policies and indexes: test/e2e/apps/{job,ttl_after_finished}.go. */
+/** The cases for Jobs from Kubernetes' end-to-end suite, except policies and indexes: test/e2e/apps/{job,ttl_after_finished}.go. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Job, Pod } from "../../src/kube/resources.ts"
 import * as Harness from "./harness.ts"
-import { condition, endure, exit, fails, job, timeout, podsOf, succeeds } from "./work.ts"
+import { condition, keepRunning, exit, fails, job, timeout, podsOf, succeeds } from "./work.ts"
 
 const status = Effect.map(Harness.get(Job, "work"), (found) => found.status)
 
 Harness.scenario(
-  "is complete when so many pods have succeeded, and keeps them",
+  "a Job is complete when enough pods have succeeded, and keeps them",
   Effect.gen(function* () {
     yield* Harness.create(Job, job(succeeds))
     yield* condition("SuccessCriteriaMet", "CompletionsReached")
@@ -22,7 +22,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "that begins suspended has no pods until it is resumed",
+  "a Job that is created suspended has no pods until it is resumed",
   Effect.gen(function* () {
     yield* Harness.create(Job, job(succeeds, { suspend: true }))
     yield* condition("Suspended", "JobSuspended")
@@ -35,14 +35,14 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "that is suspended loses its pods, and says how many are ready all the while",
+  "a Job that is suspended loses its pods, and its status counts the ready ones all the time",
   Effect.gen(function* () {
     const ready = (count: number) =>
       Harness.until(
         Effect.map(status, (found) => assert.strictEqual(found?.ready, count)),
         timeout
       )
-    yield* Harness.create(Job, job(endure, { suspend: true }))
+    yield* Harness.create(Job, job(keepRunning, { suspend: true }))
     yield* ready(0)
     yield* Harness.patch(Job, "work", { spec: { suspend: false } })
     yield* ready(2)
@@ -55,10 +55,10 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "waits for a pod to have failed before it replaces it, where it is told to",
+  "a Job with podReplacementPolicy Failed waits until a pod has failed before it replaces it",
   Effect.gen(function* () {
     const spec = { parallelism: 1, completions: 1, backoffLimit: 1, podReplacementPolicy: "Failed" }
-    yield* Harness.create(Job, job(endure, spec, { terminationGracePeriodSeconds: 30 }))
+    yield* Harness.create(Job, job(keepRunning, spec, { terminationGracePeriodSeconds: 30 }))
     const [pod] = yield* Harness.running("job-name=work", 1)
     yield* Harness.remove(Pod, pod?.metadata.name ?? "", { gracePeriodSeconds: 30 })
     const counts = Effect.map(status, (found) => [found?.active ?? 0, found?.failed ?? 0, found?.terminating])
@@ -68,7 +68,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "is complete although each container fails once, and is started again where it is",
+  "a Job is complete although each container fails once and is restarted in its pod",
   Effect.gen(function* () {
     yield* Harness.create(Job, job(fails, {}, { restartPolicy: "OnFailure" }))
     yield* Harness.until(
@@ -85,9 +85,9 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "is complete although two pods fail, and are made again",
+  "a Job is complete although two pods fail and are replaced",
   Effect.gen(function* () {
-    yield* Harness.create(Job, job(endure))
+    yield* Harness.create(Job, job(keepRunning))
     let failures = 0
     yield* Harness.until(
       Effect.gen(function* () {
@@ -104,16 +104,16 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "fails when its time is over",
+  "a Job fails when its deadline is over",
   Effect.gen(function* () {
-    yield* Harness.create(Job, job(endure, { activeDeadlineSeconds: 1 }))
+    yield* Harness.create(Job, job(keepRunning, { activeDeadlineSeconds: 1 }))
     yield* condition("FailureTarget", "DeadlineExceeded")
     yield* condition("Failed", "DeadlineExceeded")
   })
 )
 
 Harness.scenario(
-  "fails when more pods have than may, and keeps just these",
+  "a Job fails when more pods fail than its limit allows, and keeps exactly these",
   Effect.gen(function* () {
     yield* Harness.create(Job, job(fails, { parallelism: 1, completions: 1, backoffLimit: 1 }))
     yield* condition("FailureTarget", "BackoffLimitExceeded")
@@ -126,9 +126,9 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "adopts a pod whose owner was forgotten, and lets one go that it does not select",
+  "a Job adopts a pod without an owner, and releases one that it does not select",
   Effect.gen(function* () {
-    const { metadata } = yield* Harness.create(Job, job(endure))
+    const { metadata } = yield* Harness.create(Job, job(keepRunning))
     const [pod] = yield* Harness.running("job-name=work", 2)
     const name = pod?.metadata.name ?? ""
     yield* Harness.update(Pod, name, (found) => ({ ...found, metadata: { ...found.metadata, ownerReferences: [] } }))
@@ -143,9 +143,9 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "keeps a condition that others add, for them to change",
+  "a Job keeps a condition that another client adds and changes",
   Effect.gen(function* () {
-    yield* Harness.create(Job, job(endure))
+    yield* Harness.create(Job, job(keepRunning))
     yield* Harness.running("job-name=work", 2)
     const custom = (lastTransitionTime: string) => ({ type: "Custom", status: "True", lastTransitionTime })
     const [first, second] = ["2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"]
@@ -165,7 +165,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "is labelled, resumed, completed and deleted with others, and takes its pods along",
+  "a Job can be labelled, resumed, completed and deleted with its collection, and takes its pods with it",
   Effect.gen(function* () {
     yield* Harness.create(Job, job(succeeds, { suspend: true }, {}, { labels: { e2e: "work" } }))
     yield* Harness.strategic(Job, "work", { metadata: { labels: { patched: "yes" } } })
@@ -182,9 +182,9 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "in the foreground goes after its pods, although they are at work",
+  "a Job that is deleted in the foreground stays until its running pods are gone",
   Effect.gen(function* () {
-    yield* Harness.create(Job, job(endure))
+    yield* Harness.create(Job, job(keepRunning))
     yield* Harness.running("job-name=work", 2)
     yield* Harness.remove(Job, "work", { propagationPolicy: "Foreground" })
     yield* Harness.gone(Job, "work")
@@ -193,7 +193,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "that somebody else manages is left alone",
+  "a Job with managedBy is left alone",
   Effect.gen(function* () {
     const made = yield* Harness.create(Job, job(succeeds, { managedBy: "example.com/controller" }))
     yield* Harness.advance("1 minute")
@@ -203,7 +203,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "is deleted some time after its end, and goes when others let it",
+  "a finished Job is deleted after its ttl, when the finalizers of others are removed",
   Effect.gen(function* () {
     const spec = { parallelism: 1, completions: 1, ttlSecondsAfterFinished: 10 }
     yield* Harness.create(Job, job(succeeds, spec, {}, { finalizers: ["k8s.io/dummy-finalizer"] }))

@@ -1,4 +1,4 @@
-/** What Kubernetes' end-to-end suite asks of the loops of nodes: test/e2e/node/{taints,pod_gc}.go, test/e2e/apps/network_partition.go. */
+/** The cases for the loops of nodes from Kubernetes' end-to-end suite: test/e2e/node/{taints,pod_gc}.go, test/e2e/apps/network_partition.go. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Node, Pod } from "../../src/kube/resources.ts"
@@ -10,14 +10,14 @@ const taint = { key: "kubernetes.io/e2e-evict-taint-key", value: "evictTaintVal"
 
 const setTaints = (node: string, taints: ReadonlyArray<object>) => Harness.patch(Node, node, { spec: { taints } })
 
-/** Tolerates the taint for so many seconds, for ever with none, or not at all. */
+/** Tolerates the taint for this many seconds, forever with `undefined`, or not at all. */
 const tolerating = (seconds?: number | "never") => {
   const { effect, key, value } = taint
   const limit = typeof seconds === "number" ? { tolerationSeconds: seconds } : {}
   return seconds === "never" ? {} : { tolerations: [{ key, value, effect, operator: "Equal", ...limit }] }
 }
 
-/** Runs a pod and says on which node it came to be. */
+/** Runs a pod and returns the node on which it runs. */
 const run = (name: string, more: object) =>
   Effect.gen(function* () {
     yield* Harness.create(Pod, { metadata: { name, labels: { group: "taint" } }, spec: { ...Harness.spec(), ...more } })
@@ -30,7 +30,7 @@ const run = (name: string, more: object) =>
   })
 
 Harness.scenario(
-  "a taint takes the pod that does not tolerate it, leaves the one that does, and the one that does for a time until then",
+  "a NoExecute taint evicts a pod that does not tolerate it, and one with tolerationSeconds after that time",
   Effect.gen(function* () {
     const nodeName = "worker-1"
     for (const [name, seconds] of [
@@ -49,7 +49,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "a taint that goes in time takes nobody, and of two pods each has the time that it tolerates",
+  "a taint that is removed in time evicts no pod; each of two pods has its own tolerationSeconds",
   Effect.gen(function* () {
     const nodeName = yield* run("one", tolerating(5))
     yield* run("two", { ...tolerating(25), nodeName })
@@ -66,7 +66,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "a pod that a taint takes says so as long as it is there",
+  "a pod that a taint evicts has the condition DisruptionTarget",
   Effect.gen(function* () {
     const nodeName = yield* run("held", {})
     yield* Harness.patch(Pod, "held", { metadata: { finalizers: ["example.com/test-finalizer"] } })
@@ -86,7 +86,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "of pods that have ended no more are kept than were asked for",
+  "no more terminated pods are kept than the threshold allows",
   Effect.gen(function* () {
     const client = yield* KubeClient
     for (let index = 0; index < 150; index++) {
@@ -101,7 +101,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "a node that falls silent is said to be, its pods are not ready, and both come back with it",
+  "a silent node is marked unreachable and its pods become not ready; both recover with the node",
   Effect.gen(function* () {
     const nodes = yield* Nodes.Nodes
     const nodeName = yield* run("steady", { nodeName: "worker-1" })

@@ -1,4 +1,4 @@
-/** What Kubernetes' end-to-end suite asks of namespaces and of what each has from the start: test/e2e/apimachinery/namespace.go, test/e2e/auth/service_accounts.go. */
+/** The cases for namespaces and their initial objects from Kubernetes' end-to-end suite: test/e2e/apimachinery/namespace.go, test/e2e/auth/service_accounts.go. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ConfigMap, Namespace, Pod, Secret, Service, ServiceAccount } from "../../src/kube/resources.ts"
@@ -6,7 +6,7 @@ import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Harness from "./harness.ts"
 
-/** A namespace as a user gets it: with its account and the authorities. */
+/** A new namespace with its default account and its ConfigMap of authorities. */
 const made = (name: string) =>
   Effect.andThen(
     Harness.create(Namespace, { metadata: { name } }),
@@ -16,7 +16,7 @@ const made = (name: string) =>
   )
 
 Harness.scenario(
-  "take their pods and Services along, and come back empty",
+  "a deleted namespace takes its pods and Services with it, and is empty when it is created again",
   Effect.gen(function* () {
     yield* made("nsdeletetest")
     const spec = { ...Harness.spec(), terminationGracePeriodSeconds: 30 }
@@ -37,7 +37,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "a hundred of them go within a hundred and fifty seconds",
+  "a hundred namespaces are deleted within a hundred and fifty seconds",
   Effect.gen(function* () {
     const names = Array.from({ length: 100 }, (_, index) => `nslifetest-${index}`)
     for (const name of names) yield* Harness.create(Namespace, { metadata: { name } })
@@ -53,7 +53,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "wait for whoever put a finalizer of its own into them",
+  "a deleted namespace waits for the finalizer of another client",
   Effect.gen(function* () {
     yield* made("held")
     const client = yield* KubeClient
@@ -78,7 +78,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "have the authorities: made again, and put back",
+  "the ConfigMap of authorities is created again, and its content restored",
   Effect.gen(function* () {
     yield* made("mine")
     const cluster = yield* ClusterTest
@@ -95,7 +95,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "have an account without a Secret; one gets a token when a Secret asks for it",
+  "the default account has no Secret; a Secret that names the account gets a token",
   Effect.gen(function* () {
     yield* made("mine")
     yield* Harness.advance("1 minute")

@@ -1,4 +1,4 @@
-/** What Kubernetes' suites ask of ReplicaSets and ReplicationControllers: test/e2e/apps/{replica_set,rc}.go, test/integration/{replicaset,replicationcontroller}. */
+/** The cases for ReplicaSets and ReplicationControllers from Kubernetes' suites: test/e2e/apps/{replica_set,rc}.go, test/integration/{replicaset,replicationcontroller}. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Pod, ReplicaSet, ReplicationController } from "../../src/kube/resources.ts"
@@ -9,7 +9,7 @@ import * as Harness from "./harness.ts"
 
 const labels = { name: "sample" }
 
-/** What both kinds have of what is looked at here. */
+/** The fields that both kinds have and these cases use. */
 type Owning = Resource.Resource<ReplicaSet>
 
 const kinds = [
@@ -37,7 +37,7 @@ for (const { resource, selector } of kinds) {
 
   describe(`a ${resource.kind}`, () => {
     Harness.scenario(
-      "says that it cannot have a pod, until it wants no more than it may have",
+      "reports that the quota refuses its pods, until it needs no more than the quota allows",
       Effect.gen(function* () {
         const full = 'pods "web-" is forbidden: exceeded quota: two, requested: pods=1, used: pods=2, limited: pods=2'
         let made = 0
@@ -59,7 +59,7 @@ for (const { resource, selector } of kinds) {
     )
 
     Harness.scenario(
-      "adopts a pod that matches, and lets it go when it does not",
+      "adopts a pod that matches, and releases it when it no longer matches",
       Effect.gen(function* () {
         yield* Harness.create(Pod, { metadata: { name: "lone", labels }, spec: Harness.spec() })
         yield* Harness.running("name=sample", 1)
@@ -82,7 +82,7 @@ for (const { resource, selector } of kinds) {
     )
 
     Harness.scenario(
-      "is scaled by its subresource",
+      "is scaled by its scale subresource",
       Effect.gen(function* () {
         yield* Harness.create(resource, owner(1))
         yield* counted(1)
@@ -94,7 +94,7 @@ for (const { resource, selector } of kinds) {
     )
 
     Harness.scenario(
-      "is scaled and patched, corrects what others say of it, and goes with others",
+      "can be scaled and patched, corrects its status, and is deleted with its collection",
       Effect.gen(function* () {
         yield* Harness.create(resource, owner(1))
         yield* counted(1)
@@ -112,7 +112,7 @@ for (const { resource, selector } of kinds) {
     )
 
     Harness.scenario(
-      "keeps conditions that others add, also such that say no more than their type",
+      "keeps conditions that other clients add, including ones that have only a type",
       Effect.gen(function* () {
         yield* Harness.create(resource, owner(1))
         yield* counted(1)
@@ -135,7 +135,7 @@ for (const { resource, selector } of kinds) {
     )
 
     Harness.scenario(
-      "replaces a pod that is on its way out and one that has failed, and counts neither",
+      "replaces a terminating pod and a failed pod, and counts neither",
       Effect.gen(function* () {
         yield* Harness.create(resource, owner(2))
         yield* counted(2)
@@ -149,7 +149,7 @@ for (const { resource, selector } of kinds) {
     )
 
     Harness.scenario(
-      "takes the pod away that costs least",
+      "deletes the pod with the lowest deletion cost",
       Effect.gen(function* () {
         yield* Harness.create(resource, owner(2))
         yield* counted(2)
@@ -170,7 +170,7 @@ for (const { resource, selector } of kinds) {
     )
 
     Harness.scenario(
-      "leaves the pods of another one that selects the same alone",
+      "leaves the pods of another one with the same selector alone",
       Effect.gen(function* () {
         const other = { ...owner(2), metadata: { name: "other", labels } }
         yield* Harness.create(resource, owner(1))

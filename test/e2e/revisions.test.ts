@@ -1,4 +1,4 @@
-/** What Kubernetes' end-to-end suite asks of ControllerRevisions: test/e2e/apps/controller_revision.go, and what daemon_set.go asks of their data. */
+/** The cases for ControllerRevisions from Kubernetes' end-to-end suite: test/e2e/apps/controller_revision.go, and those of daemon_set.go about their data. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ControllerRevision, DaemonSet } from "../../src/kube/resources.ts"
@@ -15,7 +15,7 @@ const count = (expected: number) =>
   )
 
 Harness.scenario(
-  "are patched, made, deleted and counted by others, and the next number goes on from theirs",
+  "ControllerRevisions can be patched, created and deleted by clients, and the next number continues from theirs",
   Effect.gen(function* () {
     const template = Harness.template(labels, "log:1")
     yield* Harness.create(DaemonSet, {
@@ -28,7 +28,7 @@ Harness.scenario(
     assert.isDefined(first)
     yield* Harness.strategic(ControllerRevision, first.metadata.name, { metadata: { labels: { note: "patched" } } })
     yield* Harness.advance("1 second")
-    // The same template once more, under another name: it is not looked at until something happens to the DaemonSet.
+    // The same template again, under another name. Nothing happens to it until the DaemonSet changes.
     yield* Harness.create(ControllerRevision, {
       metadata: {
         name: "log-other",
@@ -61,7 +61,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "have the template as data, its keys in order, as others compute it byte for byte",
+  "a ControllerRevision has the template as data, with sorted keys, byte for byte as the original writes it",
   Effect.gen(function* () {
     const template = { metadata: { labels: { z: "1", ...labels } }, spec: Harness.spec("log:1") }
     yield* Harness.create(DaemonSet, {

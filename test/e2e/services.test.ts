@@ -1,4 +1,4 @@
-/** What Kubernetes' suites ask of Endpoints and EndpointSlices: test/e2e/network/{endpointslice,service,endpoints}.go, test/integration/endpoints. */
+/** The cases for Endpoints and EndpointSlices from Kubernetes' suites: test/e2e/network/{endpointslice,service,endpoints}.go, test/integration/endpoints. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Endpoints, EndpointSlice, Pod, Service } from "../../src/kube/resources.ts"
@@ -21,8 +21,8 @@ const pod = (
 
 const slicesOf = (name: string) => Harness.list(EndpointSlice, `kubernetes.io/service-name=${name}`)
 
-/** `10.244.1.2 http=3000` for each address of each set of ports, in both forms. */
-const told = (name: string) =>
+/** `10.244.1.2 http=3000` for each address of each set of ports. Asserts that Endpoints and EndpointSlices agree. */
+const shown = (name: string) =>
   Effect.gen(function* () {
     const { subsets = [] } = yield* Harness.get(Endpoints, name)
     const inOne = subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }) =>
@@ -40,7 +40,7 @@ const told = (name: string) =>
 
 const expects = (name: string, addresses: ReadonlyArray<string>, subsets: number, slices: number) =>
   Harness.until(
-    Effect.map(told(name), (found) => {
+    Effect.map(shown(name), (found) => {
       assert.sameMembers(found.addresses, [...addresses])
       assert.deepStrictEqual([found.subsets, found.slices], [subsets, slices])
     })
@@ -54,8 +54,17 @@ const addressOf = (name: string) =>
     })
   )
 
+/** Creates the Service `web` with one pod, and waits until both forms have its address, which it returns. */
+const webWithOnePod = Effect.gen(function* () {
+  yield* Harness.create(Service, service("web", { app: "web" }))
+  yield* Harness.create(Pod, pod("one", { app: "web" }))
+  const address = yield* addressOf("one")
+  yield* expects("web", [`${address} http=8080`], 1, 1)
+  return address
+})
+
 Harness.scenario(
-  "come with a Service that selects nobody, say whose they are, and go with it",
+  "a Service that selects no pod has Endpoints and a slice with its name, which are deleted with it",
   Effect.gen(function* () {
     yield* Harness.create(Service, service("empty", { does: "not-match" }))
     yield* expects("empty", [], 0, 1)
@@ -73,7 +82,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "have the pods that match, by number and by name of their ports, and are made again",
+  "Endpoints and slices have the pods that match, by number and by name of their ports, and are created again after a deletion",
   Effect.gen(function* () {
     const port = (name: string, containerPort: number) => ({ name, containerPort, protocol: "TCP" })
     yield* Harness.create(Pod, pod("pod1", { pod1: "on", shared: "on" }, [port("example", 3000)]))
@@ -95,7 +104,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "follow pods as they come and go, and ports as the Service changes them",
+  "Endpoints and slices follow pods that are created and deleted, and changed ports of the Service",
   Effect.gen(function* () {
     yield* Harness.create(Service, service("web", { app: "web" }))
     yield* expects("web", [], 0, 1)
@@ -118,7 +127,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "serve one number by two protocols",
+  "a Service has one port number for two protocols",
   Effect.gen(function* () {
     const ports = [
       { name: "tcp", port: 80, targetPort: 8080, protocol: "TCP" },
@@ -134,7 +143,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "have pods that are not ready, and those on their way out, where the Service says so",
+  "a Service with publishNotReadyAddresses has pods that are not ready, and terminating ones",
   Effect.gen(function* () {
     yield* Harness.create(Service, service("web", { app: "web" }, { publishNotReadyAddresses: true }))
     const slow = [{ name: "main", image: "nginx:1", readinessProbe: { exec: { command: ["false"] } } }]
@@ -152,12 +161,9 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "leave the selection to others when the Service stops selecting, and take it again",
+  "a Service without a selector keeps its Endpoints for other clients, and with a selector again they follow its pods",
   Effect.gen(function* () {
-    yield* Harness.create(Service, service("web", { app: "web" }))
-    yield* Harness.create(Pod, pod("one", { app: "web" }))
-    const address = yield* addressOf("one")
-    yield* expects("web", [`${address} http=8080`], 1, 1)
+    yield* webWithOnePod
     yield* Harness.patch(Service, "web", {
       spec: { type: "ExternalName", externalName: "example.com", clusterIP: null, clusterIPs: null }
     })
@@ -170,12 +176,9 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "come back when somebody deletes them",
+  "deleted Endpoints and slices are created again",
   Effect.gen(function* () {
-    yield* Harness.create(Service, service("web", { app: "web" }))
-    yield* Harness.create(Pod, pod("one", { app: "web" }))
-    const address = yield* addressOf("one")
-    yield* expects("web", [`${address} http=8080`], 1, 1)
+    const address = yield* webWithOnePod
     yield* Harness.remove(Endpoints, "web")
     for (const { metadata } of yield* slicesOf("web")) yield* Harness.remove(EndpointSlice, metadata.name)
     yield* expects("web", [`${address} http=8080`], 1, 1)
@@ -183,7 +186,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "that nobody's Service is behind, or one that selects nothing, are their maker's own",
+  "Endpoints without a Service, and those of a Service without a selector, are left alone",
   Effect.gen(function* () {
     const subsets = [{ addresses: [{ ip: "10.0.0.24" }], ports: [{ name: "http", port: 80, protocol: "TCP" }] }]
     const bare = { metadata: { name: "bare" }, spec: { ports: [{ port: 80, protocol: "TCP" }] } }
@@ -212,12 +215,9 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "are not written for what nobody would see in them",
+  "an annotation of a pod or a Service causes no write of Endpoints or slices",
   Effect.gen(function* () {
-    yield* Harness.create(Service, service("web", { app: "web" }))
-    yield* Harness.create(Pod, pod("one", { app: "web" }))
-    const address = yield* addressOf("one")
-    yield* expects("web", [`${address} http=8080`], 1, 1)
+    yield* webWithOnePod
     yield* Harness.advance("10 seconds")
     const versions = Effect.gen(function* () {
       const { metadata } = yield* Harness.get(Endpoints, "web")

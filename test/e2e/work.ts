@@ -1,4 +1,4 @@
-/** Jobs as that suite makes them: two pods at once, four to succeed, and what becomes of each pod. */
+/** Jobs as that suite creates them: four completions, two pods at once, and commands for the result of each pod. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Job, Pod } from "../../src/kube/resources.ts"
@@ -6,9 +6,9 @@ import * as Harness from "./harness.ts"
 
 export const succeeds = ["true"]
 export const fails = ["false"]
-export const endure = ["sleep", "1000000"]
+export const keepRunning = ["sleep", "1000000"]
 
-/** Lets a pod's container end with that code from now on, whatever its command is: simulated machines read it there, since no shell is run. */
+/** Ends a pod's container with that code from now on, whatever its command is. Simulated machines read the annotation, because they run no shell. */
 export const exit = (pod: Pod, code: number) =>
   Harness.patch(Pod, pod.metadata.name, { metadata: { annotations: { "simulation/exit": `main=${code}` } } })
 
@@ -27,7 +27,7 @@ export const job = (command: ReadonlyArray<string>, spec: object = {}, pod: obje
 
 export const podsOf = Harness.list(Pod, "job-name=work")
 
-/** Waits until a condition holds for that reason. */
+/** Waits until a condition is true for that reason. */
 export const condition = (type: string, reason: string) =>
   Harness.until(
     Effect.map(Harness.get(Job, "work"), ({ status }) =>

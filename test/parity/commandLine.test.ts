@@ -1,6 +1,6 @@
 /**
- * The command `kube-controller-manager` takes every flag of the program whose place it has: it works, with the same default or another one
- * for a reason that stands here, or it is accepted and a sentence says why it has no effect. The fixture is `commandLine.ts`.
+ * The command `kube-controller-manager` accepts every flag of the program that it replaces. A flag works, with the same default or another one for a
+ * reason that is given here; or it is accepted, and a sentence says why it has no effect. The fixture is `commandLine.ts`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
@@ -25,7 +25,7 @@ const byName: ReadonlyMap<string, Setting<unknown>> = new Map(
 
 const translate = (...argv: ReadonlyArray<string>) => Flags.translate(argv, own)
 
-/** Flags with another default here, and why. */
+/** Flags with another default here, and the reason. */
 const differing: Readonly<Record<string, string>> = {
   "kube-api-qps": "requests are not limited unless that is asked for"
 }
@@ -58,7 +58,7 @@ describe("a flag of kube-controller-manager 1.36", () => {
     })
   }
 
-  it("is not accepted by a name that there is not", () => {
+  it("is not accepted under a name that does not exist", () => {
     const names = new Set(flags.map(([name]) => name))
     assert.deepStrictEqual(
       Flags.withoutEffect.filter((name) => !names.has(name)),
@@ -72,7 +72,7 @@ describe("a flag of kube-controller-manager 1.36", () => {
       assert.deepStrictEqual(translate(`--${name}=1`), { argv: [`--${name}=1`], notes: [] })
   })
 
-  it("has its default when all are given with it", () => {
+  it("has its default when all flags are given with their defaults", () => {
     const { argv } = translate(...flags.map((flag) => `--${flag[0]}=${initialOf(flag)}`))
     const given = new Map(argv.map((one) => [one.slice(2, one.indexOf("=")), one.slice(one.indexOf("=") + 1)]))
     const resolved = Result.getOrThrow(Sources.resolve(own, { flags: given, env: {} }))
@@ -81,7 +81,7 @@ describe("a flag of kube-controller-manager 1.36", () => {
 })
 
 describe("a command line of kube-controller-manager", () => {
-  it("is read as pflag reads it: the last of several values counts, lists grow", () => {
+  it("is parsed as pflag parses it: the last of several values counts, lists grow", () => {
     assert.deepStrictEqual(
       translate(
         "--v=1",
@@ -105,7 +105,7 @@ describe("a command line of kube-controller-manager", () => {
     ])
   })
 
-  it("may name feature gates that are not here, which a sentence says; with their component or without it", () => {
+  it("may name feature gates that do not exist here, which a sentence reports; with their component or without it", () => {
     assert.deepStrictEqual(
       translate(
         "--feature-gates=kube:HPAScaleToZero=true,JobManagedBy=false",
@@ -121,7 +121,7 @@ describe("a command line of kube-controller-manager", () => {
     assert.deepStrictEqual(translate("--feature-gates=HPAScaleToZero").argv, ["--feature-gates=HPAScaleToZero"])
   })
 
-  it("asks for the version in each way that there is", () => {
+  it("asks for the version in each spelling", () => {
     for (const argument of ["--version", "--version=true", "--version=raw"])
       assert.deepStrictEqual(translate(argument), { argv: ["--version"], notes: [] })
     assert.deepStrictEqual(translate("--version=v1.36.0-mine"), {

@@ -5,7 +5,7 @@
  */
 export type Type = "bool" | "string" | "number" | "duration" | "list" | "map"
 
-/** Name, type, default; without a default: the zero of the type. */
+/** Name, type, default. Without a default it is the zero value of the type. */
 export type Flag = readonly [name: string, type: Type, initial?: string]
 
 const generic: ReadonlyArray<Flag> = [
@@ -168,10 +168,10 @@ const others: ReadonlyArray<Flag> = [
   ["master", "string"]
 ]
 
-/** All but `--help` and `--version`, which every program has. */
+/** All flags except `--help` and `--version`, which every program has. */
 export const flags: ReadonlyArray<Flag> = [...generic, ...serving, ...controllers, ...others]
 
-/** What a flag is when it is not given. */
+/** The value of a flag that is not given. */
 export const initialOf = ([, type, initial]: Flag): string =>
   initial ?? { bool: "false", string: "", number: "0", duration: "0s", list: "", map: "" }[type]
 

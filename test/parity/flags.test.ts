@@ -1,6 +1,6 @@
 /**
- * Names that are written into manifests, scripts and files of settings: flags, their other names, variables and defaults, word for word. What the
- * program has beyond them is not listed; where a default follows from the others it stands with its own test.
+ * Names that are written into manifests, scripts and configuration files: flags, their aliases, variables and defaults, exactly. Further names of the
+ * program are not listed. A default that follows from other settings has a test of its own.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
@@ -133,7 +133,7 @@ const promised: ReadonlyArray<
   ["shutdown-mode", [], "CM_SHUTDOWN_MODE", "drain"]
 ]
 
-describe("what is promised of a setting", () => {
+describe("the stable names and the default of a setting", () => {
   for (const [name, aliases, env, byDefault] of promised) {
     it(`--${name}`, () => {
       const setting = all.find((one) => one.name === name)
@@ -144,7 +144,7 @@ describe("what is promised of a setting", () => {
   }
 })
 
-describe("ENABLE_WEBHOOKS, which says the opposite of skip-webhook-config", () => {
+describe("ENABLE_WEBHOOKS, which is the opposite of skip-webhook-config", () => {
   const said = (env: Record<string, string>) =>
     Result.map(
       SettingSources.resolve({ skip: settings.skipWebhookConfig }, { flags: new Map(), env }),
@@ -158,7 +158,7 @@ describe("ENABLE_WEBHOOKS, which says the opposite of skip-webhook-config", () =
     assert.deepStrictEqual(said({ ENABLE_WEBHOOKS: "true", CM_SKIP_WEBHOOK_CONFIG: "true" }), Result.succeed(true))
   })
 
-  it("is named when it cannot be read", () => {
+  it("is named when it cannot be parsed", () => {
     const refused = said({ ENABLE_WEBHOOKS: "perhaps" })
     assert.isTrue(Result.isFailure(refused))
     if (Result.isFailure(refused)) assert.match(refused.failure.message, /^ENABLE_WEBHOOKS does not take "perhaps"/)

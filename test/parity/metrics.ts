@@ -1,7 +1,7 @@
 /**
- * What kube-controller-manager 1.36 counts, and under which names its queues are counted: facts, from the `metrics.go` files of pkg/controller,
- * k8s.io/endpointslice, k8s.io/cloud-provider, pkg/volume/util and k8s.io/component-base, from client_golang's process collector and from what the
- * controllers say to `NewTyped…Queue…WithConfig`. Tests hold against it what the command `kube-controller-manager` exposes: a difference needs a reason here.
+ * The metrics of kube-controller-manager 1.36, and the names of its queues: facts from the `metrics.go` files of pkg/controller, k8s.io/endpointslice,
+ * k8s.io/cloud-provider, pkg/volume/util and k8s.io/component-base, from client_golang's process collector, and from the arguments of
+ * `NewTyped…Queue…WithConfig` in the controllers. Tests compare the metrics of the command `kube-controller-manager` with these: a difference needs a reason here.
  */
 
 export interface Row {
@@ -11,11 +11,11 @@ export interface Row {
   /** In alphabetical order. */
   readonly labels: ReadonlyArray<string>
   readonly bounds: ReadonlyArray<number>
-  /** Why this program does not expose it; undefined: it does. */
+  /** The reason why this program does not expose it; undefined: it does. */
   readonly absent: string | undefined
 }
 
-/** Why whole groups of metrics or queues are absent. */
+/** The reasons why whole groups of metrics or queues are absent. */
 const reasons = {
   cloud: "clouds are asked by a program of theirs",
   devices: "the controllers of devices are not here",
@@ -27,7 +27,7 @@ const reasons = {
   volumes: "the controllers of volumes are not here"
 }
 
-/** Bounds: `first xfactor count`, all of them, or the ones that client_golang takes by default. */
+/** Bounds: `first xfactor count`, all of them, or the defaults of client_golang. */
 const table = `
 attach_detach_controller_attachdetach_controller_forced_detaches | counter | ALPHA | reason | | volumes
 attachdetach_controller_total_volumes | gauge | ALPHA | plugin_name state | | volumes
@@ -172,7 +172,7 @@ kubernetes_healthcheck | gauge | STABLE | name type
 kubernetes_healthchecks_total | counter | STABLE | name status type
 process_start_time_seconds | gauge | STABLE`
 
-/** What its HTTP server, its runtime and the libraries that are linked into it count, by the beginning of the names, and why that is absent. */
+/** Metrics of its HTTP server, its runtime and its libraries, by the prefix of their names, and the reason why these are absent. */
 export const linked: Readonly<Record<string, string>> = {
   aggregator_: "the library of API servers is not here",
   apiserver_:
@@ -184,7 +184,7 @@ export const linked: Readonly<Record<string, string>> = {
   go_: "the runtime is Node's: nodejs_heap_size_used_bytes, nodejs_gc_duration_seconds and nodejs_eventloop_lag_seconds tell of it"
 }
 
-/** What the command exposes besides, by the beginning of the names. */
+/** Metrics that only this program's command exposes, by the prefix of their names. */
 export const besides: ReadonlyArray<string> = [
   "cache_read_wait_seconds",
   "certwatcher_",
@@ -212,7 +212,7 @@ export const besides: ReadonlyArray<string> = [
 
 export interface Queue {
   readonly name: string
-  /** Of those that are not here: why. */
+  /** The reasons for those that are absent. */
   readonly absent: string | undefined
 }
 
@@ -295,7 +295,7 @@ const words = (text: string): ReadonlyArray<string> => text.split(" ").filter((w
 const reasonOf = (text: string | undefined): string | undefined =>
   text === undefined || text === "" ? undefined : (Object.entries(reasons).find(([key]) => key === text)?.[1] ?? text)
 
-/** Multiplied up, as client_golang does. */
+/** Computed by multiplication, as in client_golang. */
 const boundsOf = (text: string): ReadonlyArray<number> => {
   if (text === "default") return [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
   const [, first, factor, count] = /^(\S+) x(\d+) (\d+)$/.exec(text) ?? []

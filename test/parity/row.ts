@@ -1,6 +1,6 @@
 /**
- * A row of the list of what the reference does: what it is, and the tests that show it, by file below `test`. A row that nothing shows says in
- * one sentence why not. Type checks stand in files named `.types.ts`, by the name of what they export.
+ * A row of the list of what the reference does: its description, and the tests that show it, by file below `test`. A row without tests gives the reason
+ * in one sentence. Type checks are in files named `.types.ts`, by the name of what they export.
  */
 export interface Row {
   readonly is: string

@@ -1,6 +1,6 @@
 /**
- * Every core loop lives on what a cluster grants by itself to the controllers of Kubernetes 1.36: what it declares, and what the program needs
- * around it, is never more. That each is really done with no more is shown on a real API server, in `test/scenario/stockRoles.test.ts`.
+ * Every core loop needs no more rights than a cluster grants by itself to the controllers of Kubernetes 1.36: the rights that it declares, and those that
+ * the program needs around it. `test/scenario/stockRoles.test.ts` shows on a real API server that these are really enough.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
@@ -9,7 +9,7 @@ import { registry } from "../../src/controllers/registry.ts"
 import * as Permissions from "../../src/manager/permissions.ts"
 import * as Stock from "./stockPolicy.ts"
 
-/** With everything on that a file or a flag can turn on. */
+/** Everything is turned on that a file or a flag can turn on. */
 const core = registry({
   podCount: { schedule: Schedule.forever, nodeSelector: undefined },
   serviceAccountKeyFile: Option.some("sa.key")
@@ -25,7 +25,7 @@ const beyond = (held: ReadonlyArray<Permissions.Permission>, wanted: ReadonlyArr
 
 describe("what a cluster grants its controllers by itself", () => {
   for (const { account, controller } of core) {
-    // What starts first makes the others' tokens possible, and works with the program's own rights.
+    // The loop that starts first creates the others' tokens, and works with the program's own rights.
     if (controller.startFirst === true) continue
     it(`is enough for the account of ${controller.name}`, () => {
       const held = Stock.ofAccount(account ?? controller.name)
@@ -37,7 +37,7 @@ describe("what a cluster grants its controllers by itself", () => {
     })
   }
 
-  it("is enough for the program, which reads, leads, records and asks for the accounts' tokens", () => {
+  it("is enough for the program, which reads, leads, records and requests the accounts' tokens", () => {
     const controllers = core.map(({ account, controller: { access, name, startFirst } }) => ({
       who: name,
       access,
@@ -47,7 +47,7 @@ describe("what a cluster grants its controllers by itself", () => {
     assert.deepStrictEqual(beyond(Stock.ofManager, wanted), [])
   })
 
-  it("is too little for another loop's work, which shows", () => {
+  it("is not enough for the work of another loop, which the check detects", () => {
     const deployment = core.find(({ controller }) => controller.name === "deployment")
     assert.isDefined(deployment)
     const { access, name } = deployment.controller

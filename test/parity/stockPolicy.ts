@@ -1,16 +1,16 @@
 /**
- * What an API server grants the controllers of a cluster without anybody's doing, as it was in Kubernetes 1.36: the role of the user
- * `system:kube-controller-manager`, and that of each service account whose loop is, or will be, here. Facts for tests; not for the program, which asks
- * the server. Source: plugin/pkg/auth/authorizer/rbac/bootstrappolicy, testdata/{cluster,controller}-roles.yaml.
+ * The rights that an API server grants the controllers of a cluster by itself, as in Kubernetes 1.36: the role of the user
+ * `system:kube-controller-manager`, and that of each service account whose loop exists here. Facts for tests; the program itself asks the server.
+ * Source: plugin/pkg/auth/authorizer/rbac/bootstrappolicy, testdata/{cluster,controller}-roles.yaml.
  */
 import type { Permission } from "../../src/manager/permissions.ts"
 
-/** Groups (`-` is the core one), resources, verbs, and the one name it is for where it is not for all. */
+/** Groups (`-` is the core one), resources, verbs, and a name if it is for one object only. */
 type Rule = readonly [groups: string, resources: string, verbs: string, name?: string]
 
 const events: Rule = ["- events.k8s.io", "events", "create patch update"]
 
-/** Of the user `system:kube-controller-manager`: it reads for all loops, leads, records, and makes the accounts and their tokens. */
+/** The user `system:kube-controller-manager`: it reads for all loops, leads, records, and creates the accounts and their tokens. */
 const manager: ReadonlyArray<Rule> = [
   events,
   ["coordination.k8s.io", "leases", "create"],
@@ -27,7 +27,7 @@ const manager: ReadonlyArray<Rule> = [
 
 const all = "create delete get list patch update watch"
 
-/** By account in `kube-system`, of which the role is named `system:controller:<account>`. */
+/** By account in `kube-system`. The role of an account is named `system:controller:<account>`. */
 const roles: Readonly<Record<string, ReadonlyArray<Rule>>> = {
   "clusterrole-aggregation-controller": [
     ["rbac.authorization.k8s.io", "clusterroles", "escalate get list patch update watch"]
@@ -170,10 +170,10 @@ const grants = (rules: ReadonlyArray<Rule>, who: string): ReadonlyArray<Permissi
     )
   )
 
-/** What the program may that runs as the user `system:kube-controller-manager`. */
+/** The rights of a program that runs as the user `system:kube-controller-manager`. */
 export const ofManager: ReadonlyArray<Permission> = grants(manager, "system:kube-controller-manager")
 
-/** What a service account of `kube-system` may; undefined where there is no role for it. */
+/** The rights of a service account of `kube-system`; undefined where there is no role for it. */
 export const ofAccount = (account: string): ReadonlyArray<Permission> | undefined => {
   const rules = roles[account]
   return rules === undefined ? undefined : grants(rules, account)

@@ -1,4 +1,4 @@
-/** Scenarios of autoscalers: whatever they scale, and whoever measures it. */
+/** Scenarios of autoscalers: the scaled object and the metrics APIs. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Autoscalers from "../../src/controllers/HorizontalPodAutoscaler.ts"
@@ -6,6 +6,7 @@ import { Deployment, HorizontalPodAutoscaler } from "../../src/kube/resources.ts
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { definitionOf } from "../support/definitions.ts"
 import * as Scenario from "./scenario.ts"
 
 const namespace = "default"
@@ -13,25 +14,9 @@ const metadata = { namespace, name: "web" }
 const labels = { app: "web" }
 const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: "example.test/web:1" }] } }
 
-/** In the place of whoever serves metrics: kinds whose objects are values. */
-const served = (group: string, version: string, plural: string) => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: `${plural}.${group}`, annotations: { "api-approved.kubernetes.io": "unapproved, for a test" } },
-  spec: {
-    group,
-    scope: "Namespaced",
-    names: { kind: `Measured${plural}`, plural },
-    versions: [
-      {
-        name: version,
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } }
-      }
-    ]
-  }
-})
+/** A custom kind in place of a metrics API: its objects are the values. */
+const served = (group: string, version: string, plural: string) =>
+  definitionOf({ group, version, plural, kind: `Measured${plural}` })
 
 const crds = [
   served("metrics.k8s.io", "v1beta1", "pods"),
@@ -56,7 +41,7 @@ const autoscaler = {
 
 export const scenarios: ReadonlyArray<Scenario.Scenario> = Scenario.makeIn(
   namespace,
-  "a Deployment gets what one metric asks for while two others say nothing",
+  "a Deployment is scaled by one metric while two others have no values",
   { crds, cache: { streamingList: "never" } },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -73,6 +58,6 @@ export const scenarios: ReadonlyArray<Scenario.Scenario> = Scenario.makeIn(
     yield* cluster.advance("1 minute")
     assert.strictEqual((yield* client.get(Deployment, metadata)).spec?.replicas, 3)
     assert.strictEqual((yield* client.get(HorizontalPodAutoscaler, metadata)).status?.desiredReplicas, 3)
-    yield* Scenario.countsEvents()
+    yield* Scenario.assertCountedEvent()
   })
 )

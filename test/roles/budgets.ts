@@ -1,4 +1,4 @@
-/** A scenario of disruption budgets: what controls their pods, of this server's kinds and of others, and a pod that was evicted and stays. */
+/** A scenario of disruption budgets: controllers of built-in and custom kinds, and a pod that is not deleted after its eviction. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Disruption from "../../src/controllers/Disruption.ts"
@@ -17,6 +17,7 @@ import {
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
+import { definitionOf } from "../support/definitions.ts"
 import * as Scenario from "./scenario.ts"
 
 const namespace = "default"
@@ -25,28 +26,10 @@ const containers = [{ name: "main", image: "example.test/web:1" }]
 
 const Game = Resource.make()({ group: "example.test", version: "v1", kind: "Game", plural: "games" })
 
-const definition = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "games.example.test" },
-  spec: {
-    group: "example.test",
-    scope: "Namespaced",
-    names: { kind: "Game", plural: "games" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-        subresources: { scale: { specReplicasPath: ".spec.players", statusReplicasPath: ".status.players" } }
-      }
-    ]
-  }
-}
+const subresources = { scale: { specReplicasPath: ".spec.players", statusReplicasPath: ".status.players" } }
 
-/** Lists before it watches, as on a server that does not stream its first list. */
-const listing = { cache: { streamingList: "never" }, crds: [definition] } as const
+/** Controllers list before they watch, as on a server without streaming lists. */
+const listing = { cache: { streamingList: "never" }, crds: [definitionOf(Game, { subresources })] } as const
 
 const create = (resource: Resource.Any, name: string, spec: object, metadata: object = {}) =>
   Effect.flatMap(KubeClient, (client) =>
@@ -73,7 +56,7 @@ const scaled = (resource: Resource.Any, name: string, replicas: number) =>
 
 export const scenarios: ReadonlyArray<Scenario.Scenario> = Scenario.makeIn(
   namespace,
-  "a budget follows the sizes of what controls its pods, and takes back what was not done",
+  "a budget follows the sizes of its pods' controllers, and a stale DisruptionTarget condition is reset",
   listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -98,7 +81,7 @@ export const scenarios: ReadonlyArray<Scenario.Scenario> = Scenario.makeIn(
       ({ status }) => status?.expectedPods
     )
     assert.strictEqual(yield* expected, 5)
-    // Each is watched: a size counts at once.
+    // The controllers are watched, so a changed size counts at once.
     for (const [index, [resource, name]] of (
       [
         [ReplicationController, "rc"],
@@ -120,7 +103,7 @@ export const scenarios: ReadonlyArray<Scenario.Scenario> = Scenario.makeIn(
     yield* cluster.advance("3 minutes")
     const { status } = yield* client.get(Pod, { namespace, name: "a" })
     assert.strictEqual(status?.conditions?.find(({ type }) => type === "DisruptionTarget")?.status, "False")
-    // Outcome of twice: an event is made, and counted.
+    // The event is recorded twice, so it is counted up.
     yield* create(PodDisruptionBudget, "none", { ...budget, selector: { matchLabels: { app: "none" } } })
     yield* cluster.settle
     yield* client.patch(PodDisruptionBudget, { namespace, name: "none" }, Patch.merge({ spec: { maxUnavailable: 2 } }))

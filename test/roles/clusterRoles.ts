@@ -1,4 +1,4 @@
-/** The scenario of a ClusterRole that has other roles' rules. */
+/** The scenario of clusterrole-aggregation. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as ClusterRoleAggregation from "../../src/controllers/ClusterRoleAggregation.ts"
@@ -13,7 +13,7 @@ const labels = { "example.test/aggregate": "true" }
 const rules = [{ apiGroups: ["example.test"], resources: ["things"], verbs: ["get"] }]
 
 export const scenarios = Scenario.make(
-  "a role has the rules of those that it selects, which its controller does not have itself",
+  "a ClusterRole gets the rules of the roles that it selects, which the controller itself does not have",
   { cache: { streamingList: "never" } },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -26,7 +26,7 @@ export const scenarios = Scenario.make(
     yield* cluster.run(ClusterRoleAggregation.make())
     yield* cluster.advance("1 minute")
     assert.deepStrictEqual((yield* client.get(ClusterRole, { name: "taker" })).rules, rules)
-    // A server that does not apply is sent the whole role.
+    // A server without server-side apply gets an update of the whole role.
     yield* (yield* ApiServer).setFaults([
       {
         match: { verb: "patch", resource: "clusterroles.rbac.authorization.k8s.io" },

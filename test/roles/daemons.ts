@@ -1,4 +1,4 @@
-/** Scenarios of what keeps a history of its templates: DaemonSets and StatefulSets. */
+/** Scenarios of the controllers with ControllerRevisions: DaemonSets and StatefulSets. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as DaemonSets from "../../src/controllers/DaemonSet.ts"
@@ -27,7 +27,7 @@ const pods = Effect.flatMap(ClusterTest, (cluster) => cluster.snapshot(Pod))
 
 const rollout = Scenario.makeIn(
   namespace,
-  "a DaemonSet takes in what it finds, is updated, and cleaned up after",
+  "a DaemonSet adopts pods and revisions, rolls out an update, and deletes old revisions",
   { nodes: 3, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -51,13 +51,13 @@ const rollout = Scenario.makeIn(
       [5]
     )
     assert.strictEqual((yield* client.get(DaemonSet, metadata)).status?.numberAvailable, 2)
-    yield* Scenario.countsEvents()
+    yield* Scenario.assertCountedEvent()
   })
 )
 
 const collision = Scenario.makeIn(
   namespace,
-  "a name that a revision of another template has taken is passed over",
+  "a DaemonSet avoids the name of a revision with another template",
   { nodes: 2 },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -98,7 +98,7 @@ const replicas = {
 
 const scaling = Scenario.makeIn(
   namespace,
-  "a StatefulSet takes in what it finds, goes back to it, and gives claims away with their pods",
+  "a StatefulSet adopts pods and revisions, rolls back, and deletes claims with their pods",
   { nodes: 3, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -136,13 +136,13 @@ const scaling = Scenario.makeIn(
       [undefined, "Pod"]
     )
     assert.strictEqual((yield* client.get(StatefulSet, metadata)).status?.availableReplicas, 1)
-    yield* Scenario.countsEvents()
+    yield* Scenario.assertCountedEvent()
   })
 )
 
 const taken = Scenario.makeIn(
   namespace,
-  "a name that a revision of another template has taken is passed over by StatefulSets too",
+  "a StatefulSet avoids the name of a revision with another template",
   { nodes: 2 },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest

@@ -1,6 +1,6 @@
 /**
- * Roles taken apart into grants, the smallest things that can be given: one verb on one resource, in one place, for one account. A grant
- * can be seen in use in the audit log, and can be taken out of the roles it is in.
+ * Roles split into grants, the smallest permissions: one verb on one resource, in one namespace or in all, for one account. The audit log
+ * shows which grants are used, and a single grant can be removed from the roles.
  */
 import type { Entry } from "../../src/apiserver/audit/AuditLog.ts"
 import { allows, atoms, type Rule } from "../../src/apiserver/authorization/rule.ts"
@@ -9,13 +9,13 @@ import type { Manifest } from "../../src/manager/manifests/Installation.ts"
 export interface Grant {
   /** `system:serviceaccount:…`. */
   readonly account: string
-  /** Empty: everywhere. */
+  /** Empty for all namespaces. */
   readonly namespace: string
   readonly rule: Rule
 }
 
-/** A grant in words, which tell it from all others: `patch nodes as pod-count`. */
-export const say = ({ account, namespace, rule }: Grant): string => {
+/** A grant as unique text: `patch nodes as pod-count`. */
+export const describe = ({ account, namespace, rule }: Grant): string => {
   const group = rule.apiGroups[0] ?? ""
   const what = `${rule.resources[0]}${group === "" ? "" : ` of ${group}`}`
   const name = rule.resourceNames[0] === undefined ? "" : ` ${rule.resourceNames[0]}`
@@ -38,7 +38,7 @@ const isRole = (one: Manifest): one is Manifest & Role => one.kind === "Role" ||
 
 const isBinding = (one: Manifest): one is Manifest & Binding => one.kind.endsWith("RoleBinding")
 
-/** Fields that a role leaves out are empty. */
+/** Adds the fields that a role leaves out, empty. */
 const wholeRule = (rule: Partial<Rule>): Rule => ({
   verbs: [],
   apiGroups: [],
@@ -74,27 +74,27 @@ export const of = (manifests: ReadonlyArray<Manifest>): ReadonlyArray<Grant> => 
   return manifests.filter(isRole).flatMap((role) => grantsOf(role, bindings))
 }
 
-/** The same without one grant. */
+/** The manifests without one grant. */
 export const without =
   (grant: Grant) =>
   (manifests: ReadonlyArray<Manifest>): ReadonlyArray<Manifest> => {
     const bindings = manifests.filter(isBinding)
-    const taken = say(grant)
+    const taken = describe(grant)
     return manifests.map((one) => {
       if (!isRole(one)) return one
-      const left = grantsOf(one, bindings).filter((other) => say(other) !== taken)
+      const left = grantsOf(one, bindings).filter((other) => describe(other) !== taken)
       return { ...one, rules: left.map(({ rule }) => rule) }
     })
   }
 
-/** What a request made use of: for each verb the one grant by which it was let through, nothing if several would have done. */
+/** The grants that a request used: for each verb the only grant that allows it; none if several do. */
 export const usedBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
   if (!entry.allowed) return []
-  return [...requestedBy(entry, grants), ...owningBy(entry, grants), ...escalatingBy(entry, grants)]
+  return [...requestGrants(entry, grants), ...ownershipGrants(entry, grants), ...escalationGrants(entry, grants)]
 }
 
-/** Nor does it say what rights a role gives: whoever writes one may have used the right to give those that it lacks. */
-const escalatingBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> =>
+/** The log does not contain the rules of a written role, so writing one may have used `escalate`. */
+const escalationGrants = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> =>
   entry.verb === "patch" && entry.code === 200
     ? grants.filter(
         ({ account, rule }) => account === entry.user && allows(rule, { ...entry, verb: "escalate", isResource: true })
@@ -102,18 +102,18 @@ const escalatingBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray
     : []
 
 /**
- * The log does not say which owners an object names: whoever makes one may have used the right to name any, and whoever updates one the right to
- * delete it, which changing its owners takes. A scenario that breaks proves it.
+ * The log does not contain owner references: a create may have used the permission on `finalizers` of the owner, and an update the permission to
+ * delete the object, which a change of its owners takes. Whether a scenario breaks without the grant shows whether it was used.
  */
-const owningBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
+const ownershipGrants = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
   const own = grants.filter(({ account }) => account === entry.user)
   if (entry.code === 201) return own.filter(({ rule }) => rule.resources[0]?.endsWith("/finalizers") === true)
   if (entry.verb !== "update" || entry.code !== 200) return []
   return own.filter(({ rule }) => allows(rule, { ...entry, verb: "delete", isResource: true }))
 }
 
-const requestedBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
-  // What makes an object by a patch or an update is asked for the right to create it too.
+const requestGrants = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
+  // A patch or an update that creates an object also takes the permission to create it.
   const isCreation = entry.code === 201 && entry.verb !== "create"
   return (isCreation ? [entry.verb, "create"] : [entry.verb]).flatMap((verb) => {
     const all = grants.filter(

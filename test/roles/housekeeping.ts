@@ -1,4 +1,4 @@
-/** Scenarios of what keeps a cluster tidy: pod-count, serviceaccount, namespace, garbagecollector, podgc. */
+/** Scenarios of pod-count, serviceaccount, namespace, garbagecollector and podgc. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -27,7 +27,7 @@ const pod = (name: string, spec: object = {}, metadata: object = {}) =>
 
 const counts = Scenario.makeIn(
   namespace,
-  "pods are counted on the node of the control plane, and events say so",
+  "pods are counted in a label of the control-plane node, and in events",
   { nodes: 2, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -38,13 +38,13 @@ const counts = Scenario.makeIn(
     const labels = (yield* cluster.snapshot(Node)).map(({ metadata }) => metadata.labels?.[PodCount.label])
     assert.include(labels, "1")
     yield* (yield* Recorder).drained
-    const told = (yield* cluster.snapshot(Event)).find(({ reason }) => reason === "SuccessCalculatePod")
-    assert.isAbove(told?.count ?? 0, 1)
+    const event = (yield* cluster.snapshot(Event)).find(({ reason }) => reason === "SuccessCalculatePod")
+    assert.isAbove(event?.count ?? 0, 1)
   })
 )
 
 const accounts = Scenario.make(
-  "every namespace has its account, also when somebody deletes it",
+  "every namespace has its default account, which is recreated after a deletion",
   Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -62,7 +62,7 @@ const accounts = Scenario.make(
 )
 
 const namespaces = Scenario.make(
-  "a namespace is emptied, pods first, and goes",
+  "the content of a deleted namespace is deleted, pods first",
   { nodes: 2, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -74,7 +74,7 @@ const namespaces = Scenario.make(
     yield* client.create(Service, { metadata: { ...app, name: "web" }, spec: { ports: [{ port: 80 }] } })
     yield* cluster.run(Namespaces.make())
     yield* cluster.advance("1 minute")
-    // As on older servers, which delete services one by one only.
+    // Older servers cannot delete Services as a collection.
     const refusal = { _tag: "Status", code: 404 } as const
     const match = { verb: "deletecollection", resource: "services" } as const
     yield* (yield* ApiServer).setFaults([{ match, fault: refusal }])
@@ -96,7 +96,7 @@ const to = ({ apiVersion = "v1", kind = "ConfigMap", metadata }: KubeObject) => 
 })
 
 const garbage = Scenario.make(
-  "what has lost its owner goes, what was left by its owner stays, and wrong owners are told of",
+  "dependents of deleted owners are deleted, orphans are kept, and invalid owners get an event",
   Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -115,21 +115,21 @@ const garbage = Scenario.make(
     assert.notInclude(names, "dependent")
     assert.notInclude(names, "left")
     assert.include(names, "orphan")
-    // Of another namespace: that is no owner.
+    // An object of another namespace cannot be an owner.
     const stray = yield* make("stray", [yield* make("near"), yield* make("far", [], "kube-public")])
     yield* cluster.advance("1 minute")
     yield* (yield* Recorder).drained
-    const told = (yield* cluster.snapshot(Event)).find(
+    const event = (yield* cluster.snapshot(Event)).find(
       ({ involvedObject }) => involvedObject.uid === stray.metadata.uid
     )
-    assert.strictEqual(told?.reason, "OwnerRefInvalidNamespace")
+    assert.strictEqual(event?.reason, "OwnerRefInvalidNamespace")
   })
 )
 
 const held = { finalizers: ["example.test/held"] }
 
 const lost = Scenario.make(
-  "pods of a machine that is no more are told to have failed, and removed",
+  "pods of a deleted node are marked as failed and deleted",
   { nodes: 2, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest

@@ -1,4 +1,4 @@
-/** Scenarios of what runs to its end: Jobs, and what becomes of them after that. */
+/** Scenarios of Jobs, and of their deletion after they finish. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Jobs from "../../src/controllers/Job.ts"
@@ -32,7 +32,7 @@ const types = Effect.flatMap(KubeClient, (client) =>
 
 const runs = Scenario.makeIn(
   namespace,
-  "a Job takes a pod in, calls one back, and ends when enough have succeeded",
+  "a Job adopts a pod, releases another, and completes when enough have succeeded",
   { nodes: 2, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -52,13 +52,13 @@ const runs = Scenario.makeIn(
     yield* client.delete(Pod, { namespace, name: "orphan" })
     yield* cluster.advance("2 minutes")
     assert.deepStrictEqual(yield* types, ["SuccessCriteriaMet", "Complete"])
-    yield* Scenario.countsEvents()
+    yield* Scenario.assertCountedEvent()
   })
 )
 
 const shrinks = Scenario.makeIn(
   namespace,
-  "the parallelism of a Job is lowered",
+  "a Job with lowered parallelism deletes pods",
   { nodes: 2, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -75,7 +75,7 @@ const shrinks = Scenario.makeIn(
 
 const expires = Scenario.makeIn(
   namespace,
-  "a Job goes when it has been over for long enough",
+  "a finished Job is deleted when its TTL has expired",
   { nodes: 2, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest

@@ -1,6 +1,6 @@
 /**
- * Least privilege, proven: every scenario runs under exactly the roles that `manifests` prints, enforced by the embedded server. Nothing is
- * denied; of what is granted everything is used; and with any single grant taken away a scenario breaks.
+ * Least privilege: every scenario runs under exactly the roles that `manifests` prints, enforced by the embedded server. No request is denied,
+ * every grant is used, and without any single grant a scenario fails.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -49,8 +49,8 @@ const scenarios = [
   ...Autoscalers.scenarios
 ]
 
-describe("under exactly the roles that are printed", () => {
-  /** By what a grant says: the grant, and the first scenario that makes use of it. */
+describe("under exactly the printed roles", () => {
+  /** By its text: each grant, and the first scenario that uses it. */
   const granted = new Map<string, { readonly grant: Grants.Grant; scenario: Scenario.Scenario | undefined }>()
 
   for (const scenario of scenarios) {
@@ -59,10 +59,10 @@ describe("under exactly the roles that are printed", () => {
         const outcome = yield* Scenario.run(scenario)
         assert.deepStrictEqual(outcome.denied, [])
         for (const grant of outcome.granted) {
-          const said = Grants.say(grant)
-          const known = granted.get(said) ?? { grant, scenario: undefined }
-          granted.set(said, known)
-          if (outcome.used.has(said)) known.scenario ??= scenario
+          const text = Grants.describe(grant)
+          const known = granted.get(text) ?? { grant, scenario: undefined }
+          granted.set(text, known)
+          if (outcome.used.has(text)) known.scenario ??= scenario
         }
       })
     )
@@ -74,19 +74,19 @@ describe("under exactly the roles that are printed", () => {
     )
   }
 
-  it("everything that is granted is made use of", () =>
+  it("every grant is used", () =>
     assert.deepStrictEqual(
-      [...granted].filter(([, { scenario }]) => scenario === undefined).map(([said]) => said),
+      [...granted].filter(([, { scenario }]) => scenario === undefined).map(([text]) => text),
       []
     ))
 
   it.effect(
-    "with any grant taken away, a scenario breaks",
+    "without any single grant, a scenario fails",
     () =>
       Effect.gen(function* () {
         const spare: Array<string> = []
-        for (const [said, { grant, scenario }] of granted) {
-          if (scenario !== undefined && !(yield* Scenario.breaks(scenario, Grants.without(grant)))) spare.push(said)
+        for (const [text, { grant, scenario }] of granted) {
+          if (scenario !== undefined && !(yield* Scenario.breaks(scenario, Grants.without(grant)))) spare.push(text)
         }
         assert.deepStrictEqual(spare, [])
       }),
@@ -94,7 +94,7 @@ describe("under exactly the roles that are printed", () => {
   )
 })
 
-describe("what proves it would notice", () => {
+describe("the checks of this file", () => {
   const [scenario] = Housekeeping.scenarios
   const spare: Manifest = {
     apiVersion: "rbac.authorization.k8s.io/v1",
@@ -112,19 +112,19 @@ describe("what proves it would notice", () => {
   }
   const more: Scenario.Roles = (printed) => [...printed, spare, bound]
 
-  it.effect("a grant too many: it is not used, and without it nothing breaks", () =>
+  it.effect("find a superfluous grant: it is not used, and without it the scenario still passes", () =>
     Effect.gen(function* () {
       assert.isDefined(scenario)
       const { denied, granted, used } = yield* Scenario.run(scenario, more)
-      const idle = granted.filter((grant) => !used.has(Grants.say(grant)))
-      assert.deepStrictEqual([idle.map(Grants.say), denied], [["get secrets as effect-controller-manager"], []])
+      const idle = granted.filter((grant) => !used.has(Grants.describe(grant)))
+      assert.deepStrictEqual([idle.map(Grants.describe), denied], [["get secrets as effect-controller-manager"], []])
       const [grant] = idle
       assert.isDefined(grant)
       assert.isFalse(yield* Scenario.breaks(scenario, (printed) => Grants.without(grant)(more(printed))))
     })
   )
 
-  it.effect("a missing grant is reported as denied", () =>
+  it.effect("report a missing grant as a denied request", () =>
     Effect.gen(function* () {
       assert.isDefined(scenario)
       const { granted } = yield* Scenario.run(scenario)
@@ -141,7 +141,7 @@ describe("what proves it would notice", () => {
     })
   )
 
-  it("the roles of the scenarios are those that the command prints", () => {
+  it("the scenarios run under the roles that the command prints", () => {
     const all = registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
     const chosen = all.map(({ controller: { access, name }, group }) => ({
       who: name,
@@ -155,8 +155,8 @@ describe("what proves it would notice", () => {
       const needed = Permissions.needed({ controllers: chosen, leases: [], namespaces, secureMetrics: true })
       const account = { name: "effect-controller-manager", namespace: "effect-controller-manager" }
       assert.sameMembers(
-        Grants.of(Command.manifests(resolved, chosen)).map(Grants.say),
-        Grants.of(rolesOf(account.name, { ...account, permissions: needed }, {})).map(Grants.say)
+        Grants.of(Command.manifests(resolved, chosen)).map(Grants.describe),
+        Grants.of(rolesOf(account.name, { ...account, permissions: needed }, {})).map(Grants.describe)
       )
     }
   })

@@ -1,4 +1,4 @@
-/** Scenarios of nodes that fail, of the pods on them and of machines in a cloud: nodelifecycle, taint-eviction, cloud-node-lifecycle. */
+/** Scenarios of failed nodes, their pods, and machines in a cloud: nodelifecycle, taint-eviction, cloud-node-lifecycle. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as CloudNodeLifecycle from "../../src/controllers/CloudNodeLifecycle.ts"
@@ -15,7 +15,7 @@ import * as Scenario from "./scenario.ts"
 const drained = Effect.flatMap(Recorder, (recorder) => recorder.drained)
 
 const lost = Scenario.make(
-  "a node stops sending heartbeats, twice: its pods are marked, others are kept away",
+  "a node stops sending heartbeats, twice: its pods are marked as not ready, and it is tainted",
   Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -45,7 +45,7 @@ const lost = Scenario.make(
 )
 
 const evicted = Scenario.make(
-  "pods leave a tainted node, and one of them only when the taint comes for the third time",
+  "pods of a tainted node are evicted, one of them only when the taint is added for the third time",
   Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -66,7 +66,7 @@ const evicted = Scenario.make(
 )
 
 const machines = Scenario.make(
-  "a machine is gone and another one is off: one node goes, the other one says so",
+  "the node of a deleted machine is deleted, and the node of a machine that is shut down is tainted",
   Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest

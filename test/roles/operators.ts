@@ -1,4 +1,4 @@
-/** Scenarios of the operators: memcached, ecsbinding. Their definitions say nothing of the specs, as they may have in earlier days. */
+/** Scenarios of the operators memcached and ecsbinding. Their definitions have no validation, so that invalid objects can be stored. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -11,6 +11,7 @@ import { Deployment } from "../../src/kube/resources.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
+import { withoutValidation } from "../support/definitions.ts"
 import * as Scenario from "./scenario.ts"
 
 const { EcsBinding } = EcsBindings
@@ -18,16 +19,9 @@ const { Memcached } = Memcacheds
 
 const namespace = "default"
 
-/** The definition without what it says of the spec. */
-const loose = (kind: Resource.AnyCustom) => {
-  const definition = Result.getOrThrow(Crd.make(kind))
-  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } }
-  const versions = definition.spec.versions.map((version) => ({ ...version, schema }))
-  return { ...definition, spec: { ...definition.spec, versions } }
-}
-
-/** Lists before it watches, as on a server that does not stream its first list. */
-const onCluster = (kind: Resource.AnyCustom) => ({ crds: [loose(kind)], cache: { streamingList: "never" } }) as const
+/** Controllers list before they watch, as on a server without streaming lists. */
+const onCluster = (kind: Resource.AnyCustom) =>
+  ({ crds: [withoutValidation(Result.getOrThrow(Crd.make(kind)))], cache: { streamingList: "never" } }) as const
 
 const object = (kind: Resource.AnyCustom, name: string, spec: object) => ({
   apiVersion: Resource.apiVersion(kind),
@@ -36,7 +30,7 @@ const object = (kind: Resource.AnyCustom, name: string, spec: object) => ({
   spec
 })
 
-/** An invalid object is recorded, and recorded again when it has changed and is still invalid. */
+/** An invalid object gets an event, which is counted up when the object changes and is still invalid. */
 const isSpoilt = Effect.fnUntraced(function* (kind: Resource.AnyCustom) {
   const cluster = yield* ClusterTest
   const client = yield* KubeClient
@@ -49,7 +43,7 @@ const isSpoilt = Effect.fnUntraced(function* (kind: Resource.AnyCustom) {
 
 const serves = Scenario.makeIn(
   namespace,
-  "a Memcached gets its servers, loses them by accident, and goes",
+  "a Memcached gets its servers, which are restored after a deletion, and is deleted",
   onCluster(Memcached),
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -74,7 +68,7 @@ const serves = Scenario.makeIn(
 )
 
 const marks = Scenario.make(
-  "an EcsBinding is marked",
+  "an EcsBinding is annotated",
   onCluster(EcsBinding),
   Effect.gen(function* () {
     const cluster = yield* ClusterTest

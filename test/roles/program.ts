@@ -1,4 +1,4 @@
-/** Scenarios of the program itself: it leads, it shows metrics to those who may see them. */
+/** Scenarios of the program itself: leader election, protected metrics, accounts of controllers, and webhook certificates. */
 import { assert } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Base64 from "effect/encoding/Base64"
@@ -15,6 +15,7 @@ import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Leadership } from "../../src/layers/Leadership.ts"
+import { Certificates } from "../../src/layers/http/Certificates.ts"
 import { noBody, text } from "../../src/layers/http/handler.ts"
 import * as Accounts from "../../src/manager/identity/accounts.ts"
 import type { Manifest } from "../../src/manager/manifests/Installation.ts"
@@ -25,6 +26,7 @@ import * as CertificateManager from "../../src/manager/webhooks/certificates/Cer
 import * as CertificateBundle from "../../src/manager/webhooks/certificates/CertificateBundle.ts"
 import * as Publication from "../../src/manager/webhooks/certificates/publication.ts"
 import { configurations } from "../../src/manager/webhooks/configurations.ts"
+import { certificates } from "../../src/platform/listener/certificates.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
 import * as Webhook from "../../src/layers/Webhook.ts"
 import * as Election from "../../src/leader/Election.ts"
@@ -38,7 +40,7 @@ const user = {
   groups: ["system:serviceaccounts", "system:authenticated"]
 }
 
-/** What the program may, as the roles that are printed for it. */
+/** The roles that are printed for the program. */
 const rolesFor = (wanted: Partial<Permissions.Wanted>): ReadonlyArray<Manifest> =>
   rolesOf(account.name, { ...account, permissions: Permissions.needed({ controllers: [], leases: [], ...wanted }) }, {})
 
@@ -50,7 +52,7 @@ const write = ({ kind, metadata, ...rest }: Manifest) => {
   )
 }
 
-/** A scenario whose teller is the program's client. */
+/** A scenario whose body uses the program's client. */
 const make = (
   title: string,
   wanted: Partial<Permissions.Wanted>,
@@ -66,8 +68,8 @@ const make = (
 
 const lease = { namespace: "kube-system", name: "demo" }
 
-const leads = make(
-  "a lease is taken, renewed, given back, waited for and taken again",
+const leading = make(
+  "a lease is acquired, renewed, released, and acquired by the other candidate",
   { leases: [lease] },
   Effect.gen(function* () {
     const elector = (identity: string) =>
@@ -76,16 +78,16 @@ const leads = make(
         (context) => ({ leadership: Context.get(context, Leadership), events: Context.get(context, Recorder) })
       )
     const [a, b] = [yield* elector("a"), yield* elector("b")]
-    /** Asks for a term, waits while others lead, and answers with how to end it. */
-    const asks = Effect.fnUntraced(function* ({ leadership }: typeof a) {
+    /** Campaigns for leadership, and returns an effect that waits for the term and ends it. */
+    const campaign = Effect.fnUntraced(function* ({ leadership }: typeof a) {
       const term = yield* Scope.make()
       const waiting = yield* Effect.forkScoped(Scope.provide(leadership.acquire, term))
       yield* TestClock.adjust("1 minute")
       return Effect.andThen(Fiber.join(waiting), Scope.close(term, Exit.void))
     })
-    let end = yield* asks(a)
+    let end = yield* campaign(a)
     for (const next of [b, a]) {
-      const ended = yield* asks(next)
+      const ended = yield* campaign(next)
       yield* end
       yield* TestClock.adjust("1 minute")
       end = ended
@@ -100,7 +102,7 @@ const leads = make(
   })
 )
 
-/** A token of an account that is made for it. */
+/** A token of a new account. */
 const tokenOf = Effect.fnUntraced(function* (name: string) {
   const accounts = "/api/v1/namespaces/default/serviceaccounts"
   yield* askAs(master, "POST", accounts, { metadata: { name } })
@@ -108,12 +110,12 @@ const tokenOf = Effect.fnUntraced(function* (name: string) {
   return Redacted.make(String(body.status.token))
 })
 
-const shows = make(
-  "metrics are shown to those who may see them",
+const protectedMetrics = make(
+  "metrics are served to accounts with the permission only",
   { secureMetrics: true },
   Effect.gen(function* () {
     const collector = yield* tokenOf("collector")
-    const somebody = yield* tokenOf("somebody")
+    const other = yield* tokenOf("somebody")
     const name = "reader"
     const rules = [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }]
     const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name }
@@ -126,15 +128,15 @@ const shows = make(
         handle({ method: "GET", path: "/metrics", query: new URLSearchParams(), body: noBody, bearer }),
         ({ status }) => status
       )
-    assert.deepStrictEqual([yield* ask(collector), yield* ask(somebody)], [200, 403])
+    assert.deepStrictEqual([yield* ask(collector), yield* ask(other)], [200, 403])
   })
 )
 
-/** As an HTTP transport would ask it before each request. */
+/** The endpoint that an HTTP transport uses. */
 const base = Endpoint.fixed({ server: "https://inside", tls: {}, token: Redacted.make("program") })
 
-const becomes = make(
-  "controllers work as accounts, which are made where they are missing",
+const ownAccounts = make(
+  "a controller uses an account of its own, which is created if it is missing",
   { controllers: [{ who: "replicaset", access: [], account: "replicaset-controller" }] },
   Effect.gen(function* () {
     const endpoint = yield* Accounts.endpoint(base, yield* KubeClient, "replicaset-controller")
@@ -156,8 +158,8 @@ const hooks = Publication.targets(
   true
 )
 
-const keeps = make(
-  "the webhooks' certificate is made, renewed, and its authority told of",
+const webhookCertificates = make(
+  "the webhooks' certificate is created and renewed, and its CA bundle is published",
   { certificates: { secret: certificateOptions, configurations: hooks } },
   Effect.gen(function* () {
     const server = yield* ApiServer
@@ -165,22 +167,22 @@ const keeps = make(
       yield* askAs(master, "POST", `/apis/admissionregistration.k8s.io/v1/${resource.plural}`, wanted ?? {})
     }
     const first = yield* CertificateManager.open(certificateOptions)
-    // As if the service had got another name: that is a reason to renew it too.
+    // With another host, which is a reason to renew the certificate too.
     yield* Effect.forkScoped(
       CertificateManager.keep({ ...certificateOptions, hosts: ["localhost", "other.svc"] }, hooks)
     )
-    /** Certificates are made outside of virtual time. */
+    /** Certificates are created in real time, so this waits in both. */
     for (let times = 0; times < 1000; times++) {
       yield* TestClock.adjust("1 second")
       yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       const [secret] = yield* server.snapshot(Secret)
       const all = yield* Effect.forEach(hooks, ({ resource }) => server.snapshot(resource))
       const isPublished = all.flat().every((one) => JSON.stringify(one).includes(Base64.encode(first.caBundle)))
-      const found = Result.getOrUndefined(CertificateBundle.read((secret as Secret | undefined)?.data))
+      const found = Result.getOrUndefined(yield* CertificateBundle.read((secret as Secret | undefined)?.data))
       if (isPublished && found?.state.serving.names.includes("other.svc") === true) return
     }
-    assert.fail("waited in vain")
-  })
+    assert.fail("the renewed certificate was not published")
+  }).pipe(Effect.provideService(Certificates, certificates))
 )
 
-export const scenarios: ReadonlyArray<Scenario> = [leads, shows, becomes, keeps]
+export const scenarios: ReadonlyArray<Scenario> = [leading, protectedMetrics, ownAccounts, webhookCertificates]

@@ -10,20 +10,20 @@ import * as Scenario from "./scenario.ts"
 const namespace = "default"
 
 const quotas = Scenario.make(
-  "a quota is told what is used, and what is freed",
+  "the status of a quota shows usage, also after a deletion",
   { cache: { streamingList: "never" } },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const client = yield* KubeClient
-    const told = Effect.map(client.get(ResourceQuota, { namespace, name: "q" }), ({ status }) => status?.used)
+    const used = Effect.map(client.get(ResourceQuota, { namespace, name: "q" }), ({ status }) => status?.used)
     yield* client.create(Secret, { metadata: { namespace, name: "a" } })
     yield* client.create(ResourceQuota, { metadata: { namespace, name: "q" }, spec: { hard: { secrets: "2" } } })
     yield* cluster.run(ResourceQuotas.make())
     yield* cluster.advance("1 minute")
-    assert.deepStrictEqual(yield* told, { secrets: "1" })
+    assert.deepStrictEqual(yield* used, { secrets: "1" })
     yield* client.delete(Secret, { namespace, name: "a" })
     yield* cluster.settle
-    assert.deepStrictEqual(yield* told, { secrets: "0" })
+    assert.deepStrictEqual(yield* used, { secrets: "0" })
   })
 )
 

@@ -1,4 +1,4 @@
-/** Scenarios of what keeps pods running: Deployments, ReplicaSets, ReplicationControllers. */
+/** Scenarios of Deployments, ReplicaSets and ReplicationControllers. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Deployments from "../../src/controllers/Deployment.ts"
@@ -43,7 +43,7 @@ const revision = "deployment.kubernetes.io/revision"
 
 const rollout = Scenario.makeIn(
   namespace,
-  "a Deployment is rolled out, back, and cleaned up after",
+  "a Deployment is rolled out and rolled back, and its old ReplicaSets are deleted",
   { nodes: 3, ...Scenario.listing },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -68,7 +68,7 @@ const rollout = Scenario.makeIn(
 
 const adoption = Scenario.makeIn(
   namespace,
-  "a ReplicaSet that nobody owns is adopted by the Deployment that it fits",
+  "a ReplicaSet without an owner is adopted by the Deployment that selects it",
   {},
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -84,7 +84,7 @@ const adoption = Scenario.makeIn(
 
 const collision = Scenario.makeIn(
   namespace,
-  "a name that a ReplicaSet of another template has taken is passed over",
+  "a Deployment avoids the name of a ReplicaSet with another template",
   {},
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -106,7 +106,7 @@ const collision = Scenario.makeIn(
   })
 )
 
-/** Pods are made, adopted, deleted and counted; a failed creation is recorded again and again. */
+/** Pods are created, adopted, deleted and counted; the event of failed creates is counted up. */
 const keeps = (kind: string, run: Descriptor, owner: object, resource: Resource.Any) =>
   Scenario.makeIn(
     namespace,
@@ -136,9 +136,9 @@ const keeps = (kind: string, run: Descriptor, owner: object, resource: Resource.
     })
   )
 
-/** Two namespaces are worked in, and there is a third one. */
+/** The controllers watch two namespaces of three. */
 export const some = Scenario.make(
-  "in chosen namespaces, and in no others, Deployments are rolled out",
+  "Deployments are rolled out in the watched namespaces and in no others",
   { cache: { namespaces: ["blue", "red"], streamingList: "never" } },
   Effect.gen(function* () {
     const cluster = yield* ClusterTest

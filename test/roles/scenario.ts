@@ -1,6 +1,6 @@
 /**
- * A scenario: some controllers, or another part of the program, and a user, on a cluster with RBAC and under exactly the roles that are
- * printed for them. It can run with other roles, and reports afterwards what was granted, what of it was used and what was denied.
+ * A scenario: controllers, or another part of the program, and a user, on a cluster with RBAC and under exactly the roles that
+ * `manifests` prints for them. It can run with other roles. The outcome says which grants there were, which were used and what was denied.
  */
 import { assert } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -26,15 +26,15 @@ export interface Observer {
 
 export interface Scenario {
   readonly title: string
-  /** Dies when what the user wants does not come about. */
+  /** Dies if the scenario does not reach the state that it asserts. */
   readonly run: (observer: Observer) => Effect.Effect<void, unknown, Scope.Scope>
 }
 
-/** Every right that a server may ask for is asked for. */
+/** The server checks permissions that are optional elsewhere too. */
 const strict = { ownerReferencesPermission: true }
 
 /** A scenario of controllers, in virtual time. */
-const once = (
+const scenarioOf = (
   title: string,
   options: Options,
   body: Effect.Effect<void, unknown, Provides | Scope.Scope>
@@ -47,30 +47,30 @@ const once = (
     )
 })
 
-/** For controllers that list before they watch, as on a server that does not stream its first list. */
+/** Controllers list before they watch, as on a server without streaming lists. */
 export const listing = { cache: { streamingList: "never" } } as const
 
-/** An event that was recorded again, by a patch: the only user of that right. */
-export const countsEvents = (isMeant: (event: Event) => boolean = () => true) =>
+/** Asserts that an event was counted up, which takes the permission to patch events. */
+export const assertCountedEvent = (isMeant: (event: Event) => boolean = () => true) =>
   Effect.gen(function* () {
     yield* (yield* Recorder).drained
     const events = (yield* (yield* ClusterTest).snapshot(Event)).filter(isMeant)
     assert.isAbove(Math.max(...events.map(({ count }) => count ?? 1)), 1)
   })
 
-/** With one account for all controllers, and with one for each. */
-export const make = (...[title, options, body]: Parameters<typeof once>): ReadonlyArray<Scenario> => [
-  once(`${title} (one account)`, { ...options, accounts: "one" }, body),
-  once(`${title} (accounts of their own)`, options, body)
+/** Two scenarios: with one account for all controllers, and with one account for each. */
+export const make = (...[title, options, body]: Parameters<typeof scenarioOf>): ReadonlyArray<Scenario> => [
+  scenarioOf(`${title} (one account)`, { ...options, accounts: "one" }, body),
+  scenarioOf(`${title} (accounts of their own)`, options, body)
 ]
 
-/** The same, and once more where that namespace is the only one that is worked in. */
+/** The same, and a third one whose controllers watch only this namespace. */
 export const makeIn = (
   namespace: string,
-  ...[title, options, body]: Parameters<typeof once>
+  ...[title, options, body]: Parameters<typeof scenarioOf>
 ): ReadonlyArray<Scenario> => [
   ...make(title, options, body),
-  once(
+  scenarioOf(
     `${title} (one namespace)`,
     { ...options, accounts: "one", cache: { ...options.cache, namespaces: [namespace] } },
     body
@@ -79,25 +79,25 @@ export const makeIn = (
 
 export interface Outcome {
   readonly granted: ReadonlyArray<Grants.Grant>
-  /** By what it says. */
+  /** Grants as text (`Grants.describe`). */
   readonly used: ReadonlySet<string>
   readonly denied: ReadonlyArray<string>
 }
 
-const listening = (change: Roles, onDenied: () => void) => {
+const observe = (change: Roles, onDenied: () => void) => {
   let granted: ReadonlyArray<Grants.Grant> = []
   const used = new Set<string>()
   const denied: Array<string> = []
   const observer: Observer = {
     roles: (printed) => {
       const changed = change(printed)
-      // Later printings of a role take the place of earlier ones; those of others stay.
-      const latest = new Map([...granted, ...Grants.of(changed)].map((one) => [Grants.say(one), one]))
+      // Later manifests of a role replace earlier ones.
+      const latest = new Map([...granted, ...Grants.of(changed)].map((one) => [Grants.describe(one), one]))
       granted = [...latest.values()]
       return changed
     },
     onEntry: (entry) => {
-      for (const grant of Grants.usedBy(entry, granted)) used.add(Grants.say(grant))
+      for (const grant of Grants.usedBy(entry, granted)) used.add(Grants.describe(grant))
       if (!Audit.isDenied(entry)) return
       denied.push(Audit.line(entry))
       onDenied()
@@ -106,22 +106,22 @@ const listening = (change: Roles, onDenied: () => void) => {
   return { observer, outcome: (): Outcome => ({ granted, used, denied }) }
 }
 
-/** Runs it to its end, with the printed roles or with what is made of them. */
+/** Runs the scenario with the printed roles, or with changed ones. */
 export const run = (scenario: Scenario, change: Roles = (printed) => printed): Effect.Effect<Outcome, unknown> =>
   Effect.suspend(() => {
-    const { observer, outcome } = listening(change, () => {})
-    return Effect.map(alone(scenario.run(observer)), outcome)
+    const { observer, outcome } = observe(change, () => {})
+    return Effect.map(withOwnClock(scenario.run(observer)), outcome)
   })
 
-/** Whether it fails, or anything is denied in it: then it goes no further. */
+/** Whether the scenario fails or a request is denied; it stops at the first denied request. */
 export const breaks = (scenario: Scenario, change: Roles): Effect.Effect<boolean> =>
   Effect.gen(function* () {
     const refused = yield* Deferred.make<void>()
-    const { observer, outcome } = listening(change, () => Deferred.doneUnsafe(refused, Effect.void))
-    const ended = yield* Effect.exit(alone(Effect.raceFirst(scenario.run(observer), Deferred.await(refused))))
+    const { observer, outcome } = observe(change, () => Deferred.doneUnsafe(refused, Effect.void))
+    const ended = yield* Effect.exit(withOwnClock(Effect.raceFirst(scenario.run(observer), Deferred.await(refused))))
     return ended._tag === "Failure" || outcome().denied.length > 0
   })
 
-/** In a time of its own: what comes before it in a test does not count. */
-const alone = <A>(scenario: Effect.Effect<A, unknown, Scope.Scope>): Effect.Effect<A, unknown> =>
+/** With a clock of its own, so that earlier scenarios of a test do not matter. */
+const withOwnClock = <A>(scenario: Effect.Effect<A, unknown, Scope.Scope>): Effect.Effect<A, unknown> =>
   scenario.pipe(Effect.scoped, Effect.provide(Layer.fresh(TestClock.layer())))

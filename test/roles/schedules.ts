@@ -1,4 +1,4 @@
-/** Scenarios of what is made at its time, and of claims that are kept: CronJobs and the protection of claims. */
+/** Scenarios of CronJobs and of persistentvolumeclaim-protection. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -27,7 +27,7 @@ const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process 
 
 const runs = Scenario.makeIn(
   namespace,
-  "CronJobs run, replace and wait for their runs, and go on under another leader",
+  "CronJobs start, replace and await Jobs, and continue under another leader",
   Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -50,13 +50,13 @@ const runs = Scenario.makeIn(
       (yield* client.get(CronJob, { namespace, name: "alone" })).status?.active?.map(({ name }) => name),
       ["alone-6"]
     )
-    yield* Scenario.countsEvents()
+    yield* Scenario.assertCountedEvent()
   })
 )
 
 const claims = Scenario.makeIn(
   namespace,
-  "a claim is held, and let go when no pod uses it",
+  "a claim gets the finalizer, which is removed when no pod uses the claim",
   Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest

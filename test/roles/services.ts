@@ -1,4 +1,4 @@
-/** Scenarios of what stands behind Services: Endpoints, and slices. */
+/** Scenarios of Endpoints and EndpointSlices. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as EndpointsController from "../../src/controllers/Endpoints.ts"
@@ -25,7 +25,7 @@ const pod = (name: string) =>
     })
   )
 
-/** Pods come and go; with another Service of the name what the first had is cleaned up; failures are recorded again and again. */
+/** Pods are added and removed; objects of a deleted Service of the same name are deleted; the events of failures are counted up. */
 const follows = (title: string, run: Descriptor, resource: Resource.Any, path: string) =>
   Scenario.make(
     title,
@@ -58,11 +58,11 @@ const follows = (title: string, run: Descriptor, resource: Resource.Any, path: s
       yield* cluster.advance("1 minute")
       assert.notInclude(yield* text, uid)
       assert.include(yield* text, '"name":"b"')
-      yield* Scenario.countsEvents(({ involvedObject }) => involvedObject.name === "web")
+      yield* Scenario.assertCountedEvent(({ involvedObject }) => involvedObject.name === "web")
     })
   )
 
-/** A slice is made after failures, which are recorded again and again; it follows its Endpoints and goes with them. */
+/** A slice is created after failures, whose event is counted up; it follows its Endpoints and is deleted with them. */
 const mirrors = Scenario.make(
   "slices follow Endpoints that a user writes",
   Scenario.listing,
@@ -87,7 +87,7 @@ const mirrors = Scenario.make(
     yield* client.delete(Endpoints, web)
     yield* cluster.advance("1 minute")
     assert.strictEqual(yield* text, "[]")
-    yield* Scenario.countsEvents(({ involvedObject }) => involvedObject.name === "web")
+    yield* Scenario.assertCountedEvent(({ involvedObject }) => involvedObject.name === "web")
   })
 )
 

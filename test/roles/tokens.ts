@@ -1,4 +1,4 @@
-/** Scenarios of what accounts and namespaces are given: serviceaccount-token, root-ca-cert-publisher. */
+/** Scenarios of serviceaccount-token, root-ca-cert-publisher and legacy-serviceaccount-token-cleaner. */
 import { assert } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -15,7 +15,7 @@ const namespace = "default"
 
 const tokens = Scenario.makeIn(
   namespace,
-  "an account gets its tokens, loses those that are deleted, and takes the others with it",
+  "an account gets tokens, references to deleted ones are removed, and the others are deleted with it",
   Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -41,7 +41,7 @@ const tokens = Scenario.makeIn(
 )
 
 const authorities = Scenario.make(
-  "every namespace has the cluster's authorities, also when somebody changes them",
+  "every namespace has the CA bundle, which is restored after a change",
   Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -56,7 +56,7 @@ const authorities = Scenario.make(
 )
 
 const cleaned = Scenario.make(
-  "tokens that nobody uses are marked, and deleted later",
+  "unused tokens are marked as invalid, and deleted later",
   Scenario.listing,
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -72,17 +72,17 @@ const cleaned = Scenario.make(
       data: { since: "1970-01-01" }
     })
     yield* cluster.advance("5 days")
-    // A look, and nothing on the days between two of them.
-    const look = Effect.gen(function* () {
+    // One run, and nothing on the days between two runs.
+    const runOnce = Effect.gen(function* () {
       const running = yield* cluster.run(LegacyTokenCleaner.make({ period: Duration.hours(12) }))
       yield* cluster.settle
       yield* running.stop()
     })
-    yield* look
+    yield* runOnce
     const { metadata } = yield* client.get(Secret, { namespace, name: "a" })
     assert.strictEqual(metadata.labels?.["kubernetes.io/legacy-token-invalid-since"], "1970-01-06")
     yield* cluster.advance("2 days")
-    yield* look
+    yield* runOnce
     assert.deepStrictEqual(yield* cluster.snapshot(Secret), [])
   })
 )

@@ -1,6 +1,6 @@
 /**
- * What the program does with bad input and bad luck, as a process: one line on standard error that says what, where and what to
- * do, exit code 2 for a wrong command line and 1 for the rest, nothing written and no secret printed.
+ * The program as a process, with bad input and failures around it: one line on standard error that says what is wrong, where, and what to do.
+ * The exit code is 2 for a wrong command line and 1 for everything else. Nothing is written, and no secret is printed.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ const secret = "s3cr3t-of-the-test"
 
 type Ended = Effect.Success<ReturnType<typeof Process.run>>
 
-/** Log lines apart, there is exactly one line, it is the last one, and it is this one. */
+/** Asserts that exactly one line, the last one, is no log line, and that it is as expected. */
 const endsWith = ({ code, stderr, stdout, temporary }: Ended, expected: { code: number; line: RegExp | string }) =>
   Effect.promise(async () => {
     const lines = stderr.split("\n").slice(0, -1)
@@ -34,7 +34,7 @@ const endsWith = ({ code, stderr, stdout, temporary }: Ended, expected: { code: 
     assert.deepStrictEqual(await readdir(temporary), [])
   })
 
-/** A server that is asked nothing but to read. */
+/** Asserts that the server got only reads. */
 const onlyRead = ({ requests }: HttpsServer.TestServer) =>
   assert.deepStrictEqual(
     requests.filter((request) => !request.startsWith("GET ")),
@@ -47,7 +47,7 @@ const https = Effect.fnUntraced(function* (handler: HttpsServer.Handler) {
   return { ca: ca.cert, server }
 })
 
-/** Accepts connections and never says a word. */
+/** Accepts connections and never sends anything. */
 const silent = Effect.acquireRelease(
   Effect.promise(async () => {
     const sockets = new Set<Socket>()
@@ -65,8 +65,8 @@ const silent = Effect.acquireRelease(
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port
 
-describe.concurrent("bad luck", () => {
-  it.live("a server that refuses connections is waited for, ten seconds", () =>
+describe.concurrent("failures outside the program", () => {
+  it.live("a server that refuses connections is retried for ten seconds", () =>
     Effect.gen(function* () {
       const port = yield* Effect.scoped(Effect.map(silent, ({ server }) => portOf(server)))
       const kubeconfig = yield* Kubeconfigs.write({ server: `https://127.0.0.1:${port}` })
@@ -79,7 +79,7 @@ describe.concurrent("bad luck", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("a server that never answers is waited for, ten seconds", () =>
+  it.live("a server that never responds is retried for ten seconds", () =>
     Effect.gen(function* () {
       const { server } = yield* silent
       const kubeconfig = yield* Kubeconfigs.write({ server: `https://127.0.0.1:${portOf(server)}` })
@@ -113,7 +113,7 @@ describe.concurrent("bad luck", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("what a server says gives the terminal no orders, in the log, the last line and the table", () =>
+  it.live("control characters from a server are escaped in the log, in the last line and in the table", () =>
     Effect.gen(function* () {
       const message = "\u001b[2J\u001b]0;mine\u0007 \u009b1A\u202e\rall\nconfiguration   ok       well"
       const { ca, server } = yield* https((request, response) => {
@@ -135,7 +135,7 @@ describe.concurrent("bad luck", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("401: the token is wrong", () =>
+  it.live("with a wrong token the program ends with the 401", () =>
     Effect.gen(function* () {
       const { ca, server } = yield* https((_, response) =>
         HttpsServer.answer(response, 401, HttpsServer.status(401, "Unauthorized", "Unauthorized"))
@@ -149,7 +149,7 @@ describe.concurrent("bad luck", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("the certificate is signed by an unknown authority", () =>
+  it.live("a certificate of an unknown authority ends the program", () =>
     Effect.gen(function* () {
       const { server } = yield* https((_, response) => HttpsServer.answer(response, 200, {}))
       const other = yield* Effect.promise(() => Tls.authority("other"))
@@ -165,7 +165,7 @@ describe.concurrent("bad luck", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("the port of the embedded server is taken", () =>
+  it.live("a port of the embedded server that is in use ends the program", () =>
     Effect.gen(function* () {
       const { server } = yield* silent
       const port = portOf(server)
@@ -231,7 +231,7 @@ describe.concurrent("a kubeconfig that cannot be used", () => {
     )
   }
 
-  it.live("is not there, is a folder, is not named at all", () =>
+  it.live("does not exist, is a folder, or is not named", () =>
     Effect.gen(function* () {
       const folder = yield* Process.folder
       const [missing, unreadable, none, pod] = yield* Effect.all(
@@ -335,11 +335,11 @@ const files: ReadonlyArray<readonly [title: string, text: string, env: Record<st
   ]
 ]
 
-describe.concurrent("a wrong command line, found before any cluster is", () => {
+describe.concurrent("a wrong command line ends the program before it looks for a cluster", () => {
   for (const [args, line] of usage) {
     it.live(args, () =>
       Effect.gen(function* () {
-        // A kubeconfig that does not exist would be the next thing to complain about.
+        // The next error would be about this kubeconfig, which does not exist.
         yield* endsWith(yield* Process.run(args.split(" "), { KUBECONFIG: "/nonexistent" }), { code: 2, line })
       }).pipe(Effect.scoped)
     )

@@ -1,4 +1,4 @@
-/** `check` as a process: its table, its exit code, and that a real server with exactly the asked-for roles is enough. */
+/** `check` as a process: its table, its exit code, and a real server on which exactly the printed roles are enough. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Namespace, ServiceAccount } from "../../src/kube/resources.ts"
@@ -13,7 +13,7 @@ const isMissing = envtest.isMissing("check on a real API server")
 const failures = (stdout: string) => stdout.split("\n").filter((line) => line.includes(" FAILED "))
 
 describe.concurrent("check", () => {
-  it.live("is content with the embedded cluster", () =>
+  it.live("succeeds on the embedded cluster", () =>
     Effect.gen(function* () {
       const { code, stderr, stdout } = yield* Process.run(["check", "--cluster=embedded", "--leader-elect"])
       assert.strictEqual(code, 0, stderr)
@@ -24,7 +24,7 @@ describe.concurrent("check", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks for what secured metrics need, of no more namespaces than are watched", () =>
+  it.live("asks for the rights of secured metrics, and only about the watched namespaces", () =>
     Effect.gen(function* () {
       const { code, stderr, stdout } = yield* Process.run([
         "check",
@@ -45,7 +45,7 @@ describe.concurrent("check", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says what is wrong with the configuration as the program itself does", () =>
+  it.live("reports a wrong configuration as the program itself does", () =>
     Effect.gen(function* () {
       const { code, stderr, stdout } = yield* Process.run(["check", "--cluster=embedded", "--controllers=nope"])
       assert.strictEqual(code, 2)
@@ -55,7 +55,7 @@ describe.concurrent("check", () => {
   )
 
   it.live(
-    "reports that the server does not answer",
+    "reports that the server does not respond",
     () =>
       Effect.gen(function* () {
         const kubeconfig = yield* Kubeconfigs.write({ server: "https://127.0.0.1:1" })
@@ -79,7 +79,7 @@ const rule = (apiGroups: string, resources: string, verbs: ReadonlyArray<string>
 
 describe.skipIf(isMissing)("check on a real API server", () => {
   it.live(
-    "finds the one permission that a service account lacks, and nothing when it has it",
+    "finds the one permission that a service account lacks, and succeeds when it has it",
     () =>
       Effect.gen(function* () {
         const server = yield* envtest.start()

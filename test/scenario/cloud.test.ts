@@ -1,6 +1,6 @@
 /**
- * The loop of a cloud as operators start it: where it does not run the program says so, where it runs it believes what its provider says of
- * machines, and the provider that is built in takes nothing away. Source: k8s.io/cloud-provider/controllers/nodelifecycle.
+ * The cloud loop as operators start it: without a cloud the program refuses it; with one it follows what its provider reports about machines;
+ * the built-in provider deletes nothing. Source: k8s.io/cloud-provider/controllers/nodelifecycle.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -30,7 +30,7 @@ const fixture = Effect.gen(function* () {
     taints: ReadonlyArray<object> = []
   ) {
     yield* client.create(Node, { metadata: { name } })
-    // Afterwards, because a server may have its own taint for a node that is new.
+    // Written afterwards, because a server may add its own taint to a new node.
     yield* client.patch(Node, { name }, Patch.merge({ spec: { taints } }))
     const conditions = [{ type: "Ready", status }]
     yield* client.patch(Node, { name, subresource: "status" }, Patch.merge({ status: { conditions } }))
@@ -61,9 +61,9 @@ const stopped = Effect.fnUntraced(function* (running: Process.Running) {
   return stderr
 })
 
-describe.concurrent("the loop of a cloud", () => {
+describe.concurrent("the cloud loop", () => {
   it.live(
-    "is refused where there is none, before anything is asked",
+    "is refused without a cloud, before any request",
     () =>
       Effect.gen(function* () {
         const refused = Effect.fnUntraced(function* (flags: ReadonlyArray<string>, sentence: string) {
@@ -93,7 +93,7 @@ describe.concurrent("the loop of a cloud", () => {
   )
 
   it.live(
-    "deletes nodes without machines and taints those that are off, as the cloud says",
+    "deletes nodes without machines and taints those that are shut down, as the cloud reports",
     () =>
       Effect.gen(function* () {
         const { add, client, names, start, without } = yield* fixture
@@ -127,14 +127,14 @@ describe.concurrent("the loop of a cloud", () => {
   )
 
   it.live(
-    "takes nothing away on the word of the cloud that is built in",
+    "deletes nothing with the built-in cloud",
     () =>
       Effect.gen(function* () {
         const { add, client, names, start, without } = yield* fixture
         yield* add("silent", "Unknown")
         yield* add("back", "True", [shutdown])
         const running = yield* start()
-        // Of two taints that were taken off one after the other, a whole look lies between.
+        // When two taints are removed one after the other, one whole check lies in between.
         yield* without("back")
         yield* client.patch(Node, { name: "back" }, Patch.merge({ spec: { taints: [shutdown] } }))
         yield* without("back")
@@ -145,7 +145,7 @@ describe.concurrent("the loop of a cloud", () => {
   )
 
   it.live(
-    "of a program of one's own asks that program's cloud",
+    "of a user's program asks the cloud of that program",
     () =>
       Effect.gen(function* () {
         const { add, client, kubeconfig } = yield* fixture

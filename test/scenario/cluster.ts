@@ -1,6 +1,6 @@
 /**
- * A cluster as a scenario needs it: an API server, a client of the test, a control-plane node and pods to count. Waiting for
- * something in it is a list and a watch, as for everybody else.
+ * The cluster of a scenario: an API server, a client of the test, a control-plane node and pods to count. Waiting for a state is a list and a
+ * watch, as for every other client.
  */
 import { readFile } from "node:fs/promises"
 import * as KubeConfig from "../../src/platform/KubeConfig.ts"
@@ -23,20 +23,20 @@ import type { Upstream } from "../support/gateway.ts"
 
 export const label = "hopegi/pod-count"
 
-/** The embedded API server in the test's own process; nothing is simulated in it. */
+/** The embedded API server in the test's own process, without simulated nodes. */
 export const embedded = Effect.gen(function* () {
   const { endpoint } = Context.get(yield* Layer.build(Layer.fresh(EmbeddedCluster.layer())), EmbeddedCluster)
   return { server: endpoint.server, ca: endpoint.ca, token: Redacted.value(endpoint.token) } satisfies Upstream
 })
 
-/** The API server of the program, as a process; the path of its kubeconfig. */
+/** The API server of the program, as a process. Returns the path of its kubeconfig. */
 export const apiserver = Effect.gen(function* () {
   const running = yield* Process.start(["apiserver"])
   const [, kubeconfig = ""] = yield* running.says(/^export KUBECONFIG=(\S+)$/m)
   return kubeconfig
 })
 
-/** The access that a kubeconfig of the program grants. */
+/** The server and the token in a kubeconfig that the program wrote. */
 export const accessIn = (path: string) =>
   Effect.promise(async (): Promise<Upstream> => {
     const { clusters, users } = JSON.parse(await readFile(path, "utf8")) as {
@@ -57,7 +57,7 @@ export const clientAt = Effect.fnUntraced(function* (endpoint: Endpoint["Service
   return Context.get(services, KubeClient)
 })
 
-/** The client of whoever a kubeconfig names. */
+/** The client with the credentials of a kubeconfig. */
 export const clientOf = (path: string) =>
   Effect.flatMap(KubeConfig.load({ mode: "kubeconfig", path, env: {} }), clientAt)
 
@@ -70,7 +70,16 @@ export const addPod = (client: Client, name: string) =>
     spec: { containers: [{ name: "main", image: "example.org/none" }] }
   })
 
-/** The first object of which it holds, now or in time. */
+/** The embedded API server, a client of it, a control-plane node and the pod `a`. */
+export const withOnePod = Effect.gen(function* () {
+  const upstream = yield* embedded
+  const connected = yield* client(upstream)
+  yield* addNode(connected)
+  yield* addPod(connected, "a")
+  return { upstream, client: connected }
+})
+
+/** The first object for which the predicate holds, now or later. */
 export const until = <A extends KubeObject>(
   client: Client,
   resource: Resource.Resource<A>,
@@ -95,7 +104,7 @@ export const labelled = (client: Client, count: number | undefined) =>
     count === undefined ? metadata.labels?.[label] !== undefined : metadata.labels?.[label] === String(count)
   )
 
-/** An event of pod-count on a pod. */
+/** An event that pod-count recorded about a pod. */
 export const recorded = (client: Client, pod: string, count: number) =>
   until(
     client,

@@ -1,5 +1,5 @@
 /**
- * What the program answers without running anything: help, version, completions, and the spellings of flags it understands.
+ * What the program prints without running controllers: help, version, completions, and the spellings of flags that it accepts.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -7,12 +7,12 @@ import { settings } from "../../src/manager/settings.ts"
 import { version } from "../../src/version.ts"
 import * as Process from "../support/process.ts"
 
-/** The library's own. */
+/** Flags of the library of the command line. */
 const general = ["help", "version", "completions"]
 
 const declared = Object.values(settings).map(({ name }) => name)
 
-/** Names that scripts rely on: they do not go away. */
+/** Names that scripts rely on, and that therefore stay. */
 const promised = [
   "cluster",
   "kubeconfig",
@@ -78,13 +78,13 @@ describe.concurrent("commands", () => {
   }
 
   for (const args of [["--version"], ["-v"], ["-version"], ["--version", "--leader-elect"]]) {
-    it.live(`${args.join(" ")} is the version and nothing else`, () =>
+    it.live(`${args.join(" ")} prints the version and nothing else`, () =>
       Effect.map(says(args), (text) => assert.strictEqual(text, `${version}\n`)).pipe(Effect.scoped)
     )
   }
 
   for (const shell of ["bash", "zsh", "fish"]) {
-    it.live(`--completions ${shell} knows every flag`, () =>
+    it.live(`--completions ${shell} completes every flag`, () =>
       Effect.map(says(["--completions", shell]), (script) => {
         const known =
           shell === "fish" ? new Set([...script.matchAll(/-l ([a-z0-9-]+)/g)].map((m) => m[1])) : flagsIn(script)
@@ -93,7 +93,7 @@ describe.concurrent("commands", () => {
     )
   }
 
-  // Each is understood: what is complained about is the next thing, the kubeconfig that is not there.
+  // Each spelling is accepted: the error is about the next thing, the kubeconfig that does not exist.
   for (const args of [
     "--leader-elect --cluster=kubeconfig",
     "--leader-elect=true --cluster kubeconfig",
@@ -108,7 +108,7 @@ describe.concurrent("commands", () => {
     "--enable-leader-election=false --leader_elect_retry_period=1m30s --leader-elect-lease-duration=3m --leader-elect-renew-deadline=2m --cluster=kubeconfig",
     "--feature-gates=AllAlpha=true,AllBeta=false --leader-election-id=x --cluster=kubeconfig"
   ]) {
-    it.live(`understands ${args}`, () =>
+    it.live(`accepts ${args}`, () =>
       Effect.map(Process.run(args.split(" ")), ({ code, stderr }) => {
         assert.match(stderr, /(?:^|\n)effect-controller-manager: there is no kubeconfig /)
         assert.strictEqual(code, 1)

@@ -1,6 +1,6 @@
 /**
- * Core loops on a cluster that is not ours: off unless named, and then under the Lease of kube-controller-manager, whoever holds it
- * now; our own controllers do not wait for it. The cluster is the embedded server behind a kubeconfig, which the program does not recognise as its own.
+ * Core loops on a real cluster: off unless named, and then under the Lease of kube-controller-manager, whoever holds it now. Our own
+ * controllers do not wait for it. The cluster is the embedded server behind a kubeconfig, which the program does not recognize as its own.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -22,7 +22,7 @@ const fixture = Effect.gen(function* () {
 })
 
 describe.concurrent("core loops on a real cluster", () => {
-  it.live("are off by default, and nothing is elected", () =>
+  it.live("are off by default, without an election", () =>
     Effect.gen(function* () {
       const { leases, start } = yield* fixture
       const program = yield* start()
@@ -35,7 +35,7 @@ describe.concurrent("core loops on a real cluster", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("wait for kube-controller-manager's lease and say who holds it; our own controllers do not wait", () =>
+  it.live("wait for kube-controller-manager's lease and log its holder; our own controllers do not wait", () =>
     Effect.gen(function* () {
       const { client, leases, start } = yield* fixture
       const now = new Date().toISOString().replace("Z", "000Z")
@@ -48,7 +48,7 @@ describe.concurrent("core loops on a real cluster", () => {
       yield* program.says(/lease kube-system\/kube-controller-manager is held by the-other-one/)
       yield* program.says(/Starting Controller.* controller=pod-count/)
       assert.notMatch(program.said(), /Starting Controller.* controller=deployment/)
-      // It is not renewed, so it runs out.
+      // Its holder does not renew it, so it expires.
       yield* program.says(/Starting Controller.* controller=deployment/)
       yield* program.says(/Starting Controller.* controller=replicaset/)
       assert.deepStrictEqual(yield* leases, ["kube-controller-manager held"])
@@ -59,7 +59,7 @@ describe.concurrent("core loops on a real cluster", () => {
   )
 
   it.live(
-    "lead under another name beside a manager that was started without them, and not at all when the flag says so",
+    "lead under another lease beside a manager that was started without them, and without an election when the flag says so",
     () =>
       Effect.gen(function* () {
         const { leases, start } = yield* fixture
@@ -72,7 +72,7 @@ describe.concurrent("core loops on a real cluster", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("--leader-elect gives each group a lease of its own", () =>
+  it.live("have a lease of their own with --leader-elect, and so have our own controllers", () =>
     Effect.gen(function* () {
       const { leases, start } = yield* fixture
       const program = yield* start("--controllers=*,deployment", "--leader-elect")

@@ -1,6 +1,6 @@
 /**
- * `crds` as a process: it is about the kinds of the chosen controllers, and says when there are none. And what kubectl shows of a definition
- * that follows from Schemas. Needs kubectl for that.
+ * `crds` as a process: it handles the kinds of the chosen controllers, and says when they declare none. Also what kubectl shows of a
+ * definition that follows from Schemas; this needs kubectl.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -31,7 +31,7 @@ describe.concurrent("crds", () => {
     )
   }
 
-  it.live("a mistyped one is a usage error in one line", () =>
+  it.live("a mistyped subcommand is a usage error in one line", () =>
     Effect.gen(function* () {
       const { code, stderr } = yield* Process.run(["crds", "instal"])
       assert.match(stderr, /^[^\n]*there is no command "instal"[^\n]*install[^\n]*\n$/)
@@ -44,7 +44,7 @@ const installed = Process.has("kubectl")
 if (!installed) process.stderr.write("explaining kinds skipped: there is no kubectl on PATH\n")
 
 describe.skipIf(!installed)("kubectl", () => {
-  it.live("explains a kind in the words of its Schema", () =>
+  it.live("explains a kind with the descriptions of its Schema", () =>
     Effect.gen(function* () {
       const { kubeconfig } = Context.get(yield* Layer.build(EmbeddedCluster.layer({})), EmbeddedCluster)
       const home = yield* Process.folder

@@ -1,6 +1,6 @@
 /**
- * Leader election between processes: replicas of the program on one API server, each through a door of its own, so that the
- * server's side shows who wrote what. Leaders go in every way there is: asked to stop, killed, robbed, cut off.
+ * Leader election between processes: replicas of the program on one API server, each through a gateway of its own, so that the server's side
+ * shows which replica wrote. Leaders end in several ways: they are asked to stop, killed, robbed of the lease, or disconnected.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import * as Leaders from "./leaders.ts"
 
 describe.concurrent("replicas", () => {
   it.live(
-    "one of three writes; another does when it stops, when it is killed, and none when the lease is stolen",
+    "one of three writes; another takes over when it stops and when it is killed, and none when another holder takes the lease",
     () =>
       Effect.gen(function* () {
         const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 3)
@@ -26,7 +26,7 @@ describe.concurrent("replicas", () => {
         yield* first.leader.kill("SIGTERM")
         yield* Cluster.addPod(client, "d")
         const second = yield* Leaders.nextLeader(cluster, first.identity, 4)
-        // Before the lease could have run out: it was given back.
+        // Sooner than the lease could have expired: it was released.
         assert.isBelow(second.took, 3500)
         const stopped = yield* first.leader.exit
         assert.strictEqual(stopped.code, 0, stopped.stderr)
@@ -41,11 +41,11 @@ describe.concurrent("replicas", () => {
         assert.strictEqual((yield* second.leader.exit).code, "SIGKILL")
 
         yield* client.patch(Lease, Leaders.target, Patch.merge({ spec: { holderIdentity: "thief" } }))
-        const robbed = yield* third.leader.exit
-        assert.strictEqual(robbed.code, 1)
+        const afterLoss = yield* third.leader.exit
+        assert.strictEqual(afterLoss.code, 1)
         const line = `leader election lost: lease ${Leaders.target.namespace}/${Leaders.target.name} is now held by thief`
-        assert.strictEqual(Leaders.lastLine(robbed.stderr), `effect-controller-manager: ${line}`)
-        assert.strictEqual(robbed.stderr.split("is now held by thief").length, 2, "one line says it")
+        assert.strictEqual(Leaders.lastLine(afterLoss.stderr), `effect-controller-manager: ${line}`)
+        assert.strictEqual(afterLoss.stderr.split("is now held by thief").length, 2, "one line says so")
         assert.strictEqual((yield* client.get(Lease, Leaders.target)).spec?.holderIdentity, "thief")
 
         assert.deepStrictEqual(
@@ -57,7 +57,7 @@ describe.concurrent("replicas", () => {
   )
 
   it.live(
-    "a leader cut off from the server ends, and the other one takes over only after it",
+    "a leader that is disconnected from the server ends, and the other one takes over only after that",
     () =>
       Effect.gen(function* () {
         const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 2)
@@ -69,7 +69,7 @@ describe.concurrent("replicas", () => {
         const lost = yield* first.leader.exit
         assert.strictEqual(lost.code, 1)
         assert.match(Leaders.lastLine(lost.stderr) ?? "", /^effect-controller-manager: leader election lost: \S/)
-        // What it tried while it was cut off came before the other one's first write.
+        // Its attempts while it was disconnected came before the other one's first write.
         assert.deepStrictEqual(Leaders.spells(written), [first.leader.number, second.leader.number])
         yield* second.leader.kill("SIGTERM")
         assert.strictEqual((yield* second.leader.exit).code, 0)
@@ -82,7 +82,7 @@ const isMissing = envtest.isMissing("replicas on a real API server")
 
 describe.skipIf(isMissing)("replicas on a real API server", () => {
   it.live(
-    "one of three writes, another does when it stops; events are seen in both groups",
+    "one of three writes, another takes over when it stops; events are visible in both API groups",
     () =>
       Effect.gen(function* () {
         const { ca, token, url } = yield* envtest.start()

@@ -1,6 +1,6 @@
 /**
- * What operators ask a running program for, over HTTPS and by name: its settings, controllers, informers and leases for those who
- * may look, its log level for those who may change it, nothing for anybody else; and profiles, for those on the host.
+ * The pages of a running program for operators, over HTTPS and by name: its settings, controllers, informers and leases for authorized
+ * clients, its log level for clients that may change it, nothing for others; and profiles, for clients on the host.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -60,7 +60,7 @@ const ask = (port: number, path: string, { body, method = "GET", token }: Questi
       })
   )
 
-/** The status of an answer over HTTP/2. */
+/** The status of a response over HTTP/2. */
 const ask2 = (port: number, path: string, token: string) =>
   Effect.promise(
     () =>
@@ -76,7 +76,7 @@ const ask2 = (port: number, path: string, token: string) =>
 const portOf = (running: Process.Running, name: string) =>
   Effect.map(running.says(new RegExp(`message="Serving ${name}" port=(\\d+)`)), ([, port]) => Number(port))
 
-/** An API server that asks who may do what, with accounts of three sorts. */
+/** An API server that authorizes requests, with accounts of three sorts. */
 const guarded = Effect.gen(function* () {
   const server = yield* Process.start(["apiserver", "--authorization-mode=RBAC"])
   const [, kubeconfig = ""] = yield* server.says(/^export KUBECONFIG=(\S+)$/m)
@@ -108,7 +108,7 @@ const guarded = Effect.gen(function* () {
   }
 })
 
-/** Milliseconds: machines that run many tests at once are slow, and snapshots of the heap are work. */
+/** Milliseconds: machines that run many tests at once are slow, and heap snapshots take time. */
 const timeout = 60_000
 
 const pages = [
@@ -120,7 +120,7 @@ const pages = [
   "/debug/leader"
 ]
 
-/** Asks again until it holds. */
+/** Repeats the request until the predicate holds. */
 const until = Effect.fnUntraced(function* <A>(make: Effect.Effect<A>, isWanted: (found: A) => boolean) {
   while (true) {
     const found = yield* make
@@ -129,9 +129,9 @@ const until = Effect.fnUntraced(function* <A>(make: Effect.Effect<A>, isWanted: 
   }
 })
 
-describe.concurrent("what operators ask", () => {
+describe.concurrent("the pages for operators", () => {
   it.live(
-    "is served to clients with the right, and to no others",
+    "are served to clients with the right, and to no others",
     () =>
       Effect.gen(function* () {
         const { kubeconfig, operator, scraper, watcher } = yield* guarded
@@ -186,7 +186,7 @@ describe.concurrent("what operators ask", () => {
   )
 
   it.live(
-    "settings are those that the program runs with, whoever said them",
+    "show the settings in force, whatever their source",
     () =>
       Effect.gen(function* () {
         const { kubeconfig, watcher } = yield* guarded
@@ -230,7 +230,7 @@ describe.concurrent("what operators ask", () => {
   )
 
   it.live(
-    "nothing of it is served to everybody",
+    "are not served to unauthenticated clients",
     () =>
       Effect.gen(function* () {
         const running = yield* Process.start([
@@ -250,7 +250,7 @@ describe.concurrent("what operators ask", () => {
 
 describe.concurrent("profiles of the program", () => {
   it.live(
-    "are V8's, one at a time, and do not outlive it",
+    "are those of V8, taken one at a time, and end with the program",
     () =>
       Effect.gen(function* () {
         const args = ["--cluster=embedded", "--controllers=pod-count", "--pprof-bind-address=127.0.0.1:0"]
@@ -286,7 +286,7 @@ describe.concurrent("profiles of the program", () => {
   )
 
   it.live(
-    "are for this host alone when only a port is given",
+    "are served on this host only when just a port is given",
     () =>
       Effect.gen(function* () {
         const running = yield* Process.start(["--cluster=embedded", "--controllers=pod-count", "--profiling=:0"])

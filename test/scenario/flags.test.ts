@@ -1,5 +1,5 @@
 /**
- * What operators write into manifests and expect of it, as processes: which controllers run, what is logged and how, and which ports are
+ * Flags that operators write into manifests, and their effect, as processes: which controllers run, what is logged and how, and which ports are
  * open.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -21,7 +21,7 @@ const keyFile = Effect.flatMap(Process.folder, (folder) =>
 
 const timeout = 90_000
 
-/** Names after a heading of the help, up to the next. */
+/** Names below a heading of the help, up to the next one. */
 const named = (help: string, heading: string): ReadonlyArray<string> => {
   const [, after = ""] = help.split(`Controllers that are on by default${heading}`)
   const [paragraph = ""] = after.split("\n\n")
@@ -32,8 +32,8 @@ const started = (said: string): ReadonlyArray<string> =>
   Array.from(said.matchAll(/Starting Controller" controller=(\S+)/g), ([, name = ""]) => name)
 
 /**
- * Each a case of its own: the one that starts before all others, by another name, ours, and one whose kinds come with it. That every name selects
- * itself and nothing else is seen in `cli/selection.test.ts`, without a process for each.
+ * One example of each case: the loop that starts before all others, an alias, our own controller, and one whose kinds come with it. That every
+ * name selects itself and nothing else is tested in `cli/selection.test.ts`, without a process for each.
  */
 const sample = [
   ["serviceaccount-token", "serviceaccount-token"],
@@ -44,7 +44,7 @@ const sample = [
 
 describe("--controllers", () => {
   it.live(
-    "with a minus leaves one out and says so; with names those run and no others, by whatever name",
+    "with a minus leaves one out and logs it; with names it runs those and no others, under all their names",
     () =>
       Effect.gen(function* () {
         const kubeconfig = yield* Cluster.apiserver
@@ -52,17 +52,17 @@ describe("--controllers", () => {
           "--kubeconfig",
           kubeconfig,
           "--leader-elect=false",
-          // Without one the loop that makes tokens is off.
+          // Without a key the loop that creates tokens is off.
           `--service-account-private-key-file=${yield* keyFile}`
         ]
         const { stdout: help } = yield* Process.run(["--help"])
         const ours = named(help, ":\n")
-        // One that needs a cloud is refused without.
+        // A loop that needs a cloud is refused without one.
         const core = named(help, " on the embedded").filter((name) => name !== "cloud-node-lifecycle")
         const [first = ""] = core
         assert.isAtLeast(core.length, 7)
         assert.deepStrictEqual(ours, ["pod-count"])
-        // Those with kinds of their own wait for them.
+        // Controllers with kinds of their own wait for them.
         const install = ["crds", "install", "--kubeconfig", kubeconfig, `--controllers=${core.join(",")}`]
         assert.strictEqual((yield* Process.run(install)).code, 0)
 
@@ -99,7 +99,7 @@ describe("--controllers", () => {
 /** What the program logs from its start to its stop, with these flags. */
 const logged = (...flags: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    // What the test's environment says of the form of lines is not to decide.
+    // The test's environment must not set the format of lines.
     const running = yield* Process.start(
       ["--cluster=embedded", "--controllers=serviceaccount,pod-count", "--metrics-bind-address=127.0.0.1:0", ...flags],
       { CM_ZAP_ENCODER: "" }
@@ -122,7 +122,7 @@ const parsed = (lines: ReadonlyArray<string>) => lines.map((line) => JSON.parse(
 
 describe("flags of the log", () => {
   it.live(
-    "json and debug: the lines that operators know, in their order, with their keys; pods are named at debug only",
+    "json and debug: the known lines, in their order, with their keys; pods are named at debug only",
     () =>
       Effect.gen(function* () {
         const running = yield* logged("--zap-encoder=json", "--zap-log-level=debug", "--zap-time-encoding=epoch")
@@ -150,7 +150,7 @@ describe("flags of the log", () => {
   )
 
   it.live(
-    "info and nothing said of the form: for people on the embedded cluster, without pods and sources; devel shows them",
+    "info without a format: lines for people on the embedded cluster, without pods and sources; devel shows them",
     () =>
       Effect.gen(function* () {
         const [plain, devel] = yield* Effect.all(
@@ -174,7 +174,7 @@ describe("flags of the log", () => {
   )
 
   it.live(
-    "error: nothing where nothing is wrong; the name of the cluster is logged where it connects",
+    "error: no lines when nothing fails; the name of the cluster is logged when it connects",
     () =>
       Effect.gen(function* () {
         const silent = yield* logged("--zap-log-level=error")
@@ -220,7 +220,7 @@ const listening = (running: Process.Running) =>
 
 describe("--metrics-addr", () => {
   it.live(
-    "is --metrics-bind-address by its old name; 0 opens no port at all",
+    "is the old name of --metrics-bind-address; 0 opens no port at all",
     () =>
       Effect.gen(function* () {
         const kubeconfig = yield* Cluster.apiserver

@@ -1,7 +1,7 @@
 /**
- * Reconciles that do what none should, in processes of their own: one throws, one hangs, one takes all the memory there is. The key pays for
- * it and the others go on; a process that has to die leaves the lead to another one in time, no more often than leases run out, and
- * goes on as soon as the key is mended. What keeps the event loop busy is in `leadership/blocked.test.ts`.
+ * Reconciles that fail in hard ways, in processes of their own: one throws, one hangs, one takes all memory. Only their key is affected, and the
+ * others continue. When a process dies, another one leads in time, no more often than leases expire, and the key is reconciled
+ * as soon as it is repaired. A reconcile that blocks the event loop is tested in `leadership/blocked.test.ts`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import { full } from "../support/runs.ts"
 import * as Cluster from "./cluster.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
-/** Milliseconds: those of `hostile/program.ts`, and what a machine with other things to do may add. */
+/** Milliseconds: those of `hostile/program.ts`, and an allowance for a busy machine. */
 const times = { lease: 4000, retry: 400, allowance: 10_000 }
 const namespace = "default"
 
@@ -30,6 +30,20 @@ const copied = (client: Cluster.Client, name: string, wanted: string) =>
     { namespace },
     ({ metadata }) => metadata.name === name && metadata.annotations?.["copied"] === wanted
   )
+
+/** The config map `good` is reconciled after each change while `bad` fails. */
+const othersContinue = Effect.fnUntraced(function* (client: Cluster.Client) {
+  for (const wanted of ["1", "2", "3"]) {
+    yield* want(client, "good", wanted)
+    yield* copied(client, "good", wanted)
+  }
+})
+
+/** Corrects the config map `bad`, and waits until it is reconciled. */
+const repaired = Effect.fnUntraced(function* (client: Cluster.Client) {
+  yield* client.patch(ConfigMap, { namespace, name: "bad" }, Patch.merge({ data: { mood: "", wanted: "1" } }))
+  yield* copied(client, "bad", "1")
+})
 
 /** A cluster, and replicas of the program on it. */
 const fixture = Effect.gen(function* () {
@@ -68,14 +82,10 @@ describe("a reconcile that", () => {
         const gaps = runs.slice(1).map((at, index) => at - (runs[index] ?? 0))
         const least = gaps.map((_, index) => 100 * 2 ** index)
         assert.isAtLeast((runs.at(-1) ?? 0) - (runs[0] ?? 0), least.reduce((a, b) => a + b) - 1000)
-        for (const wanted of ["1", "2", "3"]) {
-          yield* want(client, "good", wanted)
-          yield* copied(client, "good", wanted)
-        }
+        yield* othersContinue(client)
         assert.isBelow(one.said().split("run bad\n").length - 1, 16, "no more runs than its backoff lets through")
         // It is worth something again as soon as it is mended, whatever its backoff.
-        yield* client.patch(ConfigMap, { namespace, name: "bad" }, Patch.merge({ data: { mood: "", wanted: "1" } }))
-        yield* copied(client, "bad", "1")
+        yield* repaired(client)
       }).pipe(Effect.scoped),
     300_000
   )
@@ -91,12 +101,8 @@ describe("a reconcile that", () => {
         yield* leads(one)
         const runs = yield* moments(one, "run bad", 3)
         assert.isAtLeast((runs.at(-1) ?? 0) - (runs[0] ?? 0), 2 * 500 + 200 + 400 - 1000)
-        for (const wanted of ["1", "2", "3"]) {
-          yield* want(client, "good", wanted)
-          yield* copied(client, "good", wanted)
-        }
-        yield* client.patch(ConfigMap, { namespace, name: "bad" }, Patch.merge({ data: { mood: "", wanted: "1" } }))
-        yield* copied(client, "bad", "1")
+        yield* othersContinue(client)
+        yield* repaired(client)
       }).pipe(Effect.scoped),
     300_000
   )
@@ -125,7 +131,7 @@ describe("a reconcile that", () => {
           leader = standby
           // The kubelet would wait longer each time.
           standby = yield* another
-          // What has changed meanwhile is done before the key is at it again, if it comes before it.
+          // Objects that are listed before the failing key are reconciled before it.
           yield* want(client, "a-good", `${round}`)
           yield* leads(leader)
           const took = performance.now() - (deaths.at(-1) ?? 0)

@@ -1,7 +1,7 @@
 /**
- * serviceaccount, namespace and podgc on a real API server, with simulated nodes as ordinary clients beside them: accounts
- * appear and come back, a namespace is emptied in order and says what holds it, and the pods of a lost node are removed. In real
- * time, waiting for watch events. Needs `KUBEBUILDER_ASSETS`.
+ * serviceaccount, namespace and podgc on a real API server, with simulated nodes as ordinary clients: accounts are created and restored, a namespace
+ * is emptied in order and reports what blocks it, and the pods of a lost node are deleted. In real time, waiting for watch events.
+ * Needs `KUBEBUILDER_ASSETS`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -20,6 +20,7 @@ import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Machine from "../../src/simulation/Machine.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
 import { Supervisor } from "../../src/layers/Supervisor.ts"
+import * as Cluster from "../support/cluster.ts"
 import * as envtest from "../support/envtest.ts"
 import * as RealServer from "../support/realServer.ts"
 
@@ -36,7 +37,7 @@ const cluster = Layer.mergeAll(
   )
 ).pipe(Layer.provideMerge(RealServer.services()))
 
-/** The first watched state of an object that is as wanted; undefined stands for a deleted one. */
+/** The first watched state of an object for which the predicate holds; undefined stands for a deleted one. */
 const until = <A extends KubeObject>(
   resource: Resource.Resource<A>,
   { name, namespace }: { readonly name: string; readonly namespace?: string },
@@ -49,14 +50,6 @@ const until = <A extends KubeObject>(
       Stream.runHead,
       Effect.map(Option.getOrUndefined)
     )
-  )
-
-const pod = (name: string, namespace: string, spec: object = {}, metadata: object = {}) =>
-  Effect.flatMap(KubeClient, (client) =>
-    client.create(Pod, {
-      metadata: { namespace, name, ...metadata },
-      spec: { containers: [{ name: "main", image: "example.test/main:1" }], ...spec }
-    })
   )
 
 const running = (name: string, namespace: string) =>
@@ -91,11 +84,11 @@ const namespaces = Effect.gen(function* () {
     metadata: { namespace, name: "web" },
     spec: { selector: { matchLabels: { app: "web" } }, template }
   })
-  yield* pod("web", namespace, { nodeName: "steady" })
+  yield* Cluster.createPod("web", namespace, { nodeName: "steady" })
   yield* running("web", namespace)
 
   yield* client.delete(Namespace, { name: namespace })
-  // While the pod stops nothing else is touched, and the conditions say what is waited for.
+  // While the pod terminates nothing else is deleted, and the conditions say what the namespace waits for.
   const waiting = yield* until(Namespace, { name: namespace }, (found) => conditionsOf(found).length === 5)
   assert.deepStrictEqual(conditionsOf(waiting), [
     "False ResourcesDiscovered",
@@ -130,9 +123,9 @@ const pods = Effect.gen(function* () {
   const nodes = yield* Nodes.Nodes
   const namespace = "kube-public"
   const finalizers = ["example.test/held"]
-  yield* pod("lost", namespace, { nodeName: "doomed" }, { finalizers })
+  yield* Cluster.createPod("lost", namespace, { nodeName: "doomed" }, { finalizers })
   yield* running("lost", namespace)
-  yield* pod("unscheduled", namespace, { nodeSelector: { none: "such" } }, { finalizers })
+  yield* Cluster.createPod("unscheduled", namespace, { nodeSelector: { none: "such" } }, { finalizers })
   yield* client.delete(Pod, { namespace, name: "unscheduled" })
   yield* nodes.remove("doomed")
 
@@ -163,7 +156,7 @@ const pods = Effect.gen(function* () {
 
 describe.skipIf(isMissing)("housekeeping on a real API server", () => {
   it.live(
-    "keeps accounts, empties namespaces and collects pods",
+    "accounts are kept, namespaces emptied and pods collected",
     () =>
       Effect.gen(function* () {
         const { failure } = yield* Supervisor

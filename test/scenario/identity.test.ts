@@ -1,6 +1,6 @@
 /**
- * Who asks, as the server's audit log has it: every controller under a name of its own, and with service accounts as a user of its own, with
- * no more rights than that account has.
+ * The user and the user agent of requests, from the server's audit log: every controller has a user agent of its own, and with service accounts a
+ * user of its own, with exactly the rights of that account.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -16,7 +16,7 @@ import * as Kubeconfigs from "./kubeconfigs.ts"
 
 const started = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const cluster = Context.get(
-    // Who asks, not who may: the last of the cases below is about rights.
+    // Most cases are about the identity, not about rights; the last case is about rights.
     yield* Layer.build(
       Layer.fresh(EmbeddedCluster.layer({ authorization: "AlwaysAllow", audit: { capacity: 10_000 } }))
     ),
@@ -53,7 +53,7 @@ describe("every controller", () => {
         for (const { userAgent } of writes)
           assert.match(userAgent, new RegExp(`^effect-controller-manager/\\S+ ${name}$`))
       }
-      // What all of them read is read by none of them.
+      // Shared informers have the user agent of the program.
       const watches = asked.filter((entry) => entry.verb === "watch" && entry.resource === Pod.plural)
       assert.isNotEmpty(watches)
       for (const { userAgent } of watches) assert.match(userAgent, /^effect-controller-manager\/\S+$/)
@@ -80,42 +80,51 @@ describe("every controller", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("needs exactly what manifests prints for that: nothing is denied, and no account has another's rights", () =>
-    Effect.gen(function* () {
-      const cluster = Context.get(
-        yield* Layer.build(Layer.fresh(EmbeddedCluster.layer({ authorization: "RBAC", audit: { capacity: 10_000 } }))),
-        EmbeddedCluster
-      )
-      const { ca, server, token } = cluster.endpoint
-      const client = yield* Cluster.client({ server, ca, token: Redacted.value(token) })
-      const flags = [
-        "--controllers=pod-count,serviceaccount",
-        "--leader-elect=false",
-        "--use-service-account-credentials"
-      ]
-      const printed = yield* Process.run(["manifests", ...flags])
-      assert.strictEqual(printed.code, 0, printed.stderr)
-      yield* Effect.forEach(parseAll(printed.stdout), (object) => create(client, object), { discard: true })
-      const name = "effect-controller-manager"
-      const path = `/api/v1/namespaces/${name}/serviceaccounts/${name}/token`
-      const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} }
-      const answer = yield* client.raw({ method: "POST", path, body, context: { verb: "create", path } })
-      const { status } = answer.body as { readonly status: { readonly token: string } }
-      const kubeconfig = yield* Kubeconfigs.write({ server, ca, user: { token: status.token } })
-      yield* Cluster.addNode(client)
-      yield* Process.start(["--kubeconfig", kubeconfig, ...flags])
-      yield* client.create(Namespace, { metadata: { name: "mine" } })
-      yield* Cluster.until(client, ServiceAccount, { namespace: "mine" }, ({ metadata }) => metadata.name === "default")
-      yield* Cluster.labelled(client, 0)
-      const asked = (yield* cluster.audit).filter(({ user }) => user.startsWith("system:serviceaccount:"))
-      assert.deepStrictEqual(
-        asked.filter(({ allowed }) => !allowed).map(({ path: denied, user, verb }) => `${user} ${verb} ${denied}`),
-        []
-      )
-      const writers = asked.filter(({ resource, verb }) => resource === "nodes" && verb === "patch")
-      assert.isNotEmpty(writers)
-      for (const { user } of writers) assert.strictEqual(user, "system:serviceaccount:kube-system:pod-count")
-    }).pipe(Effect.scoped)
+  it.live(
+    "needs exactly the rights that manifests prints for that: nothing is denied, and no account has another's rights",
+    () =>
+      Effect.gen(function* () {
+        const cluster = Context.get(
+          yield* Layer.build(
+            Layer.fresh(EmbeddedCluster.layer({ authorization: "RBAC", audit: { capacity: 10_000 } }))
+          ),
+          EmbeddedCluster
+        )
+        const { ca, server, token } = cluster.endpoint
+        const client = yield* Cluster.client({ server, ca, token: Redacted.value(token) })
+        const flags = [
+          "--controllers=pod-count,serviceaccount",
+          "--leader-elect=false",
+          "--use-service-account-credentials"
+        ]
+        const printed = yield* Process.run(["manifests", ...flags])
+        assert.strictEqual(printed.code, 0, printed.stderr)
+        yield* Effect.forEach(parseAll(printed.stdout), (object) => create(client, object), { discard: true })
+        const name = "effect-controller-manager"
+        const path = `/api/v1/namespaces/${name}/serviceaccounts/${name}/token`
+        const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} }
+        const answer = yield* client.raw({ method: "POST", path, body, context: { verb: "create", path } })
+        const { status } = answer.body as { readonly status: { readonly token: string } }
+        const kubeconfig = yield* Kubeconfigs.write({ server, ca, user: { token: status.token } })
+        yield* Cluster.addNode(client)
+        yield* Process.start(["--kubeconfig", kubeconfig, ...flags])
+        yield* client.create(Namespace, { metadata: { name: "mine" } })
+        yield* Cluster.until(
+          client,
+          ServiceAccount,
+          { namespace: "mine" },
+          ({ metadata }) => metadata.name === "default"
+        )
+        yield* Cluster.labelled(client, 0)
+        const asked = (yield* cluster.audit).filter(({ user }) => user.startsWith("system:serviceaccount:"))
+        assert.deepStrictEqual(
+          asked.filter(({ allowed }) => !allowed).map(({ path: denied, user, verb }) => `${user} ${verb} ${denied}`),
+          []
+        )
+        const writers = asked.filter(({ resource, verb }) => resource === "nodes" && verb === "patch")
+        assert.isNotEmpty(writers)
+        for (const { user } of writers) assert.strictEqual(user, "system:serviceaccount:kube-system:pod-count")
+      }).pipe(Effect.scoped)
   )
 })
 
@@ -131,7 +140,7 @@ const parseAll = (text: string): ReadonlyArray<Printed> =>
     .map((one) => parse(one) as Printed)
     .filter(({ kind }) => kind in plurals)
 
-/** What rights are made of. */
+/** The parts of a right. */
 const plurals: Readonly<Record<string, string>> = {
   Namespace: "namespaces",
   ServiceAccount: "serviceaccounts",

@@ -1,6 +1,6 @@
 /**
- * The program in the place of kube-controller-manager, started as that is: with the command line that kubeadm writes, what it has no use for
- * included. It says what it does not do, answers on that program's port, leads under its lease, and its loops work.
+ * The program in place of kube-controller-manager, with the command line that kubeadm writes, including flags that have no effect here. It logs what
+ * it does not do, serves the port and holds the lease of that program, and its loops work.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -30,9 +30,9 @@ const status = (port: number, path: string) =>
       })
   )
 
-describe("in the place of kube-controller-manager", () => {
+describe("in place of kube-controller-manager", () => {
   it.live(
-    "runs its loops with its command line, on its port and under its lease, and says what it does not do",
+    "runs its loops with its command line, on its port and under its lease, and logs what it does not do",
     () =>
       Effect.gen(function* () {
         const { endpoint } = Context.get(yield* Layer.build(Layer.fresh(EmbeddedCluster.layer())), EmbeddedCluster)
@@ -42,7 +42,7 @@ describe("in the place of kube-controller-manager", () => {
         const port = yield* Process.freePort
         const program = yield* Process.start([
           "kube-controller-manager",
-          // Every flag that there is, as it is when it is not given; of several values the last one counts.
+          // Every flag with its default value; of several values the last one counts.
           ...CommandLine.flags.map((flag) => `--${flag[0]}=${CommandLine.initialOf(flag)}`),
           "--allocate-node-cidrs",
           "--bind-address=127.0.0.1",
@@ -83,7 +83,7 @@ describe("in the place of kube-controller-manager", () => {
   )
 
   it.live(
-    "limits the requests of each controller by itself, the namespace controller twenty times as generously",
+    "limits the requests of each controller separately, twenty times as high for the namespace controller",
     () =>
       Effect.gen(function* () {
         const upstream = yield* Cluster.embedded
@@ -97,7 +97,7 @@ describe("in the place of kube-controller-manager", () => {
         const isDefault = ({ metadata }: ServiceAccount) => metadata.name === "default"
         yield* Cluster.until(client, ServiceAccount, { namespace: "going" }, isDefault)
         yield* client.delete(Namespace, { name: "going" })
-        // Two requests for each of some fifty kinds, 5 s after the deletion: one a second would be two minutes.
+        // Two requests for each of some fifty kinds, 5 s after the deletion: with one a second it would take two minutes.
         const isGone = Effect.map(client.list(Namespace), ({ items }) =>
           items.every(({ metadata }) => metadata.name !== "going")
         )
@@ -107,7 +107,7 @@ describe("in the place of kube-controller-manager", () => {
   )
 
   it.live(
-    "refuses what neither of them has",
+    "refuses flags that neither of them has",
     () =>
       Effect.gen(function* () {
         for (const [flag, why] of [

@@ -1,6 +1,6 @@
 /**
- * What the command `kube-controller-manager` exposes, held against what kube-controller-manager 1.36 does: the names, types, labels and buckets of
- * metrics and the names of queues, so that a dashboard made for the one works with the other.
+ * The metrics of the command `kube-controller-manager`, compared with those of kube-controller-manager 1.36: names, types, labels and buckets of
+ * metrics, and names of queues, so that a dashboard for the one works with the other.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -20,7 +20,7 @@ import * as Kubeconfigs from "./kubeconfigs.ts"
 
 const timeout = 120_000
 
-/** The text at a path, for the bearer of a token. */
+/** The text at a path, for a bearer token. */
 const get = (port: number, path: string, token: string) =>
   Effect.promise(
     () =>
@@ -56,7 +56,7 @@ const started = Effect.gen(function* () {
   return { client: yield* Cluster.client(upstream), port, program, token }
 })
 
-/** Something for the loops to do: whose metrics have labels show nothing before. */
+/** Objects for the loops: metrics with labels have no series before there is something to count. */
 const objects = Effect.fnUntraced(function* (client: Cluster.Client) {
   const metadata = (name: string) => ({ name, namespace: "default" })
   const labels = { app: "web" }
@@ -94,7 +94,7 @@ const objects = Effect.fnUntraced(function* (client: Cluster.Client) {
 
 const words = (text: string) => text.trim().split(/\s+/)
 
-/** With labels, and not without something to count: what the objects above bring about. */
+/** Metrics with labels that exist only after something was counted: the objects above cause that. */
 const driven = words(`
   endpoint_slice_controller_changes endpoint_slice_controller_syncs endpoint_slice_mirroring_controller_changes
   endpoint_slice_controller_endpointslices_changed_per_sync endpoint_slice_controller_services_count_by_traffic_distribution
@@ -108,14 +108,14 @@ const driven = words(`
 
 const isOurs = (name: string) => Reference.besides.some((start) => name.startsWith(start))
 
-/** Fewer digits than doubles have that were multiplied up. */
+/** Doubles that were multiplied differ in their last digits. */
 const rowOf = ({ bounds, labels, type }: Pick<Exposition.Family, "bounds" | "labels" | "type">) => ({
   type,
   labels: [...labels],
   bounds: bounds.map((bound) => Number(bound.toPrecision(12)))
 })
 
-/** Until families of those names are there. */
+/** Waits until families of those names exist. */
 const scraped = Effect.fnUntraced(function* (port: number, token: string, names: ReadonlyArray<string>) {
   for (let left = 100; ; left--) {
     const text = yield* get(port, "/metrics", token)
@@ -127,9 +127,9 @@ const scraped = Effect.fnUntraced(function* (port: number, token: string, names:
   }
 })
 
-describe("the metrics in the place of kube-controller-manager", () => {
+describe("the metrics in place of kube-controller-manager", () => {
   it.live(
-    "have its names, types, labels, buckets and queues, also those that it has not registered before",
+    "have its names, types, labels, buckets and queues, also those that it registers late",
     () =>
       Effect.gen(function* () {
         const { client, port, program, token } = yield* started

@@ -1,6 +1,6 @@
 /**
- * A program that may not read one of the kinds that it needs, on an embedded cluster with RBAC over HTTPS: who needs it waits, everybody else
- * works, readiness says why, and granting the right is all that it takes; with strict isolation the process ends.
+ * A program that may not read one of the kinds that it needs, on an embedded cluster with RBAC over HTTPS: only the controllers that need the kind
+ * wait, readiness has the reason, and after the right is granted they start. With strict isolation the process ends.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -29,7 +29,7 @@ const ClusterRoleBinding = Resource.make<Bound>()({
   plural: "clusterrolebindings"
 })
 
-/** A cluster with RBAC, and a kubeconfig of a user who may do what is granted and nothing else. */
+/** A cluster with RBAC, and a kubeconfig of a user with exactly the granted rights. */
 const guarded = Effect.gen(function* () {
   const { endpoint, issue } = Context.get(
     yield* Layer.build(Layer.fresh(EmbeddedCluster.layer({ authorization: "RBAC" }))),
@@ -65,7 +65,7 @@ const guarded = Effect.gen(function* () {
 
 const chosen = ["--controllers=serviceaccount,podgc", "--leader-elect=false"]
 
-/** Asks a probe until it answers so. */
+/** Repeats the request of a probe until it has this response. */
 const until = Effect.fnUntraced(function* (url: string, pattern: RegExp) {
   while (true) {
     const answer = yield* Effect.promise(() => fetch(url).then((response) => response.text()))
@@ -75,7 +75,7 @@ const until = Effect.fnUntraced(function* (url: string, pattern: RegExp) {
 })
 
 describe("a kind that may not be read", () => {
-  it.live("delays only who needs it, readiness says why, and the right is enough to go on", () =>
+  it.live("delays only the controllers that need it, readiness has the reason, and granting the right is enough", () =>
     Effect.gen(function* () {
       const { admin, grant, kubeconfig } = yield* guarded
       const program = yield* Process.start([

@@ -1,5 +1,5 @@
 /**
- * Kubeconfigs for the scenarios, as files for as long as a scope is open.
+ * Kubeconfigs for the scenarios, as files that exist until a scope closes.
  */
 import * as Effect from "effect/Effect"
 import { writeFile } from "node:fs/promises"
@@ -11,7 +11,7 @@ export interface Access {
   /** PEM. */
   readonly ca?: string | undefined
   readonly user?: object | undefined
-  /** Whose certificate it shows, where its address is not in it. */
+  /** The server name for TLS, where the certificate does not have the address. */
   readonly tlsServerName?: string | undefined
 }
 
@@ -33,7 +33,7 @@ export const content = ({ ca, server, tlsServerName, user }: Access) => ({
   users: [{ name: "test", user: user ?? {} }]
 })
 
-/** Writes any text and answers with the path. */
+/** Writes any text and returns the path. */
 export const file = Effect.fnUntraced(function* (text: string) {
   const path = join(yield* Process.folder, "kubeconfig")
   yield* Effect.promise(() => writeFile(path, text, { mode: 0o600 }))

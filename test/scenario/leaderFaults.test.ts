@@ -1,6 +1,6 @@
 /**
- * What may happen to a leader's process while it works, and what it survives: it is kept busy for less than its lease allows, loses the
- * thread that renews, and loses its lease to another holder with --leader-elect-on-lost=rejoin. What costs it the lease is in `leadership/`.
+ * Faults of a leader's process that it survives: its event loop is blocked for less than its lease allows, it loses the renewal thread, and it
+ * loses its lease to another holder with --leader-elect-on-lost=rejoin. Faults that end its term are tested in `leadership/`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import * as Process from "../support/process.ts"
 import * as Cluster from "./cluster.ts"
 import * as Leaders from "./leaders.ts"
 
-/** The program with an event loop that SIGUSR2 blocks for so long. */
+/** The program with an event loop that SIGUSR2 blocks for a fixed time. */
 const blockable = Effect.fnUntraced(function* (millis: number) {
   const path = join(yield* Process.folder, "block.cjs")
   const text = `if (require("node:worker_threads").isMainThread) process.on("SIGUSR2", () => {
@@ -33,21 +33,21 @@ const isRenewal = (number: number) => (one: Leaders.Written) =>
 
 describe("a leader's process", () => {
   it.live(
-    "busy for longer than its renew deadline: its lease is renewed meanwhile, and it goes on",
+    "blocked for longer than its renew deadline: its lease is renewed meanwhile, and it continues",
     () =>
       Effect.gen(function* () {
-        // 3 s since the last renewal would end the term; the lease is renewed for 3 s, and that proves 3 s more.
+        // 3 s after the last renewal the term would end; the thread renews for 3 s, and the proof lasts 3 s more.
         const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 2, yield* blockable(4200))
         const { client, written } = cluster
         const first = yield* Leaders.nextLeader(cluster, "", 2)
         const { number } = first.leader
-        // The thread that renews is at work.
+        // The renewal thread works.
         const seen = written.filter(isRenewal(number)).length
         while (written.filter(isRenewal(number)).length < seen + 2) yield* Effect.sleep(50)
         const mark = written.length
         yield* first.leader.kill("SIGUSR2")
         yield* first.leader.says(/free again/)
-        assert.isAtLeast(written.slice(mark).filter(isRenewal(number)).length, 4, "renewed while it was busy")
+        assert.isAtLeast(written.slice(mark).filter(isRenewal(number)).length, 4, "renewed while it was blocked")
         yield* Cluster.addPod(client, "c")
         yield* Cluster.labelled(client, 3)
         assert.deepStrictEqual(Leaders.spells(written), [number])
@@ -60,7 +60,7 @@ describe("a leader's process", () => {
   )
 
   it.live(
-    "without the thread that renews: it says so, renews by itself, and goes on",
+    "without the renewal thread: it logs that, renews in the main thread, and continues",
     () =>
       Effect.gen(function* () {
         const path = join(yield* Process.folder, "end.cjs")
@@ -90,8 +90,8 @@ describe("a leader's process", () => {
         const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1, more)
         const { client, written } = cluster
         const { leader } = yield* Leaders.nextLeader(cluster, "", 2)
-        const robbery = { spec: { holderIdentity: "thief", leaseDurationSeconds: 1 } }
-        yield* client.patch(Lease, Leaders.target, Patch.merge(robbery))
+        const otherHolder = { spec: { holderIdentity: "thief", leaseDurationSeconds: 1 } }
+        yield* client.patch(Lease, Leaders.target, Patch.merge(otherHolder))
         yield* leader.says(/leader election lost: lease \S+ is now held by thief; contending again/)
         yield* leader.says(/contending again[^]*leading: \S+ holds lease/)
         yield* Cluster.addPod(client, "c")

@@ -1,6 +1,6 @@
 /**
- * Replicas of the program that lead by turns: each with a gateway of its own to one API server, so that the server's side shows who
- * wrote what, and in which order.
+ * Replicas that lead one after another: each has a gateway of its own to one API server, so that the server's side shows which one wrote, and
+ * in which order.
  */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import * as Process from "../support/process.ts"
 import * as Cluster from "./cluster.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
-/** Long enough for a machine with better things to do, short enough to wait for. */
+/** Long enough for a busy machine, short enough to wait for. */
 const flags = [
   "--leader-elect",
   "--leader-elect-lease-duration=4s",
@@ -30,7 +30,7 @@ export interface Written {
   readonly line: string
 }
 
-/** Replicas at work on a node and two pods. */
+/** Replicas that work on a node and two pods. */
 export const replicas = Effect.fnUntraced(function* (
   upstream: Gateway.Upstream,
   count: number,
@@ -62,7 +62,7 @@ export const replicas = Effect.fnUntraced(function* (
 export const isLease = ({ line }: Written) => line.includes("/leases")
 export const isLabel = ({ line }: Written) => line.startsWith("PATCH /api/v1/nodes/")
 
-/** Who has written labels, one entry a spell. */
+/** Which replica wrote labels, one entry for each change of writer. */
 export const spells = (written: ReadonlyArray<Written>) =>
   written
     .filter(isLabel)
@@ -89,7 +89,7 @@ export const nextLeader = Effect.fnUntraced(function* (
   return { leader, identity, took }
 })
 
-/** Only leaders write, apart from what they all try with the lease. */
+/** Only leaders write, apart from what all replicas try with the lease. */
 export const onlyWrote = (written: ReadonlyArray<Written>, leaders: ReadonlyArray<Replica>) => {
   const writers = new Set(written.filter((one) => !isLease(one)).map(({ replica }) => replica))
   assert.sameMembers(

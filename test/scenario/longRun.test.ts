@@ -1,7 +1,7 @@
 /**
- * Days of a manager, in virtual time: all loops under leases that are lost now and then, informers that are cut off and read everything
- * anew, workloads and namespaces that come, change and go. Each hour ends as it began, and so must the process: what it holds then is what it
- * held an hour, or a day, before. `SOAK=1` runs 24 hours, the suite a few.
+ * Days of a manager, in virtual time: all loops under leases that are lost now and then, informers that are disconnected and relist, workloads and
+ * namespaces that are created, changed and deleted. Each hour ends as it began, and so does the process: it holds no more memory than an
+ * hour, or a day, before. `SOAK=1` runs 24 hours, `npm test` a few.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -23,7 +23,7 @@ import { full } from "../support/runs.ts"
 /** Virtual hours, and how many of them are for warming up: caches of bounded size fill, code is compiled. */
 const hours = full ? 24 : 3
 const warm = full ? 6 : 2
-/** Milliseconds of the leases, and between two counts of pods: the program's own when there is time. */
+/** Milliseconds of the leases, and between two counts of pods: the program's defaults in full runs. */
 const times = full
   ? { lease: 15_000, renew: 10_000, retry: 2000, count: 10_000 }
   : { lease: 90_000, renew: 60_000, retry: 15_000, count: 60_000 }
@@ -31,8 +31,9 @@ const times = full
 const isRefusal = ({ reason }: { readonly reason: { readonly _tag: string } }): boolean =>
   ["NotFound", "AlreadyExists", "Conflict", "Forbidden"].includes(reason._tag)
 
-const tolerant = <A, E extends { readonly reason: { readonly _tag: string } }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.catch(effect, (error) => (isRefusal(error) ? Effect.void : Effect.die(error)))
+const ignoringRefusals = <A, E extends { readonly reason: { readonly _tag: string } }, R>(
+  effect: Effect.Effect<A, E, R>
+) => Effect.catch(effect, (error) => (isRefusal(error) ? Effect.void : Effect.die(error)))
 
 const deployment = (name: string, namespace: string, replicas: number) => ({
   metadata: { name, namespace },
@@ -46,27 +47,27 @@ const deployment = (name: string, namespace: string, replicas: number) => ({
   }
 })
 
-/** What happens in the n-th five minutes of an hour; in the last of them all that is left is deleted. */
+/** What happens in the n-th five minutes of an hour; in the last of them everything that is left is deleted. */
 const churn = Effect.fnUntraced(function* (turn: number) {
   const client = yield* KubeClient
   const server = yield* ApiServer
   const target = { namespace: "default", name: `web-${turn % 3}` }
   if (turn === 11) {
     for (const name of ["web-0", "web-1", "web-2"]) {
-      yield* tolerant(client.delete(Deployment, { namespace: "default", name }))
+      yield* ignoringRefusals(client.delete(Deployment, { namespace: "default", name }))
     }
-    return yield* tolerant(client.delete(Namespace, { name: "passing" }))
+    return yield* ignoringRefusals(client.delete(Namespace, { name: "passing" }))
   }
-  yield* tolerant(client.create(Deployment, deployment(target.name, "default", 1 + (turn % 4))))
+  yield* ignoringRefusals(client.create(Deployment, deployment(target.name, "default", 1 + (turn % 4))))
   const image = `example.test/a:${turn}`
   const spec = { replicas: turn % 5, template: { spec: { containers: [{ name: "main", image }] } } }
-  yield* tolerant(client.patch(Deployment, target, Patch.strategic({ spec })))
+  yield* ignoringRefusals(client.patch(Deployment, target, Patch.strategic({ spec })))
   if (turn === 2) {
-    yield* tolerant(client.create(Namespace, { metadata: { name: "passing" } }))
-    yield* tolerant(client.create(Deployment, deployment("inside", "passing", 2)))
+    yield* ignoringRefusals(client.create(Namespace, { metadata: { name: "passing" } }))
+    yield* ignoringRefusals(client.create(Deployment, deployment("inside", "passing", 2)))
   }
   if (turn === 4) {
-    // The watches end, and what they go on from is too old.
+    // The watches end, and their resourceVersion is too old to continue.
     yield* server.setFaults([
       { match: { verb: "watch" }, fault: { _tag: "CutWatch", after: 0, how: "reset" }, times: 4 },
       { match: { verb: "watch" }, fault: { _tag: "Gone" }, times: 12 }
@@ -74,15 +75,15 @@ const churn = Effect.fnUntraced(function* (turn: number) {
   }
   if (turn === 6) {
     for (const name of ["own", "core"]) {
-      const robbery = { spec: { holderIdentity: "thief", leaseDurationSeconds: 15 } }
-      yield* client.patch(Lease, { namespace: "kube-system", name }, Patch.merge(robbery))
+      const otherHolder = { spec: { holderIdentity: "thief", leaseDurationSeconds: 15 } }
+      yield* client.patch(Lease, { namespace: "kube-system", name }, Patch.merge(otherHolder))
     }
   }
   if (turn === 8) {
     const { items } = yield* client.list(Pod, { namespace: "default" })
     const [first] = items
     if (first !== undefined) {
-      yield* tolerant(client.delete(Pod, { namespace: "default", name: first.metadata.name }))
+      yield* ignoringRefusals(client.delete(Pod, { namespace: "default", name: first.metadata.name }))
     }
   }
 }, Effect.orDie)
@@ -108,7 +109,7 @@ const manager = Effect.gen(function* () {
 
 describe("a manager that runs for days", () => {
   it.live(
-    "is looked at by a census that sees what is held",
+    "is measured by a census that finds what is held",
     () =>
       Effect.gen(function* () {
         const before = yield* Census.take

@@ -1,6 +1,6 @@
 /**
- * What `manifests` prints or writes is applied as a user would, by kubectl: the server has nothing against it before, accepts it, and
- * finds no difference afterwards. On the embedded cluster and on a real kube-apiserver. Needs kubectl; the second also `KUBEBUILDER_ASSETS`.
+ * The output of `manifests`, applied with kubectl as a user would: a dry run succeeds, the server accepts it, and there is no difference
+ * afterwards. On the embedded cluster and on a real kube-apiserver. Needs kubectl; the second also `KUBEBUILDER_ASSETS`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -20,7 +20,7 @@ if (!installed) process.stderr.write("manifests skipped: there is no kubectl on 
 
 const isMissing = envtest.isMissing("manifests on a real API server")
 
-/** Where the kubeconfig is, and which version of Kubernetes the server can be taken for. */
+/** The path of the kubeconfig, and the version of Kubernetes for which manifests are printed. */
 interface Target {
   readonly kubeconfig: string
   readonly version: string
@@ -37,8 +37,8 @@ const real = Effect.gen(function* () {
   return { kubeconfig, version: `${version.major}.${version.minor}` } satisfies Target
 })
 
-/** Overrides the settings that tests add: here a user sets nothing. */
-const unsaid = { CM_METRICS_BIND_ADDRESS: "", CM_HEALTH_PROBE_BIND_ADDRESS: "" }
+/** Removes the settings that tests add: here a user sets nothing. */
+const withoutTestSettings = { CM_METRICS_BIND_ADDRESS: "", CM_HEALTH_PROBE_BIND_ADDRESS: "" }
 
 const kinds = [
   "clusterrole",
@@ -65,10 +65,10 @@ const scenario = (start: Effect.Effect<Target, unknown, Scope.Scope>) =>
       "--watch-namespaces=blue",
       `--kubernetes-version=${version}`
     ]
-    const printed = yield* Process.run(args, unsaid)
+    const printed = yield* Process.run(args, withoutTestSettings)
     assert.strictEqual(printed.code, 0, printed.stderr)
     const directory = join(yield* Process.folder, "base")
-    const written = yield* Process.run([...args, "--out", directory], unsaid)
+    const written = yield* Process.run([...args, "--out", directory], withoutTestSettings)
     assert.strictEqual(written.code, 0, written.stderr)
     assert.sameMembers(
       yield* Effect.promise(() => readdir(directory)),
@@ -79,7 +79,7 @@ const scenario = (start: Effect.Effect<Target, unknown, Scope.Scope>) =>
       kinds.map((kind) => join(directory, `${kind}.yaml`))
     )
 
-    // Nothing can be tried in a namespace that is not there.
+    // A dry run fails in a namespace that does not exist.
     yield* kubectl("apply -f -", printed.stdout.split("---\n")[0])
     yield* kubectl("apply --dry-run=server -f -", printed.stdout)
     yield* kubectl(`apply -k ${directory}`)
@@ -89,19 +89,19 @@ const scenario = (start: Effect.Effect<Target, unknown, Scope.Scope>) =>
     assert.strictEqual((yield* kubectl(`auth can-i create pods -n blue ${account}`)).trim(), "yes")
   }).pipe(Effect.scoped)
 
-/** `manifests | kubectl apply -f -`, on a cluster that has nothing but what every cluster has. */
+/** `manifests | kubectl apply -f -`, on an empty cluster. */
 const piped = (start: Effect.Effect<Target, unknown, Scope.Scope>) =>
   Effect.gen(function* () {
     const { kubeconfig, version } = yield* start
     const kubectl = yield* Kubectl.make(kubeconfig)
-    const printed = yield* Process.run(["manifests", `--kubernetes-version=${version}`], unsaid)
+    const printed = yield* Process.run(["manifests", `--kubernetes-version=${version}`], withoutTestSettings)
     assert.strictEqual(printed.code, 0, printed.stderr)
     const said = yield* kubectl("apply -f -", printed.stdout)
     assert.include(said, "deployment.apps/effect-controller-manager created")
     assert.include(said, "service/effect-controller-manager-metrics created")
   }).pipe(Effect.scoped)
 
-describe.skipIf(!installed).concurrent("what manifests prints is applied by one kubectl without an error", () => {
+describe.skipIf(!installed).concurrent("one kubectl applies the output of manifests without an error", () => {
   it.live("on the embedded cluster", () => piped(embedded), 120_000)
   it.live.skipIf(isMissing)("on a real API server", () => piped(real), 120_000)
 })

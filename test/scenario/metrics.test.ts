@@ -1,6 +1,6 @@
 /**
- * What the program counts, whichever way it is run: exactly the series of the reference and ours, under their names, with their
- * labels and bounds; to the taste of those who scrape; and listed in docs/operations.md.
+ * The metrics of the program in every mode: exactly the series of the reference and our own, under their names, with their labels and
+ * bounds, valid for Prometheus, and listed in docs/operations.md.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -86,7 +86,7 @@ const ofTheClient: typeof usual = {
   rest_client_request_retries_total: ["counter", ["code", "host", "verb"]]
 }
 
-/** Doubles that were multiplied up differ in their last digit from those that were written down. */
+/** Doubles that were multiplied differ in their last digit from those in the source. */
 const rounded = (bound: number): number => Number(bound.toPrecision(12))
 
 const rowsOf = (families: ReadonlyMap<string, Exposition.Family>) =>
@@ -102,17 +102,17 @@ const expectedRows = (table: typeof usual) =>
 const portOf = (running: Process.Running) =>
   Effect.map(running.says(/message="Serving metrics" port=(\d+)/), ([, port]) => Number(port))
 
-/** Of a scrape that does not show everything: on a busy machine some 40 s. */
+/** Milliseconds to wait until a scrape has every family: on a busy machine some 40 s. */
 const tries = 400
 
-/** What single controllers count is in test/controllers/metrics.test.ts. */
+/** The metrics of single controllers are tested in test/controllers/metrics.test.ts. */
 const ofLoops = new Set(
   registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }).flatMap(({ controller }) =>
     (controller.metrics ?? []).map(({ name }) => name)
   )
 )
 
-/** Until every family of the table is there: some come with the first request, or with the election. */
+/** Waits until every family of the table exists: some come with the first request, or with the election. */
 const scraped = Effect.fnUntraced(function* (get: Effect.Effect<string | undefined>, table: typeof usual) {
   for (let left = tries; ; left--) {
     const text = (yield* get) ?? ""
@@ -142,7 +142,7 @@ const server = Effect.gen(function* () {
   return kubeconfig
 })
 
-/** One with a queue among them: what runs on a schedule has none. */
+/** Two controllers, one of them with a queue: a scheduled controller has none. */
 const controllers = "--controllers=*,ttl-after-finished"
 const address = "--metrics-bind-address=127.0.0.1:0"
 const timeout = 60_000
@@ -169,7 +169,7 @@ describe.concurrent("the metrics of the program", () => {
   )
 
   it.live(
-    "with everything that can be counted; and so says the documentation",
+    "with every metric turned on; and docs/operations.md lists them",
     () =>
       Effect.gen(function* () {
         const args = ["--kubeconfig", yield* server, "--leader-elect", "--client-metrics=all", controllers, address]

@@ -1,6 +1,6 @@
 /**
- * The operators that ship with the program, as users meet them: the program as a process, the embedded cluster over HTTPS, and kubectl.
- * Then a real API server, which has to take their definitions as they are, and their objects where it bears any. Needs kubectl; the second also `KUBEBUILDER_ASSETS`.
+ * The operators that ship with the program, from a user's view: the program as a process, the embedded cluster over HTTPS, and kubectl. Then a real
+ * API server, which has to accept their definitions, and their objects where it supports custom objects. Needs kubectl; the second also `KUBEBUILDER_ASSETS`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -56,15 +56,15 @@ const kubectlOf = Effect.fnUntraced(function* (kubeconfig: string) {
   return { run, ok }
 })
 
-/** What `kubectl explain` has to say of the kind, in the words of its Schemas. */
+/** What `kubectl explain` prints about the kind, with the descriptions of its Schemas. */
 const explains = (explained: string): void => {
   for (const words of ["How many servers.", "The port on which each server listens.", "-required-"]) {
     assert.include(explained, words)
   }
 }
 
-/** Until the event of the deletion is recorded: events are sent concurrently, and may come later. */
-const toldOf = (ok: Effect.Success<ReturnType<typeof kubectlOf>>["ok"]) =>
+/** Waits until the event of the deletion is recorded: events are sent concurrently, and may come later. */
+const deletionRecorded = (ok: Effect.Success<ReturnType<typeof kubectlOf>>["ok"]) =>
   Effect.retry(
     Effect.map(ok("get events --field-selector involvedObject.name=cache"), (events) =>
       assert.match(
@@ -77,7 +77,7 @@ const toldOf = (ok: Effect.Success<ReturnType<typeof kubectlOf>>["ok"]) =>
 
 describe.skipIf(!installed)("operators on the embedded cluster", () => {
   it.live(
-    "explain, apply, get, a mistake, a change, delete",
+    "can be explained, applied, read, refused for a mistake, changed and deleted",
     () =>
       Effect.gen(function* () {
         const program = yield* Process.start(["--cluster=embedded"], { MEMCACHED_IMAGE: "example.test/memcached:7" })
@@ -106,7 +106,7 @@ describe.skipIf(!installed)("operators on the embedded cluster", () => {
         assert.match(yield* ok("get ecsb"), /^NAME +AGE +NODENAME +INNERIP\nfirst +\d+s +worker-1 +10\.0\.0\.1\n$/)
         yield* ok(`delete ${object} --timeout=60s`)
         yield* ok("wait --for=delete deployment/cache --timeout=60s")
-        yield* toldOf(ok)
+        yield* deletionRecorded(ok)
       }).pipe(Effect.scoped),
     120_000
   )
@@ -114,7 +114,7 @@ describe.skipIf(!installed)("operators on the embedded cluster", () => {
 
 describe.skipIf(!installed || isMissing)("definitions of the operators on a real API server", () => {
   it.live(
-    "are waited for, installed, explained, and then the same; objects of theirs are worked on",
+    "are waited for, installed, explained, and then unchanged; their objects are reconciled",
     () =>
       Effect.gen(function* () {
         const server = yield* envtest.start()
@@ -158,7 +158,7 @@ describe.skipIf(!installed || isMissing)("definitions of the operators on a real
   )
 })
 
-/** What the operators do by themselves, without a Deployment controller: follow, repair, refuse, and finalize. */
+/** What the operators do without a Deployment controller: follow, repair, refuse, and finalize. */
 const works = Effect.fnUntraced(function* ({ ok, run }: Effect.Success<ReturnType<typeof kubectlOf>>) {
   yield* ok("wait --for=jsonpath={.metadata.annotations.has-reconcile}=true ecsb/first --timeout=60s")
   yield* ok("apply -f -", memcached("cache", { size: 2 }))
@@ -174,5 +174,5 @@ const works = Effect.fnUntraced(function* ({ ok, run }: Effect.Success<ReturnTyp
   const object = "memcached.cache.example.com/cache"
   yield* ok(`wait --for=condition=Available=False ${object} --timeout=60s`)
   yield* ok(`delete ${object} --timeout=60s`)
-  yield* toldOf(ok)
+  yield* deletionRecorded(ok)
 })

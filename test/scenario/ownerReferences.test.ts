@@ -1,6 +1,6 @@
 /**
- * An API server that enforces rights over owner references, as OpenShift's does: the loops work with the roles that `manifests` prints, and
- * without the rights over owners they say what is refused, and go on once they have them. Needs `KUBEBUILDER_ASSETS` and kubectl.
+ * An API server that enforces rights over owner references, as OpenShift's does: the loops work with the roles that `manifests` prints. Without the
+ * rights over owners they log what is refused, and continue once they have them. Needs `KUBEBUILDER_ASSETS` and kubectl.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -26,7 +26,7 @@ const loops = "deployment,replicaset,replicationcontroller,daemonset,job"
 const labels = { app: "web" }
 const template = { metadata: { labels }, spec: { containers: [{ name: "a", image: "example.test/a:1" }] } }
 const once = { metadata: { labels: { app: "once" } }, spec: { ...template.spec, restartPolicy: "Never" } }
-/** Tolerates the node, which stays not ready. */
+/** A toleration for the node, which stays not ready. */
 const anywhere = { ...template, spec: { ...template.spec, tolerations: [{ operator: "Exists" }] } }
 const selector = { matchLabels: labels }
 const metadata = { name: "web", namespace: "default" }
@@ -41,7 +41,7 @@ const objects = [
 
 const asText = (all: ReadonlyArray<object>) => JSON.stringify({ apiVersion: "v1", kind: "List", items: all })
 
-/** All that the loops make names its owner in a way that takes the right. */
+/** Asserts that all objects that the loops create name their owner with blockOwnerDeletion, which needs the right. */
 const made = [
   "deployment/web {.status.replicas} 2",
   "daemonset/web {.status.currentNumberScheduled} 1",

@@ -1,7 +1,7 @@
 /**
- * The program under exactly the rights that `manifests` prints: an embedded cluster with RBAC, the objects applied as a user would, and
- * every loop at work through one account, as a process. The audit log of the server shows whether anything was denied; that no rule is to
- * spare is shown in `test/roles`. Needs kubectl.
+ * The program with exactly the rights that `manifests` prints: an embedded cluster with RBAC, the objects applied as a user would, and every loop
+ * at work through one account, as a process. The audit log of the server shows whether anything was denied. `test/roles` shows that
+ * no rule is superfluous. Needs kubectl.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -48,7 +48,7 @@ const controller = {
   spec: { replicas: 1, selector: { app: "rc" }, template: template("rc") }
 }
 
-/** A set without an owner, and a Deployment that it could be of. */
+/** A ReplicaSet without an owner, and a Deployment that can adopt it. */
 const stray = (kind: "ReplicaSet" | "Deployment", name: string) => ({
   apiVersion: "apps/v1",
   kind,
@@ -84,7 +84,7 @@ const removals: Scenario = Effect.fnUntraced(function* (kubectl) {
   yield* kubectl("delete namespace scenario --timeout=60s")
 })
 
-/** Installs what is printed for these controllers, runs them as the account in it, and sees that nothing it asks for is denied. */
+/** Installs what is printed for these controllers, runs them as the account in it, and asserts that no request is denied. */
 const play = Effect.fnUntraced(function* (loops: string, scenario: Scenario) {
   const { audit, endpoint, kubeconfig } = Context.get(yield* Layer.build(cluster), EmbeddedCluster)
   const kubectl = yield* Kubectl.make(kubeconfig)
@@ -104,7 +104,7 @@ const play = Effect.fnUntraced(function* (loops: string, scenario: Scenario) {
 
 const replicas = "serviceaccount,deployment,replicaset,replicationcontroller"
 
-describe.skipIf(!installed)("under exactly the rules that manifests prints", () => {
+describe.skipIf(!installed)("with exactly the rules that manifests prints", () => {
   it.live(
     "every loop does its work, and nothing is denied",
     () =>
@@ -116,13 +116,13 @@ describe.skipIf(!installed)("under exactly the rules that manifests prints", () 
   )
 })
 
-/** It exits with 1 when the answer is no. */
+/** kubectl exits with 1 when the answer is no. */
 const mayI = (kubectl: (line: string) => Effect.Effect<string>, what: string) =>
   Effect.match(Effect.sandbox(kubectl(`auth can-i ${what}`)), { onFailure: () => false, onSuccess: () => true })
 
-describe.skipIf(!installed).concurrent("the embedded cluster asks roles who may do what", () => {
+describe.skipIf(!installed).concurrent("the embedded cluster authorizes by roles", () => {
   it.live(
-    "npm start: its user is the administrator, and the program has the rights that its controllers declare",
+    "npm start: the printed user is the administrator, and the program has the rights that its controllers declare",
     () =>
       Effect.gen(function* () {
         const program = yield* Process.start(["--cluster=embedded", "--controllers=pod-count"])
@@ -136,7 +136,7 @@ describe.skipIf(!installed).concurrent("the embedded cluster asks roles who may 
         for (const more of ["delete pods -A", "get secrets -A", "patch pods -A", "create clusterrolebindings"]) {
           assert.isFalse(yield* mayI(kubectl, `${more} ${asProgram}`), more)
         }
-        // It is that account: without its roles it is refused, as in an installation.
+        // The program works as that account: without its roles it is refused, as in an installation.
         yield* kubectl(`delete clusterrolebinding ${name}`)
         yield* kubectl("run more --image=example.test/a:1 -n kube-system")
         yield* program.says(new RegExp(`User .*${asProgram.slice(5)}.* cannot patch resource .*nodes`))
@@ -145,7 +145,7 @@ describe.skipIf(!installed).concurrent("the embedded cluster asks roles who may 
   )
 
   it.live(
-    "npm start with accounts for controllers: each has its own rights, also where two share one account",
+    "npm start with accounts for controllers: each has its own rights, even where two share one account",
     () =>
       Effect.gen(function* () {
         const loops = "--controllers=deployment,nodelifecycle,taint-eviction,serviceaccount"
@@ -167,7 +167,7 @@ describe.skipIf(!installed).concurrent("the embedded cluster asks roles who may 
   )
 
   it.live(
-    "apiserver: the printed kubeconfig is an administrator's, and an account has no rights but those it is given",
+    "apiserver: the printed kubeconfig is an administrator's, and an account has only the rights that it was granted",
     () =>
       Effect.gen(function* () {
         const server = yield* Process.start(["apiserver"])

@@ -1,6 +1,6 @@
 /**
- * The program against a real API server, through a kubeconfig and with an elected leader: the label, the events, the lease, and
- * a clean stop that gives the lease back. Needs `KUBEBUILDER_ASSETS`.
+ * The program with a real API server, through a kubeconfig and with an elected leader: the label, the events, the lease, and a clean stop that
+ * releases the lease. Needs `KUBEBUILDER_ASSETS`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -66,7 +66,7 @@ describe.skipIf(isMissing)("on a real API server", () => {
         const { code, stderr } = yield* program.exit
         assert.strictEqual(code, 0, stderr)
         const after = (yield* client.list(Lease)).items.filter(({ spec }) => (spec?.holderIdentity ?? "") !== "")
-        assert.strictEqual(held.length, after.length + 1, "the lease was held, and given back")
+        assert.strictEqual(held.length, after.length + 1, "the lease was held, and released")
       }),
     60_000
   )

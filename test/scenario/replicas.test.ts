@@ -1,6 +1,6 @@
 /**
- * replicaset and replicationcontroller on a real API server, where patches, preconditions, quotas and grace periods are not ours. The test
- * plays the kubelet. In real time, waiting for watch events. Needs `KUBEBUILDER_ASSETS`.
+ * replicaset and replicationcontroller on a real API server, with its own patches, preconditions, quotas and grace periods. The test does what the
+ * kubelet would do. In real time, waiting for watch events. Needs `KUBEBUILDER_ASSETS`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
@@ -37,7 +37,7 @@ const ResourceQuota = Resource.make<KubeObject>()({
   plural: "resourcequotas"
 })
 
-/** The first watched state of an object of that kind that is as wanted. */
+/** The first watched state of an object of that kind for which the predicate holds. */
 const until = <A extends KubeObject>(
   resource: Resource.Resource<A>,
   namespace: string,
@@ -61,7 +61,7 @@ const scale = (kind: Kind, namespace: string, replicas: number) =>
 const pods = (namespace: string) =>
   Effect.flatMap(KubeClient, (client) => Effect.map(client.list(Pod, { namespace }), ({ items }) => items))
 
-/** The owner of a namespace of its own; on a node that does not exist, so that pods are not deleted at once. */
+/** The owner in a namespace of its own; its pods name a node that does not exist, so that they are not deleted at once. */
 const owner = (kind: Kind, namespace: string, spec: object = {}) =>
   Effect.gen(function* () {
     const client = yield* KubeClient
@@ -117,7 +117,7 @@ const adopts = Effect.fnUntraced(function* (kind: Kind) {
   const namespace = yield* namespaceOf(kind, "adopts")
   const spec = { containers: [{ name: "main", image: "x" }] }
   yield* client.create(Pod, { metadata: { namespace, name: "orphan", labels }, spec })
-  // The owner may reach the controller first, as it may in the original, which then creates two pods and deletes one.
+  // The owner may reach the controller first, as in the original, which then creates two pods and deletes one.
   yield* RealServer.until(Pod, "orphan", (pod) => pod?.metadata.namespace === namespace)
   const { metadata } = yield* owner(kind, namespace, { replicas: 2 })
   const adopted = yield* until(Pod, namespace, (pod) => Owner.controlledBy(pod, metadata.uid))
@@ -168,7 +168,7 @@ const waits = Effect.fnUntraced(function* (kind: Kind) {
   yield* until(kind.resource, namespace, ({ status }) => status?.availableReplicas === 1)
 })
 
-/** The test plays the quota controller too: what a quota allows is in its status. */
+/** The test also does what the quota controller would do: the server reads the allowed amounts from the quota's status. */
 const isRefused = Effect.fnUntraced(function* (kind: Kind) {
   const client = yield* KubeClient
   const namespace = yield* namespaceOf(kind, "quota")
@@ -200,7 +200,7 @@ const endsWithItsNamespace = Effect.fnUntraced(function* (kind: Kind) {
   const namespace = yield* namespaceOf(kind, "ends")
   yield* owner(kind, namespace, { replicas: 0 })
   yield* until(kind.resource, namespace, settled(0))
-  // No namespace controller runs here: it stays as it is.
+  // No namespace controller runs here, so the namespace stays.
   yield* client.delete(Namespace, { name: namespace })
   yield* scale(kind, namespace, 3)
   const { status } = yield* until(kind.resource, namespace, settled(0))
@@ -212,7 +212,7 @@ const cases = [makes, adopts, replaces, waits, isRefused, endsWithItsNamespace]
 
 describe.skipIf(isMissing)("replicas on a real API server", () => {
   it.live(
-    "are made, adopted, released, replaced, ranked, refused and counted as the embedded server's are",
+    "are created, adopted, released, replaced, ranked, refused and counted as on the embedded server",
     () =>
       Effect.gen(function* () {
         const { failure } = yield* Supervisor

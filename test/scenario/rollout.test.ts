@@ -1,7 +1,7 @@
 /**
- * A user and a Deployment: the whole program, simulated machines, and kubectl from create to delete. The same scenario runs on the
- * embedded cluster, where one process is everything, and on a real kube-apiserver, where loops and machines are two ordinary
- * clients of it. Needs kubectl; the second also `KUBEBUILDER_ASSETS`.
+ * A Deployment from a user's view: the whole program, simulated machines, and kubectl from create to delete. The same scenario runs on the embedded
+ * cluster, where one process is everything, and on a real kube-apiserver, where loops and machines are two ordinary clients of it.
+ * Needs kubectl; the second also `KUBEBUILDER_ASSETS`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -66,7 +66,7 @@ const scenario = (cluster: Effect.Effect<Harness.Cluster, never, Scope.Scope>) =
     const stuck = yield* run("rollout status deployment/web --timeout=60s")
     assert.strictEqual(stuck.code, 1)
     assert.match(stuck.stderr, /deployment "web" exceeded its progress deadline/)
-    // As with the loops in Go, the old verdict stands until something has progressed: rollout status would repeat it.
+    // As in Go, the old condition stays until the rollout has progressed: rollout status would report it again.
     yield* ok(`patch deployment web -p {"spec":{"progressDeadlineSeconds":600}}`)
     yield* ok("rollout undo deployment/web --to-revision=2")
     yield* ok("wait deployment/web --for=condition=Progressing --timeout=60s")

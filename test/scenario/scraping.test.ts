@@ -1,6 +1,6 @@
 /**
- * What a ServiceMonitor asks of Prometheus, done by a Prometheus: it reads the metrics of the program, and shows its token to nothing that only
- * pretends to be the program. Needs kubectl and Debian's `prometheus`.
+ * A ServiceMonitor with a real Prometheus: it reads the metrics of the program, and sends its token to no server with another certificate. Needs
+ * kubectl and Debian's `prometheus`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -24,7 +24,7 @@ if (missing.length > 0) process.stderr.write(`scraping skipped: there is no ${mi
 
 const name = "effect-controller-manager"
 
-/** Of a ServiceMonitor, as it is printed. */
+/** The used fields of a printed ServiceMonitor. */
 interface Endpoint {
   readonly path: string
   readonly scheme: string
@@ -36,7 +36,7 @@ interface Endpoint {
   }
 }
 
-/** As the Prometheus operator writes it, with the Secret and the account's token as files of this folder. */
+/** The configuration that the Prometheus operator would write, with the Secret and the account's token as files of this folder. */
 const scrapeConfig = ({ path, scheme, tlsConfig }: Endpoint, folder: string, targets: ReadonlyArray<string>) =>
   stringify({
     global: { scrape_interval: "1s" },
@@ -70,7 +70,7 @@ const freePort = Effect.promise(async () => {
   return typeof address === "object" && address !== null ? address.port : 0
 })
 
-/** Runs until the scope closes; answers with what it says of its targets once it has asked each of them. */
+/** Runs until the scope closes; returns the state of its targets once it has scraped each of them. */
 const prometheus = Effect.fnUntraced(function* (config: string) {
   const folder = yield* Process.folder
   const port = yield* freePort
@@ -97,7 +97,7 @@ const prometheus = Effect.fnUntraced(function* (config: string) {
   const asked = Effect.promise(() =>
     fetch(`http://127.0.0.1:${port}/api/v1/targets`).then(
       async (response) =>
-        // 503 while it starts.
+        // 503 while Prometheus starts.
         response.ok ? ((await response.json()) as { data: { activeTargets: Array<Target> } }).data.activeTargets : [],
       (): Array<Target> => []
     )
@@ -109,9 +109,9 @@ const prometheus = Effect.fnUntraced(function* (config: string) {
   }
 })
 
-describe.skipIf(missing.length > 0)("a ServiceMonitor, as Prometheus understands it", () => {
+describe.skipIf(missing.length > 0)("Prometheus with a printed ServiceMonitor", () => {
   it.live(
-    "reads the metrics of the program, and shows no token to what only pretends to be it",
+    "reads the metrics of the program, and sends no token to a server with another certificate",
     () =>
       Effect.gen(function* () {
         const { endpoint, kubeconfig } = Context.get(yield* Layer.build(EmbeddedCluster.layer()), EmbeddedCluster)
@@ -126,7 +126,7 @@ describe.skipIf(missing.length > 0)("a ServiceMonitor, as Prometheus understands
           `create clusterrolebinding prometheus --clusterrole=${name}-metrics-reader --serviceaccount=default:prometheus`
         )
 
-        // The Secret that the pods have mounted, and the token of Prometheus' account.
+        // The mounted Secret of the pods, and the token of Prometheus' account.
         const folder = yield* Process.folder
         const [ours, theirs] = yield* Effect.promise(() =>
           Promise.all([Tls.authority("ours"), Tls.authority("theirs")])

@@ -1,6 +1,6 @@
 /**
- * No secret leaves the process, at the most verbose level: neither in what it prints nor in what it serves nor in what it sends to a
- * collector. Over success, 401, 403, a cut connection, credentials that cannot be read, and servers that say the token back.
+ * No secret leaves the process, even at the most verbose level: neither in its output nor in what it serves nor in what it sends to a collector. The
+ * cases are success, 401, 403, a cut connection, credentials that cannot be read, and servers that return the token.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ const forms = ["json", "console"] as const
 
 const token = "kN3pT9wQ-x7Lr2.vB8mZ4cH6sJ1dF5gY0"
 
-/** What must not be seen of a secret: its text, in base64 too, and each long line of a PEM. */
+/** The forms of a secret that must not appear: its text, in base64 too, and each long line of a PEM. */
 const fragments = (secret: string): ReadonlyArray<string> => {
   const lines = secret.split("\n").filter((line) => line.length > 20 && !line.startsWith("-----"))
   const texts = secret.includes("-----") ? lines : [secret, secret.slice(0, 20)]
@@ -56,7 +56,7 @@ const user = {
 }
 const own = { token, "client key": client.key }
 
-/** Runs until it gives up or has said it, and answers with everything that it printed. */
+/** Runs the program until it ends or has printed the line, and returns everything that it printed. */
 const printed = (args: ReadonlyArray<string>, form: (typeof forms)[number], says?: RegExp) =>
   Effect.gen(function* () {
     const running = yield* Process.start([...verbose, ...args], { CM_ZAP_ENCODER: form })
@@ -78,7 +78,7 @@ const paths = [
 ]
 
 describe.concurrent("secrets", () => {
-  it("would be found", () => {
+  it("would be found by this search", () => {
     for (const [name, secret] of Object.entries(own)) {
       for (const text of [secret, JSON.stringify({ secret }), Buffer.from(secret).toString("base64")]) {
         assert.deepStrictEqual(leaked(`before ${text} after`, own), [name])
@@ -88,7 +88,7 @@ describe.concurrent("secrets", () => {
   })
 
   it.live(
-    "are not in what a program that works prints, serves and sends",
+    "are not in what a working program prints, serves and sends",
     () =>
       Effect.gen(function* () {
         const collector = yield* Collector.start()
@@ -160,7 +160,7 @@ describe.concurrent("secrets", () => {
           Effect.gen(function* () {
             const api = yield* HttpsServer.start(handler, server)
             const kubeconfig = yield* Kubeconfigs.write({ server: api.url, ca: ca.cert, user })
-            // What is refused may be granted later: the program stays.
+            // A refused right may be granted later, so the program continues.
             const stays =
               handler === answers["a 403"] || handler === answers["a page of a proxy that says the token back"]
             const warning = /"level":"warn"|level=WARN/
@@ -223,7 +223,7 @@ describe.concurrent("secrets", () => {
   }
   for (const [what, text] of Object.entries(broken)) {
     it.live(
-      `are not in what is printed of a kubeconfig that ${what}`,
+      `are not in the output about a kubeconfig that ${what}`,
       () =>
         Effect.gen(function* () {
           const kubeconfig = yield* Kubeconfigs.file(text)
@@ -235,7 +235,7 @@ describe.concurrent("secrets", () => {
     )
   }
 
-  it.live("are not in what is printed of a TLS key that is none", () =>
+  it.live("are not in the output about an invalid TLS key", () =>
     Effect.gen(function* () {
       const certificates = yield* Process.folder
       yield* Effect.promise(async () => {

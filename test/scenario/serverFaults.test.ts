@@ -1,7 +1,7 @@
 /**
- * Bad days of the API server, as its clients live through them: it is gone for a while, comes back without its history, turns half
- * of the calls down, is slow. The process stays, sends no more requests than documented, readiness is right meanwhile, and when the
- * day is over everything is as it was asked for. `SOAK=1` has days of full length and the program's own times.
+ * Faults of the API server, from its clients' view: it is unreachable for a while, returns without its history, rejects half of the calls, or is
+ * slow. The process continues, sends no more requests than documented, readiness is right in the meantime, and when the fault is over
+ * everything becomes as requested. `SOAK=1` has faults of full length and the program's default times.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -15,17 +15,17 @@ import * as Cluster from "./cluster.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 import * as Load from "./leadership/load.ts"
 
-/** Milliseconds: how long a bad day lasts. */
+/** Milliseconds: how long a fault lasts. */
 const length = full ? 60_000 : 7000
-/** Milliseconds: the program's own when there is time. */
+/** Milliseconds: the program's defaults in full runs. */
 const times = full ? { lease: 15_000, renew: 10_000, retry: 2000 } : { lease: 4000, renew: 3000, retry: 400 }
-/** Milliseconds that a machine with other things to do may add. */
+/** Milliseconds that a busy machine may add. */
 const allowance = 10_000
 
-/** Connections in any one second that a server which is away sees at most, of a leader with three kinds and two loops. */
-const knocks = 25
+/** The maximum of connections in any one second to an unreachable server, of a leader with three kinds and two loops. */
+const maxConnections = 25
 
-/** Calls in any one second under the load of the test when half of them are turned down; about 120 on a good day. */
+/** The maximum of calls in any one second under the load of the test when half of them are rejected; about 120 without faults. */
 const calls = 400
 
 const flags = [
@@ -39,14 +39,14 @@ const flags = [
   "--v=1"
 ]
 
-/** A request as it came to the server's door. */
+/** A request as it arrives at the gateway of the server. */
 interface Asked {
   /** Milliseconds of this process's monotonic clock. */
   readonly at: number
   readonly line: string
 }
 
-/** The program at work, a wire to the server that can break, and load that goes on whatever happens to them. */
+/** The program, a connection to the server that can be cut, and load that continues during the fault. */
 const day = Effect.fnUntraced(function* (upstream: Gateway.Upstream) {
   const client = yield* Cluster.client(upstream)
   const asked: Array<Asked> = []
@@ -70,7 +70,7 @@ const day = Effect.fnUntraced(function* (upstream: Gateway.Upstream) {
     ready: until(probe("/readyz?verbose"), /readyz check passed/),
     unready: (pattern: RegExp) => until(probe("/readyz?verbose"), pattern),
     rest: Fiber.interrupt(loading),
-    /** The load ends, and everything becomes as it was asked for; then the program ends as it is asked to. */
+    /** The load ends, and everything becomes as requested; then the program stops in order. */
     over: Effect.gen(function* () {
       yield* Fiber.interrupt(loading)
       yield* Load.settled(client, model)
@@ -91,7 +91,7 @@ const until = Effect.fnUntraced(function* (look: Effect.Effect<string>, pattern:
   return text
 })
 
-/** Waits until it says so from now on: on a machine that is too busy it may have happened before. */
+/** Waits for the next such line from now on: on a busy machine the program may have printed one before. */
 const said = (program: Process.Running, pattern: RegExp) =>
   Effect.suspend(() => {
     const mark = program.said().length
@@ -101,16 +101,16 @@ const said = (program: Process.Running, pattern: RegExp) =>
     )
   })
 
-/** How many at most within any one second. */
+/** The maximum within any one second. */
 const busiest = (all: ReadonlyArray<Pick<Asked, "at">>): number =>
   Math.max(0, ...all.map((from) => all.filter(({ at }) => at >= from.at && at < from.at + 1000).length))
 
-/** Neither a read, nor the lease, nor an event, which by design may leave after the term. */
+/** Neither a read, nor the lease, nor an event, which may by design be sent after the term. */
 const isWork = (line: string): boolean => !line.startsWith("GET ") && !/\/leases|\/events/.test(line)
 
 const report = (what: string): void => void process.stderr.write(`${what}\n`)
 
-/** What the wire is like for the length of a bad day, and what the program does meanwhile. */
+/** Changes the connection for the length of a fault, and runs the checks in the meantime. */
 const away = Effect.fnUntraced(function* ({ probe, program, unready, wire }: Effect.Success<ReturnType<typeof day>>) {
   const began = performance.now()
   wire.leave(true)
@@ -125,16 +125,16 @@ const away = Effect.fnUntraced(function* ({ probe, program, unready, wire }: Eff
   assert.match(yield* probe("/healthz"), /ok/)
   const moments = wire.arrivals.filter((at) => at >= began).map((at) => ({ at }))
   report(
-    `away for ${length} ms: lost the lease after ${Math.round(lost)} ms, knocked ${moments.length} times, ${busiest(moments)} in one second`
+    `unreachable for ${length} ms: lost the lease after ${Math.round(lost)} ms, ${moments.length} connections, ${busiest(moments)} in one second`
   )
-  assert.isAtMost(busiest(moments), knocks)
+  assert.isAtMost(busiest(moments), maxConnections)
 })
 
 const limit = 300_000 + 4 * length
 
-describe.concurrent("a bad day of the API server", () => {
+describe.concurrent("an API server", () => {
   it.live(
-    "that is away, and then back: the lease is lost, the rate of connections stays bounded, and all is done in the end",
+    "that is unreachable, and then returns: the lease is lost, the rate of connections stays limited, and all work is done in the end",
     () =>
       Effect.gen(function* () {
         const one = yield* day(yield* Cluster.embedded)
@@ -147,7 +147,7 @@ describe.concurrent("a bad day of the API server", () => {
   )
 
   it.live(
-    "that is away, and back without its history: everything is read anew, once",
+    "that returns without its history: everything is listed again, once",
     () =>
       Effect.gen(function* () {
         const one = yield* day(yield* Cluster.embedded)
@@ -175,7 +175,7 @@ describe.concurrent("a bad day of the API server", () => {
   )
 
   it.live(
-    "that turns half of all calls down: what comes through is enough",
+    "that rejects half of all calls: the others are enough",
     () =>
       Effect.gen(function* () {
         const one = yield* day(yield* Cluster.embedded)
@@ -189,7 +189,7 @@ describe.concurrent("a bad day of the API server", () => {
         assert.match(yield* one.probe("/healthz"), /ok/)
         const asked = one.asked.filter(({ at }) => at >= began)
         report(
-          `half turned down for ${length} ms: ${asked.length} calls, ${refused} refused, ${busiest(asked)} in one second`
+          `half rejected for ${length} ms: ${asked.length} calls, ${refused} rejected, ${busiest(asked)} in one second`
         )
         assert.isAtMost(busiest(asked), calls)
         one.gateway.refuse = () => undefined
@@ -200,7 +200,7 @@ describe.concurrent("a bad day of the API server", () => {
   )
 
   it.live(
-    "that takes longer for an answer than a renewal may wait: the lease is lost in time, and nothing more is written",
+    "that responds more slowly than a renewal may wait: the lease is lost in time, and nothing more is written",
     () =>
       Effect.gen(function* () {
         const one = yield* day(yield* Cluster.embedded)
@@ -218,7 +218,7 @@ describe.concurrent("a bad day of the API server", () => {
         report(
           `slow for ${length} ms: lost the lease after ${Math.round(lost - began)} ms, ${asked.length} calls, ${busiest(asked)} in one second`
         )
-        assert.isAtMost(busiest(asked), knocks)
+        assert.isAtMost(busiest(asked), maxConnections)
         one.gateway.latency = 0
         yield* one.ready
         yield* one.over
@@ -231,14 +231,14 @@ const isMissing = envtest.isMissing("bad days of a real API server")
 
 describe.skipIf(isMissing)("a real API server", () => {
   it.live(
-    "that is killed, started anew and has forgotten its history: all is done in the end",
+    "that is killed, and restarted without its history: all work is done in the end",
     () =>
       Effect.gen(function* () {
         const server = yield* envtest.start()
         const one = yield* day({ server: server.url, ca: server.ca, token: server.token })
         const began = performance.now()
         one.wire.leave(true)
-        // What happens meanwhile is in the history that is forgotten.
+        // What happens in the meantime is in the history that is lost.
         yield* said(one.program, /no longer leading: no renewal succeeded for/)
         yield* one.unready(/informer-sync failed: .*not up to date/)
         yield* one.rest

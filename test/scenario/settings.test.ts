@@ -1,5 +1,5 @@
 /**
- * The program with settings from all sources at once: what it does to the cluster shows which of them stood.
+ * The program with settings from all sources at once: its effect on the cluster shows which of them is in force.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -12,13 +12,10 @@ import * as Kubeconfigs from "./kubeconfigs.ts"
 
 describe("settings", () => {
   it.live(
-    "the flag stands before the variable, the variable before the file; a dry run writes to the lease and nowhere else",
+    "the flag overrides the variable, the variable overrides the file; a dry run writes only to the lease",
     () =>
       Effect.gen(function* () {
-        const upstream = yield* Cluster.embedded
-        const client = yield* Cluster.client(upstream)
-        yield* Cluster.addNode(client)
-        yield* Cluster.addPod(client, "a")
+        const { client, upstream } = yield* Cluster.withOnePod
 
         const writes: Array<string> = []
         let patches = 0
@@ -49,7 +46,7 @@ describe("settings", () => {
           ["--config", config, "-leader_elect_resource_name=of-the-flag", "--zap-log-level=error"],
           { CM_LEADER_ELECT: "true", CM_LEADER_ELECT_RESOURCE_NAME: "of-the-variable" }
         )
-        // A label that is not stored is written again with the next count.
+        // A label that is not stored is written again at the next count.
         yield* twice.await
         yield* program.kill("SIGTERM")
         const { code, stderr } = yield* program.exit

@@ -1,5 +1,5 @@
 /**
- * The program from start to stop, as a process: on nothing but itself, then stopped in every way there is.
+ * The program from start to stop, as a process: without a cluster, then stopped in several ways.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import * as Process from "../support/process.ts"
 import * as Cluster from "./cluster.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
-/** Asks it to stop and says how it ended, and how long that took. */
+/** Asks it to stop, and returns how it ended and how long that took. */
 const stop = Effect.fnUntraced(function* (running: Process.Running, signal: NodeJS.Signals) {
   const began = performance.now()
   yield* running.kill(signal)
@@ -22,7 +22,7 @@ const stop = Effect.fnUntraced(function* (running: Process.Running, signal: Node
   return { ...exited, took: performance.now() - began }
 })
 
-/** How long it takes here and now until a process that only exits at a signal is gone, in milliseconds. */
+/** Milliseconds until a process that only exits at a signal has ended, here and now. */
 const bareExit = Effect.promise(async () => {
   const text = "process.on('SIGTERM', () => process.exit(1)); setInterval(() => {}, 1000); process.stdout.write('.')"
   const child = spawn(process.execPath, ["-e", text], { stdio: ["ignore", "pipe", "ignore"] })
@@ -39,7 +39,7 @@ const kubectl = (line: string) =>
   )
 
 describe.concurrent("with nothing configured", () => {
-  it.live("says so once, runs on the embedded cluster, labels and records within 15 s, stops on Ctrl-C", () =>
+  it.live("logs that once, runs on the embedded cluster, labels and records within 15 s, stops on Ctrl-C", () =>
     Effect.gen(function* () {
       const began = performance.now()
       const running = yield* Process.start([])
@@ -94,16 +94,13 @@ describe.concurrent("with nothing configured", () => {
   }
 })
 
-/** A program that is at work, in front of a server that takes some requests and never answers them. */
+/** A working program, behind a gateway that accepts some requests and never responds. */
 const held = Effect.fnUntraced(function* (requests: RegExp, ...args: ReadonlyArray<string>) {
-  const upstream = yield* Cluster.embedded
-  const client = yield* Cluster.client(upstream)
-  yield* Cluster.addNode(client)
-  yield* Cluster.addPod(client, "a")
-  let tellHeld = () => {}
-  const isHeld = new Promise<void>((resolve) => (tellHeld = resolve))
+  const { upstream } = yield* Cluster.withOnePod
+  let resolveHeld = () => {}
+  const isHeld = new Promise<void>((resolve) => (resolveHeld = resolve))
   const hold = (line: string) => requests.test(line)
-  const gateway = yield* Gateway.start(upstream, (line) => (hold(line) ? tellHeld() : undefined))
+  const gateway = yield* Gateway.start(upstream, (line) => (hold(line) ? resolveHeld() : undefined))
   gateway.hold = hold
   const kubeconfig = yield* Kubeconfigs.write({ ...gateway })
   const running = yield* Process.start(["--kubeconfig", kubeconfig, ...args])
@@ -112,7 +109,7 @@ const held = Effect.fnUntraced(function* (requests: RegExp, ...args: ReadonlyArr
 })
 const events = /^POST .*\/events/
 
-describe.concurrent("a stop that does not come to its end", () => {
+describe.concurrent("a stop that hangs", () => {
   it.live(
     "is ended at once by a second signal, with code 1",
     () =>
@@ -133,7 +130,7 @@ describe.concurrent("a stop that does not come to its end", () => {
     60_000
   )
 
-  it.live("is given up after --graceful-shutdown-timeout, with code 1 and one line", () =>
+  it.live("is abandoned after --graceful-shutdown-timeout, with code 1 and one line", () =>
     Effect.gen(function* () {
       const running = yield* held(events, "--graceful-shutdown-timeout=4s")
       const { code, stderr, took } = yield* stop(running, "SIGTERM")
@@ -157,8 +154,8 @@ describe.concurrent("a stop that does not come to its end", () => {
   )
 })
 
-describe.concurrent("a stop in the middle of something", () => {
-  it.live("lets a write without an answer have its time, then names whose it was, with code 1", () =>
+describe.concurrent("a stop during a write", () => {
+  it.live("gives a write without a response its time, then names its controller and key, with code 1", () =>
     Effect.gen(function* () {
       const { code, stderr, took } = yield* stop(yield* held(/^PATCH /, "--graceful-shutdown-timeout=2s"), "SIGINT")
       assert.strictEqual(code, 1)
@@ -172,7 +169,7 @@ describe.concurrent("a stop in the middle of something", () => {
   )
 
   for (const flag of ["--shutdown-mode=interrupt", "--graceful-shutdown-timeout=0"]) {
-    it.live(`interrupts it at once with ${flag}, and says nothing of it`, () =>
+    it.live(`interrupts it at once with ${flag}, without a message`, () =>
       Effect.gen(function* () {
         const { code, stderr, took } = yield* stop(yield* held(/^PATCH /, flag), "SIGINT")
         assert.strictEqual(code, 0, stderr)
@@ -182,7 +179,7 @@ describe.concurrent("a stop in the middle of something", () => {
     )
   }
 
-  it.live("is as orderly when its output pipes are closed", () =>
+  it.live("is also orderly when its output pipes are closed", () =>
     Effect.gen(function* () {
       const running = yield* Process.start(["--cluster=embedded"])
       yield* running.says(/Starting Controller/)
@@ -194,8 +191,8 @@ describe.concurrent("a stop in the middle of something", () => {
   )
 })
 
-describe.concurrent("a signal while it starts", () => {
-  it.live("ends the wait for a server that does not answer", () =>
+describe.concurrent("a signal during the start", () => {
+  it.live("ends the wait for a server that does not respond", () =>
     Effect.gen(function* () {
       const gateway = yield* Gateway.start({ server: "https://127.0.0.1:1", ca: "", token: "" }, () => {})
       gateway.hold = () => true

@@ -1,6 +1,6 @@
 /**
- * The core loops in the place of kube-controller-manager on a cluster as it comes: a real API server with RBAC, the program as the user
- * `system:kube-controller-manager`, and no right for anybody but those that the server grants by itself. A user puts every loop to work; the
+ * The core loops in place of kube-controller-manager on a cluster with its initial roles: a real API server with RBAC, the program as the user
+ * `system:kube-controller-manager`, and only the rights that the server grants by itself. A user gives every loop something to do; the
  * server's audit log shows that nothing was denied. Needs `KUBEBUILDER_ASSETS` and kubectl.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -26,7 +26,7 @@ if (missing !== undefined) process.stderr.write(`stock roles skipped: ${missing}
 
 const user = "system:kube-controller-manager"
 
-/** Who asked for what, and the code of the answer. */
+/** The user and the resource of a request, and the code of the response. */
 const policy = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
@@ -51,7 +51,7 @@ interface Asked {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** A server that knows the user, and what it has been asked so far. */
+/** A server that knows the user, and its requests until now. */
 const cluster = Effect.gen(function* () {
   const folder = yield* Process.folder
   const files = { policy: join(folder, "policy.json"), tokens: join(folder, "tokens.csv"), log: join(folder, "log") }
@@ -79,7 +79,7 @@ const cluster = Effect.gen(function* () {
 const kubeconfigOf = ({ ca, url }: envtest.RealServer, token: string) =>
   Kubeconfigs.write({ server: url, ca, user: { token } })
 
-/** Simulated ones, for as long as the scope is open. */
+/** Simulated machines, for as long as the scope is open. */
 const machines = ({ endpoint }: envtest.RealServer) =>
   Layer.build(
     Nodes.layer({ delays: { start: 20, stop: 20 } }).pipe(
@@ -109,14 +109,14 @@ const permissionOf = ({ objectRef, user: { username }, verb }: Asked): Permissio
   needed: [username]
 })
 
-/** What the roles of 1.36 have, and those of an older server do not. */
+/** The rules that the roles of 1.36 have, and those of an older server do not. */
 const isLater = (one: Asked) =>
   Stock.ofAccount(accountOf(one))?.some((held) => covers(held, permissionOf(one))) === true
 
 const say = ({ objectRef, user: { username }, verb }: Asked) =>
   `${verb} ${objectRef?.resource}${objectRef?.subresource === undefined ? "" : `/${objectRef.subresource}`} as ${username}`
 
-/** Runs the program in the user's name, has every loop work, and looks for refusals. */
+/** Runs the program as the user, has every loop work, and asserts that nothing is refused. */
 const play = Effect.fnUntraced(function* (
   prepare: (kubectl: Kubectl.Kubectl) => Effect.Effect<void>,
   commandLine: (files: Files) => ReadonlyArray<string>
@@ -140,7 +140,7 @@ interface Files {
   readonly key: string
 }
 
-/** As kubeadm writes it into the static pod, but for the port. Source: kubeadm's app/phases/controlplane. */
+/** The command line that kubeadm writes into the static pod, except the port. Source: kubeadm's app/phases/controlplane. */
 const kubeadm = ({ kubeconfig, key }: Files) => [
   "kube-controller-manager",
   "--allocate-node-cidrs=true",
@@ -162,7 +162,7 @@ const kubeadm = ({ kubeconfig, key }: Files) => [
   "--secure-port=0"
 ]
 
-/** What a cluster does whose manager runs all loops as itself: the role of each is bound to it too. Source: kubernetes.io, RBAC, controller roles. */
+/** For a manager that runs all loops as one user: the role of each loop is bound to it too. Source: kubernetes.io, RBAC, controller roles. */
 const bindAll = (kubectl: Kubectl.Kubectl) =>
   Effect.gen(function* () {
     const roles = yield* kubectl("get clusterroles -o name")
@@ -172,7 +172,7 @@ const bindAll = (kubectl: Kubectl.Kubectl) =>
 
 describe.skipIf(missing !== undefined).concurrent("with the rights that a cluster grants by itself", () => {
   it.live(
-    "every loop does its work as the account it has in kube-controller-manager, with the command line that kubeadm writes",
+    "every loop does its work as its own service account, with the command line that kubeadm writes",
     () =>
       Effect.gen(function* () {
         const all = yield* play(() => Effect.void, kubeadm)
@@ -185,7 +185,7 @@ describe.skipIf(missing !== undefined).concurrent("with the rights that a cluste
   )
 
   it.live(
-    "every loop does its work as one user who has all of them",
+    "every loop does its work as one user who has the roles of all loops",
     () =>
       play(bindAll, ({ kubeconfig, key }) => [
         "--kubeconfig",

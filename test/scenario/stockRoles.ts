@@ -14,7 +14,7 @@ const workload = (apiVersion: string, kind: string, name: string, spec: object) 
   spec: { selector: { matchLabels: { app: name } }, template: template(name), ...spec }
 })
 
-/** The loops of pods, and of what they stand on. */
+/** The loops of workloads, and those that they depend on. */
 const pods = Effect.fnUntraced(function* (kubectl: Kubectl) {
   yield* kubectl("create deployment web -n scenario --image=example.test/web:1 --replicas=2")
   yield* kubectl("rollout status deployment/web -n scenario --timeout=60s")
@@ -47,7 +47,7 @@ const pods = Effect.fnUntraced(function* (kubectl: Kubectl) {
     metadata: { name: "job" },
     spec: { completions: 2, ttlSecondsAfterFinished: 1, template: job }
   })
-  // It is gone when it has ended, and its pods with it.
+  // The Job is deleted after its end, and its pods with it.
   yield* kubectl("wait job/job -n scenario --for=delete --timeout=60s")
 })
 
@@ -69,7 +69,7 @@ const services = Effect.fnUntraced(function* (kubectl: Kubectl) {
   yield* kubectl("wait secret/token -n scenario --for=jsonpath={.data.token} --timeout=60s")
 })
 
-/** What is there is counted, and what goes is counted no more. */
+/** Objects are counted, and deleted ones no longer. */
 const quotas = Effect.fnUntraced(function* (kubectl: Kubectl) {
   yield* kubectl("create configmap counted -n scenario")
   yield* kubectl("create quota all -n scenario --hard=configmaps=9,count/deployments.apps=9")
@@ -91,7 +91,7 @@ const lost = Effect.fnUntraced(function* (kubectl: Kubectl) {
   }
 })
 
-/** The loops of nodes, and those that take things away. */
+/** The loops of nodes, and those that delete objects. */
 const removals = Effect.fnUntraced(function* (kubectl: Kubectl) {
   yield* kubectl("wait node/silent --for=condition=Ready=Unknown --timeout=60s")
   yield* kubectl("wait pod/ghost -n scenario --for=delete --timeout=120s")
@@ -101,7 +101,7 @@ const removals = Effect.fnUntraced(function* (kubectl: Kubectl) {
   yield* kubectl("delete namespace scenario --timeout=60s")
 })
 
-/** In a namespace that is gone in the end. */
+/** In a namespace that is deleted at the end. */
 export const workloads = Effect.fnUntraced(function* (kubectl: Kubectl) {
   yield* kubectl("create namespace scenario")
   yield* kubectl("wait serviceaccount/default -n scenario --for=create --timeout=60s")

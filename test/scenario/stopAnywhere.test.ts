@@ -1,7 +1,7 @@
 /**
- * A stop asked for at every awkward moment: before the server has answered, before the first sync, while another one leads, while the
- * lease is lost, and when the server, a thread or a collector of traces does not answer any more. The process ends, in order where that
- * is possible and in time everywhere, and calls no loss an error that the stop has brought about.
+ * A stop at difficult moments: before the server has responded, before the first sync, while another replica leads, while the lease is lost, and when
+ * the server, a thread or a collector of traces no longer responds. The process ends, in order where that is possible and in time
+ * everywhere, and reports no loss as an error that the stop itself caused.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ import * as Cluster from "./cluster.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 import * as Leaders from "./leaders.ts"
 
-/** Milliseconds that a machine with other things to do may add. */
+/** Milliseconds that a busy machine may add. */
 const slack = 5000
 
 const stop = Effect.fnUntraced(function* (running: Process.Running) {
@@ -28,7 +28,7 @@ const stop = Effect.fnUntraced(function* (running: Process.Running) {
   return { ...exited, took: performance.now() - began }
 })
 
-/** It ended as it was asked to, and complains of nothing. */
+/** Asserts that it ended as requested, without a complaint. */
 const assertClean = ({ code, stderr }: Process.Exited) => {
   assert.strictEqual(code, 0, stderr)
   assert.notMatch(stderr, /level=ERROR/)
@@ -42,7 +42,7 @@ const before = Effect.fnUntraced(function* (script: string) {
   return { env: { NODE_OPTIONS: `--require ${path}` } }
 })
 
-/** Takes connections and whatever comes over them, and never says a word. */
+/** Accepts connections and all data, and never sends anything. */
 const silent = Effect.acquireRelease(
   Effect.promise(async () => {
     const server = createServer((socket) => socket.on("error", () => {}).resume())
@@ -55,14 +55,11 @@ const silent = Effect.acquireRelease(
 
 describe("a stop", () => {
   it.live(
-    "gives the lease back, then sends the events, then closes the watches, and answers probes meanwhile",
+    "releases the lease, then sends the events, then closes the watches, and serves probes in the meantime",
     () =>
       Effect.gen(function* () {
-        const upstream = yield* Cluster.embedded
-        const client = yield* Cluster.client(upstream)
-        yield* Cluster.addNode(client)
-        yield* Cluster.addPod(client, "a")
-        /** When each of these happened last. */
+        const { client, upstream } = yield* Cluster.withOnePod
+        /** The last time of each of these. */
         const at = new Map<"lease" | "watch closed", number>()
         let isAsked = false
         let flushing = () => {}
@@ -85,7 +82,7 @@ describe("a stop", () => {
         const [, port] = yield* running.says(/Serving probes.* port=(\d+)/)
         yield* Cluster.labelled(client, 1)
         yield* Cluster.recorded(client, "a", 1)
-        // What is recorded from now on is sent by the flush, and takes all the time it has.
+        // Events from now on are sent by the flush, and take all its time.
         gateway.hold = (line) => line.startsWith("POST ") && line.includes("/events")
         isAsked = true
         const stopping = yield* Effect.forkChild(stop(running))
@@ -95,14 +92,14 @@ describe("a stop", () => {
         const stopped = yield* Fiber.join(stopping)
         assertClean(stopped)
         assert.match(stopped.stderr, /released lease[^]*events were not sent before the end/)
-        // Between the two, events were tried for five seconds.
+        // Between the two, events were retried for five seconds.
         assert.isAtLeast((at.get("watch closed") ?? 0) - (at.get("lease") ?? 0), 4500)
       }).pipe(Effect.scoped),
     60_000
   )
 
   it.live(
-    "while another one leads: nothing is written",
+    "while another replica leads: nothing is written",
     () =>
       Effect.gen(function* () {
         const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 2)
@@ -119,7 +116,7 @@ describe("a stop", () => {
   )
 
   it.live(
-    "before the first sync: the lists that do not come are not waited for",
+    "before the first sync: it does not wait for lists without a response",
     () =>
       Effect.gen(function* () {
         const upstream = yield* Cluster.embedded
@@ -138,7 +135,7 @@ describe("a stop", () => {
   )
 
   it.live(
-    "of a leader whose server answers nothing any more: the lease and the events have their time, and it ends",
+    "of a leader whose server no longer responds: the lease and the events have their time, and it ends",
     () =>
       Effect.gen(function* () {
         const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1)
@@ -148,13 +145,13 @@ describe("a stop", () => {
         assertClean(stopped)
         // The renew deadline of 3 s and 5 s for events.
         assert.isBelow(stopped.took, 8000 + slack)
-        assert.match(stopped.stderr, /could not be released in time; it runs out by itself/)
+        assert.match(stopped.stderr, /could not be released in time; it will expire/)
       }).pipe(Effect.scoped),
     60_000
   )
 
   it.live(
-    "while a lost lease is contended for again: no error, and the thief keeps it",
+    "while it contends again for a lost lease: no error, and the new holder keeps it",
     () =>
       Effect.gen(function* () {
         const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1, { more: ["--leader-elect-on-lost=rejoin"] })
@@ -170,7 +167,7 @@ describe("a stop", () => {
   )
 
   it.live(
-    "with a thread that does not end takes no longer than it may; the lease is given back before",
+    "with a thread that does not end takes no longer than its limit; the lease is released before",
     () =>
       Effect.gen(function* () {
         const script = `require("node:worker_threads").Worker.prototype.terminate = () => new Promise(() => {})\n`
@@ -193,7 +190,7 @@ describe("a stop", () => {
   )
 
   it.live(
-    "with a collector of traces that takes everything and answers nothing takes no longer than it may",
+    "with a collector of traces that accepts everything and never responds takes no longer than its limit",
     () =>
       Effect.gen(function* () {
         const { port } = (yield* silent).address() as AddressInfo

@@ -1,7 +1,7 @@
 /**
- * The leader of two replicas is asked to stop at random moments while Deployments come, grow and shrink, again and again. What the
- * server has accepted decides: nothing is written after the lease was given back, nothing is cut in half, nothing is forgotten.
- * `npm run soak` does it more often; the figures are printed.
+ * The leader of two replicas is asked to stop at random moments while Deployments are created, grow and shrink, several times. The log of what the
+ * server accepted shows: nothing is written after the lease was released, no write is left without its response, and no work is lost.
+ * `npm run soak` does it more often and prints the figures.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -19,7 +19,7 @@ import * as Load from "./leadership/load.ts"
 
 /** Milliseconds. */
 const retry = 400
-/** What a machine with other things to do may add. */
+/** Milliseconds that a busy machine may add. */
 const slack = 3000
 
 const flags = [
@@ -30,7 +30,7 @@ const flags = [
   `--leader-elect-retry-period=${retry}ms`
 ]
 
-/** A write as it came to the server, by the door of one replica. */
+/** A write as it arrives at the server, through the gateway of one replica. */
 interface Written {
   /** Milliseconds of this process's monotonic clock. */
   readonly at: number
@@ -40,7 +40,7 @@ interface Written {
 const isLease = ({ line }: Written) => line.startsWith("PUT ") && line.includes("/leases/")
 const isEvent = ({ line }: Written) => line.includes("/events")
 
-/** A replica of the program behind a door of its own. */
+/** A replica of the program behind a gateway of its own. */
 const replica = Effect.fnUntraced(function* (upstream: Gateway.Upstream) {
   const written: Array<Written> = []
   const gateway = yield* Gateway.start(upstream, (line) => {
@@ -54,7 +54,7 @@ type Replica = Effect.Success<ReturnType<typeof replica>>
 
 const leading = (one: Replica) => one.says(/leading: (\S+) holds lease/)
 
-/** Deployments that come, and change their size, for as long as this runs; `model` is how many pods each should have. */
+/** Deployments that are created and scaled, as long as this runs; `model` is how many pods each should have. */
 const load = (client: Cluster.Client, model: Map<string, number>) => {
   let count = 0
   return Effect.forever(
@@ -77,7 +77,7 @@ const ownedBy = (owner: KubeObject) => (one: KubeObject) =>
 const all = <A extends KubeObject>(client: Cluster.Client, resource: Resource.Resource<A>) =>
   Effect.map(client.list(resource, { namespace: "default" }), ({ items }) => items)
 
-/** What is not as the model says: one sentence each. */
+/** The differences between the cluster and the model: one sentence each. */
 const differences = Effect.fnUntraced(function* (client: Cluster.Client, model: ReadonlyMap<string, number>) {
   const deployments = yield* all(client, Deployment)
   const sets = yield* all(client, ReplicaSet)
@@ -107,7 +107,7 @@ const spread = (millis: ReadonlyArray<number>): string => {
   return `${sorted[0]} / ${sorted[Math.floor(sorted.length / 2)]} / ${sorted.at(-1)} ms`
 }
 
-/** Asks the leader to stop; how long that took, and how long after the release the other one took the lease. */
+/** Asks the leader to stop; returns how long that took, and how long after the release the other one took the lease. */
 const handOver = Effect.fnUntraced(function* (leader: Replica, standby: Replica) {
   const asked = performance.now()
   yield* leader.kill("SIGTERM")
@@ -127,7 +127,7 @@ const handOver = Effect.fnUntraced(function* (leader: Replica, standby: Replica)
 
 describe("a leader that is asked to stop under load", () => {
   it.live(
-    "exits 0, hands over within one jittered retry, and leaves nothing half done",
+    "exits 0, hands over within one jittered retry, and leaves no write half done",
     () =>
       Effect.gen(function* () {
         const upstream = yield* Cluster.embedded
@@ -140,7 +140,7 @@ describe("a leader that is asked to stop under load", () => {
         for (let round = 0; round < runs(3); round++) {
           const standby = yield* replica(upstream)
           yield* standby.says(/is held by/)
-          // A moment of no meaning.
+          // A random moment.
           yield* Effect.sleep(Math.random() * 1500)
           const figures = yield* handOver(leader, standby)
           assert.isBelow(figures.handOver, 2.2 * retry + slack)

@@ -1,6 +1,6 @@
 /**
- * The program, as a process and over HTTPS, on API servers that do not stream lists, and on ones that do not list at all: what it asks
- * for, and what its probes say.
+ * The program, as a process and over HTTPS, on API servers that do not stream lists, and on ones that do not list at all: its requests, and the
+ * responses of its probes.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -48,7 +48,7 @@ const probe = (url: string) =>
     return { status: response.status, text: await response.text() }
   })
 
-/** Asks a probe until it answers so. */
+/** Repeats the request of a probe until it has this response. */
 const until = Effect.fnUntraced(function* (url: string, pattern: RegExp) {
   while (true) {
     const answer = yield* probe(url)

@@ -1,7 +1,7 @@
 /**
  * Ten minutes of two hundred changes a second among ten thousand pods, over HTTPS, with the server and the controller in processes of their own
- * (`SOAK=1`; ten seconds and a thousand pods otherwise): what the controller's process holds after the first minutes is all that it ever
- * holds, in the end its cache is the server's list, and at full length it is as fast and as small as it is said to be.
+ * (`SOAK=1`; ten seconds and a thousand pods otherwise). The memory of the controller's process does not grow after the first minutes, in the end
+ * its cache equals the server's list, and at full length it meets the documented figures for latency and memory.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -15,14 +15,14 @@ import * as Cluster from "./cluster.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 import * as Servers from "./leadership/servers.ts"
 
-/** What the controller's process says of a while. */
+/** What the controller's process reports about an interval. */
 export interface Figures {
   /** Reconciles. */
   readonly runs: number
-  /** Milliseconds from just before a write was sent until its reconcile: of 99 in a hundred, and of half of them, no more. */
+  /** Milliseconds from just before a write was sent until its reconcile: the 99th percentile, and the median. */
   readonly late: number
   readonly lateMedian: number
-  /** Milliseconds that the event loop was late, of 99 in a hundred wakes no more. */
+  /** Milliseconds that the event loop was late, the 99th percentile of its wakes. */
   readonly lag: number
   /** Bytes; the heap and buffers after a collection. */
   readonly rss: number
@@ -38,7 +38,7 @@ const rate = 200
 
 const name = (index: number) => `pod-${String(index % pods).padStart(5, "0")}`
 
-/** A pod as they are in clusters: one container, some labels, a few hundred bytes of spec. */
+/** A typical pod: one container, some labels, a few hundred bytes of spec. */
 const pod = (index: number) => ({
   metadata: { name: name(index), namespace: "default", labels: { app: `app-${index % 50}`, tier: "load" } },
   spec: {
@@ -54,7 +54,7 @@ const pod = (index: number) => ({
   }
 })
 
-/** Changes at a steady rate for so long: what is late is made up for. */
+/** Changes at a steady rate; delayed changes are made up for. */
 const change = Effect.fnUntraced(function* (client: Cluster.Client, from: number) {
   const began = performance.now()
   let sent = 0
@@ -97,7 +97,7 @@ const digest = (client: Cluster.Client) =>
 
 describe("a controller under sustained load", () => {
   it.live(
-    "holds no more in the end than after its first while, and has missed nothing",
+    "holds no more memory in the end than after its first interval, and has missed nothing",
     () =>
       Effect.gen(function* () {
         const server = yield* Servers.embedded
@@ -130,7 +130,7 @@ describe("a controller under sustained load", () => {
           assert.isAtMost(figures.buffers, first.buffers + 4_000_000, "buffers")
         }
         if (!full) return
-        // Of the minute in the middle: what else a machine does shows in some.
+        // Of the minutes, the one in the middle: other work of the machine affects some.
         const middle = (of: (one: Figures) => number) =>
           all.map(of).toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN
         assert.isBelow(

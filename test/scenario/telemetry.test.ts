@@ -1,4 +1,4 @@
-/** Traces, logs and metrics of the program as a process, at a collector of the test's own; and without harm when there is none. */
+/** Traces, logs and metrics of the program as a process, at a collector of the test; and that a missing collector does no harm. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { createServer, type AddressInfo } from "node:net"
@@ -10,7 +10,7 @@ const started = ["--cluster=embedded", "--controllers=pod-count,deployment,repli
 
 describe.concurrent("telemetry of the program", () => {
   it.live(
-    "shows what a run was asked for by, how long it waited, and which calls it made",
+    "shows what triggered a run, how long it waited, and which calls it made",
     () =>
       Effect.gen(function* () {
         const collector = yield* Collector.start()
@@ -49,10 +49,10 @@ describe.concurrent("telemetry of the program", () => {
         assert.include(first.body, '"deployment.environment"')
         const logs = collector.texts.filter(({ path }) => path === "/v1/logs").map(({ body }) => body)
         assert.isTrue(logs.some((body) => body.includes("Starting Controller")))
-        // At the level of the lines that are printed.
+        // Logs are sent at the level of the printed lines.
         assert.isFalse(logs.some((body) => body.includes("Starting EventSource")))
         assert.isTrue(collector.texts.some(({ body }) => body.includes("controller_runtime_reconcile_total")))
-        // The simulated nodes are no part of the program.
+        // The simulated nodes are not part of the program.
         assert.isFalse(
           collector.spans().some(({ attributes }) => String(attributes["path"]).includes("/leases/worker"))
         )
@@ -89,7 +89,7 @@ describe.concurrent("telemetry of the program", () => {
     ]
   ] as const) {
     it.live(
-      `says once when the collector ${what}, works on and stops in time`,
+      `logs once that the collector ${what}, continues to work and stops in time`,
       () =>
         Effect.gen(function* () {
           const running = yield* Process.start([...started, `--otlp-endpoint=${yield* endpoint}`])
@@ -108,7 +108,7 @@ describe.concurrent("telemetry of the program", () => {
   }
 
   it.live(
-    "measures requests when the flag is set, in a form that Prometheus takes",
+    "measures requests when the flag is set, in a form that Prometheus accepts",
     () =>
       Effect.gen(function* () {
         const names = /^# TYPE (rest_client_\w+) /gm

@@ -1,6 +1,6 @@
 /**
- * The loop of tokens as operators start it: a key that cannot be used ends the start, without one it is off, with one it fills Secrets - and neither
- * the key nor a token is anywhere in what the program says, at whatever level. Source: pkg/controller/serviceaccount: TokensController.
+ * The loop of tokens as operators start it: an unusable key ends the start, without a key the loop is off, with a key it fills Secrets. Neither the key
+ * nor a token is in any output of the program, at whatever level. Source: pkg/controller/serviceaccount: TokensController.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -38,7 +38,7 @@ const clientOf = (path: string) =>
 
 describe("the loop of tokens", () => {
   it.live(
-    "does not start with a key that is not there, and is off without one",
+    "does not start with a key file that does not exist, and is off without one",
     () =>
       Effect.gen(function* () {
         const kubeconfig = yield* Cluster.apiserver
@@ -52,7 +52,7 @@ describe("the loop of tokens", () => {
         )
         const running = yield* Process.start(loop(kubeconfig))
         yield* running.says(
-          /serviceaccount-token\\?" is disabled: there is no key to sign with; say it with --service-account-private-key-file/
+          /serviceaccount-token\\?" is disabled: there is no signing key; set --service-account-private-key-file/
         )
         yield* running.says(/Starting Controller" controller=root-ca-cert-publisher/)
       }).pipe(Effect.scoped),
@@ -60,7 +60,7 @@ describe("the loop of tokens", () => {
   )
 
   it.live(
-    "fills Secrets and says nothing that is secret, at any level",
+    "fills Secrets and logs no secret, at any level",
     () =>
       Effect.gen(function* () {
         const kubeconfig = yield* Cluster.apiserver

@@ -1,6 +1,6 @@
 /**
- * What the program watches, as a process and over HTTPS, seen from the server's side: which requests it sends, and what it does to the
- * cluster. On the embedded API server, and on a real one where `KUBEBUILDER_ASSETS` names it.
+ * What the program watches, as a process and over HTTPS, from the server's side: which requests it sends, and what it writes to the cluster. On the
+ * embedded API server, and on a real one where `KUBEBUILDER_ASSETS` names it.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -28,7 +28,7 @@ const servers: ReadonlyArray<readonly [name: string, start: Effect.Effect<Gatewa
   ...(isMissing ? [] : [["a real API server", real] as const])
 ]
 
-/** A server with a door that notes every request, a client that does not go through it, and a node to label. */
+/** A server with a gateway that records every request, a client that does not go through it, and a node to label. */
 const fixture = Effect.fnUntraced(function* (start: Effect.Effect<Gateway.Upstream, unknown, Scope.Scope>) {
   const upstream = yield* start
   const client = yield* Cluster.client(upstream)
@@ -50,7 +50,7 @@ const fixture = Effect.fnUntraced(function* (start: Effect.Effect<Gateway.Upstre
       { metadata: { name }, spec: { containers: [{ name: "main", image: "example.org/none" }] } },
       { namespace }
     )
-  /** Where it looked for a kind, as paths. */
+  /** The paths at which it read a kind. */
   const looked = (plural: string) =>
     [...new Set(lines.filter((line) => line.startsWith("GET ")).map((line) => line.slice(4).split("?")[0] ?? ""))]
       .filter((path) => path.endsWith(`/${plural}`))
@@ -67,7 +67,7 @@ const stop = Effect.fnUntraced(function* (program: Process.Running) {
 for (const [name, server] of servers) {
   describe(`watching on ${name}`, () => {
     it.live(
-      "WATCH_NAMESPACE: what is in these namespaces is worked on, and nothing is asked about all of them",
+      "WATCH_NAMESPACE: these namespaces are reconciled, and no request is about all namespaces",
       () =>
         Effect.gen(function* () {
           const { client, inNamespace, looked, podIn, run } = yield* fixture(server)
@@ -90,7 +90,7 @@ for (const [name, server] of servers) {
     )
 
     it.live(
-      "--watch-namespace-selector: a namespace is worked on while it carries the labels",
+      "--watch-namespace-selector: a namespace is reconciled while it has the labels",
       () =>
         Effect.gen(function* () {
           const { client, inNamespace, looked, podIn, run } = yield* fixture(server)
@@ -178,7 +178,7 @@ for (const [name, server] of servers) {
     }
 
     it.live(
-      "--sync-period: everything is looked at again, and the server is not asked",
+      "--sync-period: every object is reconciled again, without a request to the server",
       () =>
         Effect.gen(function* () {
           const { client, lines, run } = yield* fixture(server)
@@ -215,7 +215,7 @@ for (const [name, server] of servers) {
   })
 }
 
-/** Waits until one of the requests is such. */
+/** Waits until one of the requests matches. */
 const seen = Effect.fnUntraced(function* (lines: ReadonlyArray<string>, is: (line: string) => boolean) {
   while (!lines.some(is)) yield* Effect.sleep("20 millis")
 })
@@ -223,7 +223,7 @@ const seen = Effect.fnUntraced(function* (lines: ReadonlyArray<string>, is: (lin
 const isPage = (line: string): boolean =>
   line.startsWith("GET /api/v1/pods?") && line.includes("limit=") && !line.includes("watch=")
 
-/** Waits until the ReplicaSet has been worked on so many times. */
+/** Waits until the ReplicaSet has been reconciled this many times. */
 const reconciled = Effect.fnUntraced(function* (port: number, times: number) {
   const series = /^controller_runtime_reconcile_total\{[^}]*controller="replicaset"[^}]*result="success"[^}]*\} (\d+)/m
   while (true) {
@@ -233,7 +233,7 @@ const reconciled = Effect.fnUntraced(function* (port: number, times: number) {
   }
 })
 
-describe("what cannot be meant of namespaces ends the program with 2, and one line", () => {
+describe("contradicting settings of namespaces end the program with code 2, and one line", () => {
   const cases: ReadonlyArray<
     readonly [args: ReadonlyArray<string>, env: Readonly<Record<string, string>>, says: string]
   > = [

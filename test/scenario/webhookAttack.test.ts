@@ -1,6 +1,6 @@
 /**
- * Webhooks while a host in the cluster's network attacks their port: clients that send bodies slowly, more of them than the program answers
- * reviews at once, each with nearly as many bytes as a body may have. Reviews of the API server are answered meanwhile, and memory is bounded.
+ * Webhooks while a host in the cluster's network attacks their port: more clients than reviews may run at once send bodies slowly, each with nearly as many
+ * bytes as a body may have. Reviews of the API server get a response in the meantime, and memory is bounded.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import * as Process from "../support/process.ts"
 
 const path = "/validate--v1-configmap"
 
-/** Headers and all of a body but its end; again as soon as it is cut off, until the scope closes. */
+/** Sends headers and all of a body but its end; again as soon as the connection is dropped, until the scope closes. */
 const attack = (port: number, bytes: number) => {
   const body = Buffer.alloc(bytes, " ")
   const open = new Set<TLSSocket>()
@@ -53,7 +53,7 @@ const review = JSON.stringify({
   }
 })
 
-/** As the API server asks, on a connection that it keeps; the milliseconds until the answer. */
+/** Sends a review as the API server does, on a connection that it keeps; returns the milliseconds until the response. */
 const asked = (port: number, agent: Agent) =>
   Effect.promise(async () => {
     const start = performance.now()
@@ -84,7 +84,7 @@ describe("webhooks under attack", () => {
     [7_200_000, 128]
   ] as const) {
     it.live(
-      `are answered while ${clients} clients send bodies of ${bytes} bytes that do not end`,
+      `get responses while ${clients} clients send bodies of ${bytes} bytes that do not end`,
       () =>
         Effect.gen(function* () {
           const metrics = yield* Process.freePort
@@ -104,7 +104,7 @@ describe("webhooks under attack", () => {
             most = Math.max(most, yield* resident(metrics))
           }
           assert.isBelow(slowest, 10_000, "within the usual timeout of a webhook, on a machine with other work")
-          // All that is sent is 920; without a bound the process grows by 950. What is held is 42, the rest is garbage not yet collected.
+          // The clients send 920 MB; without a bound the process grows by 950. It holds 42 at once; the rest is garbage that is not collected yet.
           assert.isBelow(most - before, 600, "megabytes")
         }).pipe(Effect.scoped),
       180_000

@@ -1,6 +1,6 @@
 /**
- * Webhooks as an operator runs them: a program with its own, called by the embedded server and by a real one, with a certificate that it
- * keeps by itself or that is mounted and renewed; and what it says when it cannot serve. A real server needs `KUBEBUILDER_ASSETS`.
+ * Webhooks as an operator runs them: a program with its own webhooks, called by the embedded server and by a real one, with a certificate that it creates
+ * itself or that is mounted and renewed; and its messages when it cannot serve. A real server needs `KUBEBUILDER_ASSETS`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -23,6 +23,8 @@ import { Endpoint } from "../../src/layers/Endpoint.ts"
 import * as KubeConfig from "../../src/platform/KubeConfig.ts"
 import * as HttpTransport from "../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { Certificates } from "../../src/layers/http/Certificates.ts"
+import { certificates } from "../../src/platform/listener/certificates.ts"
 import * as Signing from "../../src/platform/listener/signing.ts"
 import * as CertificateBundle from "../../src/manager/webhooks/certificates/CertificateBundle.ts"
 import * as Publication from "../../src/manager/webhooks/certificates/publication.ts"
@@ -39,13 +41,13 @@ const hooked = Bundle.make("test/scenario/webhooks/program.ts")
 
 const serving = ["--skip-webhook-config=false", "--webhook-host=127.0.0.1"]
 
-/** Again and again, until it is so; for half a minute. */
+/** Retries until it succeeds, for half a minute. */
 const eventually = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.retry(effect, Schedule.upTo(Schedule.spaced("100 millis"), { duration: "30 seconds" }))
 
 class NotShown extends Data.TaggedError("NotShown")<{ readonly cause: unknown }> {}
 
-/** The certificate that a client is shown; fails unless the authorities have signed it for the name. */
+/** The certificate that a client gets; fails unless the authorities have signed it for the name. */
 const shown = (port: number, ca: string, servername = "localhost") =>
   Effect.callback<X509Certificate, NotShown>((resume) => {
     const socket = connect({ host: "127.0.0.1", port, ca, servername }, () => {
@@ -62,7 +64,7 @@ const over = (endpoint: Endpoint["Service"]) =>
 interface Target {
   readonly endpoint: Endpoint["Service"]
   readonly kubeconfig: string
-  /** False: it is a build that ends when it is to tell of a patch. */
+  /** False for a build that crashes when it logs a patch. */
   readonly patches: boolean
 }
 
@@ -78,11 +80,11 @@ const embedded = Effect.map(
 const real = Effect.gen(function* () {
   const { ca, endpoint, token, url } = yield* envtest.start()
   const kubeconfig = yield* Kubeconfigs.write({ server: url, ca, user: { token } })
-  // Kubernetes 1.20 as it is built there, with a later Go, does not survive the iteration over a map with which it notes patches.
+  // Kubernetes 1.20 built with a later Go crashes in the iteration over a map with which it logs patches.
   return { endpoint, kubeconfig, patches: false } satisfies Target
 })
 
-/** As the program declares them: what it prints is applied, with an address of this machine. */
+/** The printed configurations, with an address of this machine. */
 const applied = (port: number, patches: boolean) =>
   Effect.gen(function* () {
     const client = yield* KubeClient
@@ -98,10 +100,10 @@ const secretName = { namespace: "kube-system", name: "hooked-webhook-cert" }
 const kept = Effect.gen(function* () {
   const client = yield* KubeClient
   const secret = yield* client.get(Secret, secretName)
-  return { secret, bundle: Result.getOrThrow(CertificateBundle.read(secret.data)) }
+  return { secret, bundle: Result.getOrThrow(yield* CertificateBundle.read(secret.data)) }
 })
 
-/** Called, and renewed, with nothing but what the program does by itself. */
+/** Called, and renewed, with only what the program does by itself. */
 const scenario = (start: Effect.Effect<Target, unknown, Scope.Scope>) =>
   Effect.gen(function* () {
     const { endpoint, kubeconfig, patches } = yield* start
@@ -113,7 +115,7 @@ const scenario = (start: Effect.Effect<Target, unknown, Scope.Scope>) =>
       const running = yield* Process.start([...args, `--kubeconfig=${kubeconfig}`], {}, { program: yield* hooked })
       const draft = (name: string, data: Record<string, string>) => ({ metadata: { name, namespace: "default" }, data })
       let tries = 0
-      // A server learns of configurations when it likes.
+      // A server loads changed configurations after some time.
       yield* eventually(
         Effect.suspend(() =>
           Effect.flip(client.create(ConfigMap, draft(`refused-${tries++}`, { forbidden: "yes" })))
@@ -146,15 +148,15 @@ const scenario = (start: Effect.Effect<Target, unknown, Scope.Scope>) =>
       }
       yield* running.kill("SIGTERM")
       assert.strictEqual((yield* running.exit).code, 0, running.said())
-    }).pipe(Effect.provide(over(endpoint)))
+    }).pipe(Effect.provide(over(endpoint)), Effect.provideService(Certificates, certificates))
   }).pipe(Effect.scoped)
 
-describe("webhooks with a certificate that the program keeps", () => {
+describe("webhooks with a certificate that the program creates", () => {
   it.live("are called by the embedded server", () => scenario(embedded), 120_000)
   it.live.skipIf(isMissing)("are called by a real API server", () => scenario(real), 120_000)
 })
 
-describe("the program as it is shipped", () => {
+describe("the shipped program", () => {
   it.live(
     "serves its operators' webhooks when the flag is set, and its readiness says so",
     () =>
@@ -187,7 +189,7 @@ const other = await Signing.authority({ name: "another's", notBefore: 0, notAfte
 const pair = (name: string, notAfter: number) =>
   Signing.signed(authority, { name, hosts: ["localhost"], notBefore: 0, notAfter })
 
-/** As kubelets mount a Secret: a new directory, to which a link is moved. */
+/** Replaces files as kubelets do for a mounted Secret: a new directory, to which a link is moved. */
 const mount = async (root: string, { cert, key }: { readonly cert: string; readonly key: string }) => {
   const directory = join(root, `..${cert.length}-${Math.round(performance.now() * 1000)}`)
   await mkdir(directory)
@@ -210,8 +212,8 @@ const [valid, expired] = await Promise.all([pair("valid", Date.now() + day), pai
 
 const clear = ({ cert, key }: Awaited<ReturnType<typeof pair>>) => ({ cert, key: Redacted.value(key) })
 
-describe("webhooks with a certificate that is mounted", () => {
-  it.live("show its successor to clients once it has been renewed", () =>
+describe("webhooks with a mounted certificate", () => {
+  it.live("use the new certificate once it has been renewed", () =>
     Effect.gen(function* () {
       const [first, second] = yield* Effect.promise(() =>
         Promise.all([pair("first", Date.now() + day), pair("second", Date.now() + day)])

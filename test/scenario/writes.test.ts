@@ -1,6 +1,6 @@
 /**
- * The helpers of controllers on a real API server, with built-in kinds: one controller that finalizes a config map, keeps a secret beside it
- * and applies its annotations, while another client writes to the same objects. Needs `KUBEBUILDER_ASSETS`.
+ * The write helpers of controllers on a real API server, with built-in kinds: one controller that finalizes a config map, keeps a Secret beside it and applies
+ * its annotations, while another client writes to the same objects. Needs `KUBEBUILDER_ASSETS`.
  */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -32,7 +32,7 @@ const farewell = "example.com/farewell"
 /** What the controller did, in order. */
 interface Book {
   readonly results: Array<string>
-  /** Finalizers on the object each time it was worked on. */
+  /** The finalizers of the object at each reconcile. */
   readonly held: Array<ReadonlyArray<string> | undefined>
   farewells: number
 }
@@ -71,7 +71,7 @@ const keeper = (book: Book) =>
 
 const colourOf = ({ data }: ConfigMap): string => data?.["colour"] ?? ""
 
-/** Until it says so; the test's own limit ends it. */
+/** Waits until the condition holds; the test's own limit ends it. */
 const eventually = <A, E, R>(check: Effect.Effect<A, E, R>, isExpected: (found: A) => boolean) =>
   Effect.retry(Effect.filterOrFail(check, isExpected), Schedule.spaced("50 millis"))
 
@@ -103,7 +103,7 @@ it.live.skipIf(isMissing)(
       assert.deepInclude(second.metadata.annotations, { "other.example/note": "mine" })
       assert.deepStrictEqual(second.data, { colour: btoa("red") })
 
-      // Its own update asks for the object again; after that nothing is left to do.
+      // Its own update triggers the object again; after that there is nothing left to do.
       const { results } = book
       yield* eventually(
         Effect.sync(() => results.at(-1)),
@@ -121,9 +121,9 @@ it.live.skipIf(isMissing)(
       const granted = client as unknown as Client<
         Access.Access<"create", typeof Secret> | Access.Access<"patch", typeof Secret>
       >
-      const polite = applier(granted, { fieldManager: "other", force: false })
+      const withoutForce = applier(granted, { fieldManager: "other", force: false })
       const annotations = { "example.com/colour": "grey" }
-      const taken = yield* Effect.flip(polite.apply(Secret, { metadata: { ...target, annotations } }))
+      const taken = yield* Effect.flip(withoutForce.apply(Secret, { metadata: { ...target, annotations } }))
       assert.isTrue(ApiError.hasReason(taken, "Conflict"))
       assert.include(taken.detail, 'conflict with "keeper"')
 

@@ -1,6 +1,6 @@
 /**
- * What must hold when everybody has left the cluster alone: it converges, then it is quiet, and every kept revision can be gone
- * back to. Answers are violations in words.
+ * What must hold after the last step of a sequence: the cluster converges, then nothing is written, and a rollback to every kept revision
+ * works. Each check returns its violations as sentences.
  */
 import * as Effect from "effect/Effect"
 import { controllerOf } from "../../src/kube/Owner.ts"
@@ -16,7 +16,7 @@ type Client = KubeClient["Service"]
 
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
-/** Everything there is, as the server has it. */
+/** All objects that the checks need, read from the server. */
 const everything = (client: Client) =>
   Effect.all({
     deployments: Effect.map(client.list(Deployment, { namespace }), ({ items }) => items),
@@ -27,7 +27,7 @@ const everything = (client: Client) =>
 
 type Everything = Effect.Success<ReturnType<typeof everything>>
 
-/** What of a template a user has written: the hash label is the loop's. */
+/** The template as the user wrote it, without the hash label that the controller adds. */
 const templateOf = ({ spec }: Deployment | ReplicaSet): string => {
   const { "pod-template-hash": _, ...labels } = spec?.template?.metadata?.labels ?? {}
   return JSON.stringify([labels, spec?.template?.spec])
@@ -38,45 +38,45 @@ const conditionOf = (deployment: Deployment, type: string): string => {
   return `${found?.status} ${found?.reason}`
 }
 
-/** 1, for one Deployment. */
+/** How a Deployment differs from a complete rollout. */
 const unsettled = (deployment: Deployment, { pods, sets }: Everything): ReadonlyArray<string> => {
   const { metadata, spec, status } = deployment
-  const wanted = spec?.replicas ?? 1
+  const desired = spec?.replicas ?? 1
   const own = sets.filter((set) => controllerOf(set)?.uid === metadata.uid)
   const current = own.filter((set) => templateOf(set) === templateOf(deployment))
-  const mine = pods.filter((pod) => own.some((set) => controllerOf(pod)?.uid === set.metadata.uid))
-  const active = mine.filter(Pods.isActive)
-  const holds: ReadonlyArray<readonly [what: string, is: unknown, should: unknown]> = [
+  const ownPods = pods.filter((pod) => own.some((set) => controllerOf(pod)?.uid === set.metadata.uid))
+  const active = ownPods.filter(Pods.isActive)
+  const checks: ReadonlyArray<readonly [what: string, actual: unknown, expected: unknown]> = [
     ["observed generation", status?.observedGeneration, metadata.generation],
-    ["replicas", status?.replicas ?? 0, wanted],
-    ["updated replicas", status?.updatedReplicas ?? 0, wanted],
-    ["ready replicas", status?.readyReplicas ?? 0, wanted],
-    ["available replicas", status?.availableReplicas ?? 0, wanted],
+    ["replicas", status?.replicas ?? 0, desired],
+    ["updated replicas", status?.updatedReplicas ?? 0, desired],
+    ["ready replicas", status?.readyReplicas ?? 0, desired],
+    ["available replicas", status?.availableReplicas ?? 0, desired],
     ["unavailable replicas", status?.unavailableReplicas ?? 0, 0],
     ["condition Available", conditionOf(deployment, "Available"), "True MinimumReplicasAvailable"],
     ["condition Progressing", conditionOf(deployment, "Progressing"), "True NewReplicaSetAvailable"],
     ["replica sets of this template", current.length, 1],
-    ["replicas of its replica set", current[0]?.spec?.replicas, wanted],
-    ["replicas of all replica sets", own.reduce((sum, set) => sum + (set.spec?.replicas ?? 0), 0), wanted],
+    ["replicas of its replica set", current[0]?.spec?.replicas, desired],
+    ["replicas of all replica sets", own.reduce((sum, set) => sum + (set.spec?.replicas ?? 0), 0), desired],
     ["revision", metadata.annotations?.[revisionAnnotation], current[0]?.metadata.annotations?.[revisionAnnotation]],
-    ["active pods", active.length, wanted],
-    ["ready pods", active.filter(Pods.isReady).length, wanted],
+    ["active pods", active.length, desired],
+    ["ready pods", active.filter(Pods.isReady).length, desired],
     ["old replica sets beyond the limit", Math.max(0, own.length - 1 - (spec?.revisionHistoryLimit ?? 10)), 0]
   ]
-  return holds
-    .filter(([, is, should]) => is !== should)
-    .map(([what, is, should]) => `${metadata.name}: ${what}: ${String(is)} instead of ${String(should)}`)
+  return checks
+    .filter(([, actual, expected]) => actual !== expected)
+    .map(([what, actual, expected]) => `${metadata.name}: ${what}: ${String(actual)} instead of ${String(expected)}`)
 }
 
 const matches = ({ spec }: ReplicaSet, { metadata }: Pod): boolean =>
   Object.entries(spec?.selector.matchLabels ?? {}).every(([key, value]) => metadata.labels?.[key] === value)
 
-/** What is left of owners that are gone. A pod that was taken away from a replica set that is gone has no owner. */
+/** Objects that should have been collected: their owner is gone, or they have none though a ReplicaSet selects them. */
 const leftOver = ({ deployments, pods, sets }: Everything): ReadonlyArray<string> => {
   const alive = new Set([...deployments, ...sets].map(({ metadata }) => metadata.uid))
-  const isLeft = (object: Pod | ReplicaSet, mayBelong: boolean): boolean => {
+  const isLeft = (object: Pod | ReplicaSet, needsOwner: boolean): boolean => {
     const owner = controllerOf(object)
-    return owner === undefined ? mayBelong : !alive.has(owner.uid)
+    return owner === undefined ? needsOwner : !alive.has(owner.uid)
   }
   return [
     ...sets.filter((set) => isLeft(set, true)),
@@ -95,13 +95,15 @@ const faultsIn = (all: Everything): ReadonlyArray<string> => [
   ...all.pods
     .filter(({ spec }) => spec?.nodeName !== undefined && !all.nodes.has(spec.nodeName))
     .map(({ metadata, spec }) => `${metadata.name} is on ${spec?.nodeName}, which is gone`),
-  ...all.pods.filter((pod) => !Pods.isActive(pod) && !Pods.isTerminal(pod)).map((pod) => `${pod.metadata.name} lingers`)
+  ...all.pods
+    .filter((pod) => !Pods.isActive(pod) && !Pods.isTerminal(pod))
+    .map((pod) => `${pod.metadata.name} is still being deleted`)
 ]
 
-/** Longer than every backoff, deadline and expectation together can take: the sequence made at most a dozen failures. */
+/** Longer than all backoffs, deadlines and expectations of a sequence together, which has at most a dozen failures. */
 const limit = { steps: 240, millis: 10_000 }
 
-/** 1: within bounded time available = replicas, one replica set holds them all, and the status is right. */
+/** Within a bounded time all replicas are available, in one ReplicaSet, and the status says so. */
 export const converges = Effect.fnUntraced(function* (client: Client) {
   const cluster = yield* ClusterTest
   for (let step = 0; ; step++) {
@@ -111,8 +113,8 @@ export const converges = Effect.fnUntraced(function* (client: Client) {
   }
 })
 
-/** 4: an hour passes, in the middle of which the loops start anew and look at everything again, and no write follows. */
-export const staysQuiet = <R>(log: () => ReadonlyArray<Log.Entry>, restart: Effect.Effect<void, never, R>) =>
+/** Nothing is written for an hour, in the middle of which the controllers restart and reconcile every key. */
+export const writesNothing = <R>(log: () => ReadonlyArray<Log.Entry>, restart: Effect.Effect<void, never, R>) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const before = log().length
@@ -122,14 +124,15 @@ export const staysQuiet = <R>(log: () => ReadonlyArray<Log.Entry>, restart: Effe
     return log()
       .slice(before)
       .map(
-        ({ kind, object, revision, type }) => `written in peace: ${type} ${kind} ${object.metadata.name} at ${revision}`
+        ({ kind, object, revision, type }) =>
+          `written after convergence: ${type} ${kind} ${object.metadata.name} at ${revision}`
       )
   })
 
-/** 5: going back to the oldest kept revision gives exactly its template. */
-export const undoes = Effect.fnUntraced(function* (client: Client) {
+/** A rollback to the oldest kept revision gives exactly its template. */
+export const rollsBack = Effect.fnUntraced(function* (client: Client) {
   const cluster = yield* ClusterTest
-  const said: Array<string> = []
+  const violations: Array<string> = []
   for (const deployment of (yield* everything(client)).deployments) {
     const { name, uid } = deployment.metadata
     const kept = (yield* everything(client)).sets
@@ -139,16 +142,16 @@ export const undoes = Effect.fnUntraced(function* (client: Client) {
     if (oldest === undefined || kept.length < 2) continue
     const annotations = { "deprecated.deployment.rollback.to": String(revisionOf(oldest)) }
     yield* client.patch(Deployment, { namespace, name }, Patch.merge({ metadata: { annotations } }))
-    if (isRunnable(oldest)) said.push(...(yield* converges(client)))
+    if (isRunnable(oldest)) violations.push(...(yield* converges(client)))
     else yield* cluster.advance("1 minute")
     const after = yield* client.get(Deployment, { namespace, name })
     if (templateOf(after) !== templateOf(oldest))
-      said.push(`${name}: undo to ${revisionOf(oldest)} gave another template`)
+      violations.push(`${name}: rollback to ${revisionOf(oldest)} gave another template`)
   }
-  return said
+  return violations
 })
 
-/** Its image can be pulled: going back to a template that never worked is allowed, and never comes to an end. */
+/** Whether its image can be pulled: a rollback to a template that never ran is allowed, and does not complete. */
 const isRunnable = ({ spec }: ReplicaSet): boolean =>
   spec?.template?.spec?.containers.some(({ image }) => image?.endsWith(":404")) === false
 

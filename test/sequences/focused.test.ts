@@ -1,13 +1,13 @@
 /**
  * Random operation sequences of a few kinds of steps: each list holds the steps between which one rule of the replica set or the Deployment
  * controller matters, so that short sequences reach it often. The bookkeeping of expectations has tests of its own, with a cache that lags
- * without bounds (`controllers/shared/workload/replicaLoop.test.ts`), and so has proportional scaling (`controllers/deployment/scaling.test.ts`).
+ * without bounds (`controllers/shared/workload/replicaLoop.test.ts`), and so has proportional scaling (`controllers/deployment/plan/scaling.test.ts`).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { runs } from "../support/runs.ts"
+import { longRuns } from "../support/runs.ts"
 import * as Steps from "./steps.ts"
 import * as Suite from "./suite.ts"
 
@@ -35,7 +35,7 @@ describe("Deployment and ReplicaSet converge and then write nothing", () => {
       `when ${title}`,
       () =>
         Effect.gen(function* () {
-          const result = yield* Suite.check(of(tags), Suite.always, { runs: runs(20) })
+          const result = yield* Suite.check(of(tags), Suite.always, { runs: longRuns(20) })
           assert.isUndefined(Arbitrary.formatCheckFailure(result))
         }),
       600_000

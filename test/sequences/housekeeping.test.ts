@@ -1,7 +1,7 @@
 /**
- * Random operation sequences against serviceaccount, namespace and podgc together: namespaces come and go with what users put into them,
- * machines are lost, controllers are restarted, requests fail. At every moment: pods are deleted before the accounts and configuration that they
- * use, and nothing is deleted without a reason. In the end: what was being deleted is gone, what was not is unchanged, and nothing is written.
+ * Random operation sequences for ServiceAccount, Namespace and PodGC together: users create and delete namespaces and what is in them, nodes
+ * are lost, controllers restart, requests fail. At every revision: pods are deleted before the service accounts and ConfigMaps that they use, and
+ * no object is deleted without a reason. After the last step: what was being deleted is gone, the rest is unchanged, and nothing is written.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -9,7 +9,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Namespaces from "../../src/controllers/Namespace.ts"
 import * as PodGC from "../../src/controllers/PodGC.ts"
@@ -25,13 +24,13 @@ import { ClusterTest, type Running } from "../../src/testing/ClusterTest.ts"
 import type { KubeClient } from "../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../src/layers/Leadership.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
-import { runs } from "../support/runs.ts"
+import { longRuns } from "../support/runs.ts"
 import * as Log from "./log.ts"
 
 const spaces = ["x", "y"] as const
 const workers = ["worker-1", "worker-2"] as const
 
-/** Bad luck for the requests that these loops make. */
+/** A fault for requests of the controllers. */
 const Faulty = Schema.Struct({
   match: Schema.Struct({
     verb: Schema.Literals(["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]),
@@ -43,22 +42,22 @@ const Faulty = Schema.Struct({
 
 const Step = Schema.Struct({
   what: Schema.Literals([
-    "create",
-    "put",
-    "run",
+    "create namespace",
+    "create config map",
+    "create pod",
     "delete namespace",
     "delete namespace",
     "delete account",
     "delete pod",
-    "lift",
-    "lose machine",
-    "add machine",
+    "remove finalizers",
+    "lose node",
+    "add node",
     "restart",
     "wait"
   ]),
   space: Schema.Literals(spaces),
   worker: Schema.Literals(workers),
-  /** Which of several: of loops, of pods. */
+  /** Picks one of several controllers or pods. */
   nth: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })),
   isHeld: Schema.Boolean,
   faults: Schema.Array(Faulty).check(Schema.isMaxLength(2)),
@@ -75,7 +74,7 @@ const kinds = [ConfigMap, Pod, ServiceAccount] as ReadonlyArray<Resource.Any>
 
 type Client = KubeClient["Service"]
 
-/** Refusals that users meet in a shared cluster. */
+/** A request that the server may refuse because of earlier steps. The step then does nothing. */
 const unlessRefused = <A>(request: Effect.Effect<A, ApiError.ApiError>) =>
   Effect.catchIf(
     request,
@@ -88,12 +87,12 @@ const perform = Effect.fnUntraced(function* (client: Client, step: typeof Step.T
   const nodes = yield* Nodes.Nodes
   const metadata = { namespace, name: `o${serial}`, ...(isHeld ? { finalizers } : {}) }
   switch (what) {
-    case "create":
+    case "create namespace":
       return yield* unlessRefused(client.create(Namespace, { metadata: { name: namespace } }))
-    case "put":
+    case "create config map":
       return yield* unlessRefused(client.create(ConfigMap, { metadata }))
-    case "run": {
-      // Half of them wait for the scheduler, the others go past it.
+    case "create pod": {
+      // Half of them are bound by the scheduler, the others have a node from the start.
       return yield* unlessRefused(
         client.create(Pod, { metadata, spec: nth < 5 ? spec : { ...spec, nodeName: worker } })
       )
@@ -107,12 +106,12 @@ const perform = Effect.fnUntraced(function* (client: Client, step: typeof Step.T
       const pod = items[nth % Math.max(1, items.length)]
       return pod === undefined ? undefined : yield* unlessRefused(client.delete(Pod, pod.metadata))
     }
-    case "lift":
-      return yield* lift(client)
-    // In fibers of their own: machines talk through the network that faults are about, and may have to wait for time to pass.
-    case "lose machine":
+    case "remove finalizers":
+      return yield* removeFinalizers(client)
+    // In a fiber: the requests of nodes meet the faults as well, and may have to wait for the clock.
+    case "lose node":
       return yield* Effect.forkScoped(Effect.ignore(nodes.remove(worker)))
-    case "add machine":
+    case "add node":
       return (yield* nodes.machines).some(({ machine }) => machine.name === worker)
         ? undefined
         : yield* Effect.forkScoped(Effect.ignore(nodes.add(worker)))
@@ -122,8 +121,8 @@ const perform = Effect.fnUntraced(function* (client: Client, step: typeof Step.T
   }
 })
 
-/** Whoever held something lets go. */
-const lift = Effect.fnUntraced(function* (client: Client) {
+/** Removes all finalizers. */
+const removeFinalizers = Effect.fnUntraced(function* (client: Client) {
   for (const resource of kinds) {
     for (const { metadata } of (yield* client.list(resource)).items) {
       if (metadata.finalizers === undefined) continue
@@ -132,35 +131,12 @@ const lift = Effect.fnUntraced(function* (client: Client) {
   }
 })
 
-interface Entry {
-  readonly kind: string
-  readonly type: string
-  readonly revision: number
-  readonly object: KubeObject
-}
+/** The log of everything that the controllers of this file handle. */
+const record = (client: Client) => Log.recordWrites(client, [...kinds, Namespace, Node])
 
-/** All that happens to the kinds of this story, in the order of the server. */
-const record = Effect.fnUntraced(function* (client: Client) {
-  const resourceVersion = String(yield* (yield* ApiServer).revision)
-  const entries: Array<Entry> = []
-  for (const resource of [...kinds, Namespace, Node] as ReadonlyArray<Resource.Any>) {
-    yield* client.watch(resource, { resourceVersion, timeoutSeconds: 10_000_000 }).pipe(
-      Stream.runForEachArray((events) =>
-        Effect.sync(() => {
-          for (const { object, type } of events) {
-            const { metadata } = object as KubeObject
-            const revision = Number(metadata.resourceVersion)
-            entries.push({ kind: resource.kind, type, revision, object: object as KubeObject })
-          }
-        })
-      ),
-      Effect.forkScoped({ startImmediately: true })
-    )
-  }
-  return () => entries.toSorted((a, b) => a.revision - b.revision)
-})
+type Entry = Log.Write<string, KubeObject>
 
-/** What must not have happened at any moment. `asked`: pods and accounts that the user deleted, by uid. */
+/** Deletions without a reason or in the wrong order. `asked`: uids of the pods and service accounts that the user deleted. */
 const violations = (log: ReadonlyArray<Entry>, asked: ReadonlySet<string>): ReadonlyArray<string> => {
   const found: Array<string> = []
   const pods = new Map<string, string>()
@@ -181,16 +157,17 @@ const violations = (log: ReadonlyArray<Entry>, asked: ReadonlySet<string>): Read
     }
     const what = `${revision}: ${kind} ${namespace}/${name}`
     if (goes && kind !== "Pod") {
-      if (!ending.has(namespace) && !asked.has(uid)) found.push(`${what} goes although nobody asked for it`)
-      if (!asked.has(uid) && [...pods.values()].includes(namespace)) found.push(`${what} goes before the pods`)
+      if (!ending.has(namespace) && !asked.has(uid)) found.push(`${what} is deleted without a reason`)
+      if (!asked.has(uid) && [...pods.values()].includes(namespace)) found.push(`${what} is deleted before the pods`)
     }
     if (kind === "Pod") {
       if (type === "DELETED") pods.delete(uid)
       else pods.set(uid, namespace)
       const node = (object as Pod).spec?.nodeName
       const isLost = node !== undefined && !machines.has(node)
-      if (goes && !ending.has(namespace) && !asked.has(uid) && !isLost) found.push(`${what} goes without a reason`)
-      // Once lost, what follows needs no other reason, even if a machine of that name comes again.
+      if (goes && !ending.has(namespace) && !asked.has(uid) && !isLost)
+        found.push(`${what} is deleted without a reason`)
+      // A pod of a lost node needs no other reason later, even if a node of that name is added again.
       if (goes) asked = new Set([...asked, uid])
     }
   }
@@ -205,7 +182,7 @@ const snapshots = Effect.gen(function* () {
     .map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
 })
 
-/** What must hold when everybody has left the cluster alone for a good while. */
+/** What must hold twenty minutes after the last step. */
 const final = Effect.gen(function* () {
   const cluster = yield* ClusterTest
   const found: Array<string> = []
@@ -225,12 +202,15 @@ const final = Effect.gen(function* () {
   }
   for (const { metadata, spec } of yield* cluster.snapshot(Pod)) {
     if (spec?.nodeName !== undefined && !machines.includes(spec.nodeName))
-      found.push(`pod ${metadata.name} is on no machine`)
+      found.push(`pod ${metadata.name} is on no node`)
   }
   const before = yield* snapshots
   yield* cluster.advance("2 minutes")
   const after = yield* snapshots
-  return [...found, ...after.filter((one) => !before.includes(one)).map((one) => `${one} was written in peace`)]
+  return [
+    ...found,
+    ...after.filter((one) => !before.includes(one)).map((one) => `${one} was written after convergence`)
+  ]
 })
 
 const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
@@ -239,13 +219,13 @@ const run = (sequence: Sequence) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const server = yield* ApiServer
-    const client = yield* Log.undisturbed
+    const client = yield* Log.withoutFaults
     const log = yield* record(client)
-    const makes = [ServiceAccounts.make, Namespaces.make, PodGC.make]
+    const controllers = [ServiceAccounts.make, Namespaces.make, PodGC.make]
     const running: Array<Running> = []
-    for (const make of makes) running.push(yield* cluster.run(make()))
+    for (const make of controllers) running.push(yield* cluster.run(make()))
     const asked = new Set<string>()
-    const noting: Client = {
+    const recording: Client = {
       ...client,
       delete: (resource, target, options) =>
         Effect.tap(client.get(resource, target), ({ metadata }) =>
@@ -262,10 +242,10 @@ const run = (sequence: Sequence) =>
     }
     yield* cluster.advance("10 seconds")
     for (const [serial, step] of sequence.entries()) {
-      yield* perform(noting, step, serial)
+      yield* perform(recording, step, serial)
       yield* server.setFaults(step.faults)
-      const index = step.nth % makes.length
-      const make = makes[index]
+      const index = step.nth % controllers.length
+      const make = controllers[index]
       if (step.what === "restart" && make !== undefined) {
         yield* running[index]?.stop(lost) ?? Effect.void
         running[index] = yield* cluster.run(make())
@@ -274,21 +254,22 @@ const run = (sequence: Sequence) =>
     }
     yield* server.setFaults([])
     yield* cluster.advance("2 minutes")
-    yield* lift(client)
+    yield* removeFinalizers(client)
     yield* cluster.advance("20 minutes")
     return [...violations(log(), asked), ...(yield* final)]
   }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(ClusterTest.layer({ nodes: 3 }), TestClock.layer())))
 
 const check = Arbitrary.checkEffect(
   sequences,
-  (sequence) => Effect.flatMap(run(sequence), (said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said))),
-  { size: 14, runs: runs(25), maxShrinks: 60 }
+  (sequence) =>
+    Effect.flatMap(run(sequence), (found) => (found.length === 0 ? Effect.succeed(true) : Effect.fail(found))),
+  { size: 14, runs: longRuns(25), maxShrinks: 60 }
 )
 
 describe("ServiceAccount, Namespace and PodGC under random operation sequences", () => {
   it.effect(
-    "delete in order and for a reason, and then write nothing",
+    "delete in order and with a reason, and then write nothing",
     () => Effect.map(check, (result) => assert.isUndefined(Arbitrary.formatCheckFailure(result))),
-    runs(300_000)
+    3_600_000
   )
 })

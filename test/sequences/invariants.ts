@@ -1,6 +1,6 @@
 /**
- * What must hold at every revision of the log, whatever the sequence. Each invariant reads the log once and returns the
- * revisions at which it did not hold. Source: pkg/controller/replicaset: manageReplicas; pkg/controller/deployment/util: MaxUnavailable,
+ * What must hold at every revision of the log, for every sequence. Each invariant reads the log once and returns a sentence for each
+ * revision at which it did not hold. Source: pkg/controller/replicaset: manageReplicas; pkg/controller/deployment/util: MaxUnavailable,
  * NewRSNewReplicas.
  */
 import { controllerOf } from "../../src/kube/Owner.ts"
@@ -27,15 +27,19 @@ const apply = (state: State, entry: Entry): void => {
 
 const walk = (
   log: ReadonlyArray<Entry>,
-  visit: (state: State, entry: Entry, say: (violation: string) => void) => void
+  visit: (state: State, entry: Entry, report: (violation: string) => void) => void
 ): ReadonlyArray<string> => {
   const state: State = { pods: new Map(), sets: new Map(), deployments: new Map() }
-  const said: Array<string> = []
+  const violations: Array<string> = []
   for (const entry of log) {
     apply(state, entry)
-    visit(state, entry, (violation) => void said.push(`revision ${entry.revision} at ${entry.at} ms: ${violation}`))
+    visit(
+      state,
+      entry,
+      (violation) => void violations.push(`revision ${entry.revision} at ${entry.at} ms: ${violation}`)
+    )
   }
-  return said
+  return violations
 }
 
 const setsOf = (state: State, deployment: Deployment): ReadonlyArray<ReplicaSet> =>
@@ -44,7 +48,7 @@ const setsOf = (state: State, deployment: Deployment): ReadonlyArray<ReplicaSet>
 const podsOf = (state: State, set: ReplicaSet): ReadonlyArray<Pod> =>
   [...state.pods.values()].filter((pod) => controllerOf(pod)?.uid === uidOf(set))
 
-/** Percentages are of the replicas; surge rounds up, unavailability down, and both at zero means one unavailable. B.5. */
+/** Percentages are of the replicas. maxSurge rounds up and maxUnavailable down. If both are 0, one pod may be unavailable. */
 export const boundsOf = ({ spec }: Deployment): { readonly most: number; readonly least: number } => {
   const replicas = spec?.replicas ?? 1
   if (spec?.strategy?.type !== "RollingUpdate") return { most: replicas, least: 0 }
@@ -56,17 +60,17 @@ export const boundsOf = ({ spec }: Deployment): { readonly most: number; readonl
   return { most: replicas + surge, least: replicas - Math.min(replicas, unavailable) }
 }
 
-/** What the bounds depend on: a change of it starts a new stretch, in which they hold from where they first hold. */
-const termsOf = ({ spec }: Deployment): string => JSON.stringify([spec?.replicas, spec?.strategy])
+/** What the bounds depend on. After a change, a bound counts only from the revision at which it first holds again. */
+const boundedBy = ({ spec }: Deployment): string => JSON.stringify([spec?.replicas, spec?.strategy])
 
-/** Follows one yes-or-no per Deployment: once it holds under the present terms, it has to go on holding. */
+/** Reports a Deployment that violates a bound which it has met since the last change of what the bound depends on. */
 const onceHeld = (
   log: ReadonlyArray<Entry>,
   applies: (deployment: Deployment) => boolean,
   judge: (state: State, deployment: Deployment) => string | undefined
 ): ReadonlyArray<string> => {
   const held = new Map<string, string>()
-  return walk(log, (state, _, say) => {
+  return walk(log, (state, _, report) => {
     for (const deployment of state.deployments.values()) {
       const uid = uidOf(deployment)
       if (!applies(deployment) || deployment.metadata.deletionTimestamp !== undefined) {
@@ -74,10 +78,10 @@ const onceHeld = (
         continue
       }
       const wrong = judge(state, deployment)
-      const terms = termsOf(deployment)
-      if (wrong === undefined) held.set(uid, terms)
-      else if (held.get(uid) === terms) {
-        say(`${deployment.metadata.name}: ${wrong}`)
+      const basis = boundedBy(deployment)
+      if (wrong === undefined) held.set(uid, basis)
+      else if (held.get(uid) === basis) {
+        report(`${deployment.metadata.name}: ${wrong}`)
         held.delete(uid)
       }
     }
@@ -95,15 +99,15 @@ const count = <A>(all: Iterable<A>, is: (one: A) => boolean): number => {
 const active = (state: State, deployment: Deployment): ReadonlyArray<Pod> =>
   setsOf(state, deployment).flatMap((set) => podsOf(state, set).filter(Pods.isActive))
 
-/** 2, for what is asked for: the replica sets together never ask for more than replicas and surge. Holds under any faults. */
-export const asksForNoMore = (log: ReadonlyArray<Entry>): ReadonlyArray<string> =>
+/** The `spec.replicas` of the ReplicaSets of a Deployment never exceed replicas and maxSurge together. It holds under any faults. */
+export const neverDesiresTooMany = (log: ReadonlyArray<Entry>): ReadonlyArray<string> =>
   onceHeld(log, isRolling, (state, deployment) => {
-    const asked = setsOf(state, deployment).reduce((sum, set) => sum + (set.spec?.replicas ?? 0), 0)
+    const desired = setsOf(state, deployment).reduce((sum, set) => sum + (set.spec?.replicas ?? 0), 0)
     const { most } = boundsOf(deployment)
-    return asked > most ? `its replica sets ask for ${asked} pods, ${most} are allowed` : undefined
+    return desired > most ? `the desired replicas of its ReplicaSets are ${desired}, ${most} are allowed` : undefined
   })
 
-/** 2, for pods. */
+/** A Deployment never has more active pods than replicas and maxSurge together. */
 export const neverTooMany = (log: ReadonlyArray<Entry>): ReadonlyArray<string> =>
   onceHeld(log, isRolling, (state, deployment) => {
     const { length } = active(state, deployment)
@@ -111,15 +115,15 @@ export const neverTooMany = (log: ReadonlyArray<Entry>): ReadonlyArray<string> =
     return length > most ? `${length} active pods, ${most} are allowed` : undefined
   })
 
-/** 2, for availability; for sequences in which no pod and no machine fails. */
+/** A Deployment never has fewer available pods than maxUnavailable allows, as long as no pod and no node fails. */
 export const neverTooFew = (log: ReadonlyArray<Entry>): ReadonlyArray<string> =>
   onceHeld(log, isRolling, (state, deployment) => {
     const available = count(active(state, deployment), Pods.isReady)
     const { least } = boundsOf(deployment)
-    return available < least ? `${available} available pods, ${least} are wanted` : undefined
+    return available < least ? `${available} available pods, at least ${least} are required` : undefined
   })
 
-/** 2, for Recreate: pods of two replica sets never run together; one that is being deleted still runs. */
+/** Under Recreate, pods of two ReplicaSets never run at the same time. A pod that is being deleted still runs. */
 export const neverTwoGenerations = (log: ReadonlyArray<Entry>): ReadonlyArray<string> =>
   onceHeld(
     log,
@@ -129,71 +133,73 @@ export const neverTwoGenerations = (log: ReadonlyArray<Entry>): ReadonlyArray<st
         podsOf(state, set).some(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed")
       )
       return running.length > 1
-        ? `pods of ${running.map((set) => set.metadata.name).join(" and ")} run together`
+        ? `pods of ${running.map((set) => set.metadata.name).join(" and ")} run at the same time`
         : undefined
     }
   )
 
-/** How long a loop may act on what it last saw: longer than a silent watch is believed. */
-const memory = 120_000
+/** How long a controller may act on an outdated cache, in milliseconds: longer than the idle limit of a watch. */
+const longestLag = 120_000
 
-/** 3: a creation never lifts a replica set's active pods above what it asked for, now or as far as its loop may know. */
+/** After a creation, a ReplicaSet has no more active pods than it desires now or desired within the longest lag of the cache. */
 export const neverCreatesTooMany = (log: ReadonlyArray<Entry>): ReadonlyArray<string> => {
-  /** What each replica set asked for, and until when. */
-  const asked = new Map<string, Array<{ readonly replicas: number; until: number }>>()
-  return walk(log, (state, entry, say) => {
+  /** What each ReplicaSet desired, and until when. */
+  const desired = new Map<string, Array<{ readonly replicas: number; until: number }>>()
+  return walk(log, (state, entry, report) => {
     if (entry.kind === "ReplicaSet") {
-      const all = asked.get(uidOf(entry.object)) ?? []
+      const all = desired.get(uidOf(entry.object)) ?? []
       const last = all.at(-1)
       if (last !== undefined) last.until = entry.at
       all.push({ replicas: entry.object.spec?.replicas ?? 0, until: Infinity })
-      asked.set(uidOf(entry.object), all)
+      desired.set(uidOf(entry.object), all)
     }
     if (entry.kind !== "Pod" || entry.type !== "ADDED") return
     const owner = controllerOf(entry.object)?.uid ?? ""
     const set = state.sets.get(owner)
     if (set === undefined) return
-    const known = (asked.get(owner) ?? []).filter(({ until }) => until >= entry.at - memory)
+    const known = (desired.get(owner) ?? []).filter(({ until }) => until >= entry.at - longestLag)
     const most = Math.max(...known.map(({ replicas }) => replicas))
     const now = count(podsOf(state, set), Pods.isActive)
-    if (now > most) say(`${set.metadata.name} has ${now} active pods after a creation and asked for ${most}`)
+    if (now > most) report(`${set.metadata.name} has ${now} active pods after a creation, ${most} are desired`)
   })
 }
 
 const isControlled = ({ metadata }: Pod | ReplicaSet): boolean =>
   (metadata.ownerReferences ?? []).some((reference) => reference.controller === true)
 
-/** 3: nothing is ever without a controller; for sequences that do not remove owner references. */
+/** Every pod and ReplicaSet has a controller at all times, as long as no user removes owner references. */
 export const neverOrphans = (log: ReadonlyArray<Entry>): ReadonlyArray<string> =>
-  walk(log, (_, { kind, object, type }, say) => {
+  walk(log, (_, { kind, object, type }, report) => {
     if (kind !== "Deployment" && type !== "DELETED" && !isControlled(object))
-      say(`${kind} ${object.metadata.name} has no controller`)
+      report(`${kind} ${object.metadata.name} has no controller`)
   })
 
 /**
- * 3: ownership is a forest. Nothing has two controllers; a pod's is a replica set whose selector it matches, a replica set's is a
- * Deployment; and whoever becomes the controller of something exists at that moment under that uid.
+ * Owner references form a forest. No object has two controllers. The controller of a pod is a ReplicaSet whose selector matches it, and that of a
+ * ReplicaSet is a Deployment. An object that becomes a controller exists at that moment under that uid.
  */
 export const formsForest = (log: ReadonlyArray<Entry>): ReadonlyArray<string> => {
   const before = new Map<string, string | undefined>()
-  return walk(log, (state, entry, say) => {
+  return walk(log, (state, entry, report) => {
     const { kind, object, type } = entry
     if (type === "DELETED" || kind === "Deployment") return
     const { name, ownerReferences = [] } = object.metadata
     const controllers = count(ownerReferences, (one) => one.controller === true)
-    if (controllers > 1) say(`${kind} ${name} has ${controllers} controllers`)
+    if (controllers > 1) report(`${kind} ${name} has ${controllers} controllers`)
     const owner = controllerOf(object)
     const previous = before.get(uidOf(object))
     before.set(uidOf(object), owner?.uid)
     if (owner === undefined) return
     if (owner.kind !== (kind === "Pod" ? "ReplicaSet" : "Deployment"))
-      say(`${kind} ${name} is owned by a ${owner.kind}`)
+      report(`${kind} ${name} is owned by a ${owner.kind}`)
     if (previous === owner.uid) return
     const found = kind === "Pod" ? state.sets.get(owner.uid) : state.deployments.get(owner.uid)
-    // Whoever was created with its owner's reference may come later than the owner went; adoption asks before.
-    if (found === undefined && type === "MODIFIED") say(`${kind} ${name} was adopted by ${owner.name}, which is gone`)
-    const wanted = Object.entries(found?.spec?.selector.matchLabels ?? {})
+    // An object may be created with a reference to an owner that was deleted just before; an adoption checks that the owner exists.
+    if (found === undefined && type === "MODIFIED")
+      report(`${kind} ${name} was adopted by ${owner.name}, which is gone`)
+    const selector = Object.entries(found?.spec?.selector.matchLabels ?? {})
     const labels = object.metadata.labels ?? {}
-    if (wanted.some(([key, value]) => labels[key] !== value)) say(`${name} does not match the selector of its owner`)
+    if (selector.some(([key, value]) => labels[key] !== value))
+      report(`${name} does not match the selector of its owner`)
   })
 }

@@ -1,6 +1,6 @@
 /**
- * Everything that happened to pods, replica sets and Deployments, in the order of the server's one counter: each write as an
- * entry with the object as it was then. It is read through a door of its own, which no fault script knows.
+ * A log of the writes to some resources, in the order of their resource versions: an entry for each write, with the object as it was then.
+ * The log is read with a client of its own, so that injected faults do not affect it.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -16,7 +16,7 @@ import * as ApiTransport from "../../src/apiserver/transport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Transport } from "../../src/layers/Transport.ts"
 
-interface Write<Kind extends string, A> {
+export interface Write<Kind extends string, A> {
   readonly kind: Kind
   readonly type: "ADDED" | "MODIFIED" | "DELETED"
   readonly revision: number
@@ -27,8 +27,8 @@ interface Write<Kind extends string, A> {
 
 export type Entry = Write<"Pod", Pod> | Write<"ReplicaSet", ReplicaSet> | Write<"Deployment", Deployment>
 
-/** A client that no fault meets. */
-export const undisturbed = Effect.gen(function* () {
+/** A client whose requests meet no injected faults. */
+export const withoutFaults = Effect.gen(function* () {
   const server = yield* ApiServer
   const transport = ApiTransport.make(server, Faults.make(), server.revision)
   const services = yield* Layer.build(
@@ -37,26 +37,35 @@ export const undisturbed = Effect.gen(function* () {
   return Context.get(services, KubeClient)
 })
 
-/** Begins to record; the answer is what there is so far, in order. */
-export const record = Effect.fnUntraced(function* (client: KubeClient["Service"]) {
+/** Records writes of these resources from now on. The result returns those so far, in the order of their revisions. */
+export const recordWrites = Effect.fnUntraced(function* (
+  client: KubeClient["Service"],
+  resources: ReadonlyArray<Resource.Any>
+) {
   const clock = yield* Clock.Clock
   const server = yield* ApiServer
   const resourceVersion = String(yield* server.revision)
-  const entries: Array<Entry> = []
-  const follow = <A extends KubeObject>(kind: Entry["kind"], resource: Resource.Resource<A>) =>
-    client.watch(resource, { resourceVersion, timeoutSeconds: 10_000_000 }).pipe(
+  const entries: Array<Write<string, KubeObject>> = []
+  for (const resource of resources) {
+    yield* client.watch(resource, { resourceVersion, timeoutSeconds: 10_000_000 }).pipe(
       Stream.runForEachArray((events) =>
         Effect.sync(() => {
           for (const { object, type } of events) {
             const revision = Number((object as KubeObject).metadata.resourceVersion)
-            entries.push({ kind, type, revision, at: clock.currentTimeMillisUnsafe(), object } as unknown as Entry)
+            const at = clock.currentTimeMillisUnsafe()
+            entries.push({ kind: resource.kind, type, revision, at, object } as Write<string, KubeObject>)
           }
         })
       ),
       Effect.forkScoped({ startImmediately: true })
     )
-  yield* follow("Pod", Pod)
-  yield* follow("ReplicaSet", ReplicaSet)
-  yield* follow("Deployment", Deployment)
+  }
   return () => entries.toSorted((left, right) => left.revision - right.revision)
 })
+
+/** Records the writes of pods, ReplicaSets and Deployments. */
+export const record = (client: KubeClient["Service"]) =>
+  Effect.map(
+    recordWrites(client, [Pod, ReplicaSet, Deployment]),
+    (entries) => () => entries() as ReadonlyArray<unknown> as ReadonlyArray<Entry>
+  )

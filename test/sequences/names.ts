@@ -1,2 +1,2 @@
-/** Where the Deployments of a sequence live. */
+/** The namespace of the Deployments of a sequence. */
 export const namespace = "default"

@@ -1,7 +1,6 @@
 /**
- * Plays a sequence on the embedded cluster in virtual time, with the loops under test and simulated machines, and answers with all
- * that was violated, in words: the invariants of the log, and what must hold when everybody has left the cluster alone for a
- * while. The user's own requests go through a door that no fault meets.
+ * Runs a sequence on the embedded cluster in virtual time, with the controllers under test and simulated nodes, and returns all violations
+ * as sentences: of the invariants of the log, and of what must hold after the last step. The requests of the user meet no faults.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -37,7 +36,7 @@ type Loops = typeof loops
 
 type Client = KubeClient["Service"]
 
-/** Everything a step may touch. */
+/** What a step acts on. */
 interface Harness {
   readonly client: Client
   readonly nodes: Nodes.Nodes["Service"]
@@ -46,15 +45,15 @@ interface Harness {
   readonly crash: (name: keyof Loops) => Effect.Effect<void>
 }
 
-const template = (whose: string, image: number) => ({
-  metadata: { labels: { app: whose } },
+const template = (name: string, image: number) => ({
+  metadata: { labels: { app: name } },
   spec: {
     terminationGracePeriodSeconds: 5,
     containers: [{ name: "main", image: `example.test/main:${image === 4 ? "404" : image}` }]
   }
 })
 
-/** Failures that a user of a shared cluster meets, Conflict and NotFound: the step then does nothing. */
+/** A request that the server may refuse because of earlier steps, for example with NotFound. The step then does nothing. */
 const unlessRefused = <A>(request: Effect.Effect<A, ApiError.ApiError>) =>
   Effect.catch(request, (error) =>
     ["NotFound", "AlreadyExists", "Conflict", "Invalid", "Forbidden"].includes(error.reason._tag)
@@ -62,30 +61,30 @@ const unlessRefused = <A>(request: Effect.Effect<A, ApiError.ApiError>) =>
       : Effect.die(error)
   )
 
-const patch = (client: Client, whose: string, body: object) =>
-  unlessRefused(client.patch(Deployment, { namespace, name: whose }, Patch.merge(body)))
+const patch = (client: Client, name: string, body: object) =>
+  unlessRefused(client.patch(Deployment, { namespace, name }, Patch.merge(body)))
 
-const create = (client: Client, whose: string, replicas: number) =>
+const create = (client: Client, name: string, replicas: number) =>
   unlessRefused(
     client.create(Deployment, {
-      metadata: { namespace, name: whose },
+      metadata: { namespace, name },
       spec: {
         replicas,
         revisionHistoryLimit: 2,
-        selector: { matchLabels: { app: whose } },
-        template: template(whose, 0)
+        selector: { matchLabels: { app: name } },
+        template: template(name, 0)
       }
     })
   )
 
-/** The replica set that another manager would have made for the Deployment: its name and its hash are no hash of ours. */
-const inherit = Effect.fnUntraced(function* (client: Client, whose: string) {
-  const { metadata, spec } = yield* client.get(Deployment, { namespace, name: whose })
-  const labels = { app: whose, "pod-template-hash": "5d89bdfbf9" }
+/** Creates a ReplicaSet as another controller manager would have, with a name and a hash that ours does not compute. */
+const inherit = Effect.fnUntraced(function* (client: Client, name: string) {
+  const { metadata, spec } = yield* client.get(Deployment, { namespace, name })
+  const labels = { app: name, "pod-template-hash": "5d89bdfbf9" }
   yield* client.create(ReplicaSet, {
     metadata: {
       namespace,
-      name: `${whose}-5d89bdfbf9`,
+      name: `${name}-5d89bdfbf9`,
       labels,
       annotations: { "deployment.kubernetes.io/revision": "1" },
       ownerReferences: [Owner.reference(Deployment, { metadata })]
@@ -98,10 +97,10 @@ const inherit = Effect.fnUntraced(function* (client: Client, whose: string) {
   })
 })
 
-/** The revision that is so many before the newest; 0, which is "the one before", as it is. */
-const revisionBack = Effect.fnUntraced(function* (client: Client, whose: string, back: number) {
+/** The revision `back` steps before the newest. 0 stays 0, which means the previous revision. */
+const revisionBack = Effect.fnUntraced(function* (client: Client, name: string, back: number) {
   if (back === 0) return "0"
-  const { items } = yield* client.list(ReplicaSet, { namespace, labelSelector: `app=${whose}` })
+  const { items } = yield* client.list(ReplicaSet, { namespace, labelSelector: `app=${name}` })
   const revisions = items
     .map(({ metadata }) => BigInt(metadata.annotations?.["deployment.kubernetes.io/revision"] ?? "0"))
     .toSorted((left, right) => (left < right ? 1 : -1))
@@ -118,35 +117,35 @@ const perform = Effect.fnUntraced(function* (harness: Harness, step: Steps.Do) {
   const { client, nodes } = harness
   switch (step._tag) {
     case "Create":
-      return yield* create(client, step.whose, step.replicas)
+      return yield* create(client, step.deployment, step.replicas)
     case "SetImage":
-      return yield* patch(client, step.whose, { spec: { template: template(step.whose, step.image) } })
+      return yield* patch(client, step.deployment, { spec: { template: template(step.deployment, step.image) } })
     case "Scale":
-      return yield* patch(client, step.whose, { spec: { replicas: step.replicas } })
+      return yield* patch(client, step.deployment, { spec: { replicas: step.replicas } })
     case "Pause":
-      return yield* patch(client, step.whose, { spec: { paused: true } })
+      return yield* patch(client, step.deployment, { spec: { paused: true } })
     case "Resume":
-      return yield* patch(client, step.whose, { spec: { paused: null } })
+      return yield* patch(client, step.deployment, { spec: { paused: null } })
     case "Rollback": {
       const annotations = {
-        "deprecated.deployment.rollback.to": yield* revisionBack(client, step.whose, step.back)
+        "deprecated.deployment.rollback.to": yield* revisionBack(client, step.deployment, step.back)
       }
-      return yield* patch(client, step.whose, { metadata: { annotations } })
+      return yield* patch(client, step.deployment, { metadata: { annotations } })
     }
     case "Recreate":
-      return yield* patch(client, step.whose, { spec: { strategy: { type: "Recreate", rollingUpdate: null } } })
+      return yield* patch(client, step.deployment, { spec: { strategy: { type: "Recreate", rollingUpdate: null } } })
     case "RollingUpdate": {
       const { maxSurge, maxUnavailable } = step
       const strategy = { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } }
-      return yield* patch(client, step.whose, { spec: { strategy } })
+      return yield* patch(client, step.deployment, { spec: { strategy } })
     }
     case "Annotate":
-      return yield* patch(client, step.whose, {
+      return yield* patch(client, step.deployment, {
         metadata: { annotations: { "example.test/note": String(step.value) } }
       })
     case "Delete":
       return yield* unlessRefused(
-        client.delete(Deployment, { namespace, name: step.whose }, { propagationPolicy: step.propagation })
+        client.delete(Deployment, { namespace, name: step.deployment }, { propagationPolicy: step.propagation })
       )
     case "CrashPod":
     case "EvictPod": {
@@ -191,16 +190,16 @@ const perform = Effect.fnUntraced(function* (harness: Harness, step: Steps.Do) {
 })
 
 /** Ends all faults, and replaces what can never become ready, so that the cluster can converge. */
-const mend = Effect.fnUntraced(function* (harness: Harness) {
+const repair = Effect.fnUntraced(function* (harness: Harness) {
   yield* harness.server.setFaults([])
   const workers = (yield* harness.nodes.machines).filter(({ machine }) => machine.role === "worker").length
   for (let n = workers; n < 2; n++) yield* harness.nodes.add(`spare-${n}`)
-  for (const whose of ["a", "b"]) {
-    yield* patch(harness.client, whose, { spec: { paused: null } })
-    const deployment = yield* Effect.option(harness.client.get(Deployment, { namespace, name: whose }))
+  for (const name of ["a", "b"]) {
+    yield* patch(harness.client, name, { spec: { paused: null } })
+    const deployment = yield* Effect.option(harness.client.get(Deployment, { namespace, name }))
     if (deployment._tag === "None") continue
     const image = deployment.value.spec?.template.spec?.containers[0]?.image ?? ""
-    if (image.endsWith(":404")) yield* patch(harness.client, whose, { spec: { template: template(whose, 1) } })
+    if (image.endsWith(":404")) yield* patch(harness.client, name, { spec: { template: template(name, 1) } })
   }
 })
 
@@ -214,7 +213,7 @@ const start = Effect.gen(function* () {
   return { run, crash }
 })
 
-/** Plays it; the violations, none if all is well. */
+/** Runs a sequence and returns its violations. */
 export const run = (
   sequence: Steps.Sequence,
   invariants: ReadonlyArray<(log: ReadonlyArray<Log.Entry>) => ReadonlyArray<string>>
@@ -222,7 +221,7 @@ export const run = (
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const server = yield* ApiServer
-    const client = yield* Log.undisturbed
+    const client = yield* Log.withoutFaults
     const log = yield* Log.record(client)
     yield* create(client, "a", sequence.replicas)
     if (sequence.inherits) yield* inherit(client, "a")
@@ -231,25 +230,25 @@ export const run = (
       yield* perform(harness, step)
       yield* cluster.advance(wait)
     }
-    yield* mend(harness)
+    yield* repair(harness)
     const unsettled = yield* Final.converges(client)
     const broken = invariants.flatMap((invariant) => invariant(log()))
-    // What must hold in peace says nothing of a cluster that is not at peace.
+    // The checks that follow assume a cluster that has converged.
     if (unsettled.length > 0 || broken.length > 0) return [...broken, ...unsettled]
     const restart = Effect.forEach(
       ["replicaset", "deployment"] as const,
       (name) => Effect.andThen(harness.crash(name), harness.run(name)),
       { discard: true }
     )
-    // Only the loops are asked to be quiet; an hour of heartbeats would prove nothing and take most of the time.
-    const machines = (yield* harness.nodes.machines).map(({ machine }) => machine.name)
-    const each = (what: (name: string) => Effect.Effect<void, Nodes.UnknownMachine>) =>
-      Effect.forEach(machines, (name) => Effect.orDie(what(name)), { discard: true })
-    yield* each(harness.nodes.stop)
-    const loud = yield* Final.staysQuiet(log, restart)
-    yield* each(harness.nodes.start)
-    return [...loud, ...(yield* Final.undoes(client))]
+    // The nodes stop meanwhile: their heartbeats of an hour would take most of the time of the test.
+    const names = (yield* harness.nodes.machines).map(({ machine }) => machine.name)
+    const onEachNode = (what: (name: string) => Effect.Effect<void, Nodes.UnknownMachine>) =>
+      Effect.forEach(names, (name) => Effect.orDie(what(name)), { discard: true })
+    yield* onEachNode(harness.nodes.stop)
+    const writes = yield* Final.writesNothing(log, restart)
+    yield* onEachNode(harness.nodes.start)
+    return [...writes, ...(yield* Final.rollsBack(client))]
   }).pipe(Effect.scoped, Effect.provide(cluster))
 
-/** One control-plane machine, where no pod of the Deployments goes, and two workers. */
+/** One control-plane node, on which no pod of the Deployments runs, and two workers. */
 const cluster = ClusterTest.layer({ nodes: 3 })

@@ -1,32 +1,32 @@
 /**
  * What may happen to a cluster with Deployments, as data: users change specs, pods and nodes fail, controllers crash, requests
- * fail. A sequence is a list of such steps, so it can be generated, shrunk, printed and replayed. Two Deployments take part, to show
- * that a step on one does not affect the other.
+ * fail. A sequence is a list of such steps, so it can be generated, shrunk, printed and replayed. There are two Deployments, so that the
+ * checks see a step on one that affects the other.
  */
 import * as Schema from "effect/Schema"
 import type * as Faults from "../../src/apiserver/faults.ts"
 
-const whose = Schema.Literals(["a", "b"])
+const deployment = Schema.Literals(["a", "b"])
 const amount = Schema.Literals([0, 1, 2, 3, "0%", "25%", "34%", "50%", "100%"])
 const small = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
 
 /** What a user does. */
 const User = [
-  Schema.TaggedStruct("Create", { whose, replicas: small(6) }),
+  Schema.TaggedStruct("Create", { deployment, replicas: small(6) }),
   /** Image 4 cannot be pulled. */
-  Schema.TaggedStruct("SetImage", { whose, image: small(4) }),
-  Schema.TaggedStruct("Scale", { whose, replicas: small(8) }),
-  Schema.TaggedStruct("Pause", { whose }),
-  Schema.TaggedStruct("Resume", { whose }),
+  Schema.TaggedStruct("SetImage", { deployment, image: small(4) }),
+  Schema.TaggedStruct("Scale", { deployment, replicas: small(8) }),
+  Schema.TaggedStruct("Pause", { deployment }),
+  Schema.TaggedStruct("Resume", { deployment }),
   /** To the revision before (0), or to that many revisions before the newest. */
-  Schema.TaggedStruct("Rollback", { whose, back: small(4) }),
-  Schema.TaggedStruct("Recreate", { whose }),
-  Schema.TaggedStruct("RollingUpdate", { whose, maxSurge: amount, maxUnavailable: amount }),
-  Schema.TaggedStruct("Annotate", { whose, value: small(3) }),
-  Schema.TaggedStruct("Delete", { whose, propagation: Schema.Literals(["Background", "Foreground"]) })
+  Schema.TaggedStruct("Rollback", { deployment, back: small(4) }),
+  Schema.TaggedStruct("Recreate", { deployment }),
+  Schema.TaggedStruct("RollingUpdate", { deployment, maxSurge: amount, maxUnavailable: amount }),
+  Schema.TaggedStruct("Annotate", { deployment, value: small(3) }),
+  Schema.TaggedStruct("Delete", { deployment, propagation: Schema.Literals(["Background", "Foreground"]) })
 ] as const
 
-/** What machines do. `nth` picks one of those that are there. */
+/** What happens to pods and nodes. `nth` picks one of those that exist. */
 const Failures = [
   Schema.TaggedStruct("CrashPod", { nth: small(9) }),
   Schema.TaggedStruct("EvictPod", { nth: small(9) }),
@@ -38,13 +38,13 @@ const Failures = [
   Schema.TaggedStruct("LoseNode", { nth: small(2) })
 ] as const
 
-/** What happens to the loops themselves. */
+/** What happens to the controllers. */
 const Crashes = [
-  /** It is gone without a word and starts again, knowing nothing. */
+  /** It stops without a clean end and starts again without state. */
   Schema.TaggedStruct("Crash", { loop: Schema.Literals(["deployment", "replicaset", "garbagecollector", "podgc"]) })
 ] as const
 
-/** What happens between the loops and the server. */
+/** What happens to requests of the controllers. */
 const Faulty = [
   Schema.TaggedStruct("Conflicts", {
     resource: Schema.Literals(["deployments.apps", "replicasets.apps"]),
@@ -52,15 +52,15 @@ const Faulty = [
   }),
   Schema.TaggedStruct("Throttles", { resource: Schema.Literals(["replicasets.apps", "pods"]), times: small(5) }),
   Schema.TaggedStruct("Errors", { resource: Schema.Literals(["replicasets.apps", "pods"]), times: small(5) }),
-  /** Requests take their time. */
+  /** Responses are late. */
   Schema.TaggedStruct("Slow", {
     resource: Schema.Literals(["replicasets.apps", "pods"]),
     seconds: Schema.Literals([1, 7]),
     times: small(5)
   }),
-  /** Answers get lost: what was asked for has been done. */
+  /** The server carries out the request, and its response is lost. */
   Schema.TaggedStruct("LostAnswers", { resource: Schema.Literals(["replicasets.apps", "pods"]), times: small(3) }),
-  /** The cache falls behind until the watch is given up. */
+  /** The watch delivers nothing until its idle limit, so the cache lags. */
   Schema.TaggedStruct("Stale", { resource: Schema.Literals(["deployments.apps", "replicasets.apps", "pods"]) }),
   Schema.TaggedStruct("Relist", { resource: Schema.Literals(["deployments.apps", "replicasets.apps", "pods"]) })
 ] as const
@@ -70,15 +70,15 @@ export type Do = typeof Do.Type
 
 export const Step = Schema.Struct({
   do: Do,
-  /** How long nothing else happens, in milliseconds. */
+  /** Milliseconds until the next step. */
   wait: Schema.Literals([0, 0, 300, 2_000, 7_000, 31_000])
 })
 export type Step = typeof Step.Type
 
 const beginning = {
-  /** The first Deployment exists from the start, with so many replicas. */
+  /** The replicas of the first Deployment, which exists from the start. */
   replicas: small(6),
-  /** Another manager has been at work: its replica set is there already, under a hash that ours would not have given it. */
+  /** Whether the Deployment has a ReplicaSet of another controller manager, under a hash that ours would not compute. */
   inherits: Schema.Boolean
 }
 
@@ -88,7 +88,7 @@ export const Sequence = Schema.Struct({
 })
 export type Sequence = typeof Sequence.Type
 
-/** The same without what machines and networks do: there the bounds of a rollout hold for pods, at every moment. */
+/** Sequences of what users do, without faults: the bounds of a rollout hold for pods at every revision. */
 export const WithoutFaults = Schema.Struct({
   ...beginning,
   steps: Schema.Array(Schema.Struct({ do: Schema.Union(User), wait: Step.fields.wait }))
@@ -96,7 +96,7 @@ export const WithoutFaults = Schema.Struct({
 
 const isWrite = (verb: string): boolean => ["create", "update", "patch", "delete"].includes(verb)
 
-/** A bad day, as a rule of the fault script. */
+/** The rule for the fault script that makes the step happen. */
 export const faultOf = (step: (typeof Faulty)[number]["Type"]): Faults.Rule => {
   switch (step._tag) {
     case "Conflicts":

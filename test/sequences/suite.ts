@@ -10,14 +10,14 @@ import type * as Steps from "./steps.ts"
 
 export type Invariant = (log: ReadonlyArray<Entry>) => ReadonlyArray<string>
 
-/** Hold whatever happens. */
+/** Hold under any faults. */
 export const always: ReadonlyArray<Invariant> = [
-  Invariants.asksForNoMore,
+  Invariants.neverDesiresTooMany,
   Invariants.neverCreatesTooMany,
   Invariants.formsForest
 ]
 
-/** Hold as long as machines and networks do their part. */
+/** Hold as long as no node, no pod and no request fails. */
 export const withoutFaults: ReadonlyArray<Invariant> = [
   ...always,
   Invariants.neverOrphans,
@@ -26,10 +26,10 @@ export const withoutFaults: ReadonlyArray<Invariant> = [
   Invariants.neverTwoGenerations
 ]
 
-/** At most so many steps a sequence. */
+/** The most steps of a sequence. */
 const size = 14
 
-/** A failure comes with the shortest sequence that still fails, and with the token that replays it. */
+/** A failure names the shortest sequence that still fails, and the token that replays it. */
 export const check = <A extends Steps.Sequence>(
   sequences: Arbitrary.Arbitrary<A>,
   invariants: ReadonlyArray<Invariant>,
@@ -40,7 +40,7 @@ export const check = <A extends Steps.Sequence>(
     (sequence) =>
       run(sequence, invariants).pipe(
         Effect.provide(TestClock.layer()),
-        Effect.flatMap((said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said)))
+        Effect.flatMap((violations) => (violations.length === 0 ? Effect.succeed(true) : Effect.fail(violations)))
       ),
     { size, maxShrinks: 200, seed, ...options }
   )

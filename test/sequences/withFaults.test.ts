@@ -6,7 +6,7 @@
 import { assert, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
-import { runs } from "../support/runs.ts"
+import { longRuns } from "../support/runs.ts"
 import * as Steps from "./steps.ts"
 import * as Suite from "./suite.ts"
 
@@ -14,7 +14,7 @@ it.effect(
   "Deployments under faults converge, write nothing more and can be rolled back",
   () =>
     Effect.gen(function* () {
-      const result = yield* Suite.check(Arbitrary.schema(Steps.Sequence), Suite.always, { runs: runs(100) })
+      const result = yield* Suite.check(Arbitrary.schema(Steps.Sequence), Suite.always, { runs: longRuns(100) })
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
     }),
   3_600_000

@@ -5,7 +5,7 @@
 import { assert, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
-import { runs } from "../support/runs.ts"
+import { longRuns } from "../support/runs.ts"
 import * as Steps from "./steps.ts"
 import * as Suite from "./suite.ts"
 
@@ -13,7 +13,9 @@ it.effect(
   "the bounds of every rollout hold for pods at every revision",
   () =>
     Effect.gen(function* () {
-      const result = yield* Suite.check(Arbitrary.schema(Steps.WithoutFaults), Suite.withoutFaults, { runs: runs(100) })
+      const result = yield* Suite.check(Arbitrary.schema(Steps.WithoutFaults), Suite.withoutFaults, {
+        runs: longRuns(100)
+      })
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
     }),
   3_600_000

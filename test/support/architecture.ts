@@ -31,20 +31,6 @@ const node = [
   "@kubernetes/client-node"
 ]
 
-/** Files of `manager` that use Node; the others may name their types, not load them. */
-export const nodeFiles = [
-  "manager/cluster/clusters.ts",
-  "manager/cluster/standAlone.ts",
-  "manager/configFile.ts",
-  "manager/debug/inspector.ts",
-  "manager/identity/authorityFiles.ts",
-  "manager/metrics/versions.ts",
-  "manager/servers.ts",
-  "manager/webhooks/certificates/CertificateManager.ts",
-  "manager/webhooks/certificates/CertificateBundle.ts",
-  "manager/webhooks/server.ts"
-]
-
 const library = ["kube/", "streams/", "layers/"]
 const cluster = ["apiserver/", "simulation/"]
 
@@ -126,17 +112,18 @@ export const modules: ReadonlyArray<Module> = [
     ],
     packages: effect
   },
-  { path: "manager/", modules: library, packages: effect },
-  ...nodeFiles.map((path) => ({
-    path,
-    modules: [...library, ...cluster, "apiserver/server/", "platform/", "manager/"],
-    packages: node
-  })),
+  // The parser of configuration files is pure.
+  { path: "manager/", modules: library, packages: [...effect, "yaml"] },
   { path: "manager/renewal/", modules: [...library, "leader/", "platform/"], packages: node },
   { path: "testing/", modules: [...library, ...cluster, "manager/"], packages: effect },
   {
     path: "cli/",
     modules: [...library, "leader/", "manager/", "platform/", "version.ts"],
+    packages: node
+  },
+  {
+    path: "cli/cluster/",
+    modules: [...library, ...cluster, "apiserver/server/", "manager/", "platform/", "cli/"],
     packages: node
   },
   {
@@ -188,7 +175,7 @@ export const check = (files: ReadonlyMap<string, string>): ReadonlyArray<Violati
     }
     for (const { specifier, typeOnly } of importsOf(source)) {
       const rule = specifier.startsWith(".")
-        ? checkRelative(file, module, resolve(file, specifier), typeOnly)
+        ? checkRelative(file, module, resolve(file, specifier))
         : checkPackage(module, specifier, typeOnly)
       if (rule !== undefined) found.push({ rule, file, what: specifier })
     }
@@ -204,26 +191,21 @@ const checkPackage = (module: Module, specifier: string, typeOnly: boolean): str
   return "only these modules use Node"
 }
 
-const checkRelative = (file: string, module: Module, target: string, typeOnly: boolean): string | undefined => {
+const checkRelative = (file: string, module: Module, target: string): string | undefined => {
   if (entries.includes(target)) return "entries are not imported"
   const isInside = within(module.path, target)
   if (isInside && module.siblings === false && isSibling(controllerOf(module, file), controllerOf(module, target)))
     return "controllers do not know each other"
   if (!isInside && !module.modules.some((prefix) => target.startsWith(prefix))) return ladder
   const door = closed.find((path) => within(path, target))
-  if (door !== undefined && !within(door, file) && !module.modules.includes(door)) return ladder
-  const isNode = nodeFiles.includes(target) && !nodeFiles.includes(file)
-  return isNode && !typeOnly && !users.some((path) => within(path, file)) ? ladder : undefined
+  return door !== undefined && !within(door, file) && !module.modules.includes(door) ? ladder : undefined
 }
-
-/** Who may load the files of `manager` that use Node. */
-const users = ["cli/", "node.ts", "manager/renewal/thread.ts"]
 
 const ladder = "the ladder: lower modules never import higher ones"
 
 const within = (path: string, file: string): boolean => (path.endsWith("/") ? file.startsWith(path) : file === path)
 
-/** `controllers/deployment/plan.ts` and `controllers/Deployment.ts` are one controller's: its name in lower case. */
+/** `controllers/deployment/plan/path.ts` and `controllers/Deployment.ts` are one controller's: its name in lower case. */
 const controllerOf = (module: Module, file: string): string =>
   (file.slice(module.path.length).split("/")[0] ?? "").replace(/\.ts$/, "").toLowerCase()
 

@@ -1,11 +1,11 @@
-/** What tests read in the audit log of the embedded API server. */
+/** What tests read from the audit log of the embedded API server. */
 import type { Entry } from "../../src/apiserver/audit/AuditLog.ts"
 
 const isAccount = (user: string): boolean => user.startsWith("system:serviceaccount:")
 
 /**
- * Whether an account was refused for want of a right. Who creates by a patch or an update is asked for the right to create only when the
- * object turns out not to be there, after the authorizer has let the request through.
+ * Whether an account was refused because it lacks a right. A patch or an update that creates an object is checked for the right to create only when
+ * the object turns out not to exist, after the authorizer has allowed the request.
  */
 export const isDenied = ({ allowed, code, reason, user, verb }: Entry): boolean =>
   isAccount(user) && (!allowed || (code === 403 && reason === "Forbidden" && (verb === "patch" || verb === "update")))

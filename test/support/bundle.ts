@@ -1,4 +1,4 @@
-/** Programs made for one test: an entry and all that it leads to as one file that Node runs. */
+/** Programs built for one test: an entry and everything that it imports, as one file that Node runs. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { dirname, join, resolve } from "node:path"
@@ -8,7 +8,7 @@ import * as Process from "./process.ts"
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..")
 
-/** The path of the program that `entry`, a path below the repository's root, becomes. It is there while the scope is open. */
+/** Bundles `entry`, a path below the repository's root, and returns the path of the bundle, which exists until the scope closes. */
 export const make = (entry: string): Effect.Effect<string, never, Scope.Scope> =>
   Effect.flatMap(Process.folder, (folder) => Effect.promise(() => write(entry, folder)))
 

@@ -1,13 +1,13 @@
 /**
- * Counts what a process holds on to, so that a test can see it grow: the heap after a collection, the fibers that have not ended,
- * and what is in all maps, sets and arrays there are, by any code. It needs no registration; V8's inspector finds them.
+ * Counts what a process holds in memory, so that a test can detect growth: the heap after a collection, the fibers that have not ended, and the
+ * entries of all maps, sets and arrays, of any code. It needs no registration; V8's inspector finds them.
  */
 import * as Effect from "effect/Effect"
 import { Session } from "node:inspector/promises"
 import process from "node:process"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import * as Inspector from "../../src/manager/debug/inspector.ts"
+import { profiler } from "../../src/platform/inspector.ts"
 
 export interface Census {
   /** Bytes. */
@@ -24,7 +24,7 @@ export interface Census {
 setFlagsFromString("--expose-gc")
 const collect = runInNewContext("gc") as () => void
 
-/** Calls a function of an array, in words, on all objects that have this prototype. */
+/** Calls a function, given as source text, with an array of all objects that have this prototype. */
 const onAll = (session: Session, prototype: string, declaration: string): Promise<number> =>
   session
     .post("Runtime.evaluate", { expression: prototype })
@@ -51,11 +51,11 @@ const lengths = `function () {
 }`
 
 export const take: Effect.Effect<Census> = Effect.gen(function* () {
-  const fibers = yield* Inspector.platform([]).fibers
+  const fibers = yield* profiler.fibers
   return yield* Effect.promise(async () => {
     const session = new Session()
     session.connect()
-    // What the inspector has found is let go of with the session.
+    // The inspector releases the objects that it has found when the session ends.
     const maps = await onAll(session, "Map.prototype", sizes)
     const sets = await onAll(session, "Set.prototype", sizes)
     const elements = await onAll(session, "Array.prototype", lengths)

@@ -1,6 +1,6 @@
 /**
- * Everything a controller stands on, in process and in virtual time: the embedded API server and the services over it. Objects
- * in the cache are frozen, so a controller that writes to what it read fails here.
+ * Everything that a controller needs, in process and in virtual time: the embedded API server and the services over it. Objects in the cache are
+ * frozen, so a controller that writes to what it read fails here.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import { type Fault, isWatch, type Rule } from "../../src/apiserver/faults.ts"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import type * as Resource from "../../src/kube/Resource.ts"
-import { Event } from "../../src/kube/resources.ts"
+import { Event, Pod } from "../../src/kube/resources.ts"
 import { Cache } from "../../src/layers/Cache.ts"
 import type { Descriptor, Services } from "../../src/layers/Controller.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
@@ -34,7 +34,7 @@ export const layer: Layer.Layer<ApiServer | Transport | Services | Quiescence> =
   Layer.provideMerge(Quiescence.layer)
 )
 
-/** Waits until nothing has anything left to do before time passes. */
+/** Waits until no fiber has work left before time passes. */
 export const settle = Effect.flatMap(Quiescence, (quiescence) => quiescence.settle)
 
 /** Runs a controller until `stop`, which closes its scope with the exit given and waits. */
@@ -63,6 +63,15 @@ export const withClient = <A, E, R>(use: (client: KubeClient["Service"]) => Effe
 const placeOf = ({ scope }: Resource.Any, name: string) =>
   scope === "Cluster" ? { name } : { namespace: "default", name }
 
+/** Creates a pod with one container, without waiting. */
+export const createPod = (name: string, namespace: string, spec: object = {}, metadata: object = {}) =>
+  withClient((client) =>
+    client.create(Pod, {
+      metadata: { namespace, name, ...metadata },
+      spec: { containers: [{ name: "main", image: "example.test/main:1" }], ...spec }
+    })
+  )
+
 /** Creates an object, then settles. */
 export const create = <A extends KubeObject>(resource: Resource.Resource<A>, object: object) =>
   withClient((client) => Effect.tap(client.create(resource, object as never), () => settle))
@@ -77,22 +86,39 @@ export const patch = (resource: Resource.Any, name: string, body: object, subres
 export const remove = (resource: Resource.Any, name: string, options: object = {}) =>
   withClient((client) => Effect.tap(client.delete(resource, placeOf(resource, name), options), () => settle))
 
-/** The events that a field selector selects, sorted by their names: `Normal SuccessfulCreate Created pod: …`. */
-export const events = (fieldSelector: string) =>
+/** The Event objects that a field selector selects, sorted by their names. */
+export const eventObjects = (fieldSelector: string) =>
   Effect.gen(function* () {
     yield* (yield* Recorder).drained
-    const { items } = yield* (yield* KubeClient).list(Event, { fieldSelector })
-    return items.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
+    return (yield* (yield* KubeClient).list(Event, { fieldSelector })).items
   })
+
+/** These events as text: `Normal SuccessfulCreate Created pod: …`. */
+export const events = (fieldSelector: string) =>
+  Effect.map(eventObjects(fieldSelector), (items) =>
+    items.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
+  )
+
+/** Whether nothing is written while this time passes. */
+export const isIdle = Effect.fnUntraced(function* (time: Duration.Input) {
+  const server = yield* ApiServer
+  const before = yield* server.revision
+  yield* advance(time)
+  return (yield* server.revision) === before
+})
 
 /** Records the writes that `isRecorded` accepts from now on; `rules` inject faults. */
 export const recording = (isRecorded: (request: Request) => boolean, rules: ReadonlyArray<Rule> = []) =>
+  recordingAll((request) => request.method !== "GET" && isRecorded(request), rules)
+
+/** Records the requests that `isRecorded` accepts from now on, other than watches; `rules` inject faults. */
+export const recordingAll = (isRecorded: (request: Request) => boolean, rules: ReadonlyArray<Rule> = []) =>
   Effect.gen(function* () {
     const calls: Array<Request> = []
     yield* (yield* ApiServer).setFaults([
       {
         match: (request) => {
-          if (request.method !== "GET" && !isWatch(request) && isRecorded(request)) calls.push(request)
+          if (!isWatch(request) && isRecorded(request)) calls.push(request)
           return false
         },
         fault: { _tag: "Drop" }
@@ -106,7 +132,7 @@ export const recording = (isRecorded: (request: Request) => boolean, rules: Read
 export const line = ({ context }: Request): string =>
   [context.verb, context.resource, context.name].filter((part) => part !== undefined).join(" ")
 
-/** Ends a controller as a lost leadership does: nothing is finished first. */
+/** Ends a controller as a lost leadership does: no running work finishes. */
 export const leaderLost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
 
 /** Faults of writes in random operation sequences; after a `crash` the test ends the process. */

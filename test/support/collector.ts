@@ -1,4 +1,4 @@
-/** A collector of telemetry: takes OTLP as JSON on a port of its own and keeps what it was sent, until its scope closes. */
+/** A collector of telemetry: accepts OTLP as JSON on a port of its own and keeps what it receives, until its scope closes. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { createServer } from "node:http"
@@ -16,14 +16,14 @@ export interface Span {
 
 export interface Collector {
   readonly url: string
-  /** Everything that came, as it came. */
+  /** All received requests, unchanged. */
   readonly texts: ReadonlyArray<{ readonly path: string; readonly body: string; readonly headers: unknown }>
   readonly spans: () => ReadonlyArray<Span>
-  /** Waits until something that came satisfies it. */
+  /** Waits until a received request satisfies it. */
   readonly gets: (has: (collector: Collector) => boolean) => Effect.Effect<void>
 }
 
-/** `answer`: the status of every answer; undefined: none is ever given. */
+/** `answer`: the status of every response; undefined: it never responds. */
 export const start = (answer: () => number | undefined = () => 200): Effect.Effect<Collector, never, Scope.Scope> =>
   Effect.gen(function* () {
     const texts: Array<{ path: string; body: string; headers: unknown }> = []

@@ -1,8 +1,7 @@
 /**
- * A real API server for tests: etcd and kube-apiserver from the folder that `KUBEBUILDER_ASSETS` names (the convention of
- * controller-runtime's envtest), on free loopback ports, in a temporary folder, as an `Endpoint`. Each runs in a process
- * group of its own, which is killed and waited for when the scope closes. Readiness is read after each line
- * of the server's log, never after a pause.
+ * A real API server for tests: etcd and kube-apiserver from the folder that `KUBEBUILDER_ASSETS` names (the convention of controller-runtime's
+ * envtest), on free loopback ports, in a temporary folder, as an `Endpoint`. Each runs in a process group of its own, which is killed
+ * and waited for when the scope closes. Readiness is read after each line of the server's log, never after a pause.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -22,7 +21,7 @@ import { authority } from "./tls.ts"
 
 const folder = process.env["KUBEBUILDER_ASSETS"] ?? ""
 
-/** Why there is no real API server on this machine; undefined where there is one. */
+/** The reason why there is no real API server on this machine; undefined where there is one. */
 export const missing = ((): string | undefined => {
   if (folder === "") return "KUBEBUILDER_ASSETS is not set"
   const absent = ["etcd", "kube-apiserver"].filter((name) => !existsSync(join(folder, name)))
@@ -40,21 +39,21 @@ export interface RealServer {
   readonly url: string
   readonly ca: string
   readonly token: string
-  /** File with the key by which it believes tokens of service accounts. */
+  /** The file with the key by which the server verifies tokens of service accounts. */
   readonly tokenKey: string
   /** `1.20`, as two numbers. */
   readonly version: { readonly major: number; readonly minor: number }
-  /** Makes etcd forget every revision before the present one. */
+  /** Compacts etcd's history: every revision before the present one is removed. */
   readonly compact: Effect.Effect<void>
   /** Kills the API server with SIGKILL; etcd stays. */
   readonly kill: Effect.Effect<void>
-  /** Starts it anew where it was, and waits until it is ready. */
+  /** Restarts it on the same port, and waits until it is ready. */
   readonly restart: Effect.Effect<void>
 }
 
 const token = "envtest-administrator"
 
-/** Starts both, the API server with `more` flags; dies with the end of the server's log when it does not become ready. */
+/** Starts both, the API server with `more` flags; fails with the end of the server's log when it does not become ready. */
 export const start = (more: ReadonlyArray<string> = []): Effect.Effect<RealServer, never, Scope.Scope> =>
   Effect.gen(function* () {
     const directory = yield* Effect.acquireRelease(
@@ -78,7 +77,7 @@ export const start = (more: ReadonlyArray<string> = []): Effect.Effect<RealServe
       ...flags,
       `--etcd-servers=${etcdUrl}`,
       "--bind-address=127.0.0.1",
-      // No client connects to it; for a loopback address there would be no Endpoints of the Service `kubernetes`.
+      // No client connects to this address; with a loopback address the Service `kubernetes` would have no Endpoints.
       "--advertise-address=10.0.0.1",
       `--secure-port=${port}`,
       "--service-cluster-ip-range=10.0.0.0/24",
@@ -95,7 +94,7 @@ export const start = (more: ReadonlyArray<string> = []): Effect.Effect<RealServe
       return scope
     })
     let running = yield* boot
-    // It is ready before its own controllers have made what every cluster has, of which this is the last.
+    // The server is ready before its own controllers have created the initial objects of a cluster, of which this is the last.
     for (const path of [
       "/api/v1/namespaces?fieldSelector=metadata.name=kube-system",
       "/api/v1/namespaces/default/endpoints?fieldSelector=metadata.name=kubernetes"
@@ -223,7 +222,7 @@ const read = (port: number, ca: string, path: string): Promise<{ status: number;
     call.end()
   })
 
-/** Waits for the first event of a watch: the selected object is there, now or in time. */
+/** Waits for the first event of a watch: the selected object exists, now or later. */
 const present = (port: number, ca: string, list: string): Promise<void> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` }

@@ -1,11 +1,11 @@
-/** The text format of Prometheus, read back: what families there are, with which labels and bounds. Throws where it is none. */
+/** Parses the text format of Prometheus: the families, with their labels and bounds. Throws on invalid text. */
 
 export interface Family {
   readonly type: string
   readonly help: string
   /** Names of the labels of all its series, sorted, without `le`; series that differ in them are an error. */
   readonly labels: ReadonlyArray<string>
-  /** Of a histogram: the finite upper bounds. */
+  /** The finite upper bounds of a histogram. */
   readonly bounds: ReadonlyArray<number>
 }
 

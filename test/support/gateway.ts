@@ -1,6 +1,6 @@
 /**
- * A door of one's own to an API server: HTTPS on loopback with its own certificate, in front of another server. It notes who
- * asked for what, so that a test can tell several clients apart from the server's side, and can leave requests unanswered.
+ * A gateway to an API server for one client: HTTPS on loopback with its own certificate, in front of another server. It records every request, so that a
+ * test can distinguish several clients on the server's side, and can leave requests without a response.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -19,21 +19,21 @@ export interface Upstream {
 export interface Gateway {
   readonly server: string
   readonly ca: string
-  /** Requests that this one is true for are taken and never answered. */
+  /** Requests for which this is true are accepted and never get a response. */
   hold: (line: string) => boolean
-  /** Requests for which this has a status are answered with it and not passed on. */
+  /** Requests for which this returns a status get it as response and are not forwarded. */
   refuse: (line: string) => number | undefined
-  /** Requests for which this has a body are answered with it and 200, and not passed on. */
+  /** Requests for which this returns a body get it with status 200 and are not forwarded. */
   answer: (line: string) => string | undefined
-  /** Milliseconds that every request waits before it is passed on. */
+  /** Milliseconds that every request waits before it is forwarded. */
   latency: number
-  /** Writes whose client went away before their answer. */
+  /** Writes whose client disconnected before their response. */
   readonly cut: Array<string>
 }
 
 /**
- * `seen` is called with `PATCH /api/v1/nodes/a?…` before the request is passed on, `gone` when its client goes away before the answer
- * is complete, as everybody does who ends a watch.
+ * `seen` is called with `PATCH /api/v1/nodes/a?…` before the request is forwarded, `gone` when its client disconnects before the response is
+ * complete, as every client does that ends a watch.
  */
 export const start = (
   upstream: Upstream,
@@ -68,7 +68,7 @@ export const start = (
         if (body !== undefined) {
           request.resume()
           response.writeHead(200, { "content-type": "application/json" }).end(body)
-        } else if (status !== undefined) turnDown(status, request, response)
+        } else if (status !== undefined) refuse(status, request, response)
         else if (gateway.latency === 0) forward(upstream, agent, request, response)
         else setTimeout(() => forward(upstream, agent, request, response), gateway.latency)
       })
@@ -91,8 +91,8 @@ export const start = (
       })
   ).pipe(Effect.map(({ gateway }) => gateway))
 
-/** As an API server words it. */
-const turnDown = (code: number, request: IncomingMessage, response: ServerResponse): void => {
+/** The Status of an API server. */
+const refuse = (code: number, request: IncomingMessage, response: ServerResponse): void => {
   request.resume()
   const reason = reasons.get(code)
   const body = { kind: "Status", apiVersion: "v1", status: "Failure", message: `bad day: ${code}`, reason, code }

@@ -1,7 +1,7 @@
 /**
- * Makes sure that the program exists before tests run it as a process: builds `dist` when a source is newer, once for the whole
- * run, and gives the tests a copy of their own, so that a build that starts meanwhile does not take it away from under them.
- * A run of chosen files that leaves the scenarios out builds nothing; a build that fails is the failure of the scenarios only.
+ * Builds the program before tests run it as a process: it builds `dist` when a source is newer, once for the whole run, and gives the tests a copy of
+ * their own, so that a later build does not remove it during the run. A run of chosen files without scenarios builds nothing. A build
+ * that fails is a failure of the scenarios only.
  */
 import { spawnSync } from "node:child_process"
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -12,14 +12,14 @@ import type { TestProject } from "vitest/node"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Path of `main.js`, or why there is none. */
+    /** The path of `main.js`, or the reason why it does not exist. */
     readonly program: { readonly path: string } | { readonly missing: string }
   }
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** When the file was written, or nothing if it is not there. */
+/** When the file was written; undefined if it does not exist. */
 const writtenAt = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mtimeMs
 
 const isStale = (): boolean => {

@@ -1,6 +1,6 @@
 /**
- * A bare HTTPS server on loopback whose every answer is written by the test, and which counts what a client did to it:
- * connections accepted and still open, requests seen. Waiting is for events, never for time.
+ * A bare HTTPS server on loopback. The test writes every response, and the server counts what a client does: accepted and open connections, and
+ * requests. Tests wait for events, never for time.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -14,20 +14,20 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, body:
 export interface TestServer {
   readonly url: string
   readonly port: number
-  /** Connections ever accepted. */
+  /** All connections that were accepted. */
   accepted: number
   readonly sockets: Set<Socket>
   /** `GET /path?query`, in order of arrival. */
   readonly requests: Array<string>
   /** Resolves when no connection is open. */
   readonly quiet: () => Promise<void>
-  /** New connections are refused; those that are open stay. */
+  /** Refuses new connections; open ones stay. */
   readonly stopListening: () => void
-  /** On the same port. */
+  /** Listens again on the same port. */
   readonly listenAgain: () => Promise<void>
 }
 
-/** Plain HTTP without `tls`. Closed, connections included, with the scope. */
+/** Plain HTTP without `tls`. The scope closes it, connections included. */
 export const start = (handler: Handler, tls?: ServerOptions): Effect.Effect<TestServer, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.promise(async () => {

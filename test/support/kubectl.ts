@@ -1,9 +1,9 @@
-/** kubectl with a kubeconfig, in a home of its own. */
+/** kubectl with a kubeconfig, in a home directory of its own. */
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
 import * as Process from "./process.ts"
 
-/** Arguments, split at blanks, and standard input; the output. Dies unless the command exits with 0. */
+/** Takes arguments, split at blanks, and standard input; returns the output. Fails unless the command exits with 0. */
 export type Kubectl = (line: string, input?: string | object) => Effect.Effect<string>
 
 export const make = Effect.fnUntraced(function* (kubeconfig: string) {

@@ -1,4 +1,4 @@
-/** What was logged, as lines that begin with the controller they are about. */
+/** Captures what is logged, as lines that begin with the name of their controller. */
 import type * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"

@@ -1,6 +1,6 @@
 /**
- * A network of one's own for a process: a namespace with one cable to the machine, which can be pulled and put back. Needs root and the
- * kernel's consent; where it cannot be had, the reason is an answer.
+ * A network namespace for a process, with one virtual cable to the machine that can be unplugged and plugged in again. Needs root and a kernel that
+ * allows it; elsewhere it returns the reason.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -8,15 +8,15 @@ import { spawnSync } from "node:child_process"
 
 export interface Cabled {
   readonly name: string
-  /** The machine's address at its end of the cable. */
+  /** The address of the machine at its end of the cable. */
   readonly host: string
   /** The address at the other end. */
   readonly inside: string
-  /** A command that runs another inside. */
+  /** A command that runs another one in the namespace. */
   readonly through: ReadonlyArray<string>
   readonly pull: Effect.Effect<void>
   readonly mend: Effect.Effect<void>
-  /** Nothing leaves the inside any more, not even the acknowledgement of what arrives there. */
+  /** Drops everything that leaves the namespace, including acknowledgements. */
   readonly mute: Effect.Effect<void>
 }
 
@@ -31,12 +31,12 @@ const must = (...args: ReadonlyArray<string>): void => {
   if (problem !== undefined) throw new Error(`ip ${args.join(" ")}: ${problem}`)
 }
 
-/** A network is taken down after its namespace, so the next one has another name and other addresses. */
+/** A network is removed after its namespace, so the next one has another name and other addresses. */
 let made = 0
 
 const nameOf = (number: number): string => `ecm-${process.pid}-${number}`
 
-/** Why there can be none here; undefined when there can. */
+/** The reason why there can be none here; undefined when there can. */
 export const missing = (): string | undefined => {
   const name = nameOf(made++)
   const problem = ip("netns", "add", name)
@@ -46,7 +46,7 @@ export const missing = (): string | undefined => {
   return cable === undefined ? undefined : `no virtual cable: ${cable}`
 }
 
-/** The number, and with it name and addresses, are of this one only: several may be open at once. */
+/** A number of its own, and with it a name and addresses of its own: several may be open at once. */
 export const make: Effect.Effect<Cabled, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => {
     const name = nameOf(made)

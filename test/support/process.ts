@@ -1,6 +1,6 @@
 /**
- * The program as a child process: `dist/main.js` with an environment that knows nothing of this machine, its output collected.
- * Waiting is for a line or for the exit, never for time. When the scope closes, the child is killed and waited for.
+ * The program as a child process: `dist/main.js` with a clean environment, and its output collected. Tests wait for a line or for the exit, never for
+ * time. When the scope closes, the child is killed and waited for.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -14,7 +14,7 @@ import { join } from "node:path"
 import { inject } from "vitest"
 
 export interface Exited {
-  /** Of a process that a signal killed: the signal's name. */
+  /** The name of the signal that killed the process. */
   readonly code: number | NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
@@ -23,29 +23,29 @@ export interface Exited {
 }
 
 export interface Running {
-  /** Everything on both streams so far. */
+  /** Everything on both streams until now. */
   readonly said: () => string
-  /** The first match in what it has said or will say; fails when it ends without. */
+  /** The first match in its output, now or later; fails when it ends without one. */
   readonly says: (pattern: RegExp) => Effect.Effect<RegExpExecArray>
   readonly exit: Effect.Effect<Exited>
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
-  /** Closes our end of its output: what it writes then fails. */
+  /** Closes the reading end of its output: its later writes fail. */
   readonly deafen: Effect.Effect<void>
   /** Its temporary directory. */
   readonly temporary: string
 }
 
-/** A directory for as long as the scope is open. */
+/** A directory that exists until the scope closes. */
 export const folder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "scenario-"))),
   (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
 )
 
-/** How it is started, where that is not `node dist/main.js`. */
+/** How it is started, if not by `node dist/main.js`. */
 export interface Start {
   /** Another program for Node, by its path. */
   readonly program?: string | undefined
-  /** A command that starts Node in its own place, with its arguments. */
+  /** A command that starts Node in its place, with its arguments. */
   readonly through?: ReadonlyArray<string> | undefined
 }
 
@@ -58,11 +58,11 @@ export const start = (
     const own = yield* folder
     const [home, temporary] = [join(own, "home"), join(own, "tmp")]
     yield* Effect.promise(() => Promise.all([mkdir(home), mkdir(temporary)]))
-    // Programs of many tests run at once: those that want to be asked name an address of their own.
+    // Programs of many tests run at once: tests that need probes or metrics set an address.
     const silent = { CM_METRICS_BIND_ADDRESS: "0", CM_HEALTH_PROBE_BIND_ADDRESS: "0" }
-    // Its lines are read as people read them, also where the default is JSON.
-    const legible = { CM_ZAP_ENCODER: "console" }
-    const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: temporary, ...silent, ...legible }
+    // Tests match the format for people, also where the default is JSON.
+    const consoleFormat = { CM_ZAP_ENCODER: "console" }
+    const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: temporary, ...silent, ...consoleFormat }
     return yield* Effect.acquireRelease(
       Effect.sync(() => launch(commandOf(args, how), { ...base, ...env }, temporary)),
       ({ exit, kill }) => Effect.andThen(kill("SIGKILL"), exit)
@@ -133,7 +133,7 @@ const launch = (
   }
 }
 
-/** Runs it to its end. */
+/** Runs it until it ends. */
 export const run = (args: ReadonlyArray<string>, env?: Readonly<Record<string, string>>) =>
   Effect.flatMap(start(args, env), ({ exit, temporary }) => Effect.map(exit, (exited) => ({ ...exited, temporary })))
 

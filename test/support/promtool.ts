@@ -1,17 +1,17 @@
-/** Debian's `prometheus` package has `promtool`, which reads metrics as a server would and complains of what it should not take. */
+/** `promtool` of Debian's `prometheus` package parses metrics as a server would, and reports problems. */
 import { spawnSync } from "node:child_process"
 import * as Reference from "../parity/metrics.ts"
 import * as Process from "./process.ts"
 
-/** Why it cannot be asked; undefined when it can. */
+/** The reason why it cannot run; undefined when it can. */
 export const missing: string | undefined = Process.has("promtool")
   ? undefined
   : "promtool is not installed (Debian: apt-get install prometheus)"
 
-/** Named as they are by kube-controller-manager. */
+/** Metrics with the names of kube-controller-manager. */
 const given = new Set(Reference.metrics.map(({ name }) => name))
 
-/** Its complaints, without those that it has of kube-controller-manager too. */
+/** Its problems, without those that it also reports about kube-controller-manager. */
 export const complaints = (metrics: string): string => {
   const { status, stderr, stdout } = spawnSync("promtool", ["check", "metrics"], { input: metrics, encoding: "utf8" })
   if (status === 0) return ""

@@ -1,4 +1,4 @@
-/** Properties of values: what holds for every value that an arbitrary draws. */
+/** Properties of values: a statement about every value that an arbitrary generates. */
 import { assert, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -20,12 +20,16 @@ export const checkProperty = <A>(
   )
 }
 
-/** A test: `run` returns no violation for any sequence that is drawn, each under a clock of its own. */
+/** A test: `run` returns no violation for any sequence that is drawn, each under a clock of its own. Default of `timeout`: two minutes. */
 export const checkSequences = <A, E>(
   title: string,
   sequences: Arbitrary.Arbitrary<A>,
   run: (sequence: A) => Effect.Effect<ReadonlyArray<string>, E>,
-  options: Arbitrary.CheckOptions = { runs: runs(25), maxShrinks: 50, seed }
+  { timeout = 120_000, ...options }: Arbitrary.CheckOptions & { readonly timeout?: number } = {
+    runs: runs(25),
+    maxShrinks: 50,
+    seed
+  }
 ): void => {
   const check = (sequence: A) =>
     run(sequence).pipe(
@@ -38,7 +42,7 @@ export const checkSequences = <A, E>(
       Effect.map(Arbitrary.checkEffect(sequences, check, options), (result) =>
         assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
       ),
-    120_000
+    timeout
   )
 }
 

@@ -1,6 +1,6 @@
 /**
- * The services of controllers over a real API server (`envtest.ts`), and the waits of tests in real time: each reads watch events, none
- * polls. A suite that has no server is skipped with `envtest.isMissing`.
+ * The services of controllers over a real API server (`envtest.ts`), and waiting in real time: each wait reads watch events, and none polls. A suite
+ * without a server is skipped with `envtest.isMissing`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -22,12 +22,12 @@ import * as envtest from "./envtest.ts"
 
 export class RealServer extends Context.Service<RealServer, envtest.RealServer>()("test/RealServer") {}
 
-/** A server of its own for each layer that is built. */
+/** A separate server for each layer that is built. */
 export const server: Layer.Layer<RealServer | Endpoint> = Layer.effectContext(
   Effect.map(envtest.start(), (real) => Context.make(RealServer, real).pipe(Context.add(Endpoint, real.endpoint)))
 )
 
-/** What controllers need, over another transport where one is given. */
+/** What controllers need, optionally over another transport. */
 export const services = (transport: Layer.Layer<Transport, never, Endpoint> = HttpTransport.layer) =>
   Recorder.layer.pipe(
     Layer.provideMerge(Layer.merge(Cache.layer(), Discovery.layer)),
@@ -40,11 +40,11 @@ export const services = (transport: Layer.Layer<Transport, never, Endpoint> = Ht
 export interface Exchange {
   readonly request: Request
   readonly response: unknown
-  /** A PUT that left the resourceVersion as it was: a controller that sends it would send it for ever. */
+  /** A PUT that left the resourceVersion unchanged: a controller that sends it would send it forever. */
   readonly isIdle: boolean
 }
 
-/** HTTP, with every completed request handed to `observe`. */
+/** HTTP; `observe` gets every completed request. */
 export const observed = (observe: (exchange: Exchange) => void): Layer.Layer<Transport, never, Endpoint> =>
   Layer.effect(
     Transport,
@@ -74,7 +74,7 @@ export const recordIdle = (prefix: string) => {
   return { idle, layer }
 }
 
-/** The first state of an object of that kind that is as wanted, present ones included; undefined stands for a deleted one. */
+/** The first state of an object of that kind for which the predicate holds, present ones included; undefined stands for a deleted one. */
 export const until = <A extends KubeObject>(
   resource: Resource.Resource<A>,
   name: string | undefined,

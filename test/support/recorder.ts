@@ -1,4 +1,4 @@
-/** A tracer that keeps every span in the order in which they began. */
+/** A tracer that keeps every span, in the order of their starts. */
 import * as Tracer from "effect/Tracer"
 
 export type Recorded = Tracer.NativeSpan

@@ -9,7 +9,7 @@ type Instruction =
   | { readonly op: "char"; readonly test: (char: string) => boolean }
   | { readonly op: "assert"; readonly test: (text: string, at: number) => boolean }
   | { readonly op: "look"; readonly program: Program; readonly negate: boolean }
-  /** Goes on at `first`, and at `second` when that fails. */
+  /** Continues at `first`, and at `second` when that fails. */
   | { readonly op: "split"; first: number; second: number }
   | { readonly op: "jump"; to: number }
   /** Remember where an iteration begins; fail when it ends where it began, as ECMAScript does. */
@@ -26,7 +26,7 @@ export interface Compiled {
   readonly pattern: AST.Pattern
 }
 
-/** A bounded repetition is written out up to so many times. */
+/** A bounded repetition is expanded up to this many times. */
 const unrolled = 600
 
 export const compile = (source: string, flags: string): Compiled => {
@@ -117,12 +117,12 @@ const assertion = (node: AST.Assertion, flags: string): Instruction => {
       return { op: "look", program, negate: node.negate }
     }
     case "lookbehind":
-      // One character is all that any of ours looks behind.
+      // No expression of the source looks further behind than one character.
       return { op: "assert", test: (text, at) => charTest(node.raw, flags, "(?!^)")(text[at - 1] ?? "") }
   }
 }
 
-/** Asked of this platform, once for each character. */
+/** Cached results of this platform, one for each character. */
 const charTest = (raw: string, flags: string, after = ""): ((char: string) => boolean) => {
   const one = new RegExp(after === "" ? `^(?:${raw})$` : `${after}${raw}`, flags.replaceAll(/[gy]/g, ""))
   const known = new Map<string, boolean>()
@@ -186,7 +186,7 @@ const run = (program: Program, text: string, start: number, counter: Counter): n
   return undefined
 }
 
-/** All that `replace` or `matchAll` do where the expression is global, and `test` otherwise. */
+/** The searches of `replace` or `matchAll` where the expression is global, and those of `test` otherwise. */
 export const steps = ({ flags, isAnchored, program }: Compiled, text: string, limit = Infinity): number => {
   const counter = { steps: 0, limit }
   const isGlobal = flags.includes("g")
@@ -231,7 +231,7 @@ interface Repeated {
   readonly pump: string
 }
 
-/** Whatever stands under a quantifier, alone and with what comes before it. */
+/** Each part under a quantifier, alone and with what precedes it. */
 const repeatable = (pattern: AST.Pattern): ReadonlyArray<Repeated> => {
   const found = new Map<string, Repeated>()
   const add = (prefix: string, pump: string) => {
@@ -262,7 +262,7 @@ const repeatable = (pattern: AST.Pattern): ReadonlyArray<Repeated> => {
   return [...found.values()]
 }
 
-/** What a test shows of a text: enough to try it again. */
+/** The description of a text in a failure: enough to try it again. */
 export interface Attack extends Repeated {
   readonly suffix: string
 }
@@ -276,10 +276,10 @@ export const attack = (compiled: Compiled): Attack | undefined => {
       const cost = (count: number): number =>
         steps(compiled, repeated.prefix + repeated.pump.repeat(count) + suffix, most)
       const first = cost(128)
-      // Each character is the start of a search that reads half of the rest, at the least.
+      // Each character starts a search that reads at least half of the rest.
       if (first < (128 * 128) / 2) continue
       const [second, third] = [cost(256), cost(512)]
-      // Twice as much for a linear one, four times as much for a quadratic one.
+      // Twice the steps for a linear one, four times the steps for a quadratic one.
       if (third >= most || third - second > 3 * (second - first)) return { ...repeated, suffix }
     }
   }

@@ -1,8 +1,8 @@
-/** The regular expressions that are written in a source text, read from its syntax without running it. */
+/** The regular expressions in a source text, found by its syntax without running it. */
 import { parseAst } from "rolldown/parseAst"
 
 export interface Written {
-  /** Undefined where it is made of what only the running program knows. */
+  /** Undefined where it is built from values that only the running program has. */
   readonly source: string | undefined
   readonly flags: string
 }
@@ -11,7 +11,7 @@ type Node = Readonly<Record<string, unknown>>
 
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && "type" in value
 
-/** Literals; and what `new RegExp` is given, where that is made of texts in the same file. */
+/** Literals, and the arguments of `new RegExp` where these are texts of the same file. */
 export const regexesIn = (text: string): ReadonlyArray<Written> => {
   const found: Array<Written> = []
   const constants = new Map<string, Node>()
@@ -40,7 +40,7 @@ export const regexesIn = (text: string): ReadonlyArray<Written> => {
 const textOf = (node: Node | undefined, constants: ReadonlyMap<string, Node>): string | undefined => {
   if (node?.["type"] === "Literal" && typeof node["value"] === "string") return node["value"]
   if (node?.["type"] === "Identifier") return textOf(constants.get(String(node["name"])), constants)
-  // `String.raw`: the only tag that makes a text.
+  // `String.raw`: the only tag that returns a text.
   const isRaw = node?.["type"] === "TaggedTemplateExpression"
   const template = isRaw ? (node["quasi"] as Node) : node
   if (template?.["type"] !== "TemplateLiteral") return undefined

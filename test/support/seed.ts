@@ -1,4 +1,4 @@
-/** Set up before each test file: every property begins at the same seed, so that a failed run is about the change and not about luck. */
+/** Runs before each test file: every property starts at the same seed, so that a failure comes from a change and not from another random sequence. */
 import * as Arbitrary from "effect/Arbitrary"
 import { seed } from "./runs.ts"
 

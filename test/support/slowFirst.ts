@@ -1,10 +1,10 @@
 /**
- * The order of a run: files that take longest first, so that no worker waits for one of them at the end. vitest knows the times of the last run
- * of a checkout; on a clean clone it goes by size, which says little.
+ * The order of a run: the slowest files first, so that no worker waits for one of them at the end. vitest knows the durations of the last run of a
+ * checkout. On a clean clone it orders by size, which is not a good estimate.
  */
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
-/** More than half a minute each. */
+/** Files that take more than half a minute each. */
 const slow = [
   "test/scenario/stockRoles.test.ts",
   "test/scenario/kubectl/scenarios.test.ts",

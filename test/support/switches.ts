@@ -1,6 +1,6 @@
 /**
- * A server whose kinds can be switched off and on, and whose answers to reads can be refused: the embedded one behind a door that leaves
- * them out of discovery, answers 404 or 403 in its place and ends the watches that are open.
+ * A server whose kinds can be switched off and on, and which can refuse reads: the embedded one behind a handler that removes kinds from discovery,
+ * responds with 404 or 403 in its place, and ends the open watches.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -24,7 +24,7 @@ export class Switches extends Context.Service<
   Switches,
   {
     readonly set: (resource: Resource.Any, mode: Mode) => Effect.Effect<void>
-    /** Method and path of everything that was asked, in order. */
+    /** Method and path of all requests, in order. */
     readonly asked: ReadonlyArray<string>
   }
 >()("test/Switches") {}
@@ -36,7 +36,7 @@ const door = Layer.effectContext(
     const { send, watch } = yield* Transport
     const modes = yield* SubscriptionRef.make<Modes>(new Map())
     const asked: Array<string> = []
-    /** Undefined: nothing is wrong with it. */
+    /** Undefined: the kind is served. */
     const refusal = (now: Modes, { context, path }: Request): ApiError.ApiError | undefined => {
       const collection = [...now.keys()].find((one) => path === one || path.startsWith(`${one}/`))
       const mode = collection === undefined ? "served" : now.get(collection)
@@ -79,7 +79,7 @@ const door = Layer.effectContext(
   })
 )
 
-/** The discovery document of a group and version without what is switched off. */
+/** The discovery document of a group and version without the kinds that are switched off. */
 const without = (modes: Modes, path: string, body: unknown): unknown => {
   if (typeof body !== "object" || body === null || !("resources" in body) || !Array.isArray(body.resources)) return body
   const isServed = ({ name }: { readonly name: string }) => modes.get(`${path}/${name.split("/")[0]}`) !== "absent"

@@ -1,6 +1,6 @@
 /**
- * A wire of one's own to a server: TCP on loopback, handed on byte by byte, that can be held in each direction. What is held waits, as
- * on a network that has come apart and may come together again; connections stay open, and new ones get no further.
+ * A TCP proxy on loopback between a client and a server that forwards every byte, and can hold the data of each direction. Held data waits, as in
+ * a network partition that may end; connections stay open, and new ones wait too.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -18,11 +18,11 @@ export interface TcpProxy {
   /** `https://<host>:<port>`. */
   readonly server: string
   readonly hold: (held: Held) => void
-  /** Nothing is held any more, and what was is lost with the connections of until now. */
+  /** Stops to hold data. Held data is lost with its connections. */
   readonly reset: () => void
   /** True: connections are refused at once. False: they are forwarded again. */
   readonly leave: (isAway: boolean) => void
-  /** When connections came in, in milliseconds of this process's monotonic clock; refused ones too. */
+  /** The times of new connections, in milliseconds of this process's monotonic clock; refused ones included. */
   readonly arrivals: ReadonlyArray<number>
 }
 

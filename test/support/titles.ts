@@ -1,20 +1,20 @@
 /**
- * What a test file is made of, read from its syntax without running it: the title of every test and suite, and whether it always runs.
- * A title with values in it stands as it is written: `takes ${what}`. For lists that promise a test by its name; it does not show
- * what a test checks.
+ * The tests of a file, read from its syntax without running it: the title of every test and suite, and whether it always runs. A title with
+ * values in it is returned as it is written: `takes ${what}`. For lists that name tests by their titles; it does not show what a test
+ * checks.
  */
 import { parseAst } from "rolldown/parseAst"
 
 export interface Title {
   readonly text: string
-  /** Neither it nor a suite around it is skipped, under no condition. */
+  /** Neither it nor a suite around it is skipped under any condition. */
   readonly always: boolean
 }
 
-/** Functions that take a title first: the runner's, and those of test/support and the stands of suites. */
+/** Functions that take a title first: the runner's, those of test/support, and those of other harnesses. */
 const takers = /^(?:it|describe|checkProperty|checkSequences|scenario)$/
 
-/** Members of these that may keep a test from running. */
+/** Members of these functions that may skip a test. */
 const conditions = /^(?:skip|skipIf|runIf|todo|fails|only)$/
 
 type Node = Readonly<Record<string, unknown>>
@@ -58,6 +58,6 @@ export const titlesIn = (source: string): ReadonlyArray<Title> => {
   return found
 }
 
-/** The values that a file of types exports: each is a check of the compiler's. */
+/** The values that a file of types exports: each is a check of the compiler. */
 export const exportsOf = (source: string): ReadonlyArray<Title> =>
   [...source.matchAll(/^export const (\w+)/gm)].map(([, text = ""]) => ({ text, always: true }))

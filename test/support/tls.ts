@@ -1,6 +1,6 @@
 /**
- * Certificates for tests with real sockets: an authority, and what it signs. Elliptic keys, so that a test file makes its
- * own in milliseconds. Valid for 127.0.0.1 and localhost unless other names are given.
+ * Certificates for tests with real sockets: an authority, and certificates that it signs. The keys are elliptic, so that a test file creates its own
+ * in milliseconds. Valid for 127.0.0.1 and localhost unless other names are given.
  */
 import { X509CertificateGenerator, BasicConstraintsExtension, KeyUsagesExtension, KeyUsageFlags } from "@peculiar/x509"
 import { ExtendedKeyUsageExtension, SubjectAlternativeNameExtension } from "@peculiar/x509"

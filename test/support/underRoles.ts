@@ -1,6 +1,6 @@
 /**
- * The switch that runs every scenario on `ClusterTest` under RBAC: `npm run test:roles`. Each controller works under an account of its own
- * with the roles that `manifests` prints for it, and a scenario in which one of them is denied anything fails, whatever else it finds.
+ * The switch that runs every scenario on `ClusterTest` under RBAC: `npm run test:roles`. Each controller works under an account of its own with the
+ * roles that `manifests` prints for it. A scenario in which a request of one is denied fails, whatever else it checks.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

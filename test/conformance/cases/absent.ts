@@ -1,4 +1,4 @@
-/** Writes: empty and absent values. A server decodes objects into Go structs, which is visible. */
+/** Writes: empty and absent values, which kube-apiserver decodes into Go structs and encodes again. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { done, jsonPatch, merge, strategic } from "../assertions.ts"
@@ -7,12 +7,12 @@ import { at, containers, deployment, matching, podOf, service } from "../objects
 
 const rbac = (namespace: string) => `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`
 
-/** Without what every server adds. */
+/** The object without the fields that each server sets differently. */
 const content = ({ apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...rest }: any): object => rest
 
 const written: ReadonlyArray<Case> = [
   {
-    title: "empty maps, lists and strings are not stored; an optional false is",
+    title: "empty maps, lists and strings are not stored; false in an optional field is stored",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -26,7 +26,7 @@ const written: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a null is absent in a struct, a zero in a map, and null in a raw value",
+    title: "a null is dropped in a struct, a zero value in a map, and kept in a raw value",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps, pods } = at(namespace)
@@ -105,7 +105,7 @@ const written: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a service loses the numbers and texts that are nothing",
+    title: "a service does not store zero numbers and empty strings",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const ports = [{ name: "", nodePort: 0, port: 80, targetPort: 0 }]
@@ -224,7 +224,7 @@ const always: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "no replicas to scale to is a scale without a number",
+    title: "a Scale with replicas 0 has no replicas field",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -237,7 +237,7 @@ const always: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a pod template without creationTimestamp has no such field",
+    title: "a pod template without creationTimestamp is stored without it",
     since: 34,
     rule: "metav1.ObjectMeta, creationTimestamp is omitzero",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
@@ -262,7 +262,7 @@ const changed: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "no patch leaves an empty value behind, whatever its type",
+    title: "an empty value that a patch creates is not stored, whatever the type of patch",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -286,7 +286,7 @@ const changed: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a status has null for unknown times, and no empty strings",
+    title: "a status has null for absent times, and no empty strings",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { pods } = at(namespace)

@@ -8,7 +8,7 @@ import { at, containers, deployment, matching } from "../objects.ts"
 const ownedBy = (object: any, manager: string): any =>
   object.metadata.managedFields?.find((entry: any) => entry.manager === manager)?.fieldsV1
 
-/** The applied value equals the one before, but it is not stored, so each apply adds it again. */
+/** The applied value is empty and therefore not stored, so that each apply adds it again. */
 const conflicts = [
   'Apply failed with 2 conflicts: conflicts with "one":',
   "- .spec.paused",
@@ -38,7 +38,7 @@ const applied: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "apply: a null removes a value, except a merged one; a null time is owned",
+    title: "apply: a null removes an atomic value, not a merged one; the manager owns a null time",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)

@@ -48,7 +48,7 @@ export const admission: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an apply and a dry run fail in a missing namespace too",
+    title: "an apply and a dry run also fail in a missing namespace",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(`${namespace}-none`)
@@ -95,7 +95,7 @@ export const admission: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a quota with a status charges creates, and rejects those that exceed it",
+    title: "a quota with a status is charged for creates, and rejects those that exceed it",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps, quotas } = at(namespace)
@@ -115,7 +115,7 @@ export const admission: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a new namespace is labelled with its name",
+    title: "a new namespace has a label with its name",
     since: 21,
     rule: "KEP-2161: kubernetes.io/metadata.name, from 1.21",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {

@@ -80,7 +80,7 @@ export const authorization: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a role grants its verbs of its resources in its namespace, and nothing else",
+    title: "a Role grants only its verbs on its resources in its namespace",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const user = `bob-${namespace}`
@@ -111,7 +111,8 @@ export const authorization: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a subresource is not its resource; a star before a slash is every resource that has it",
+    title:
+      "a rule for a resource does not include its subresources; `*/scale` includes that subresource of every resource",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const user = `bob-${namespace}`
@@ -161,7 +162,7 @@ export const authorization: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "403 names a missing role that a binding references",
+    title: "a 403 has the name of a missing role that a binding references",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const user = `bob-${namespace}`
@@ -178,7 +179,7 @@ export const authorization: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "creating by PUT or apply needs the right to create",
+    title: "creating an object by PUT or apply requires the verb create",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const user = `bob-${namespace}`
@@ -291,7 +292,7 @@ export const authorization: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the rules that one holds in a namespace can be listed",
+    title: "a SelfSubjectRulesReview lists the user's rules in a namespace",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const user = `bob-${namespace}`

@@ -7,7 +7,7 @@ import { at, deployment, matching, podOf } from "../objects.ts"
 
 export const badRequests: ReadonlyArray<Case> = [
   {
-    title: "400: a body that is empty, broken, or no object",
+    title: "400: a body that is empty, malformed, or not an object",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       for (const body of ["", "{broken", "[]", '"text"', "null"]) {
@@ -49,7 +49,7 @@ export const badRequests: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "400: a name or namespace other than the path's",
+    title: "400: a name or namespace that is not that of the path",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -90,7 +90,7 @@ export const badRequests: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "400: a limit that is no number, and a continue token that is none",
+    title: "400: a limit that is not a number, and a malformed continue token",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -107,7 +107,7 @@ export const badRequests: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "422: resourceVersionMatch where it makes no sense",
+    title: "422: resourceVersionMatch in invalid combinations",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -132,7 +132,7 @@ export const badRequests: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "422: options of writes that do not exist or do not go together",
+    title: "422: write options that are unknown or exclude each other",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -177,7 +177,7 @@ export const badRequests: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "422: metadata that cannot be: names, labels, owners, finalizers, keys of data",
+    title: "422: invalid metadata and data keys: names, labels, owners, finalizers",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -212,7 +212,7 @@ export const badRequests: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "422: annotations above 256 KiB, a config map above 1 MiB",
+    title: "422: annotations above 256 KiB, and a ConfigMap above 1 MiB",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -227,7 +227,7 @@ export const badRequests: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a streaming list needs its companions: resourceVersionMatch, and only on a watch",
+    title: "sendInitialEvents requires resourceVersionMatch, and is allowed on a watch only",
     since: 32,
     rule: "KEP-3157: ValidateListOptions of sendInitialEvents",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {

@@ -18,7 +18,7 @@ export const beginning: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the Service `kubernetes` leads to the API server, at the first address of the range of services",
+    title: "the Service `kubernetes` has the first address of the service range, and the endpoint of the API server",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask }) {
       const service = done(yield* ask("GET", `${core}/services/kubernetes`))
@@ -39,7 +39,7 @@ export const beginning: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "so does the EndpointSlice of that Service, written by the server",
+    title: "the server writes the EndpointSlice of the Service `kubernetes`",
     since: 21,
     rule: "discovery/v1 is served from 1.21 on",
     run: Effect.fnUntraced(function* ({ ask }) {

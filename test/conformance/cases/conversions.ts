@@ -1,4 +1,4 @@
-/** Custom resources whose versions differ, and the webhooks that convert them. */
+/** Custom resources with several versions, and the webhooks that convert them. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { applyPatch, done, events, invalid, merge, refused, table } from "../assertions.ts"
@@ -21,25 +21,29 @@ const old = (subject: Subject, name: string, spec: object = { size: 1 }, metadat
 
 /** Invalid responses: the response, and the error after the name of the webhook. */
 const wrong: ReadonlyArray<readonly [what: string, respond: (request: any) => object, why: string]> = [
-  ["says no", () => ({ result: { status: "Failed", message: "not today" } }), "failed: not today"],
+  ["fails with a message", () => ({ result: { status: "Failed", message: "not today" } }), "failed: not today"],
   [
-    "says nothing of success",
+    "fails without a message",
     () => ({ result: { status: "Failed" } }),
     "failed: response.result.status was 'Failed', not 'Success'"
   ],
-  ["answers somebody else", (request) => ({ ...converted(request), uid: "other" }), 'failed: expected response.uid="'],
   [
-    "answers with too few objects",
+    "responds with another uid",
+    (request) => ({ ...converted(request), uid: "other" }),
+    'failed: expected response.uid="'
+  ],
+  [
+    "returns too few objects",
     () => ({ result: { status: "Success" }, convertedObjects: [] }),
     "returned 0 objects, expected 1"
   ],
   [
-    "answers with objects of the version that they had",
+    "returns objects in their old version",
     (request) => ({ result: { status: "Success" }, convertedObjects: request.objects }),
     "returned invalid object at index 0: invalid groupVersion (expected "
   ],
   [
-    "gives an object another name",
+    "changes the name of an object",
     (request) =>
       converted(request, (object, apiVersion) => {
         const made: any = rename(object, apiVersion)
@@ -48,7 +52,7 @@ const wrong: ReadonlyArray<readonly [what: string, respond: (request: any) => ob
     "returned invalid object: must have the same name: a != other"
   ],
   [
-    "gives an object a label that is none",
+    "sets an invalid label",
     (request) =>
       converted(request, (object, apiVersion) => {
         const made: any = rename(object, apiVersion)
@@ -78,7 +82,7 @@ export const conversions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a conversion webhook is shown whole objects without a resource version",
+    title: "a conversion webhook receives whole objects without resourceVersion",
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* converting(subject)
       done(yield* subject.ask("POST", hooked.old, old(subject, "a")), 201)
@@ -95,7 +99,7 @@ export const conversions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "lists and tables are of one version",
+    title: "all objects of a list or table are in the requested version",
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* converting(subject)
       const { ask } = subject
@@ -119,7 +123,7 @@ export const conversions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a watch is of one version, whichever the writes are in",
+    title: "all events of a watch are in the requested version, whatever the version of the writes",
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* converting(subject)
       const { ask } = subject
@@ -146,7 +150,7 @@ export const conversions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "updates, patches and applies are of the version of their path",
+    title: "updates, patches and applies use the version of their path",
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* converting(subject)
       const { ask } = subject
@@ -177,7 +181,7 @@ export const conversions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "the status of an object is written in any version",
+    title: "the status of an object can be written in any version",
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* converting(subject)
       const { ask } = subject
@@ -190,7 +194,7 @@ export const conversions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "objects are deleted in any version, one by one and together",
+    title: "objects can be deleted in any version, with delete and deletecollection",
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* converting(subject)
       const { ask } = subject
@@ -218,7 +222,7 @@ export const conversions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "of the metadata a conversion decides on labels and annotations alone",
+    title: "of the metadata, a conversion can change labels and annotations only",
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* converting(subject)
       hooked.respond((request) =>
@@ -245,7 +249,7 @@ export const conversions: ReadonlyArray<Case> = [
     since: rule.since,
     needs: rule.needs,
     alone: rule.alone,
-    title: `a request fails whose conversion webhook ${what}`,
+    title: `a request fails if the conversion webhook ${what}`,
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* converting(subject)
       hooked.respond(respond)
@@ -258,7 +262,7 @@ export const conversions: ReadonlyArray<Case> = [
   })),
   {
     ...rule,
-    title: "nothing is read, written or deleted in a version to which the webhook does not convert",
+    title: "requests fail in a version to which the webhook does not convert",
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* converting(subject)
       const { ask } = subject
@@ -280,7 +284,7 @@ export const conversions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "an admission webhook receives and patches the version of its rule",
+    title: "an admission webhook receives and patches objects in the version of its rule",
     run: Effect.fnUntraced(function* (subject) {
       const converter = yield* converting(subject)
       const { ask } = subject
@@ -307,7 +311,7 @@ export const conversions: ReadonlyArray<Case> = [
         [first.kind.version, first.requestKind.version, first.object.apiVersion],
         ["v1", "v2", `${groupOf(subject)}/v1`]
       )
-      // The fields that v1 does not know are not pruned on the way.
+      // The request to the webhook has fields that v1 does not have.
       assert.deepStrictEqual(
         [first.object.spec, first.oldObject.spec],
         [
@@ -324,7 +328,7 @@ export const conversions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "objects are written in the present storage version, and keep the version they were written in",
+    title: "objects are written in the current storage version, and keep it when that changes",
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* converting(subject, { versions: [v1({ storage: true }), v2({ storage: false })] })
       const { ask } = subject

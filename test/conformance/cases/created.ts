@@ -1,4 +1,4 @@
-/** Writes: fields of new objects beside the defaults of their specs: initial statuses, labels, finalizers, taints. */
+/** Writes: fields of new objects apart from the defaults of their specs: initial status, labels, finalizers, taints. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { done, merge } from "../assertions.ts"
@@ -8,7 +8,7 @@ import { at, job, matching, template } from "../objects.ts"
 /** A status that a create must ignore. */
 const claimed = { phase: "Bound", replicas: 3, conditions: [{ type: "X", status: "True" }], loadBalancer: {} }
 
-/** Collections with the group that they have on every server, a spec, and the status that a new object has. */
+/** Collections, a spec for each, and the status that a new object has. */
 const statuses: ReadonlyArray<readonly [plural: string, spec: object, status: object]> = [
   ["apis/apps/v1/deployments", matching, {}],
   ["apis/apps/v1/replicasets", matching, { replicas: 0 }],
@@ -44,7 +44,7 @@ const collection = (namespace: string, path: string): string => {
 }
 
 const firstStatuses: ReadonlyArray<Case> = statuses.map(([path, spec, status]) => ({
-  title: `new ${path.split("/").at(-1)} have a status of the server's, whatever was sent`,
+  title: `new ${path.split("/").at(-1)} have the initial status of the server, and not the one that was sent`,
   since: 20,
   run: Effect.fnUntraced(function* ({ ask, namespace }) {
     const made = done(
@@ -82,7 +82,8 @@ export const created: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a Job without labels gets those of its pods, including generated ones; one with labels keeps its own",
+    title:
+      "a Job without labels gets those of its pod template, including generated ones; a Job with labels keeps its own",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { jobs } = at(namespace)
@@ -97,7 +98,7 @@ export const created: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "claims and volumes are held while they are in use, by a finalizer of the server's",
+    title: "new claims and volumes get the finalizer that protects them while they are in use",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { claims } = at(namespace)
@@ -118,7 +119,7 @@ export const created: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a new node is tainted as not ready",
+    title: "a new Node has the taint not-ready",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const nodes = "/api/v1/nodes"
@@ -133,7 +134,7 @@ export const created: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an autoscaler without metrics aims at four fifths of the requested CPU",
+    title: "an autoscaler without metrics has a target of 80 % of the requested CPU",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const path = collection(namespace, "apis/autoscaling/v1/horizontalpodautoscalers")

@@ -46,7 +46,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a definition brings its group, version and resources into discovery",
+    title: "the group, version and resources of a CRD are in discovery",
     run: Effect.fnUntraced(function* (subject) {
       yield* defined(subject)
       const group = groupOf(subject)
@@ -66,7 +66,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a definition brings its schema into OpenAPI",
+    title: "the schema of a CRD is in the OpenAPI documents",
     run: Effect.fnUntraced(function* (subject) {
       yield* defined(subject)
       const name = [...groupOf(subject).split(".").toReversed(), "v1", "Widget"].join(".")
@@ -84,7 +84,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a definition is named for its plural and group",
+    title: "the name of a CRD must be its plural and group",
     run: Effect.fnUntraced(function* (subject) {
       const metadata = { name: `other.${groupOf(subject)}` }
       const reply = yield* subject.ask("POST", definitions, { ...definition(subject), metadata })
@@ -93,7 +93,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a definition has one version that is stored",
+    title: "a CRD must have exactly one storage version",
     run: Effect.fnUntraced(function* (subject) {
       for (const stored of [false, true]) {
         const versions = [version("v1", { storage: stored }), version("v2", { storage: stored })]
@@ -108,7 +108,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a definition has a schema for every version",
+    title: "a CRD must have a schema for every version",
     run: Effect.fnUntraced(function* (subject) {
       const reply = yield* subject.ask(
         "POST",
@@ -134,7 +134,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a schema has types outside of allOf, anyOf, oneOf and not only",
+    title: "a schema cannot set types inside allOf, anyOf, oneOf and not",
     run: Effect.fnUntraced(function* (subject) {
       const narrowed = { type: "object", properties: { a: { type: "string", anyOf: [{ type: "string" }] } } }
       const reply = yield* subject.ask("POST", definitions, definition(subject, withSchema(narrowed)))
@@ -147,7 +147,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a default is a value that its schema allows",
+    title: "a default must be valid by its schema",
     run: Effect.fnUntraced(function* (subject) {
       const wrong = { type: "object", properties: { a: { type: "integer", default: "x" } } }
       const reply = yield* subject.ask("POST", definitions, definition(subject, withSchema(wrong)))
@@ -156,7 +156,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "group, plural, scope and kind of an established definition stay",
+    title: "group, plural, scope and kind of an established CRD are immutable",
     run: Effect.fnUntraced(function* (subject) {
       yield* defined(subject)
       const path = `${definitions}/${nameOf(subject)}`
@@ -171,7 +171,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "an update of a CRD changes validation",
+    title: "custom resources are validated by the updated schema of a CRD",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)
       const wider = structuredClone(schema)
@@ -186,7 +186,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "every served version shows the same objects",
+    title: "every served version has the same objects",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject, { versions: [version("v1"), version("v2", { storage: false })] })
       done(yield* subject.ask("POST", collection, widget(subject, "a")), 201)
@@ -210,7 +210,7 @@ export const customDefinitions: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "a definition waits for objects that finalizers hold",
+    title: "a deleted CRD exists until the finalizers of its objects are removed",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)
       const held = { ...widget(subject, "a"), metadata: { name: "a", finalizers: ["example.com/hold"] } }

@@ -45,7 +45,7 @@ const refusals: ReadonlyArray<readonly [what: string, spec: object, cause: Cause
 const refusal = ([what, spec, cause, since]: (typeof refusals)[number]): Case => ({
   ...rule,
   ...(since === undefined ? { since: rule.since } : { since, rule: "apiextensions.k8s.io/v1: maxLength" }),
-  title: `a custom resource is refused for ${what}`,
+  title: `a custom resource is invalid with ${what}`,
   run: Effect.fnUntraced(function* (subject) {
     const collection = yield* defined(subject)
     const reply = yield* subject.ask("POST", collection, widget(subject, "a", spec))
@@ -81,7 +81,7 @@ export const customResources: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "null stays where it is a value, and is nothing elsewhere",
+    title: "null is kept in a nullable field, and dropped elsewhere",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)
       const body = done(
@@ -108,7 +108,7 @@ export const customResources: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "the status has an endpoint of its own, which changes nothing else",
+    title: "the status subresource changes only the status",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)
       const made = done(yield* subject.ask("POST", collection, { ...widget(subject, "a"), status: { ready: 9 } }), 201)
@@ -126,7 +126,7 @@ export const customResources: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "without a status endpoint the status is content like any other",
+    title: "without a status subresource, status is a plain field",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject, { versions: [version("v1", { subresources: undefined })] })
       const made = done(yield* subject.ask("POST", collection, { ...widget(subject, "a"), status: { ready: 9 } }), 201)
@@ -154,7 +154,7 @@ export const customResources: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "an update of a custom resource names the version it is of",
+    title: "an update of a custom resource requires resourceVersion",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)
       const made = done(yield* subject.ask("POST", collection, widget(subject, "a")), 201)
@@ -181,7 +181,7 @@ export const customResources: ReadonlyArray<Case> = [
     ...rule,
     since: 22,
     rule: "apiextensions.k8s.io/v1: x-kubernetes-list-type",
-    title: "server-side apply merges lists by the types of the schema",
+    title: "server-side apply merges lists by the list types of the schema",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)
       const apply = (manager: string, spec: object) =>
@@ -206,7 +206,7 @@ export const customResources: ReadonlyArray<Case> = [
   },
   {
     ...rule,
-    title: "tables of custom resources have the columns of their definition",
+    title: "tables of custom resources have the columns of their CRD",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)
       done(yield* subject.ask("POST", collection, widget(subject, "a", { size: 2 })), 201)

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 
 import { done, invalid, merge, strategic } from "../assertions.ts"
 import type { Case } from "../Case.ts"
-import { at, deployment, job, matching, podOf, service, template } from "../objects.ts"
+import { at, containers, deployment, job, matching, podOf, service, template } from "../objects.ts"
 
 const alike = { apiVersion: "apps/v1", metadata: { name: "a" } }
 
@@ -49,7 +49,7 @@ const fixed: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a StatefulSet mounts claims of its templates, and its pods are not validated",
+    title: "a StatefulSet can mount the claims of its templates, and its pod template is not validated",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { statefulSets } = at(namespace)
@@ -79,7 +79,70 @@ const fixed: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a pod changes nothing but images, deadline and additional tolerations",
+    title:
+      "a suspended Job that never started may change the scheduling directives of its template, but no pod affinity",
+    since: 27,
+    rule: "pkg/apis/batch/validation: validatePodTemplateUpdate, with scheduling gates since 1.27",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { jobs } = at(namespace)
+      done(yield* ask("POST", jobs, job("a", { suspend: true })))
+      const change = (spec: object, metadata: object = {}) =>
+        ask("PATCH", `${jobs}/a`, { spec: { template: { metadata, spec } } }, merge)
+      const required = { nodeSelectorTerms: [{ matchExpressions: [{ key: "zone", operator: "Exists" }] }] }
+      const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required }
+      const term = { labelSelector: { matchLabels: { app: "a" } }, topologyKey: "kubernetes.io/hostname" }
+      const podAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [term] }
+      const immutable = ["spec.template", "FieldValueInvalid", "field is immutable"] as const
+      done(yield* change({ affinity: { nodeAffinity } }))
+      done(yield* change({ affinity: null }))
+      for (const affinity of [{ podAffinity }, { podAntiAffinity: podAffinity }, { nodeAffinity, podAffinity }]) {
+        invalid(yield* change({ affinity }), 'Job.batch "a"', immutable)
+      }
+      done(yield* change({ affinity: { nodeAffinity } }))
+      invalid(yield* change({ affinity: { podAffinity } }), 'Job.batch "a"', immutable)
+      const tolerations = [{ key: "k", operator: "Exists" }]
+      const spec = { nodeSelector: { zone: "b" }, tolerations, schedulingGates: [{ name: "example.com/gate" }] }
+      done(yield* change(spec, { labels: { added: "label" }, annotations: { added: "annotation" } }))
+
+      const template = { spec: { containers, restartPolicy: "Never", affinity: { podAffinity } } }
+      done(yield* ask("POST", jobs, job("b", { suspend: true, template })))
+      const changeOther = (affinity: object | null) =>
+        ask("PATCH", `${jobs}/b`, { spec: { template: { spec: { affinity } } } }, merge)
+      done(yield* changeOther({ nodeAffinity }))
+      done(yield* changeOther({ nodeAffinity: null }))
+      invalid(yield* changeOther({ podAffinity: null }), 'Job.batch "b"', immutable)
+      invalid(yield* changeOther(null), 'Job.batch "b"', immutable)
+
+      done(yield* ask("POST", jobs, job("c")))
+      const reply = yield* ask(
+        "PATCH",
+        `${jobs}/c`,
+        { spec: { template: { spec: { nodeSelector: { a: "b" } } } } },
+        merge
+      )
+      invalid(reply, 'Job.batch "c"', immutable)
+    })
+  },
+  {
+    title: "an Indexed Job changes completions only to its parallelism, whatever the two were before",
+    since: 27,
+    rule: "pkg/apis/batch/validation: validateCompletions (KEP-3715, elastic Indexed Jobs)",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { jobs } = at(namespace)
+      done(yield* ask("POST", jobs, job("a", { completionMode: "Indexed", completions: 5, parallelism: 2 })))
+      const change = (spec: object) => ask("PATCH", `${jobs}/a`, { spec }, merge)
+      const alone = yield* change({ completions: 3 })
+      const tandem = "can only be modified in tandem with spec.parallelism"
+      invalid(alone, 'Job.batch "a"', ["spec.completions", "FieldValueInvalid", tandem])
+      const missing = yield* change({ completions: null })
+      invalid(missing, 'Job.batch "a"', ["spec.completions", "FieldValueRequired", "when completion mode is Indexed"])
+      done(yield* change({ completions: 3, parallelism: 3 }))
+      done(yield* change({ parallelism: 1 }))
+      done(yield* change({ completions: 1 }))
+    })
+  },
+  {
+    title: "a pod can change only images, activeDeadlineSeconds and additional tolerations",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const path = `${at(namespace).pods}/a`
@@ -156,7 +219,7 @@ const filled: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a pod without a tag pulls always; limits without requests are requests, and make it Guaranteed",
+    title: "an image without a tag is always pulled; requests default to limits, which makes the pod Guaranteed",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const limits = { cpu: "1", memory: "1Gi" }
@@ -170,7 +233,7 @@ const filled: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "pods have a priority, and tolerate nodes that are not ready or not reachable for five minutes",
+    title: "pods get a priority, and tolerate not-ready and unreachable nodes for five minutes",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const made = done(yield* ask("POST", at(namespace).pods, podOf("a")))
@@ -213,7 +276,7 @@ const filled: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "defaults of a job: a selector and labels of its own",
+    title: "defaults of a job: generated selector and labels",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, minor, namespace }) {
       const { metadata, spec } = done(yield* ask("POST", at(namespace).jobs, job("a")))

@@ -2,26 +2,11 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as ApiError from "../../../src/kube/ApiError.ts"
-import type { KubeList, KubeObject } from "../../../src/kube/Meta.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap } from "../../../src/kube/resources.ts"
 import { done, invalid, merge, refused } from "../assertions.ts"
-import { type Case, configMap, type Subject } from "../Case.ts"
-import { at, deployment, matching, podOf } from "../objects.ts"
-
-const names = (list: KubeList<KubeObject>): ReadonlyArray<string> => list.items.map((item) => item.metadata.name)
-
-/** Config maps `a`, `b`, … labelled with their letter, and even ones with `even`. */
-const letters = Effect.fnUntraced(function* ({ client, namespace }: Subject, count: number) {
-  for (let i = 0; i < count; i++) {
-    const letter = String.fromCharCode(97 + i)
-    const labels = i % 2 === 0 ? { letter, even: "" } : { letter }
-    yield* client.create(ConfigMap, configMap(`x-${letter}`, { letter }, labels), { namespace })
-  }
-})
-
-/** A real server creates objects of its own (a root CA) in namespaces. */
-const mine = "letter"
+import { type Case, configMap } from "../Case.ts"
+import { at, createLetters, deployment, hasLetter, matching, namesOf, podOf } from "../objects.ts"
 
 const reason = <A>(call: Effect.Effect<A, ApiError.ApiError>) => Effect.map(Effect.flip(call), (e) => e.reason._tag)
 
@@ -42,9 +27,12 @@ export const deletion: ReadonlyArray<Case> = [
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* letters(subject, 4)
+      yield* createLetters(subject, 4)
       yield* client.deleteCollection(ConfigMap, { namespace, labelSelector: "even" })
-      assert.deepStrictEqual(names(yield* client.list(ConfigMap, { namespace, labelSelector: mine })), ["x-b", "x-d"])
+      assert.deepStrictEqual(namesOf(yield* client.list(ConfigMap, { namespace, labelSelector: hasLetter })), [
+        "x-b",
+        "x-d"
+      ])
     })
   },
   {
@@ -52,18 +40,21 @@ export const deletion: ReadonlyArray<Case> = [
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* letters(subject, 5)
+      yield* createLetters(subject, 5)
       const left: Array<number> = []
-      const count = Effect.map(client.list(ConfigMap, { namespace, labelSelector: mine }), ({ items }) => items.length)
+      const count = Effect.map(
+        client.list(ConfigMap, { namespace, labelSelector: hasLetter }),
+        ({ items }) => items.length
+      )
       const onPage = () =>
         Effect.asVoid(Effect.orDie(Effect.tap(count, (found) => Effect.sync(() => left.push(found)))))
-      const selection = { namespace, labelSelector: mine, limit: 2 }
+      const selection = { namespace, labelSelector: hasLetter, limit: 2 }
       yield* client.deleteCollection(Resource.metadataOnly(ConfigMap), selection, { onPage })
       assert.deepStrictEqual([left, yield* count], [[3, 1], 0])
     })
   },
   {
-    title: "delete removes; a second delete is NotFound",
+    title: "delete removes an object; a second delete is NotFound",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       yield* client.create(ConfigMap, configMap("a"), { namespace })
@@ -74,7 +65,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "delete preconditions on uid and version are a Conflict when they do not hold",
+    title: "a delete with a wrong uid or resourceVersion as precondition is a Conflict",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }
@@ -89,7 +80,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "finalizers keep a deleted object until the last one is gone",
+    title: "a deleted object with finalizers exists until the last one is removed",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }
@@ -103,7 +94,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a bound pod gets its grace period, which may be shortened and never extended; 0 deletes it",
+    title: "a bound pod gets its grace period, which can be shortened but not extended; 0 deletes it at once",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { pods } = at(namespace)
@@ -131,7 +122,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "terminationGracePeriodSeconds of the pod is its grace",
+    title: "the default grace period is terminationGracePeriodSeconds of the pod",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { pods } = at(namespace)
@@ -164,7 +155,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a second deletion of a held object changes nothing",
+    title: "a second deletion of an object that waits for finalizers changes nothing",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -175,7 +166,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "propagation policies are finalizers for the garbage collector: Foreground and Orphan wait for it",
+    title: "the policies Foreground and Orphan set finalizers, which the garbage collector removes",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -195,7 +186,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "Background deletes at once, and is the default policy",
+    title: "Background is the default policy and deletes at once",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -208,7 +199,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "orphanDependents, the older word, still means Orphan",
+    title: "the deprecated option orphanDependents has the effect of Orphan",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -218,7 +209,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a later policy replaces the earlier one's finalizer",
+    title: "a second deletion with another policy replaces the finalizer of the first",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -229,7 +220,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the response to a deletion names the object",
+    title: "the response to a deletion has the name, group, resource and uid of the object",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -242,7 +233,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a namespace waits in Terminating for its finalizer, which only its finalize endpoint removes",
+    title: "a namespace is Terminating until its finalizer is removed, which only the subresource finalize can do",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const name = `${namespace}-dying`
@@ -262,7 +253,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the server deletes no dependents and no contents of a namespace by itself",
+    title: "the server itself does not delete dependents, or the objects of a deleted namespace",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps, deployments, replicaSets } = at(namespace)
@@ -278,7 +269,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the namespaces every cluster needs cannot be deleted",
+    title: "default, kube-system and kube-public cannot be deleted",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask }) {
       for (const name of ["default", "kube-system", "kube-public"]) {
@@ -311,7 +302,7 @@ export const deletion: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an eviction deletes a pod; of a missing pod it is NotFound",
+    title: "an eviction deletes a pod, and is NotFound for a missing pod",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, minor, namespace }) {
       const { pods } = at(namespace)

@@ -15,7 +15,7 @@ const raw = (transport: Transport["Service"], path: string, accept?: string) =>
 
 export const discovery: ReadonlyArray<Case> = [
   {
-    title: "discovery names groups, versions and resources",
+    title: "discovery lists groups, versions and resources",
     since: 20,
     run: Effect.fnUntraced(function* ({ transport }) {
       const api = (yield* raw(transport, "/api")).body as { kind: string; versions: Array<string> }
@@ -100,7 +100,7 @@ export const discovery: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "short names that kubectl users type",
+    title: "resources have the short names of kubectl",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask }) {
       const { resources } = done(yield* ask("GET", "/api/v1"))
@@ -186,7 +186,7 @@ export const discovery: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "livez, readyz and healthz, whole and by check; a check that does not exist is not found",
+    title: "livez, readyz and healthz report all checks or one; an unknown check is NotFound",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask }) {
       for (const path of ["/livez", "/readyz", "/healthz", "/livez/ping", "/readyz/ping", "/healthz/ping"]) {

@@ -9,8 +9,6 @@ import { done, merge, refused } from "../assertions.ts"
 import { type Case, configMap } from "../Case.ts"
 import { at, deployment } from "../objects.ts"
 
-/** Config maps `a`, `b`, … labelled with their letter, and even ones with `even`. */
-/** A real server puts objects of its own (a root CA) into namespaces. */
 const raw = (transport: Transport["Service"], path: string, accept?: string) =>
   transport.send({ method: "GET", path, accept, context: { verb: "raw", path } })
 
@@ -28,7 +26,7 @@ const nowhere = {
 
 export const errors: ReadonlyArray<Case> = [
   {
-    title: "a write without its namespace is MethodNotAllowed",
+    title: "a create without a namespace in the path is MethodNotAllowed",
     since: 20,
     run: Effect.fnUntraced(function* ({ transport }) {
       const path = "/api/v1/configmaps"
@@ -38,7 +36,7 @@ export const errors: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a missing object and a missing resource are different NotFounds",
+    title: "the NotFound errors of a missing object and of a missing resource differ",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const object = yield* Effect.flip(client.get(ConfigMap, { namespace, name: "none" }))
@@ -51,7 +49,7 @@ export const errors: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a path that leads nowhere is NotFound",
+    title: "an unknown path is NotFound",
     since: 20,
     run: Effect.fnUntraced(function* ({ transport }) {
       for (const path of ["/nowhere", "/apis/none.example", "/api/v1/nonsense", "/api/v2/pods"]) {
@@ -92,7 +90,7 @@ export const errors: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "409 AlreadyExists and 409 Conflict tell themselves apart",
+    title: "409 AlreadyExists and 409 Conflict have different reasons",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -137,7 +135,7 @@ export const errors: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "405: verbs that a collection or an object does not have",
+    title: "405: a verb that a collection or an object does not support",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -150,7 +148,7 @@ export const errors: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "406: a form that the server cannot give",
+    title: "406: a representation that the server does not support",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)

@@ -7,7 +7,7 @@ import { at, podOf } from "../objects.ts"
 
 const violates = "Cannot evict pod as it would violate the pod's disruption budget."
 
-/** A running pod, and budgets that select it; the test is their controller. */
+/** Running pods, and budgets that select them; the test writes the status that the disruption controller would write. */
 const fixture = ({ ask, minor, namespace }: Subject) => {
   const { pods } = at(namespace)
   const version = minor < 22 ? "policy/v1beta1" : "policy/v1"
@@ -51,7 +51,7 @@ const because = (message: string) => ({ causes: [{ reason: "DisruptionBudget", m
 
 export const evictions: ReadonlyArray<Case> = [
   {
-    title: "an eviction that a budget does not allow fails with 429 and a cause, without Retry-After",
+    title: "an eviction that a PodDisruptionBudget does not allow fails with 429 and a cause, without Retry-After",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { budget, evict, run } = fixture(subject)
@@ -69,7 +69,7 @@ export const evictions: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an eviction under a budget that the controller has not processed gets Retry-After 10",
+    title: "an eviction fails with Retry-After 10 while the controller has not observed the budget's generation",
     since: 22,
     rule: "pods/eviction of 1.22: `createTooManyRequestsError`",
     run: Effect.fnUntraced(function* (subject) {
@@ -126,7 +126,7 @@ export const evictions: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an eviction is counted down in the budget, a dry run is not",
+    title: "an eviction decrements disruptionsAllowed, a dry run does not",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask } = subject
@@ -174,7 +174,7 @@ export const evictions: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the last eviction that a budget allows turns its condition",
+    title: "the last allowed eviction sets the budget's condition DisruptionAllowed to False",
     since: 22,
     rule: "pods/eviction of 1.22: `UpdateDisruptionAllowedCondition`",
     run: Effect.fnUntraced(function* (subject) {
@@ -198,7 +198,7 @@ export const evictions: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "unready pods go uncounted while enough are healthy, and are counted otherwise",
+    title: "the eviction of an unready pod does not decrement disruptionsAllowed while enough pods are healthy",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask } = subject
@@ -230,7 +230,7 @@ export const evictions: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an empty selector of a budget selects every pod, none at all selects none",
+    title: "an empty selector of a budget selects every pod, an absent one selects none",
     since: 22,
     rule: "policy/v1 PodDisruptionBudget; pods/eviction of 1.22",
     run: Effect.fnUntraced(function* (subject) {
@@ -243,7 +243,7 @@ export const evictions: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a patch replaces the selector of a budget, a merge patch merges it",
+    title: "a strategic merge patch replaces the selector of a budget, a merge patch merges it",
     since: 21,
     rule: "policy/v1 PodDisruptionBudgetSpec: patchStrategy replace",
     run: Effect.fnUntraced(function* (subject) {

@@ -10,16 +10,20 @@ import { grant, rule } from "../roles.ts"
 const same = assert.deepStrictEqual
 const tokenReviews = "/apis/authentication.k8s.io/v1/tokenreviews"
 
-const account = (ask: Ask, namespace: string, name: string) =>
-  Effect.map(ask("POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } }), (reply) =>
+const createAccount = (ask: Ask, namespace: string) =>
+  Effect.map(ask("POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: "robot" } }), (reply) =>
     done(reply, 201)
   )
 
-const tokenOf = (ask: Ask, namespace: string, name: string, spec: object = {}) =>
+/** A token of the account, by a TokenRequest. */
+const requestToken = (ask: Ask, namespace: string, spec: object = {}) =>
   Effect.map(
-    ask("POST", `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, { spec }),
+    ask("POST", `/api/v1/namespaces/${namespace}/serviceaccounts/robot/token`, { spec }),
     (reply): string => done(reply, 201).status.token
   )
+
+const tokenOfNewAccount = (ask: Ask, namespace: string) =>
+  Effect.andThen(createAccount(ask, namespace), requestToken(ask, namespace))
 
 /** The reason why a token may not list pods; undefined when it may. */
 const refusal = (as: Subject["as"], token: string, namespace: string) =>
@@ -35,8 +39,7 @@ export const identity: ReadonlyArray<Case> = [
     since: 20,
     needs: "credentials",
     run: Effect.fnUntraced(function* ({ as, ask, namespace }) {
-      yield* account(ask, namespace, "robot")
-      const token = yield* tokenOf(ask, namespace, "robot")
+      const token = yield* tokenOfNewAccount(ask, namespace)
       const user = `system:serviceaccount:${namespace}:robot`
       const error = yield* refusal(as, token, namespace)
       same(
@@ -55,11 +58,10 @@ export const identity: ReadonlyArray<Case> = [
     since: 20,
     needs: "credentials",
     run: Effect.fnUntraced(function* ({ as, ask, namespace }) {
-      yield* account(ask, namespace, "robot")
-      const token = yield* tokenOf(ask, namespace, "robot")
+      const token = yield* tokenOfNewAccount(ask, namespace)
       const changed = token.at(-10) === "A" ? "B" : "A"
       const tampered = `${token.slice(0, -10)}${changed}${token.slice(-9)}`
-      const foreign = yield* tokenOf(ask, namespace, "robot", { audiences: ["vault"] })
+      const foreign = yield* requestToken(ask, namespace, { audiences: ["vault"] })
       for (const bad of [tampered, foreign, token.slice(0, token.lastIndexOf(".") + 1)]) {
         const error = yield* refusal(as, bad, namespace)
         same([error?.status, error?.detail], [401, "Unauthorized"])
@@ -67,12 +69,11 @@ export const identity: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a token ends with its account",
+    title: "a token is invalid after its account is deleted",
     since: 20,
     needs: "credentials",
     run: Effect.fnUntraced(function* ({ as, ask, namespace }) {
-      yield* account(ask, namespace, "robot")
-      const token = yield* tokenOf(ask, namespace, "robot")
+      const token = yield* tokenOfNewAccount(ask, namespace)
       done(yield* ask("DELETE", `/api/v1/namespaces/${namespace}/serviceaccounts/robot`))
       same((yield* refusal(as, token, namespace))?.status, 401)
     })
@@ -81,11 +82,11 @@ export const identity: ReadonlyArray<Case> = [
     title: "a TokenReview returns the user, for the requested audience",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
-      const { metadata } = yield* account(ask, namespace, "robot")
+      const { metadata } = yield* createAccount(ask, namespace)
       const issuer = "https://kubernetes.default.svc"
       const review = (token: string, audiences?: ReadonlyArray<string>) =>
         Effect.map(ask("POST", tokenReviews, { spec: { token, audiences } }), (reply) => done(reply, 201).status)
-      const own = yield* tokenOf(ask, namespace, "robot")
+      const own = yield* requestToken(ask, namespace)
       const known = {
         username: `system:serviceaccount:${namespace}:robot`,
         uid: metadata.uid,
@@ -94,7 +95,7 @@ export const identity: ReadonlyArray<Case> = [
       const { extra: _, ...user } = (yield* review(own)).user
       same(user, known)
       same((yield* review(own)).audiences, [issuer])
-      const foreign = yield* tokenOf(ask, namespace, "robot", { audiences: ["vault", "other"] })
+      const foreign = yield* requestToken(ask, namespace, { audiences: ["vault", "other"] })
       const answer = yield* review(foreign, ["other", "third"])
       same([answer.authenticated, answer.audiences], [true, ["other"]])
       same(yield* review(foreign, ["third"]), {

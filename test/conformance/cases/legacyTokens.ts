@@ -17,24 +17,25 @@ const status = ({ as, namespace }: Subject, token: string) =>
     return yield* Effect.match(send, { onSuccess: () => 200, onFailure: ({ status }: ApiError) => status })
   })
 
-/** A server may cache a valid token for ten seconds. */
-const ends = (subject: Subject, token: string) =>
+/** Waits until the token is invalid: a server may cache a valid token for ten seconds. */
+const untilInvalid = (subject: Subject, token: string) =>
   Effect.gen(function* () {
     for (let left = 150; left > 0; left--) {
       if ((yield* status(subject, token)) === 401) return
       yield* Effect.sleep(100)
     }
-    assert.fail("it is still somebody's")
+    assert.fail("the token is still valid")
   })
 
-const account = ({ ask, namespace }: Subject) =>
+/** The uid of a new account. */
+const createAccount = ({ ask, namespace }: Subject) =>
   Effect.map(
     ask("POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: "robot" } }),
     (reply): string => done(reply, 201).metadata.uid
   )
 
 /** A Secret with the token, as the controller writes it. */
-const keep = ({ ask, namespace }: Subject, name: string, token: string) =>
+const storeToken = ({ ask, namespace }: Subject, name: string, token: string) =>
   Effect.map(
     ask("POST", at(namespace).secrets, {
       metadata: { name, annotations: { "kubernetes.io/service-account.name": "robot" } },
@@ -44,6 +45,12 @@ const keep = ({ ask, namespace }: Subject, name: string, token: string) =>
     (reply) => done(reply, 201)
   )
 
+/** A token of a new account for the Secret `kept`, which does not exist yet. */
+const tokenOfNewAccount = (subject: Subject) =>
+  Effect.map(createAccount(subject), (uid) =>
+    legacyToken(signerOf(subject), { namespace: subject.namespace, account: "robot", uid, secret: "kept" })
+  )
+
 const signerOf = ({ signer }: Subject) => {
   assert.isDefined(signer)
   return signer
@@ -51,33 +58,31 @@ const signerOf = ({ signer }: Subject) => {
 
 export const legacyTokens: ReadonlyArray<Case> = [
   {
-    title: "a token in a Secret is its account, until the Secret is gone",
+    title: "a token authenticates its account until its Secret is deleted",
     since: 20,
     needs: "credentials",
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
-      const uid = yield* account(subject)
-      const token = legacyToken(signerOf(subject), { namespace, account: "robot", uid, secret: "kept" })
-      assert.strictEqual(yield* status(subject, token), 401, "nobody keeps it yet")
-      yield* keep(subject, "kept", token)
+      const token = yield* tokenOfNewAccount(subject)
+      assert.strictEqual(yield* status(subject, token), 401, "no Secret has the token yet")
+      yield* storeToken(subject, "kept", token)
       assert.strictEqual(yield* status(subject, token), 403)
       done(yield* ask("DELETE", `${at(namespace).secrets}/kept`))
-      yield* ends(subject, token)
+      yield* untilInvalid(subject, token)
     })
   },
   {
-    title: "a token in a Secret ends with its account, and is not that of another one by the name",
+    title: "a token is invalid after its account is deleted, also if an account of the same name exists again",
     since: 20,
     needs: "credentials",
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
-      const uid = yield* account(subject)
-      const token = legacyToken(signerOf(subject), { namespace, account: "robot", uid, secret: "kept" })
-      yield* keep(subject, "kept", token)
+      const token = yield* tokenOfNewAccount(subject)
+      yield* storeToken(subject, "kept", token)
       assert.strictEqual(yield* status(subject, token), 403)
       done(yield* ask("DELETE", `/api/v1/namespaces/${namespace}/serviceaccounts/robot`))
-      yield* account(subject)
-      yield* ends(subject, token)
+      yield* createAccount(subject)
+      yield* untilInvalid(subject, token)
     })
   },
   {
@@ -87,20 +92,20 @@ export const legacyTokens: ReadonlyArray<Case> = [
     run: Effect.fnUntraced(function* (subject) {
       const { namespace } = subject
       const signer = signerOf(subject)
-      const uid = yield* account(subject)
+      const uid = yield* createAccount(subject)
       const holder = (secret: string) => ({ namespace, account: "robot", uid, secret })
       const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
       const stranger = TokenSigner.of(privateKey)
       assert.isDefined(stranger)
       // With the id of the right key, so that only the signature is wrong.
       const forged = legacyToken({ ...stranger, keyId: signer.keyId, algorithm: signer.algorithm }, holder("forged"))
-      yield* keep(subject, "forged", forged)
+      yield* storeToken(subject, "forged", forged)
       const foreign = legacyToken(signer, { ...holder("foreign"), uid: "somebody-else" })
-      yield* keep(subject, "foreign", foreign)
+      yield* storeToken(subject, "foreign", foreign)
       const elsewhere = legacyToken(signer, holder("not-there"))
-      yield* keep(subject, "elsewhere", elsewhere)
+      yield* storeToken(subject, "elsewhere", elsewhere)
       const changed = legacyToken(signer, holder("changed"))
-      yield* keep(subject, "changed", `${changed}x`)
+      yield* storeToken(subject, "changed", `${changed}x`)
       for (const bad of [forged, foreign, elsewhere, changed]) {
         assert.strictEqual(yield* status(subject, bad), 401)
       }

@@ -7,22 +7,8 @@ import * as Patch from "../../../src/kube/Patch.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap, Pod } from "../../../src/kube/resources.ts"
 import { done, refused } from "../assertions.ts"
-import { type Case, configMap, pod, type Subject } from "../Case.ts"
-import { at } from "../objects.ts"
-
-const names = (list: KubeList<KubeObject>): ReadonlyArray<string> => list.items.map((item) => item.metadata.name)
-
-/** Config maps `a`, `b`, … labelled with their letter, and even ones with `even`. */
-const letters = Effect.fnUntraced(function* ({ client, namespace }: Subject, count: number) {
-  for (let i = 0; i < count; i++) {
-    const letter = String.fromCharCode(97 + i)
-    const labels = i % 2 === 0 ? { letter, even: "" } : { letter }
-    yield* client.create(ConfigMap, configMap(`x-${letter}`, { letter }, labels), { namespace })
-  }
-})
-
-/** A real server creates objects of its own (a root CA) in namespaces. */
-const mine = "letter"
+import { type Case, configMap, pod } from "../Case.ts"
+import { at, createLetters, hasLetter, namesOf } from "../objects.ts"
 
 export const lists: ReadonlyArray<Case> = [
   {
@@ -30,9 +16,9 @@ export const lists: ReadonlyArray<Case> = [
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* letters(subject, 3)
-      const list = yield* client.list(ConfigMap, { namespace, labelSelector: mine })
-      assert.deepStrictEqual(names(list), ["x-a", "x-b", "x-c"])
+      yield* createLetters(subject, 3)
+      const list = yield* client.list(ConfigMap, { namespace, labelSelector: hasLetter })
+      assert.deepStrictEqual(namesOf(list), ["x-a", "x-b", "x-c"])
       assert.match(list.metadata.resourceVersion ?? "", /^\d+$/)
       for (const item of list.items) assert.deepStrictEqual([item.apiVersion, item.kind], ["v1", "ConfigMap"])
       const one = yield* client.get(ConfigMap, { namespace, name: "x-a" })
@@ -44,8 +30,9 @@ export const lists: ReadonlyArray<Case> = [
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* letters(subject, 4)
-      const select = (labelSelector: string) => Effect.map(client.list(ConfigMap, { namespace, labelSelector }), names)
+      yield* createLetters(subject, 4)
+      const select = (labelSelector: string) =>
+        Effect.map(client.list(ConfigMap, { namespace, labelSelector }), namesOf)
       assert.deepStrictEqual(yield* select("letter=b"), ["x-b"])
       assert.deepStrictEqual(yield* select("letter,letter!=b"), ["x-a", "x-c", "x-d"])
       assert.deepStrictEqual(yield* select("letter in (a, d)"), ["x-a", "x-d"])
@@ -62,14 +49,15 @@ export const lists: ReadonlyArray<Case> = [
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* letters(subject, 2)
-      assert.deepStrictEqual(names(yield* client.list(ConfigMap, { namespace, fieldSelector: "metadata.name=x-b" })), [
-        "x-b"
-      ])
+      yield* createLetters(subject, 2)
+      assert.deepStrictEqual(
+        namesOf(yield* client.list(ConfigMap, { namespace, fieldSelector: "metadata.name=x-b" })),
+        ["x-b"]
+      )
       yield* client.create(Pod, pod("unbound"), { namespace })
       const bound = pod("bound")
       yield* client.create(Pod, { ...bound, spec: { ...bound.spec, nodeName: "node-1" } }, { namespace })
-      const pods = (fieldSelector: string) => Effect.map(client.list(Pod, { namespace, fieldSelector }), names)
+      const pods = (fieldSelector: string) => Effect.map(client.list(Pod, { namespace, fieldSelector }), namesOf)
       assert.deepStrictEqual(yield* pods("spec.nodeName=node-1"), ["bound"])
       assert.deepStrictEqual(yield* pods("spec.nodeName="), ["unbound"])
       assert.deepStrictEqual(yield* pods("spec.nodeName!=node-1,status.phase=Pending"), ["unbound"])
@@ -78,18 +66,21 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "pages cover everything once, all at the version of the first",
+    title: "pages contain every object once, all at the resourceVersion of the first page",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* letters(subject, 5)
+      yield* createLetters(subject, 5)
       const page = (token?: string) =>
-        client.listPage(ConfigMap, { namespace, labelSelector: mine, limit: 2, ...(token && { continue: token }) })
+        client.listPage(ConfigMap, { namespace, labelSelector: hasLetter, limit: 2, ...(token && { continue: token }) })
       const first = yield* page()
       yield* client.delete(ConfigMap, { namespace, name: "x-d" })
       const second = yield* page(first.metadata.continue)
       const third = yield* page(second.metadata.continue)
-      assert.deepStrictEqual([names(first), names(second), names(third)], [["x-a", "x-b"], ["x-c", "x-d"], ["x-e"]])
+      assert.deepStrictEqual(
+        [namesOf(first), namesOf(second), namesOf(third)],
+        [["x-a", "x-b"], ["x-c", "x-d"], ["x-e"]]
+      )
       assert.strictEqual(second.metadata.resourceVersion, first.metadata.resourceVersion)
       assert.strictEqual(third.metadata.continue ?? "", "")
     })
@@ -99,7 +90,7 @@ export const lists: ReadonlyArray<Case> = [
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* letters(subject, 5)
+      yield* createLetters(subject, 5)
       const all = yield* client.list(ConfigMap, { namespace })
       const page = yield* client.listPage(ConfigMap, { namespace, limit: 2 })
       assert.strictEqual(page.metadata.remainingItemCount, all.items.length - 2)
@@ -110,20 +101,20 @@ export const lists: ReadonlyArray<Case> = [
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* letters(subject, 5)
-      const list = yield* client.list(ConfigMap, { namespace, labelSelector: mine, limit: 2 })
-      assert.deepStrictEqual(names(list), ["x-a", "x-b", "x-c", "x-d", "x-e"])
+      yield* createLetters(subject, 5)
+      const list = yield* client.list(ConfigMap, { namespace, labelSelector: hasLetter, limit: 2 })
+      assert.deepStrictEqual(namesOf(list), ["x-a", "x-b", "x-c", "x-d", "x-e"])
       assert.isUndefined(list.metadata.continue)
     })
   },
   {
-    title: "an expired continue token is Gone, and a garbled one a BadRequest",
+    title: "an expired continue token is Gone, and a malformed one is a BadRequest",
     since: 20,
     alone: true,
     run: Effect.fnUntraced(function* (subject) {
       const { client, compact, namespace } = subject
-      yield* letters(subject, 3)
-      const options = { namespace, labelSelector: mine, limit: 1 }
+      yield* createLetters(subject, 3)
+      const options = { namespace, labelSelector: hasLetter, limit: 1 }
       const first = yield* client.listPage(ConfigMap, options)
       yield* client.create(ConfigMap, configMap("later"), { namespace })
       yield* compact
@@ -134,28 +125,29 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a list at an exact version shows the past; version 0 and NotOlderThan show at least that",
+    title:
+      "a list at an exact resourceVersion has the objects of that time; with 0 or NotOlderThan it may have newer ones",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* letters(subject, 2)
-      const options = { namespace, labelSelector: mine }
+      yield* createLetters(subject, 2)
+      const options = { namespace, labelSelector: hasLetter }
       const before = yield* client.list(ConfigMap, options)
       yield* client.create(ConfigMap, configMap("x-z", {}, { letter: "z" }), { namespace })
       const { resourceVersion } = before.metadata
       const past = yield* client.listPage(ConfigMap, { ...options, resourceVersion, resourceVersionMatch: "Exact" })
-      assert.deepStrictEqual(names(past), ["x-a", "x-b"])
+      assert.deepStrictEqual(namesOf(past), ["x-a", "x-b"])
       const fresh = yield* client.listPage(ConfigMap, {
         ...options,
         resourceVersion,
         resourceVersionMatch: "NotOlderThan"
       })
-      assert.includeMembers([...names(fresh)], ["x-a", "x-b"])
+      assert.includeMembers([...namesOf(fresh)], ["x-a", "x-b"])
       yield* client.listPage(ConfigMap, { ...options, resourceVersion: "0" })
     })
   },
   {
-    title: "a version that the server has not seen yet is a Timeout to wait out, not a reason to relist",
+    title: "a resourceVersion in the future is a Timeout, which a client retries without a relist",
     since: 20,
     run: Effect.fnUntraced(function* ({ namespace, transport }) {
       const path = Resource.path(ConfigMap, { namespace })
@@ -165,11 +157,11 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a list over all namespaces contains this one's objects",
+    title: "a list of all namespaces contains the objects of each namespace",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* letters(subject, 1)
+      yield* createLetters(subject, 1)
       const list = yield* client.list(ConfigMap, { labelSelector: "letter=a" })
       assert.include(
         list.items.map((item) => `${item.metadata.namespace}/${item.metadata.name}`),
@@ -178,21 +170,21 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "pages read one snapshot under concurrent writes",
+    title: "pages are of one snapshot while objects are written",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* letters(subject, 6)
+      yield* createLetters(subject, 6)
       const seen: Array<string> = []
       let token: string | undefined
       for (let page = 0; page < 3; page++) {
         const list: KubeList<KubeObject> = yield* client.listPage(ConfigMap, {
           namespace,
-          labelSelector: mine,
+          labelSelector: hasLetter,
           limit: 2,
           ...(token && { continue: token })
         })
-        seen.push(...names(list))
+        seen.push(...namesOf(list))
         token = list.metadata.continue
         yield* client.create(ConfigMap, configMap(`x-b${page}`, {}, { letter: "new" }), { namespace })
         yield* client.delete(ConfigMap, { namespace, name: `x-${"efa"[page]}` })
@@ -207,7 +199,7 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an exact version at each step of a history shows that step",
+    title: "a list at the exact resourceVersion of each write has the state after that write",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }
@@ -221,7 +213,7 @@ export const lists: ReadonlyArray<Case> = [
       for (const [index, resourceVersion] of versions.entries()) {
         const list = yield* client.listPage(ConfigMap, {
           namespace,
-          labelSelector: mine,
+          labelSelector: hasLetter,
           resourceVersion,
           resourceVersionMatch: "Exact"
         })
@@ -234,18 +226,18 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an exact version with a limit pages through that version",
+    title: "a list at an exact resourceVersion with a limit has pages of that version",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* letters(subject, 3)
+      yield* createLetters(subject, 3)
       const { metadata } = yield* client.list(ConfigMap, { namespace })
       yield* client.delete(ConfigMap, { namespace, name: "x-c" })
-      const options = { namespace, labelSelector: mine, limit: 2 }
+      const options = { namespace, labelSelector: hasLetter, limit: 2 }
       const exact = { resourceVersion: metadata.resourceVersion, resourceVersionMatch: "Exact" } as const
       const first = yield* client.listPage(ConfigMap, { ...options, ...exact })
       const second = yield* client.listPage(ConfigMap, { ...options, continue: first.metadata.continue })
-      assert.deepStrictEqual([...names(first), ...names(second)], ["x-a", "x-b", "x-c"])
+      assert.deepStrictEqual([...namesOf(first), ...namesOf(second)], ["x-a", "x-b", "x-c"])
     })
   },
   {
@@ -255,7 +247,7 @@ export const lists: ReadonlyArray<Case> = [
     run: Effect.fnUntraced(function* (subject) {
       const { client, compact, namespace } = subject
       const { metadata } = yield* client.create(ConfigMap, configMap("a"), { namespace })
-      yield* letters(subject, 2)
+      yield* createLetters(subject, 2)
       yield* compact
       const past = client.listPage(ConfigMap, {
         namespace,
@@ -266,7 +258,7 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a get at version 0, and at a version already reached, shows the object",
+    title: "a get at resourceVersion 0, or at a past one, returns the object",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -292,7 +284,7 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a list of nothing is an empty array with a version",
+    title: "an empty list has an empty array of items and a resourceVersion",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const list = done(yield* ask("GET", at(namespace).leases))
@@ -301,13 +293,13 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a limit above the number of objects gives no continue token; a limit of 0 is none",
+    title: "a limit above the number of objects gives no continue token; a limit of 0 is no limit",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
-      yield* letters(subject, 2)
+      yield* createLetters(subject, 2)
       for (const limit of ["0", "2", "500"]) {
-        const path = `${at(namespace).configMaps}?labelSelector=${mine}&limit=${limit}`
+        const path = `${at(namespace).configMaps}?labelSelector=${hasLetter}&limit=${limit}`
         const { items, metadata } = done(yield* ask("GET", path))
         assert.deepStrictEqual(
           [items.length, metadata.continue, metadata.remainingItemCount],
@@ -317,13 +309,13 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "label and field selectors together are both obeyed",
+    title: "a list matches label and field selectors together",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* letters(subject, 3)
+      yield* createLetters(subject, 3)
       const select = (fieldSelector: string) =>
-        Effect.map(client.list(ConfigMap, { namespace, labelSelector: "even", fieldSelector }), names)
+        Effect.map(client.list(ConfigMap, { namespace, labelSelector: "even", fieldSelector }), namesOf)
       assert.deepStrictEqual(yield* select("metadata.name=x-a"), ["x-a"])
       assert.deepStrictEqual(yield* select("metadata.name=x-b"), [])
       assert.deepStrictEqual(yield* select(`metadata.name!=x-a,metadata.namespace=${namespace}`), ["x-c"])

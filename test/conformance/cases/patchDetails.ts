@@ -1,4 +1,4 @@
-/** Writes: what the four kinds of patch do in detail: strategic directives, apply's ownership, and failures. */
+/** Writes: details of the four kinds of patch, such as strategic directives, managed fields, and errors. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { applyPatch, done, jsonPatch, merge, refused, strategic } from "../assertions.ts"
@@ -37,7 +37,7 @@ const managersOf = (object: any): ReadonlyArray<readonly [string, string, string
 
 export const patchDetails: ReadonlyArray<Case> = [
   {
-    title: "strategic: elements are merged by name, new ones are put before",
+    title: "strategic: elements are merged by name, and new elements are added",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const after = yield* patchContainers(subject, {
@@ -72,7 +72,7 @@ export const patchDetails: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "strategic: $setElementOrder orders present and added elements",
+    title: "strategic: $setElementOrder orders existing and added elements",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const after = yield* patchContainers(subject, {
@@ -86,7 +86,7 @@ export const patchDetails: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "strategic: $retainKeys drops other members, as a change of strategy needs",
+    title: "strategic: $retainKeys drops other members, so that a Deployment can change its strategy",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -135,7 +135,7 @@ export const patchDetails: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "merge: lists are replaced, nested nulls delete, null of a missing member changes nothing",
+    title: "merge: lists are replaced, a nested null deletes a member, and a null for a missing member changes nothing",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -181,7 +181,7 @@ export const patchDetails: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "JSON patch: a failed test and a missing path are 422, a patch that is no list is 400",
+    title: "JSON patch: a failed test and a missing path are 422, a patch that is not a list is 400",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -261,7 +261,7 @@ export const patchDetails: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "apply: elements of a list that a manager leaves out are removed, others' stay",
+    title: "apply: elements that a manager no longer applies are removed, those of other managers are kept",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -306,7 +306,7 @@ export const patchDetails: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "apply: an empty list of managed fields forgets all owners",
+    title: "apply: a merge patch with managedFields [{}] removes all managers",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject

@@ -19,7 +19,7 @@ const want = (data: Record<string, string>) =>
 
 export const patches: ReadonlyArray<Case> = [
   {
-    title: "merge patch merges objects, null deletes",
+    title: "a merge patch merges objects, and null deletes a member",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       yield* client.create(ConfigMap, configMap("a", { keep: "1", change: "1", drop: "1" }), { namespace })
@@ -29,7 +29,7 @@ export const patches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "JSON patch applies all operations or none",
+    title: "a JSON patch applies all operations or none",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }
@@ -136,7 +136,7 @@ export const patches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a field that its only manager no longer applies is removed, a shared one stays",
+    title: "a field that its only manager no longer applies is removed, a shared one is kept",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }

@@ -7,7 +7,7 @@ import { at, podOf, service } from "../objects.ts"
 
 type Amounts = Readonly<Record<string, string>>
 
-/** A quota whose status the controller has computed: nothing is used yet. */
+/** A quota with the status that the controller computes while nothing is used. */
 const counted = Effect.fnUntraced(function* (ask: Ask, namespace: string, hard: Amounts) {
   const { quotas } = at(namespace)
   const used = Object.fromEntries(Object.keys(hard).map((name) => [name, "0"]))
@@ -113,7 +113,7 @@ export const quotas: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a quota with a scope is about the pods in it only",
+    title: "a quota with a scope is charged for the pods of that scope only",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { pods, quotas } = at(namespace)
@@ -166,7 +166,7 @@ export const quotas: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a quota on claims of a class of attributes counts those that are of it, or are to be",
+    title: "a quota for a VolumeAttributesClass counts the claims that have or request the class",
     since: 34,
     rule: "the scope VolumeAttributesClass",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {

@@ -1,26 +1,19 @@
 /** Representations: PartialObjectMetadata and Table, on get, list and watch. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type { KubeList, KubeObject } from "../../../src/kube/Meta.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap } from "../../../src/kube/resources.ts"
 import { done, events, merge, partial, partialList, refused, table } from "../assertions.ts"
 import { type Case, configMap, type Subject } from "../Case.ts"
-import { at, deployment, matching, podOf, service } from "../objects.ts"
+import { at, createLetters, deployment, hasLetter, matching, namesOf, podOf, service } from "../objects.ts"
 
-const names = (list: KubeList<KubeObject>): ReadonlyArray<string> => list.items.map((item) => item.metadata.name)
-
-/** Config maps `a`, `b`, … labelled with their letter, and even ones with `even`. */
-const letters = Effect.fnUntraced(function* ({ client, namespace }: Subject, count: number) {
-  for (let i = 0; i < count; i++) {
-    const letter = String.fromCharCode(97 + i)
-    const labels = i % 2 === 0 ? { letter, even: "" } : { letter }
-    yield* client.create(ConfigMap, configMap(`x-${letter}`, { letter }, labels), { namespace })
-  }
+/** The path of a watch of the ConfigMap `a` that starts now and lasts a second, and that of the collection. */
+const watchOfA = Effect.fnUntraced(function* ({ ask, namespace }: Subject) {
+  const { configMaps } = at(namespace)
+  const { resourceVersion } = done(yield* ask("GET", configMaps)).metadata
+  const query = `watch=true&timeoutSeconds=1&resourceVersion=${resourceVersion}&fieldSelector=metadata.name%3Da`
+  return { configMaps, path: `${configMaps}?${query}` }
 })
-
-/** A real server creates objects of its own (a root CA) in namespaces. */
-const mine = "letter"
 
 interface Column {
   readonly name: string
@@ -29,7 +22,7 @@ interface Column {
   readonly priority: number
 }
 
-/** Columns of `-o wide` have a star. */
+/** The names of the columns; those with a priority above 0, which kubectl shows with `-o wide`, have a star. */
 const columns = (body: any): string =>
   body.columnDefinitions.map(({ name, priority }: Column) => (priority === 0 ? name : `${name}*`)).join(" ")
 
@@ -54,19 +47,19 @@ const shown: Readonly<Record<string, string>> = {
 
 export const views: ReadonlyArray<Case> = [
   {
-    title: "metadata alone: get and list leave out everything else and name the real kind",
+    title: "a client's get and list of metadata return only metadata, with the real kind",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* letters(subject, 2)
+      yield* createLetters(subject, 2)
       const Partial = Resource.metadataOnly(ConfigMap)
       const one = yield* client.get(Partial, { namespace, name: "x-a" })
       assert.deepStrictEqual(Object.keys(one).sort(), ["apiVersion", "kind", "metadata"])
       assert.deepStrictEqual([one.apiVersion, one.kind], ["v1", "ConfigMap"])
       const full = yield* client.get(ConfigMap, { namespace, name: "x-a" })
       assert.deepStrictEqual(one.metadata, full.metadata)
-      const list = yield* client.list(Partial, { namespace, labelSelector: mine, limit: 1 })
-      assert.deepStrictEqual(names(list), ["x-a", "x-b"])
+      const list = yield* client.list(Partial, { namespace, labelSelector: hasLetter, limit: 1 })
+      assert.deepStrictEqual(namesOf(list), ["x-a", "x-b"])
       for (const item of list.items)
         assert.deepStrictEqual(Object.keys(item).sort(), ["apiVersion", "kind", "metadata"])
     })
@@ -103,7 +96,7 @@ export const views: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "includeObject determines the object of a row: None, Metadata, Object; others are errors",
+    title: "includeObject sets the object of a row: None, Metadata or Object; other values are errors",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -121,14 +114,13 @@ export const views: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a watch in tables: columns with the first event, a row an event",
+    title: "a watch of tables has the columns in the first event, and one row in each event",
     since: 20,
-    run: Effect.fnUntraced(function* ({ ask, namespace }) {
-      const { configMaps } = at(namespace)
-      const { metadata } = done(yield* ask("GET", configMaps))
+    run: Effect.fnUntraced(function* (subject) {
+      const { ask } = subject
+      const { configMaps, path } = yield* watchOfA(subject)
       done(yield* ask("POST", configMaps, configMap("a", { k: "1" })))
       done(yield* ask("DELETE", `${configMaps}/a`))
-      const path = `${configMaps}?watch=true&timeoutSeconds=1&resourceVersion=${metadata.resourceVersion}&fieldSelector=metadata.name%3Da`
       const all = events(yield* ask("GET", path, undefined, table))
       assert.deepStrictEqual(
         all.map(({ object, type }) => [type, object.kind, object.rows.length, object.rows[0].cells[0]]),
@@ -142,7 +134,7 @@ export const views: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "tables come in pages like lists",
+    title: "tables have pages as lists do",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -182,7 +174,7 @@ export const views: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "metadata alone: a list's kind, its items' kind, and none of their contents",
+    title: "PartialObjectMetadataList has its own kind, and items with metadata only",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -207,13 +199,12 @@ export const views: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a watch of metadata alone",
+    title: "a watch of PartialObjectMetadata delivers only metadata",
     since: 20,
-    run: Effect.fnUntraced(function* ({ ask, namespace }) {
-      const { configMaps } = at(namespace)
-      const { metadata } = done(yield* ask("GET", configMaps))
+    run: Effect.fnUntraced(function* (subject) {
+      const { ask } = subject
+      const { configMaps, path } = yield* watchOfA(subject)
       done(yield* ask("POST", configMaps, configMap("a", { k: "1" })))
-      const path = `${configMaps}?watch=true&timeoutSeconds=1&resourceVersion=${metadata.resourceVersion}&fieldSelector=metadata.name%3Da`
       const all = events(yield* ask("GET", path, undefined, partial))
       assert.deepStrictEqual(
         all.map(({ object, type }) => [type, object.kind, object.apiVersion, object.data]),

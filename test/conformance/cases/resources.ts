@@ -7,13 +7,11 @@ import { done, invalid, merge, refused } from "../assertions.ts"
 import { type Case, pod } from "../Case.ts"
 import { at, deployment, podOf } from "../objects.ts"
 
-/** Config maps `a`, `b`, … labelled with their letter, and even ones with `even`. */
-/** A real server puts objects of its own (a root CA) into namespaces. */
 const reason = <A>(call: Effect.Effect<A, ApiError.ApiError>) => Effect.map(Effect.flip(call), (e) => e.reason._tag)
 
 export const resources: ReadonlyArray<Case> = [
   {
-    title: "timestamps, quantities and every field come back as they were written, from get, list and update",
+    title: "get, list and update return timestamps, quantities and all other fields as they were written",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const draft = {
@@ -90,7 +88,7 @@ export const resources: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a namespace starts out active",
+    title: "a new namespace is Active",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       assert.strictEqual((yield* client.get(Namespace, { name: namespace })).status?.phase, "Active")
@@ -143,7 +141,7 @@ export const resources: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an event of events.k8s.io with a series is seen in the core group",
+    title: "an event of events.k8s.io with a series is served in the core group",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       yield* client.create(
@@ -170,7 +168,7 @@ export const resources: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "scale shows replicas and selector, writes replicas only, and is checked like the object",
+    title: "scale has replicas and selector, changes only replicas, and is validated as the object is",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments, replicaSets } = at(namespace)
@@ -225,7 +223,7 @@ export const resources: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "binding puts a pod on a node, once, and tells it in a condition",
+    title: "binding sets nodeName and the condition PodScheduled, and works once",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { pods } = at(namespace)
@@ -251,7 +249,7 @@ export const resources: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a secret's stringData is written into data and never shown",
+    title: "stringData of a Secret is written to data and never returned",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { secrets } = at(namespace)
@@ -264,7 +262,7 @@ export const resources: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a service account's token is made on request, for an audience and a time",
+    title: "a TokenRequest returns a token with an audience and an expiration",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`
@@ -311,7 +309,7 @@ export const resources: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a lease lasts at least a second",
+    title: "leaseDurationSeconds of a Lease must be at least 1",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const body = { metadata: { name: "l" }, spec: { leaseDurationSeconds: 0 } }

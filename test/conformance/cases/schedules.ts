@@ -55,7 +55,7 @@ const rule = "batch ValidateCronJobCreate, ValidateCronJobUpdate"
 
 export const schedules: ReadonlyArray<Case> = [
   {
-    title: "a cron job has a schedule and a time zone that can be followed",
+    title: "a CronJob must have a valid schedule and a known time zone",
     since: 35,
     rule,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
@@ -78,7 +78,7 @@ export const schedules: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the status of a cron job is written by itself, and shown in lists",
+    title: "the status of a CronJob is written through its subresource, and has table columns",
     since: 35,
     rule: "batch CronJob status strategy and printers",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {

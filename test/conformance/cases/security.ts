@@ -14,7 +14,7 @@ const hostile = ["__proto__", "constructor", "prototype", "toString", "hasOwnPro
 
 export const security: ReadonlyArray<Case> = [
   {
-    title: "a wrong token is Unauthorized; no token is no administrator",
+    title: "a wrong token is Unauthorized; a request without a token is Unauthorized or Forbidden",
     since: 20,
     needs: "credentials",
     run: Effect.fnUntraced(function* ({ as, namespace }) {
@@ -33,7 +33,7 @@ export const security: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an escaped name is one name, not a path",
+    title: "an escaped slash is part of the name, not of the path",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const error = yield* Effect.flip(client.get(Pod, { namespace, name: "../nodes" }))
@@ -42,7 +42,7 @@ export const security: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "__proto__, constructor and friends are data, whichever way they come",
+    title: "__proto__, constructor and the like are plain keys in bodies of every kind",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -62,7 +62,7 @@ export const security: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "__proto__ in a JSON patch is a member like any other",
+    title: "__proto__ in a JSON patch is a plain member",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -79,7 +79,7 @@ export const security: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "labels and annotations named like members of a prototype",
+    title: "labels and annotations can have the names of prototype members",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
@@ -106,7 +106,7 @@ export const security: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "YAML bodies are read; broken ones are 400",
+    title: "YAML bodies are accepted; malformed ones are 400",
     since: 20,
     needs: "HTTP front",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
@@ -118,7 +118,7 @@ export const security: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a path with escapes that are none is an error of the client, not of the server",
+    title: "a path with invalid escapes is a 4xx, not a 5xx",
     since: 20,
     needs: "HTTP front",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
@@ -128,7 +128,7 @@ export const security: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a body nested ten thousand deep does no harm",
+    title: "a body that is nested ten thousand levels deep does not crash the server",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const deep = `${"[".repeat(10_000)}${"]".repeat(10_000)}`

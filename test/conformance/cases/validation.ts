@@ -9,7 +9,7 @@ const container = (rest: object) => ({ containers: [{ name: "main", image: "regi
 interface StatusError {
   readonly title: string
   readonly collection: keyof ReturnType<typeof at>
-  /** As messages name it. */
+  /** Group and kind as they are in error messages. */
   readonly kind: string
   readonly object: { readonly metadata: { readonly name: string }; readonly spec: object }
   readonly causes: ReadonlyArray<Cause>
@@ -38,13 +38,13 @@ const workloads: ReadonlyArray<StatusError> = [
   },
   {
     ...fits,
-    title: "a deployment whose selector selects everything",
+    title: "a deployment with an empty selector",
     object: deployment("a", { ...matching, selector: {} }),
     causes: [["spec.selector", "FieldValueInvalid", "empty selector is invalid for deployment"]]
   },
   {
     ...fits,
-    title: "a deployment whose selector misses its template",
+    title: "a deployment whose selector does not match its template",
     object: deployment("a", other),
     causes: [mismatch]
   },
@@ -69,13 +69,13 @@ const workloads: ReadonlyArray<StatusError> = [
   },
   {
     ...fits,
-    title: "a rollout that may neither surge nor miss a pod",
+    title: "a rollout with maxSurge 0 and maxUnavailable 0",
     object: deployment("a", { ...matching, strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } }),
     causes: [["spec.strategy.rollingUpdate.maxUnavailable", "FieldValueInvalid", "may not be 0 when `maxSurge` is 0"]]
   },
   {
     ...fits,
-    title: "a Recreate strategy with parameters of the other one",
+    title: "a Recreate strategy with parameters of RollingUpdate",
     object: deployment("a", { ...matching, strategy: { type: "Recreate", rollingUpdate: { maxSurge: 1 } } }),
     causes: [
       [
@@ -93,7 +93,7 @@ const workloads: ReadonlyArray<StatusError> = [
   },
   {
     ...fits,
-    title: "pods of a deployment that are not restarted",
+    title: "a deployment with a restartPolicy other than Always",
     object: deployment("a", { ...matching, template: template({ app: "a" }, { restartPolicy: "Never" }) }),
     causes: [
       [
@@ -111,14 +111,14 @@ const workloads: ReadonlyArray<StatusError> = [
   },
   {
     ...fits,
-    title: "a progress deadline within minReadySeconds",
+    title: "a progress deadline that is not above minReadySeconds",
     object: deployment("a", { ...matching, progressDeadlineSeconds: 5, minReadySeconds: 5 }),
     causes: [
       ["spec.progressDeadlineSeconds", "FieldValueInvalid", "Invalid value: 5: must be greater than minReadySeconds"]
     ]
   },
   {
-    title: "a replica set whose selector misses its template",
+    title: "a replica set whose selector does not match its template",
     kind: "ReplicaSet.apps",
     collection: "replicaSets",
     object: { ...alike, spec: other },
@@ -132,14 +132,14 @@ const workloads: ReadonlyArray<StatusError> = [
     causes: [negative("spec.replicas")]
   },
   {
-    title: "a daemon set whose selector misses its template",
+    title: "a daemon set whose selector does not match its template",
     kind: "DaemonSet.apps",
     collection: "daemonSets",
     object: { ...alike, spec: other },
     causes: [mismatch]
   },
   {
-    title: "a job whose pods are always restarted",
+    title: "a job with restartPolicy Always",
     kind: "Job.batch",
     collection: "jobs",
     object: job("a", { template: { spec: { containers } } }),
@@ -148,7 +148,7 @@ const workloads: ReadonlyArray<StatusError> = [
     ]
   },
   {
-    title: "negative numbers of a job, all of them at once",
+    title: "several negative numbers of a job, all reported",
     kind: "Job.batch",
     collection: "jobs",
     object: job("a", { parallelism: -1, completions: -1, backoffLimit: -1 }),
@@ -320,7 +320,7 @@ const scaled = (spec: object) => ({
 const others: ReadonlyArray<StatusError> = [
   {
     ...autoscaler,
-    title: "an autoscaler of nothing",
+    title: "an autoscaler without a scale target",
     object: scaled({ scaleTargetRef: {} }),
     causes: [
       ["spec.scaleTargetRef.kind", "FieldValueRequired", "Required value"],
@@ -341,7 +341,7 @@ const others: ReadonlyArray<StatusError> = [
     causes: [["template.spec.containers", "FieldValueRequired", "Required value"]]
   },
   {
-    title: "a service port of a strange protocol",
+    title: "a service port with an unknown protocol",
     kind: "Service",
     collection: "services",
     object: service("a", { ports: [{ port: 80, appProtocol: "a b" }] }),

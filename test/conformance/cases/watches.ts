@@ -17,7 +17,7 @@ const objectOf = (event: WatchEvent): KubeObject => event.object as KubeObject
 const versionOf = (event: WatchEvent): string => objectOf(event).metadata.resourceVersion ?? ""
 const line = (event: WatchEvent): string => `${event.type} ${objectOf(event).metadata.name}`
 
-/** The objects of the test have this label; a real server creates some of its own in every namespace. */
+/** The label of the objects of a case; a real server creates a ConfigMap of its own in each namespace. */
 const labels = { mine: "yes" }
 const mine = { labelSelector: "mine=yes" }
 
@@ -27,25 +27,46 @@ const now = ({ client, namespace }: Subject) =>
 const take = ({ client, namespace }: Subject, count: number, options: WatchOptions) =>
   Stream.runCollect(Stream.take(client.watch(ConfigMap, { namespace, ...mine, timeoutSeconds: 30, ...options }), count))
 
-/** Create a, change a, create b, delete a: four events. */
-const fourEvents = Effect.fnUntraced(function* ({ client, namespace }: Subject) {
-  const a = yield* client.create(ConfigMap, configMap("a", { k: "1" }, labels), { namespace })
+/** Creates a ConfigMap that the watches of the cases select. */
+const createMine = ({ client, namespace }: Subject, name: string, data: Record<string, string> = {}) =>
+  client.create(ConfigMap, configMap(name, data, labels), { namespace })
+
+const deleteA = ({ client, namespace }: Subject) => client.delete(ConfigMap, { namespace, name: "a" })
+
+/** Creates a, updates a, creates b, and deletes a: four events. */
+const fourEvents = Effect.fnUntraced(function* (subject: Subject) {
+  const { client } = subject
+  const a = yield* createMine(subject, "a", { k: "1" })
   yield* client.update(ConfigMap, { ...a, data: { k: "2" } })
-  yield* client.create(ConfigMap, configMap("b", {}, labels), { namespace })
-  yield* client.delete(ConfigMap, { namespace, name: "a" })
+  yield* createMine(subject, "b")
+  yield* deleteA(subject)
 })
 
-const told = ["ADDED a", "MODIFIED a", "ADDED b", "DELETED a"]
+const linesOfFourEvents = ["ADDED a", "MODIFIED a", "ADDED b", "DELETED a"]
+
+/** Events, because a real server keeps other resources in a cache that outlives compaction. */
+const createEvent = ({ client, namespace }: Subject, name: string) =>
+  client.create(Event, { metadata: { name }, involvedObject: { namespace } }, { namespace })
+
+/** Creates three events, compacts the store, and returns the resourceVersion of the first. */
+const compactedVersion = Effect.fnUntraced(function* (subject: Subject) {
+  const { metadata } = yield* createEvent(subject, "one")
+  yield* createEvent(subject, "two")
+  yield* createEvent(subject, "three")
+  yield* subject.compact
+  return metadata.resourceVersion
+})
 
 export const watches: ReadonlyArray<Case> = [
   {
-    title: "a watch from a list's version tells everything after it, in order, each version above the last",
+    title:
+      "a watch from the resourceVersion of a list delivers all later changes in order, with increasing resourceVersions",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const resourceVersion = yield* now(subject)
       yield* fourEvents(subject)
       const events = yield* take(subject, 4, { resourceVersion })
-      assert.deepStrictEqual(events.map(line), told)
+      assert.deepStrictEqual(events.map(line), linesOfFourEvents)
       let last = resourceVersion
       for (const event of events) {
         assert.isAbove(ResourceVersion.compare(versionOf(event), last), 0)
@@ -57,7 +78,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a watch resumed at any event's version continues right after it",
+    title: "a watch from the resourceVersion of an event continues after that event",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const resourceVersion = yield* now(subject)
@@ -65,7 +86,7 @@ export const watches: ReadonlyArray<Case> = [
       const events = yield* take(subject, 4, { resourceVersion })
       for (const at of [0, 1, 2]) {
         const rest = yield* take(subject, 3 - at, { resourceVersion: versionOf(events[at] as WatchEvent) })
-        assert.deepStrictEqual(rest.map(line), told.slice(at + 1))
+        assert.deepStrictEqual(rest.map(line), linesOfFourEvents.slice(at + 1))
       }
     })
   },
@@ -75,15 +96,13 @@ export const watches: ReadonlyArray<Case> = [
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       const resourceVersion = yield* now(subject)
-      yield* client.create(ConfigMap, configMap("a", {}, labels), { namespace })
+      yield* createMine(subject, "a")
       const seen: Array<string> = []
       const stream = client.watch(ConfigMap, { namespace, ...mine, resourceVersion, timeoutSeconds: 30 })
       yield* stream.pipe(
         Stream.tap((event) => {
           seen.push(line(event))
-          return event.type === "ADDED"
-            ? Effect.asVoid(client.delete(ConfigMap, { namespace, name: "a" }))
-            : Effect.void
+          return event.type === "ADDED" ? Effect.asVoid(deleteA(subject)) : Effect.void
         }),
         Stream.take(2),
         Stream.runDrain
@@ -92,7 +111,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "without a resourceVersion a watch starts with the present objects",
+    title: "a watch without resourceVersion starts with the existing objects",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       yield* fourEvents(subject)
@@ -101,7 +120,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an object that enters or leaves the selection is added or deleted",
+    title: "an object that starts or stops matching a label selector is added or deleted",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
@@ -117,7 +136,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a field selector narrows a watch to one object",
+    title: "a watch with a field selector for a name delivers one object",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const resourceVersion = yield* now(subject)
@@ -127,7 +146,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a watch of all namespaces delivers events of this one",
+    title: "a watch of all namespaces delivers the changes of each namespace",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const resourceVersion = yield* now(subject)
@@ -138,11 +157,11 @@ export const watches: ReadonlyArray<Case> = [
           Stream.take(4)
         )
       )
-      assert.deepStrictEqual(events.map(line), told)
+      assert.deepStrictEqual(events.map(line), linesOfFourEvents)
     })
   },
   {
-    title: "metadata alone: events without the rest, named after the real kind",
+    title: "a client's watch of metadata delivers only metadata, and takes the name of the real kind",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
@@ -152,7 +171,7 @@ export const watches: ReadonlyArray<Case> = [
       const events = yield* Stream.runCollect(
         Stream.take(client.watch(Partial, { namespace, ...mine, resourceVersion, timeoutSeconds: 30 }), 4)
       )
-      assert.deepStrictEqual(events.map(line), told)
+      assert.deepStrictEqual(events.map(line), linesOfFourEvents)
       for (const event of events) {
         assert.deepStrictEqual(Object.keys(objectOf(event)).sort(), ["apiVersion", "kind", "metadata"])
         assert.deepStrictEqual([objectOf(event).apiVersion, objectOf(event).kind], ["v1", "ConfigMap"])
@@ -177,7 +196,7 @@ export const watches: ReadonlyArray<Case> = [
         events = yield* Stream.runCollect(
           Stream.tap(watch, (event) => (line(event) === "DELETED a" ? fresh : Effect.void))
         )
-        assert.deepStrictEqual(events.slice(0, 4).map(line), told)
+        assert.deepStrictEqual(events.slice(0, 4).map(line), linesOfFourEvents)
       }
       const bookmark = events.at(-1)
       assert.strictEqual(bookmark?.type, "BOOKMARK")
@@ -187,7 +206,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "no bookmarks without allowWatchBookmarks",
+    title: "a watch without allowWatchBookmarks has no bookmarks",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
@@ -199,34 +218,25 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a version that is too old is Gone",
+    title: "a client's watch from a compacted resourceVersion is Gone",
     since: 20,
     alone: true,
     run: Effect.fnUntraced(function* (subject) {
-      // Events, because real servers keep other resources in a cache that outlives compaction.
-      const { client, compact, namespace } = subject
-      const make = (name: string) =>
-        client.create(Event, { metadata: { name }, involvedObject: { namespace } }, { namespace })
-      const first = yield* make("one")
-      yield* make("two")
-      yield* make("three")
-      yield* compact
-      const { resourceVersion } = first.metadata
+      const { client, namespace } = subject
+      const resourceVersion = yield* compactedVersion(subject)
       const late = client.watch(Event, { namespace, resourceVersion, timeoutSeconds: 30 })
       assert.strictEqual((yield* Effect.flip(Stream.runDrain(late))).reason._tag, "Gone")
     })
   },
   {
-    title: "the change at which the history was compacted can still be watched, from the version before it",
+    title: "a watch from the resourceVersion before that of the compaction still works",
     since: 20,
     alone: true,
     run: Effect.fnUntraced(function* (subject) {
       const { client, compact, namespace } = subject
-      const make = (name: string) =>
-        client.create(Event, { metadata: { name }, involvedObject: { namespace } }, { namespace })
       const attempt = Effect.fnUntraced(function* (name: string) {
-        yield* make(`${name}-before`)
-        const { metadata } = yield* make(name)
+        yield* createEvent(subject, `${name}-before`)
+        const { metadata } = yield* createEvent(subject, name)
         yield* compact
         const resourceVersion = String(Number(metadata.resourceVersion) - 1)
         const events = client.watch(Event, { namespace, resourceVersion, timeoutSeconds: 30 })
@@ -241,7 +251,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a resourceVersion that is no number is an error",
+    title: "a resourceVersion that is not a number is an error",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const error = yield* Effect.flip(take(subject, 1, { resourceVersion: "nonsense" }))
@@ -249,7 +259,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "sendInitialEvents delivers the present objects and then a bookmark",
+    title: "sendInitialEvents delivers the existing objects and then a bookmark",
     since: 32,
     rule: "KEP-3157: watch-list is on from 1.32",
     run: Effect.fnUntraced(function* (subject) {
@@ -289,13 +299,12 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "DELETED carries the last state, at the version of the deletion",
+    title: "DELETED has the last state, with the resourceVersion of the deletion",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
-      const { client, namespace } = subject
       const resourceVersion = yield* now(subject)
-      const made = yield* client.create(ConfigMap, configMap("a", { k: "1" }, labels), { namespace })
-      yield* client.delete(ConfigMap, { namespace, name: "a" })
+      const made = yield* createMine(subject, "a", { k: "1" })
+      yield* deleteA(subject)
       const [, deleted] = yield* take(subject, 2, { resourceVersion })
       const { data, metadata } = objectOf(deleted as WatchEvent) as KubeObject & { data: object }
       assert.deepStrictEqual([deleted?.type, data, metadata.uid], ["DELETED", { k: "1" }, made.metadata.uid])
@@ -304,7 +313,7 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a deletion with finalizers is MODIFIED, then DELETED when the last one is removed",
+    title: "a deletion of an object with finalizers is MODIFIED, and then DELETED when the last finalizer is removed",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
@@ -322,29 +331,28 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a write that changes nothing is no event",
+    title: "a write that changes nothing sends no event",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       const resourceVersion = yield* now(subject)
-      const made = yield* client.create(ConfigMap, configMap("a", { k: "1" }, labels), { namespace })
+      const made = yield* createMine(subject, "a", { k: "1" })
       yield* client.update(ConfigMap, made)
       yield* client.patch(ConfigMap, { namespace, name: "a" }, Patch.merge({ data: { k: "1" } }))
       yield* client.delete(ConfigMap, { namespace, name: "a" }, { dryRun: true })
-      yield* client.create(ConfigMap, configMap("b", {}, labels), { namespace })
+      yield* createMine(subject, "b")
       const seen = yield* take(subject, 2, { resourceVersion })
       assert.deepStrictEqual(seen.map(line), ["ADDED a", "ADDED b"])
     })
   },
   {
-    title: "an object that is deleted and made again is another one to a watcher",
+    title: "an object that is deleted and created again is DELETED and ADDED, with another uid",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
-      const { client, namespace } = subject
       const resourceVersion = yield* now(subject)
-      const make = client.create(ConfigMap, configMap("a", {}, labels), { namespace })
+      const make = createMine(subject, "a")
       const first = yield* make
-      yield* client.delete(ConfigMap, { namespace, name: "a" })
+      yield* deleteA(subject)
       const second = yield* make
       const seen = yield* take(subject, 3, { resourceVersion })
       assert.deepStrictEqual(seen.map(line), ["ADDED a", "DELETED a", "ADDED a"])
@@ -367,7 +375,7 @@ export const watches: ReadonlyArray<Case> = [
       assert.isAbove(Date.now() - started, 900)
       assert.deepStrictEqual(
         events(reply).map(({ object, type }) => `${type} ${object.metadata.name}`),
-        told
+        linesOfFourEvents
       )
       assert.match(reply.contentType, /^application\/json/)
     })
@@ -376,14 +384,10 @@ export const watches: ReadonlyArray<Case> = [
     title: "a watch from a compacted resourceVersion gets 410, in an ERROR event or a response",
     since: 20,
     alone: true,
-    run: Effect.fnUntraced(function* ({ ask, client, compact, namespace }) {
-      const make = (name: string) =>
-        client.create(Event, { metadata: { name }, involvedObject: { namespace } }, { namespace })
-      const { metadata } = yield* make("one")
-      yield* make("two")
-      yield* make("three")
-      yield* compact
-      const path = `${at(namespace).events}?watch=true&timeoutSeconds=2&resourceVersion=${metadata.resourceVersion}`
+    run: Effect.fnUntraced(function* (subject) {
+      const { ask, namespace } = subject
+      const resourceVersion = yield* compactedVersion(subject)
+      const path = `${at(namespace).events}?watch=true&timeoutSeconds=2&resourceVersion=${resourceVersion}`
       const reply = yield* ask("GET", path)
       const status = reply.status === 410 ? reply.body : events(reply)[0]?.object
       assert.deepStrictEqual(
@@ -393,18 +397,18 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a watch at resourceVersion 0 starts with the present objects, each ADDED, and continues from there",
+    title: "a watch at resourceVersion 0 starts with the existing objects, each ADDED, and continues with changes",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
-      yield* client.create(ConfigMap, configMap("a", {}, labels), { namespace })
-      yield* client.create(ConfigMap, configMap("b", {}, labels), { namespace })
+      yield* createMine(subject, "a")
+      yield* createMine(subject, "b")
       const seen: Array<string> = []
       yield* client.watch(ConfigMap, { namespace, ...mine, resourceVersion: "0", timeoutSeconds: 30 }).pipe(
         Stream.tap((event) => {
           seen.push(line(event))
           const both = seen.length === 2 && event.type === "ADDED"
-          return both ? Effect.asVoid(client.delete(ConfigMap, { namespace, name: "a" })) : Effect.void
+          return both ? Effect.asVoid(deleteA(subject)) : Effect.void
         }),
         Stream.take(3),
         Stream.runDrain

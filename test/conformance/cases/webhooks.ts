@@ -15,7 +15,7 @@ const failed = (name: string, why: string) => ({
   message: new RegExp(`^Internal error occurred: failed calling webhook "${name}\\.conformance\\.example": .*${why}`)
 })
 
-/** A server that crashes with custom resources crashes with a patch too. */
+/** A server that crashes with custom resources also crashes with a patch of a webhook. */
 const patches = { since: 20, needs: "custom objects" } as const
 
 export const webhooks: ReadonlyArray<Case> = [
@@ -129,7 +129,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "webhooks are shown the old object of an update and of a deletion",
+    title: "webhooks receive the old object of an update and of a deletion",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
@@ -157,7 +157,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a webhook may keep an object from being deleted, alone and among others",
+    title: "a webhook can deny a deletion, in delete and in deletecollection",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
@@ -222,7 +222,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a patch that cannot be applied fails the request, whatever the policy",
+    title: "a patch that cannot be applied fails the request, whatever the failurePolicy",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
@@ -258,7 +258,7 @@ export const webhooks: ReadonlyArray<Case> = [
       ])
       done(yield* ask("POST", configMaps, configMap("a", {}, { of: namespace })), 201)
       done(yield* ask("POST", configMaps, configMap("b", {}, { on: "yes" })), 201)
-      // For an update, either object may match.
+      // For an update, the webhook is called if the old or the new object matches.
       done(yield* ask("PATCH", `${configMaps}/b`, { metadata: { labels: { on: null } } }, merge))
       done(yield* ask("PATCH", `${configMaps}/b`, { data: { k: "1" } }, merge))
       assert.deepStrictEqual(
@@ -269,7 +269,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the client gets the warnings of webhooks, also of denying ones",
+    title: "the client gets the warnings of webhooks, including those that deny",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
@@ -285,7 +285,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a dry run is a dry run to webhooks",
+    title: "webhooks receive dryRun for a dry run",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
@@ -301,7 +301,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "writes of subresources match rules that name them, and no others",
+    title: "writes of subresources match only rules that list the subresource",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
@@ -374,7 +374,7 @@ export const webhooks: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a webhook is believed only with a certificate of its own bundle",
+    title: "a webhook fails unless its certificate is signed by its caBundle",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const hooked = yield* start(subject, { v: () => allowed })

@@ -13,7 +13,7 @@ const reason = <A>(call: Effect.Effect<A, ApiError.ApiError>) => Effect.map(Effe
 
 export const writes: ReadonlyArray<Case> = [
   {
-    title: "create fills in uid, version and time; get returns the same object",
+    title: "create sets uid, resourceVersion and creationTimestamp; get returns the same object",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const made = yield* client.create(ConfigMap, configMap("a", { k: "v" }), { namespace })
@@ -26,7 +26,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "generateName makes distinct names with the prefix",
+    title: "generateName generates distinct names with the prefix",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const make = client.create(ConfigMap, { metadata: { generateName: "gen-" } }, { namespace })
@@ -48,7 +48,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an invalid name is Invalid and names the field",
+    title: "an invalid name is Invalid, with the field as the cause",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const error = yield* Effect.flip(client.create(ConfigMap, configMap("Not_Valid"), { namespace }))
@@ -73,7 +73,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "an update moves the version; one that changes nothing does not",
+    title: "an update increments the resourceVersion; one that changes nothing does not",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const first = yield* client.create(ConfigMap, configMap("a", { k: "1" }), { namespace })
@@ -86,7 +86,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a stale version is a Conflict; no version at all overwrites",
+    title: "an update with a stale resourceVersion is a Conflict; one without overwrites",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const first = yield* client.create(ConfigMap, configMap("a", { k: "1" }), { namespace })
@@ -110,7 +110,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a dry run has the response of the write and changes nothing",
+    title: "a dry run returns the response of the write and changes nothing",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }
@@ -197,7 +197,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the generation counts changes of the spec, and nothing else",
+    title: "the generation of a ReplicaSet is incremented by changes of the spec only",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { replicaSets } = at(namespace)
@@ -213,7 +213,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "the main endpoint leaves the status alone, the status endpoint the spec",
+    title: "an update does not change the status, and a status update does not change the spec",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
@@ -266,7 +266,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "dryRun on every verb leaves no trace, and costs no version",
+    title: "dryRun stores nothing with any verb, and does not increment the resourceVersion",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments, pods } = at(namespace)
@@ -321,7 +321,7 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a lease cannot be updated without its version",
+    title: "a Lease cannot be updated without resourceVersion",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { leases } = at(namespace)

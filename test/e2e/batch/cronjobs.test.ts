@@ -1,4 +1,4 @@
-/** What Kubernetes' end-to-end suite asks of CronJobs: test/e2e/apps/cronjob.go. */
+/** The cases for CronJobs from Kubernetes' end-to-end suite: test/e2e/apps/cronjob.go. */
 import { assert } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -8,7 +8,7 @@ import * as Time from "../../../src/kube/time.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 import * as Harness from "../harness.ts"
 
-const endures = ["sleep", "300"]
+const keepsRunning = ["sleep", "300"]
 
 /** How long that suite waits for a CronJob. */
 const timeout = "5 minutes"
@@ -47,7 +47,7 @@ const finished = Effect.map(jobs, (all) => all.filter(isFinished))
 
 const running = Effect.map(jobs, (all) => all.filter((job) => !isFinished(job)))
 
-/** Waits until the list of runs under way has at least so many. */
+/** Waits until the list of active runs has at least this many entries. */
 const isActive = (count: number) =>
   Harness.until(
     Effect.map(active, (all) => assert.isAtLeast(all.length, count)),
@@ -64,9 +64,9 @@ const reasons = Effect.gen(function* () {
 const remove = Harness.remove(CronJob, "tick", { propagationPolicy: "Background" })
 
 Harness.scenario(
-  "schedules several Jobs at once, and they go with it",
+  "a CronJob creates several Jobs at once, and they are deleted with it",
   Effect.gen(function* () {
-    yield* Harness.create(CronJob, cronJob(endures))
+    yield* Harness.create(CronJob, cronJob(keepsRunning))
     yield* isActive(2)
     assert.isAtLeast((yield* running).length, 2)
     yield* remove
@@ -82,9 +82,9 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "schedules none while it is suspended",
+  "a suspended CronJob creates no Job",
   Effect.gen(function* () {
-    yield* Harness.create(CronJob, cronJob(endures, { suspend: true }))
+    yield* Harness.create(CronJob, cronJob(keepsRunning, { suspend: true }))
     for (let minute = 0; minute < 5; minute++) {
       yield* Harness.advance("1 minute")
       assert.isEmpty(yield* active)
@@ -94,9 +94,9 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "schedules no other while one is under way, where that is forbidden",
+  "a CronJob with the policy Forbid creates no Job while another one is active",
   Effect.gen(function* () {
-    yield* Harness.create(CronJob, cronJob(endures, { concurrencyPolicy: "Forbid" }))
+    yield* Harness.create(CronJob, cronJob(keepsRunning, { concurrencyPolicy: "Forbid" }))
     yield* isActive(1)
     assert.lengthOf(yield* active, 1)
     assert.lengthOf(yield* running, 1)
@@ -108,9 +108,9 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "replaces the one that is under way, where it is told to",
+  "a CronJob with the policy Replace replaces the active Job",
   Effect.gen(function* () {
-    yield* Harness.create(CronJob, cronJob(endures, { concurrencyPolicy: "Replace" }))
+    yield* Harness.create(CronJob, cronJob(keepsRunning, { concurrencyPolicy: "Replace" }))
     yield* isActive(1)
     const [first, ...others] = yield* running
     assert.isEmpty(others)
@@ -131,10 +131,10 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "schedules again after more than a hundred times that were missed",
+  "a CronJob creates Jobs again after more than a hundred missed times",
   Effect.gen(function* () {
     yield* Harness.advance("3 hours")
-    yield* Harness.create(CronJob, cronJob(endures, { concurrencyPolicy: "Forbid", suspend: true }))
+    yield* Harness.create(CronJob, cronJob(keepsRunning, { concurrencyPolicy: "Forbid", suspend: true }))
     const lastScheduleTime = Time.format((yield* Clock.currentTimeMillis) - 101 * 60_000)
     yield* Harness.patch(CronJob, "tick", { status: { lastScheduleTime } }, "status")
     yield* Harness.patch(CronJob, "tick", { spec: { suspend: false } })
@@ -145,7 +145,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "tells of no Job that it did not expect, and of none that went missing",
+  "a CronJob records no event about an unexpected or a missing Job",
   Effect.gen(function* () {
     yield* Harness.create(CronJob, cronJob(["true"]))
     yield* Harness.until(
@@ -164,7 +164,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "marks a Job with the time that it was made for",
+  "a Job has an annotation with the time for which its CronJob created it",
   Effect.gen(function* () {
     yield* Harness.create(CronJob, cronJob(["true"]))
     yield* Harness.until(
@@ -178,9 +178,9 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "takes Jobs that were deleted off its list, and tells of them",
+  "a CronJob removes deleted Jobs from its list, and records events about them",
   Effect.gen(function* () {
-    yield* Harness.create(CronJob, cronJob(endures, { concurrencyPolicy: "Forbid" }))
+    yield* Harness.create(CronJob, cronJob(keepsRunning, { concurrencyPolicy: "Forbid" }))
     yield* isActive(1)
     const [reference, ...others] = yield* active
     assert.isEmpty(others)
@@ -205,7 +205,7 @@ for (const [what, command, limits] of [
   ["failed", ["false"], { successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 1 }]
 ] as const) {
   Harness.scenario(
-    `keeps one Job that has ${what}, and deletes the ones before with their pods`,
+    `a CronJob keeps one Job that has ${what}, and deletes the earlier ones with their pods`,
     Effect.gen(function* () {
       yield* Harness.create(CronJob, cronJob(command, limits))
       yield* Harness.until(
@@ -229,7 +229,7 @@ for (const [what, command, limits] of [
 }
 
 Harness.scenario(
-  "cannot be in a time zone that is none",
+  "a CronJob with an invalid time zone is refused",
   Effect.gen(function* () {
     const made = yield* Effect.result(Harness.create(CronJob, cronJob(["true"], { timeZone: "bad-time-zone" })))
     assert.isTrue(Result.isFailure(made) && made.failure.reason._tag === "Invalid")
@@ -237,7 +237,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "is created, read, changed, its status too, and deleted",
+  "a CronJob and its status can be created, read, changed and deleted",
   Effect.gen(function* () {
     const seen = yield* Harness.watched(CronJob)
     yield* Harness.create(CronJob, cronJob(["true"], { schedule: "* */1 * * ?" }))

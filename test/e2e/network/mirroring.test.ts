@@ -1,4 +1,4 @@
-/** What Kubernetes' suite asks of Endpoints that a user writes: test/e2e/network/endpointslicemirroring.go. */
+/** The cases for Endpoints that a user writes from Kubernetes' suite: test/e2e/network/endpointslicemirroring.go. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Endpoints, EndpointSlice, Pod, Service } from "../../../src/kube/resources.ts"
@@ -8,7 +8,7 @@ const name = "example-custom-endpoints"
 
 const slices = Harness.list(EndpointSlice, `kubernetes.io/service-name=${name}`)
 
-/** `10.1.2.3 80`, for each slice with its ports, each of which has one endpoint with one address. */
+/** `10.1.2.3 80`, for each slice with its ports. Each slice has one endpoint with one address. */
 const shows = (...wanted: ReadonlyArray<string>) =>
   Harness.until(
     Effect.map(slices, (all) => {
@@ -43,7 +43,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "one with several subsets and the same address is mirrored",
+  "a custom Endpoints resource with several subsets and the same address is mirrored",
   Effect.gen(function* () {
     yield* Harness.create(Service, { metadata: { name }, spec: { ports: [port("port80", 80), port("port81", 81)] } })
     yield* Harness.create(Pod, {

@@ -1,5 +1,5 @@
 /**
- * What Kubernetes' end-to-end suite asks of the protection of claims: test/e2e/storage/pvc_protection.go, without the case that is about the
+ * The cases for the protection of claims from Kubernetes' end-to-end suite: test/e2e/storage/pvc_protection.go, without the case about the
  * scheduler.
  */
 import { assert } from "@effect/vitest"
@@ -11,7 +11,7 @@ const finalizer = "kubernetes.io/pvc-protection"
 
 const claim = Harness.get(PersistentVolumeClaim, "data")
 
-/** A claim, and a pod that runs with it. */
+/** Creates a claim, and a pod that uses it and runs. */
 const inUse = Effect.gen(function* () {
   yield* Harness.create(PersistentVolumeClaim, {
     metadata: { name: "data" },
@@ -28,7 +28,7 @@ const inUse = Effect.gen(function* () {
 })
 
 Harness.scenario(
-  "a claim that no pod uses goes at once",
+  "a claim that no pod uses is deleted at once",
   Effect.gen(function* () {
     yield* inUse
     yield* Harness.remove(Pod, "user")
@@ -39,7 +39,7 @@ Harness.scenario(
 )
 
 Harness.scenario(
-  "a claim that a pod uses stays until that is gone",
+  "a claim that a pod uses is deleted after the pod",
   Effect.gen(function* () {
     yield* inUse
     yield* Harness.remove(PersistentVolumeClaim, "data")

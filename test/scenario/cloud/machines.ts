@@ -1,4 +1,4 @@
-/** This package's program with a cloud in memory that has some machines and not others. For the scenarios of `cloud.test.ts`. */
+/** This package's program with an in-memory cloud in which some machines exist and others do not. For the scenarios of `cloud.test.ts`. */
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import process from "node:process"

@@ -1,12 +1,12 @@
 /**
- * A program with a cloud of its own, and one controller that asks it: a label of each node has the type of its machine. For the scenarios of
- * `cloud.test.ts`; it is not an example.
+ * A program with a cloud of its own, and one controller that uses it: a label of each node has the type of its machine. For the scenarios of
+ * `cloud.test.ts`; not an example.
  */
 import * as Effect from "effect/Effect"
 import { Access, CloudProvider, Controller, Node, Patch } from "../../../src/index.ts"
 import { run } from "../../../src/node.ts"
 
-const typist = Controller.make({
+const machineType = Controller.make({
   name: "typist",
   for: Node,
   cloud: true,
@@ -22,6 +22,6 @@ const typist = Controller.make({
 
 run({
   name: "own-cloud",
-  controllers: [typist],
+  controllers: [machineType],
   services: CloudProvider.layerMemory((node) => ({ instance: { type: `large-${node}` } }))
 })

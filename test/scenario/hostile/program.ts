@@ -1,27 +1,15 @@
 /**
- * A program of a library user: one controller of config maps, under an elected leader, whose reconcile does what the
- * map's `mood` says: its work, or something that no reconcile should. Says `run <name>` for each run. For the scenarios of
- * `hostileReconcile.test.ts`; it is not an example.
+ * A program of a library user: one controller of config maps, under an elected leader. Its reconcile does what the map's `mood` says: its
+ * work, or a failure such as a hang. It prints `run <name>` for each run. For the scenarios of `hostileReconcile.test.ts`; not an
+ * example.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import { parseArgs } from "node:util"
-import {
-  Access,
-  Cache,
-  ConfigMap,
-  Controller,
-  Election,
-  Endpoint,
-  KubeClient,
-  Manager,
-  Patch,
-  Recorder,
-  Supervisor
-} from "../../../src/index.ts"
-import { HttpTransport, KubeConfig } from "../../../src/node.ts"
+import { Access, ConfigMap, Controller, Election, Manager, Patch } from "../../../src/index.ts"
+import * as ProgramServices from "../programServices.ts"
 
 const { values } = parseArgs({
   options: {
@@ -34,20 +22,20 @@ const { values } = parseArgs({
 
 class Refused extends Data.TaggedError("Refused")<{ readonly message: string }> {}
 
-/** Until there is no memory left. */
-const hoard = (): never => {
+/** Allocates until there is no memory left. */
+const allocate = (): never => {
   const kept: Array<ReadonlyArray<number>> = []
   while (true) kept.push(Array.from({ length: 1000 }, (_, index) => kept.length + index))
 }
 
-/** What a map with such a mood gets, before it is worked on. */
+/** What happens before the work on a map with such a mood. */
 const moods: Readonly<Record<string, () => Effect.Effect<void, Refused>>> = {
   throw: () => {
     throw new Error("thrown by a reconcile")
   },
   fail: () => Effect.fail(new Refused({ message: "not today" })),
   hang: () => Effect.never,
-  allocate: () => Effect.sync(hoard)
+  allocate: () => Effect.sync(allocate)
 }
 
 /** Copies `data.wanted` to an annotation. */
@@ -74,14 +62,6 @@ const copier = Controller.make({
     })
 })
 
-const endpoint = Layer.effect(Endpoint, KubeConfig.load({ mode: "kubeconfig", path: values.kubeconfig, env: {} }))
-const services = Recorder.layer.pipe(
-  Layer.provideMerge(Cache.layer()),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(HttpTransport.layer),
-  Layer.provideMerge(Supervisor.layer),
-  Layer.provide(endpoint)
-)
 const leadership = Election.layer({
   namespace: "default",
   name: "copier",
@@ -92,7 +72,7 @@ const leadership = Election.layer({
 })
 
 await Manager.run({ controllers: [copier] }).pipe(
-  Effect.provide(Layer.provideMerge(leadership, services)),
+  Effect.provide(Layer.provideMerge(leadership, ProgramServices.over(values.kubeconfig))),
   Effect.provideService(References.MinimumLogLevel, "Info"),
   Effect.runPromise
 )

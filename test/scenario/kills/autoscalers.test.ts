@@ -1,6 +1,6 @@
 /**
- * The program killed with SIGKILL while it scales many targets, three times, and started again. No target gets more than the metric asks for,
- * no target loses a replica, and in the end each has its size and each autoscaler says so. Metrics are objects of a custom kind.
+ * The program is killed with SIGKILL three times while it scales many targets, and started again. No target gets more than the metric asks for,
+ * no target loses a replica, and in the end each has its size and the status of each autoscaler says so. Metrics are objects of a custom kind.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -41,7 +41,7 @@ const running = {
   conditions: [{ type: "Ready", status: "True", lastTransitionTime: longAgo }]
 }
 
-/** A target of one replica whose pod uses three times what it should. */
+/** A target of one replica whose pod uses three times its target value. */
 const target = (client: Cluster.Client, name: string) =>
   Effect.gen(function* () {
     const labels = { of: name }
@@ -74,7 +74,7 @@ const autoscaler = (name: string) => ({
   }
 })
 
-describe("thirty targets whose pods use three times what they should", () => {
+describe("thirty targets whose pods use three times their target value", () => {
   it.live(
     "get three replicas each and no more, although the program is killed while it scales them",
     () =>
@@ -121,13 +121,13 @@ describe("thirty targets whose pods use three times what they should", () => {
         }
         yield* Process.start(args)
         yield* reached(names.length)
-        const isTold = Effect.flatMap(client.list(HorizontalPodAutoscaler, { namespace }), ({ items }) =>
+        const isReported = Effect.flatMap(client.list(HorizontalPodAutoscaler, { namespace }), ({ items }) =>
           items.length === names.length &&
           items.every(({ status }) => status?.desiredReplicas === wanted && status.currentReplicas === wanted)
             ? Effect.void
             : Effect.fail("not yet" as const)
         )
-        yield* Effect.retry(isTold, asked)
+        yield* Effect.retry(isReported, asked)
         for (const [name, seen] of sizes) assert.deepStrictEqual(seen, [1, wanted], name)
       }).pipe(Effect.scoped),
     120_000

@@ -1,6 +1,6 @@
 /**
- * The program killed with SIGKILL while it counts many disruption budgets, three times, and started again, while a client evicts whatever may go. Of each budget
- * one pod may go and no more, whoever counted; in the end each says so.
+ * The program is killed with SIGKILL three times while it counts many disruption budgets, and started again, while a client evicts every pod that it may. Of each
+ * budget exactly one pod may be evicted, whichever process counted; in the end each status says so.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -35,9 +35,9 @@ const budgetOf = (client: Cluster.Client, of: string) =>
 const counted = ({ status }: PodDisruptionBudget): string =>
   [status?.currentHealthy, status?.desiredHealthy, status?.expectedPods, status?.disruptionsAllowed].join()
 
-describe("forty budgets of three pods each, of which two have to be there", () => {
+describe("forty budgets of three pods each, of which two must be available", () => {
   it.live(
-    "let one go each and no more, although the program is killed while it counts them",
+    "allow one eviction each and no more, although the program is killed while it counts them",
     () =>
       Effect.gen(function* () {
         const kubeconfig = yield* Cluster.apiserver
@@ -49,7 +49,7 @@ describe("forty budgets of three pods each, of which two have to be there", () =
           const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace } }
           return client.raw({ method: "POST", path, body, context: { verb: "create", path } })
         }
-        /** As soon as a budget allows something, all of its pods are to go. */
+        /** As soon as a budget allows something, all its pods are evicted. */
         yield* client.watch(PodDisruptionBudget, { namespace, timeoutSeconds: 300 }).pipe(
           Stream.runForEach(({ object }) => {
             const { metadata, status } = object as PodDisruptionBudget

@@ -1,6 +1,6 @@
 /**
- * The program killed without a word while it makes the first runs of many CronJobs, three times, and started again. No CronJob may have two, because their runs may not
- * overlap and none ends; in the end each has its one and says so.
+ * The program is killed with SIGKILL three times while it creates the first runs of many CronJobs, and started again. No CronJob may have two runs, because they may
+ * not overlap and none ends; in the end each has its one run and its status says so.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -29,7 +29,7 @@ const owner = ({ metadata }: Job): string => metadata.ownerReferences?.[0]?.name
 
 describe("forty CronJobs whose runs may not overlap", () => {
   it.live(
-    "have one run each, although the program is killed while it makes them",
+    "have one run each, although the program is killed while it creates them",
     () =>
       Effect.gen(function* () {
         const kubeconfig = yield* Cluster.apiserver

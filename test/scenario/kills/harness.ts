@@ -1,6 +1,6 @@
 /**
- * The program as it is killed: an API server in a process of its own with simulated machines, replicas of the program with the loops that make a cluster
- * usable, and everything that became of their objects on record.
+ * The harness of the kills: an API server in a process of its own with simulated machines, replicas of the program with the loops that make a
+ * cluster usable, and a log of everything that happened to their objects.
  */
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -56,14 +56,14 @@ const loops = [
   "nodelifecycle",
   "taint-eviction"
 ]
-/** The server does not have the kind that this one is about. */
+/** The server does not serve the kind of this watch. */
 const needsSlices = "endpointslice"
 
 const times = [
   "--leader-elect-lease-duration=4s",
   "--leader-elect-renew-deadline=3s",
   "--leader-elect-retry-period=400ms",
-  // A machine that is too busy may cost a leader its lease: it is to stay.
+  // On a busy machine a leader may lose its lease; it must not end then.
   "--leader-elect-on-lost=rejoin"
 ]
 
@@ -108,7 +108,7 @@ export const make = Effect.fnUntraced(function* (server: Server, how: How) {
   const alive = new Set<Process.Running>()
   const add = Effect.map(start, (one) => alive.add(one))
   yield* Effect.forEach(Array.from({ length: how === "stood by" ? 2 : 1 }), () => add, { concurrency: "unbounded" })
-  /** Kills whoever works, in the middle of it. */
+  /** Kills the leading process during its work. */
   const kill = Effect.gen(function* () {
     const leader = yield* leading(alive, how)
     const before = entries.length

@@ -1,4 +1,4 @@
-/** That the record of the kills is read strictly: what must not be is found in it, wherever it stands in the order of arrival. */
+/** The log of the kills is checked strictly: it reports every broken invariant, in whatever order the events arrive. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Job, Pod } from "../../../src/kube/resources.ts"
 import * as Log from "./log.ts"
@@ -66,24 +66,24 @@ const counted = [
   job(6, { uncountedTerminatedPods: {}, succeeded: 1 })
 ]
 
-describe("a record of what became of Jobs, pods and tokens", () => {
-  it("has nothing against a pod that is counted in two steps, in whatever order its events arrive", () => {
+describe("a log of what happened to Jobs, pods and tokens", () => {
+  it("accepts a pod that is counted in two steps, in whatever order its events arrive", () => {
     assert.deepStrictEqual(Log.wrong(counted, knows), [])
     assert.deepStrictEqual(Log.wrong(counted.toReversed(), knows), [])
   })
 
   const bad: Readonly<Record<string, readonly [string, ReadonlyArray<Log.Entry>]>> = {
-    "a pod that is let go before it is written down": [
-      "Job sum: a was let go and is not written down",
+    "a pod that loses its finalizer before it is counted": [
+      "Job sum: a lost its finalizer and is not in the status",
       [...counted.slice(0, 3), pod(4, "a", "Succeeded", false)]
     ],
     "a pod that is counted again": [
-      "Job sum: a is to be counted again",
+      "Job sum: a is counted again",
       [...counted, job(7, { uncountedTerminatedPods: { succeeded: ["a"] }, succeeded: 1 })]
     ],
     "a count without a pod": ["Job sum: succeeded went up by 1 for 0 pods", [...counted, job(7, { succeeded: 2 })]],
     "one pod too many at once": [
-      "Job sum: made pod 2 of 1",
+      "Job sum: created active pod 2 with parallelism 1",
       [job(1, {}), pod(2, "a", "Running"), pod(3, "b", "Pending")]
     ],
     "an end that was not announced": [

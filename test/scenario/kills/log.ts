@@ -1,6 +1,6 @@
 /**
- * Everything that became of Jobs, pods and tokens, in the order in which the server did it, and what of it must not have been: pure. What is held
- * against each Job is the ledger of the loop's own model; here it is given what a server has stored, by whichever process.
+ * Everything that happened to Jobs, pods and tokens, in the order of the server, and which invariants it broke: pure. The checks of Jobs are those of
+ * the loop's own model, applied to what a server has stored, by whichever process.
  */
 import * as PodFacts from "../../../src/kube/pod.ts"
 import type { Job, Pod, Secret } from "../../../src/kube/resources.ts"
@@ -14,12 +14,12 @@ export type Entry = { readonly type: string } & (
 
 const revision = ({ object }: Entry): number => Number(object.metadata.resourceVersion)
 
-/** Each watch gets its own kind in order; resourceVersions order them together. */
+/** Each watch gets its own kind in order; resourceVersions order the kinds together. */
 const ordered = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> =>
   entries.toSorted((a, b) => revision(a) - revision(b))
 
 export interface Knows {
-  /** Whether the server stores `status.uncountedTerminatedPods`: without it the status does not show what is counted twice. */
+  /** Whether the server stores `status.uncountedTerminatedPods`: without it the status does not show a pod that is counted twice. */
   readonly uncounted: boolean
 }
 
@@ -29,14 +29,14 @@ const ownerOf = ({ metadata }: Pod): string =>
 const isHeld = ({ metadata }: Pod): boolean =>
   metadata.finalizers?.includes("batch.kubernetes.io/job-tracking") === true
 
-/** On which node a daemon is to run: it says so before it is bound. */
+/** The node for which a daemon's pod is created: its affinity names it before it is bound. */
 export const nodeOf = ({ spec }: Pod): string =>
   spec?.nodeName ??
   spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms[0]?.matchFields?.[0]
     ?.values?.[0] ??
   ""
 
-/** What must not have been, in words; each Job is reported once. */
+/** The broken invariants, in words; each Job is reported once. */
 export const wrong = (entries: ReadonlyArray<Entry>, knows: Knows): ReadonlyArray<string> => {
   const jobs = new Map<string, Job>()
   const pods = new Map<string, Pod>()
@@ -92,7 +92,7 @@ export const wrong = (entries: ReadonlyArray<Entry>, knows: Knows): ReadonlyArra
   return said
 }
 
-/** How the pods of each Job ended, by the Job's uid: what comes first counts, and one that is deleted before its end has failed. */
+/** How the pods of each Job ended, by the Job's uid: the first end counts, and a pod that is deleted before its end has failed. */
 export const ends = (entries: ReadonlyArray<Entry>) => {
   const found = new Map<string, { readonly Succeeded: Set<string>; readonly Failed: Set<string> }>()
   for (const { kind, object } of ordered(entries)) {

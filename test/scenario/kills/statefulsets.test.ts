@@ -1,6 +1,6 @@
 /**
- * The program killed without a word while it makes and replaces the replicas of ordered sets, three times, and started again. At every moment of the server's
- * log a replica is made only when all before it are ready and goes only when all others are; each is made once of each template, and each claim once.
+ * The program is killed with SIGKILL three times while it creates and replaces the replicas of ordered sets, and started again. At every revision of the server's
+ * log a replica is created only when all before it are ready and deleted only when all others are. Each is created once of each template, and each claim once.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -42,12 +42,12 @@ const isWell = ({ metadata, status }: Pod): boolean =>
   metadata.deletionTimestamp === undefined &&
   status?.conditions?.some(({ status, type }) => type === "Ready" && status === "True") === true
 
-/** The pods as the watch reports them, and every moment in which a set broke an invariant. */
-const chronicle = () => {
+/** The pods as the watch reports them, and every revision at which a set broke an invariant. */
+const makeLog = () => {
   const pods = new Map<string, Pod>()
   const made = new Map<string, Array<string>>()
   const wrong: Array<string> = []
-  const wellBut = (name: string, ordinals: ReadonlyArray<number>): boolean =>
+  const areReady = (name: string, ordinals: ReadonlyArray<number>): boolean =>
     ordinals.every((ordinal) => {
       const pod = pods.get(`${name}-${ordinal}`)
       return pod !== undefined && isWell(pod)
@@ -62,21 +62,21 @@ const chronicle = () => {
     else pods.set(name, pod)
     if (type === "ADDED") {
       made.set(name, [...(made.get(name) ?? []), imageOf(pod)])
-      if (!wellBut(of, all.slice(0, ordinal))) wrong.push(`${name} (${uid}) was made before all below it were ready`)
+      if (!areReady(of, all.slice(0, ordinal))) wrong.push(`${name} (${uid}) was made before all below it were ready`)
     }
-    const wasToStay = before !== undefined && before.metadata.deletionTimestamp === undefined
-    if (wasToStay && (type === "DELETED" || pod.metadata.deletionTimestamp !== undefined)) {
+    const wasKept = before !== undefined && before.metadata.deletionTimestamp === undefined
+    if (wasKept && (type === "DELETED" || pod.metadata.deletionTimestamp !== undefined)) {
       const others = all.filter((other) => other !== ordinal)
-      if (!wellBut(of, others)) wrong.push(`${name} (${uid}) went while another one was not ready`)
+      if (!areReady(of, others)) wrong.push(`${name} (${uid}) went while another one was not ready`)
     }
   }
   const count = (image: string) => [...made.values()].filter((images) => images.includes(image)).length
   return { record, made, wrong, count, well: () => [...pods.values()].filter(isWell).length }
 }
 
-describe("ten ordered sets of three replicas, and another template", () => {
+describe("ten ordered sets of three replicas, and a changed template", () => {
   it.live(
-    "come about and are replaced one by one, although the program is killed meanwhile",
+    "are created and replaced one by one, although the program is killed meanwhile",
     () =>
       Effect.gen(function* () {
         const server = yield* Process.start(["apiserver", "--nodes=4"])
@@ -84,7 +84,7 @@ describe("ten ordered sets of three replicas, and another template", () => {
         const client = yield* Cluster.clientAt(
           yield* KubeConfig.load({ mode: "kubeconfig", path: kubeconfig, env: {} })
         )
-        const pods = chronicle()
+        const pods = makeLog()
         let claims = 0
         const since = { namespace, timeoutSeconds: 300 }
         yield* client.watch(Pod, since).pipe(
@@ -103,7 +103,7 @@ describe("ten ordered sets of three replicas, and another template", () => {
           )
         const start = Process.start(["--kubeconfig", kubeconfig, "--controllers=statefulset", "--leader-elect=false"])
         const total = names.length * replicas
-        /** Not before so many replicas have been made with the image, and before all have. */
+        /** After this many replicas were created with the image, and before all were. */
         const killedAt = Effect.fnUntraced(function* (running: Process.Running, image: string, count: number) {
           yield* until(() => pods.count(image) >= count)
           yield* running.kill("SIGKILL")

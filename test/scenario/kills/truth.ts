@@ -1,4 +1,4 @@
-/** In what the cluster differs from what was asked for, by looking at the server; nothing when all loops have done their work. */
+/** The differences between the cluster and the requested state, read from the server; empty when all loops have done their work. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as PodFacts from "../../../src/kube/pod.ts"
@@ -16,7 +16,7 @@ export interface Knows extends Log.Knows {
 /** Milliseconds: many times what is needed. */
 const timeout = full ? 300_000 : 150_000
 
-/** Waits until there is no difference, and fails with it when that takes too long. */
+/** Waits until there is no difference; fails with the differences after the limit. */
 export const settled = Effect.fnUntraced(function* (
   client: Client,
   asked: Work.Asked,
@@ -38,7 +38,7 @@ export const settled = Effect.fnUntraced(function* (
     yield* Effect.sleep(200)
     lines = yield* look
   }
-  assert.deepStrictEqual(lines, [], "what was asked for")
+  assert.deepStrictEqual(lines, [], "as requested")
 })
 
 const { namespace } = Work
@@ -56,7 +56,7 @@ const jobs = Effect.fnUntraced(function* (
     const ended = ends.get(uid) ?? { Succeeded: new Set(), Failed: new Set() }
     const { conditions = [], failed = 0, succeeded = 0 } = status ?? {}
     const isOver = conditions.some(({ type }) => type === (wanted === 0 ? "Failed" : "Complete"))
-    // A server that forgets who is to be counted lets some be forgotten with it: see docs/controllers.md.
+    // A server that does not store uncountedTerminatedPods loses the count of some pods: see docs/controllers.md.
     const isCounted = knows.uncounted
       ? succeeded === ended.Succeeded.size && succeeded === wanted && failed === ended.Failed.size
       : succeeded <= ended.Succeeded.size && failed <= ended.Failed.size
@@ -118,7 +118,7 @@ const addresses = Effect.fnUntraced(function* (client: Client, asked: Work.Asked
   })
 })
 
-/** Small, so that there are several. */
+/** Small, so that there are several slices. */
 export const maxEndpoints = 3
 
 const sorted = (addresses: ReadonlyArray<string>): string => addresses.toSorted().join()

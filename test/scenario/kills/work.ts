@@ -1,6 +1,6 @@
 /**
- * What users do all the while: Jobs that come, daemons that get new images, pods behind Services that come and go, tokens that are asked for, accounts that are
- * deleted. Each is written down as the server accepted it, so that in the end there is something to compare with.
+ * What users do during the kills: they create Jobs, change the images of daemons, create and delete pods behind Services, request tokens, and delete accounts.
+ * Each change is recorded as the server accepted it, so that it can be compared with the final state.
  */
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -11,7 +11,7 @@ import type { Client } from "../cluster.ts"
 export const namespace = "default"
 
 export interface Asked {
-  /** Completions by the name of a Job; zero for one that is to fail. */
+  /** Completions by the name of a Job; zero for one that must fail. */
   readonly jobs: Map<string, number>
   /** Images by the name of a DaemonSet. */
   readonly daemons: Map<string, string>
@@ -47,7 +47,7 @@ export const begin = Effect.fnUntraced(function* (client: Client, asked: Asked) 
         template: {
           metadata: { labels: { daemon: name } },
           spec: {
-            // The node without heartbeats has no such label: a daemon would wait for it for ever.
+            // The node without heartbeats has no such label: a daemon would wait for it forever.
             nodeSelector: { "kubernetes.io/os": "linux" },
             terminationGracePeriodSeconds: 0,
             containers: containers("example.test/daemon:0")
@@ -67,9 +67,9 @@ export const begin = Effect.fnUntraced(function* (client: Client, asked: Asked) 
   yield* client.create(Node, { metadata: { name: "mute" }, spec: { unschedulable: true } })
 })
 
-type Deed = (client: Client, asked: Asked, number: number) => Effect.Effect<unknown, unknown>
+type Action = (client: Client, asked: Asked, number: number) => Effect.Effect<unknown, unknown>
 
-const job: Deed = Effect.fnUntraced(function* (client, asked, number) {
+const job: Action = Effect.fnUntraced(function* (client, asked, number) {
   const name = `job-${number}`
   const fails = number % 5 === 4
   const completions = yield* Random.nextIntBetween(2, 6)
@@ -92,7 +92,7 @@ const job: Deed = Effect.fnUntraced(function* (client, asked, number) {
   asked.jobs.set(name, fails ? 0 : completions)
 })
 
-const image: Deed = Effect.fnUntraced(function* (client, asked, number) {
+const image: Action = Effect.fnUntraced(function* (client, asked, number) {
   const name = number % 2 === 0 ? "log" : "net"
   const chosen = `example.test/daemon:${number}`
   yield* client.patch(
@@ -103,7 +103,7 @@ const image: Deed = Effect.fnUntraced(function* (client, asked, number) {
   asked.daemons.set(name, chosen)
 })
 
-const pod: Deed = Effect.fnUntraced(function* (client, asked, number) {
+const pod: Action = Effect.fnUntraced(function* (client, asked, number) {
   const name = `pod-${number}`
   const service = number % 2 === 0 ? "red" : "blue"
   yield* client.create(Pod, {
@@ -113,14 +113,14 @@ const pod: Deed = Effect.fnUntraced(function* (client, asked, number) {
   asked.pods.set(name, service)
 })
 
-const unpod: Deed = Effect.fnUntraced(function* (client, asked) {
+const deletePod: Action = Effect.fnUntraced(function* (client, asked) {
   const [name] = asked.pods.keys()
   if (name === undefined || asked.pods.size < 8) return
   asked.pods.delete(name)
   yield* client.delete(Pod, { namespace, name })
 })
 
-const token: Deed = Effect.fnUntraced(function* (client, asked, number) {
+const token: Action = Effect.fnUntraced(function* (client, asked, number) {
   const account = `robot-${number}`
   yield* client.create(ServiceAccount, { metadata: { namespace, name: account } })
   yield* client.create(Secret, {
@@ -134,7 +134,7 @@ const token: Deed = Effect.fnUntraced(function* (client, asked, number) {
   asked.secrets.set(`${account}-token`, account)
 })
 
-const dismissal: Deed = Effect.fnUntraced(function* (client, asked) {
+const deleteAccount: Action = Effect.fnUntraced(function* (client, asked) {
   const [[secret, account] = ["", ""]] = asked.secrets
   if (asked.secrets.size < 5) return
   asked.secrets.delete(secret)
@@ -142,14 +142,14 @@ const dismissal: Deed = Effect.fnUntraced(function* (client, asked) {
   yield* client.delete(ServiceAccount, { namespace, name: account })
 })
 
-const deeds = [job, pod, job, token, pod, unpod, image, job, pod, dismissal, unpod]
+const actions = [job, pod, job, token, pod, deletePod, image, job, pod, deleteAccount, deletePod]
 
-/** One deed after another, for as long as it runs; each is done or not begun. No Job is created while many are open: the simulated nodes are slow. */
+/** One change after another, as long as it runs; an interruption never leaves one half done. No Job is created while many are open: the simulated nodes are slow. */
 export const forever = (client: Client, asked: Asked, open: () => number): Effect.Effect<never> =>
   Effect.gen(function* () {
     for (let number = 0; ; number++) {
-      const deed = deeds[number % deeds.length] ?? unpod
-      if (deed !== job || open() < 12) yield* Effect.uninterruptible(Effect.orDie(deed(client, asked, number)))
+      const action = actions[number % actions.length] ?? deletePod
+      if (action !== job || open() < 12) yield* Effect.uninterruptible(Effect.orDie(action(client, asked, number)))
       yield* Effect.sleep(every)
     }
   })

@@ -1,4 +1,4 @@
-/** A disruption budget as users meet it: a drain waits for it, goes on when it may, and never takes away more than it may. */
+/** A disruption budget from a user's view: a drain waits for it, continues when it may, and never evicts more pods than it allows. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -21,7 +21,7 @@ const deployment = {
   }
 }
 
-/** The fewest healthy pods that there ever were from now on. */
+/** The lowest number of healthy pods from now on. */
 const fewest = Effect.fnUntraced(function* ({ client, namespace }: Kubectl.Kubectl) {
   const selection = { namespace, labelSelector: "app=web" }
   const { items, metadata } = yield* client.list(Pod, selection)
@@ -75,7 +75,7 @@ export const budgets: Scenario = Effect.fnUntraced(function* (kubectl) {
   yield* allows(1)
   assert.isAtLeast(least(), 3)
 
-  // A size that changes counts at once.
+  // A changed size counts at once.
   yield* ok("scale deployment/web --replicas=8")
   yield* ok("wait pdb/web --for=jsonpath={.status.desiredHealthy}=6 --timeout=60s")
   yield* allows(2)

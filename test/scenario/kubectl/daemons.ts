@@ -1,4 +1,4 @@
-/** A DaemonSet as users meet it: on each node that it selects, rolled out, back and anew, and off a node that it does not tolerate. */
+/** A DaemonSet from a user's view: a pod on each selected node, rolled out, back and again, and removed from a node that it does not tolerate. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "../../clients/kubectl.ts"
@@ -32,7 +32,7 @@ export const daemons: Scenario = Effect.fnUntraced(function* (kubectl) {
     assert.match(yield* ok("rollout status ds/agent --timeout=120s"), /successfully rolled out/)
   })
   const row = Effect.map(ok("get ds agent"), (text) => Kubectl.table(text)[0])
-  /** Waits until the status counts so many, and as many ready. */
+  /** Waits until the status counts this many pods, and as many ready. */
   const counts = Effect.fnUntraced(function* (count: number) {
     yield* ok(`wait ds/agent --for=jsonpath={.status.desiredNumberScheduled}=${count} --timeout=120s`)
     yield* ok(`wait ds/agent --for=jsonpath={.status.numberReady}=${count} --timeout=120s`)
@@ -69,7 +69,7 @@ export const daemons: Scenario = Effect.fnUntraced(function* (kubectl) {
   yield* counts(1)
   yield* ok(`taint ${first} broken-`)
   yield* counts(2)
-  // What it tolerates changes nothing.
+  // A tolerated taint changes nothing.
   yield* ok(`taint ${first} old=yes:NoExecute`)
   yield* ok(`label ${first} daemons-`)
   yield* counts(1)
@@ -85,7 +85,7 @@ export const daemons: Scenario = Effect.fnUntraced(function* (kubectl) {
     /Normal +SuccessfulDelete +\S+ +daemonset-controller +Deleted pod: agent-/
   )
 
-  // Another one by the same name takes the pods and the history over.
+  // A new DaemonSet of the same name takes over the pods and the history.
   const names = () => ok("get pods -l app=agent -o jsonpath={.items[*].metadata.uid}")
   const before = yield* names()
   yield* ok("delete ds agent --cascade=orphan")

@@ -1,6 +1,6 @@
 /**
- * Where kubectl scenarios run: the embedded cluster, where one process is everything, and a real kube-apiserver, where the loops and the
- * machines are two ordinary clients of it. A scenario gets kubectl in a namespace of its own, and the version of the server.
+ * Where kubectl scenarios run: the embedded cluster, where one process is everything, and a real kube-apiserver, where the loops and the machines are two
+ * ordinary clients of it. A scenario gets kubectl in a namespace of its own, and the version of the server.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -12,7 +12,7 @@ import * as envtest from "../../support/envtest.ts"
 import * as Process from "../../support/process.ts"
 import * as Kubeconfigs from "../kubeconfigs.ts"
 
-/** On an old server the fields and kinds that it does not store are left out of a scenario. */
+/** A scenario leaves out the fields and kinds that an old server does not store. */
 export type Server = "present" | "1.20"
 
 export interface Cluster {
@@ -23,14 +23,14 @@ export interface Cluster {
 
 export type Scenario = (kubectl: Kubectl.Kubectl, server: Server) => Effect.Effect<void, unknown, Scope.Scope>
 
-/** One process: server, machines, and every loop that is on there by default. */
+/** One process: server, machines, and every loop that is on by default. */
 export const embedded = Effect.fnUntraced(function* (more: ReadonlyArray<string> = []) {
   const program = yield* Process.start(["--cluster=embedded", ...more])
   const [, kubeconfig = ""] = yield* program.says(/^kubectl --kubeconfig (\S+) /m)
   return { kubeconfig, server: "present" } satisfies Cluster
 })
 
-/** Why there is no real server; undefined where there is one. */
+/** The reason why there is no real server; undefined where there is one. */
 export const missing = envtest.missing
 
 /** The chosen loops on a real server with three machines. */
@@ -66,15 +66,15 @@ export const runAll = Effect.fnUntraced(function* (cluster: Cluster, scenarios: 
   }
 })
 
-/** Asks again until it is so: of lists and of what is not there kubectl has no way to wait. */
+/** Repeats a command until its output is as expected: kubectl cannot wait for lists or for missing objects. */
 export const eventually = <E, R>(what: string, ask: Effect.Effect<boolean, E, R>) =>
   Effect.gen(function* () {
     while (!(yield* ask)) yield* Effect.sleep(50)
   }).pipe(
-    Effect.timeoutOrElse({ duration: "2 minutes", orElse: () => Effect.die(new Error(`it was never so: ${what}`)) })
+    Effect.timeoutOrElse({ duration: "2 minutes", orElse: () => Effect.die(new Error(`not reached in time: ${what}`)) })
   )
 
-/** Asks until the answer has all of it: events come after what they tell of. */
+/** Repeats a command until its output has all of these texts: events are recorded after the change. */
 export const shows = ({ ok }: Pick<Kubectl.Kubectl, "ok">, line: string, ...patterns: ReadonlyArray<RegExp>) =>
   eventually(
     `kubectl ${line} shows ${patterns.join(", ")}`,

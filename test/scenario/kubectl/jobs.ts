@@ -1,4 +1,4 @@
-/** Jobs as users meet them: run to the end, suspended, by index, failed, kept for a while, and deleted with or without their pods. */
+/** Jobs from a user's view: run to completion, suspended, by index, failed, kept for a while, and deleted with or without their pods. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "../../clients/kubectl.ts"
@@ -37,7 +37,7 @@ const runs: Scenario = Effect.fnUntraced(function* (kubectl, server) {
   assert.notNestedProperty(yield* json(`pod ${pod}`), "metadata.finalizers")
   if (server === "present") {
     assert.include(row, { STATUS: "Complete" })
-    // Machines are simulated: there is nothing to read.
+    // Machines are simulated: there are no container logs to read.
     assert.match((yield* run("logs job/once")).stderr, /the server could not find the requested resource/)
   }
   yield* ok("delete job once")

@@ -1,4 +1,4 @@
-/** Nodes as operators meet them: cordoned, drained, tainted - and one whose heartbeats stop, whose pods are replaced on other nodes. */
+/** Nodes from an operator's view: cordoned, drained, tainted, and one whose heartbeats stop and whose pods are replaced on other nodes. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "../../clients/kubectl.ts"
@@ -16,8 +16,8 @@ const heartbeat = Effect.sync(() => {
   })
 })
 
-/** It leaves a node after a second, not after five minutes. */
-const hasty = ["not-ready", "unreachable"].map((key) => ({
+/** It tolerates the taints of a lost node for a second, not for five minutes. */
+const tolerations = ["not-ready", "unreachable"].map((key) => ({
   key: `node.kubernetes.io/${key}`,
   operator: "Exists",
   effect: "NoExecute",
@@ -35,7 +35,7 @@ export const nodes: Scenario = Effect.fnUntraced(function* (kubectl, server) {
     "deployment",
     "web",
     "-p",
-    JSON.stringify({ spec: { template: { spec: { tolerations: hasty, terminationGracePeriodSeconds: 0 } } } })
+    JSON.stringify({ spec: { template: { spec: { tolerations, terminationGracePeriodSeconds: 0 } } } })
   ])
   yield* ok("rollout status deployment/web --timeout=120s")
   const nodeOf = ok("get pods -l app=web -o jsonpath={.items[0].spec.nodeName}")
@@ -50,7 +50,7 @@ export const nodes: Scenario = Effect.fnUntraced(function* (kubectl, server) {
   assert.notInclude((yield* ok(`get pods -l app=web -o ${path}`)).split(" "), node)
   yield* ok(`uncordon ${node}`)
 
-  // A taint of the operator's own, with pods on it that do not tolerate it.
+  // The operator's own taint, and pods on the node that do not tolerate it.
   const other = yield* nodeOf
   yield* ok(`taint node ${other} broken=yes:NoExecute`)
   yield* eventually(
@@ -60,12 +60,12 @@ export const nodes: Scenario = Effect.fnUntraced(function* (kubectl, server) {
   yield* ok(`taint node ${other} broken-`)
   yield* ok("rollout status deployment/web --timeout=120s")
 
-  // One pod by hand on the machine that has died: there is no kubelet to start it or to let it go.
+  // One pod without a controller on the lost machine: no kubelet starts it or confirms its deletion.
   const pod = {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: "stranded" },
-    spec: { nodeName: "lost", tolerations: hasty, containers: [{ name: "main", image: "example.test/main:1" }] }
+    spec: { nodeName: "lost", tolerations, containers: [{ name: "main", image: "example.test/main:1" }] }
   }
   yield* send("create", pod)
   yield* ok("wait node/lost --for=condition=Ready=Unknown --timeout=120s")
@@ -91,10 +91,10 @@ export const nodes: Scenario = Effect.fnUntraced(function* (kubectl, server) {
     const why = 'jsonpath={.status.conditions[?(@.type=="DisruptionTarget")].reason}'
     assert.strictEqual(yield* ok(`get pod stranded -o ${why}`), "DeletionByTaintManager")
   }
-  // It comes back: the taints go, and what has not left may stay.
+  // The node returns: its taints are removed, and pods that are still there may stay.
   yield* ok(["patch", "node", "lost", "--subresource=status", "-p", yield* heartbeat])
   yield* eventually(
-    "the node that came back is not tainted",
+    "the node that returned is not tainted",
     Effect.map(ok(`get node lost -o ${keys}`), (text) => !text.includes("NoExecute"))
   )
   yield* ok("delete pod stranded --force --grace-period=0")

@@ -1,4 +1,4 @@
-/** A StatefulSet as users meet it: replicas with names and claims, one after the other, rolled out, held at a partition, back, fewer, and gone. */
+/** A StatefulSet from a user's view: replicas with names and claims, created in order, rolled out, stopped at a partition, rolled back, scaled down, and deleted. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "../../clients/kubectl.ts"

@@ -1,6 +1,6 @@
 /**
- * What users and operators do to Jobs, daemons, Services, nodes and tokens, with kubectl and the program as processes, from create to delete:
- * once on the embedded cluster and once on a real kube-apiserver. Needs kubectl; the second also `KUBEBUILDER_ASSETS`.
+ * What users and operators do with Jobs, daemons, Services, nodes and tokens, with kubectl and the program as processes, from create to delete: once on
+ * the embedded cluster and once on a real kube-apiserver. Needs kubectl; the second also `KUBEBUILDER_ASSETS`.
  */
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -42,7 +42,7 @@ const scenarios = { jobs, services, tokens, daemons, replicas, nodes }
 
 describe.skipIf(!Kubectl.isInstalled).concurrent("with kubectl, Jobs, daemons, Services, nodes and tokens", () => {
   it.live(
-    "do on the embedded cluster what they promise",
+    "work on the embedded cluster",
     () =>
       Effect.scoped(
         Effect.flatMap(Harness.embedded(flags), (cluster) => Harness.runAll(cluster, { ...scenarios, budgets }))
@@ -51,7 +51,7 @@ describe.skipIf(!Kubectl.isInstalled).concurrent("with kubectl, Jobs, daemons, S
   )
 
   it.live.skipIf(Harness.missing !== undefined)(
-    "do on a real API server what they promise",
+    "work on a real API server",
     () => Effect.scoped(Effect.flatMap(Harness.real(loops, flags), (cluster) => Harness.runAll(cluster, scenarios))),
     600_000
   )

@@ -1,4 +1,4 @@
-/** A Service as users meet it: its addresses follow the pods behind it, in one object and in slices. */
+/** A Service from a user's view: its addresses follow the pods behind it, in Endpoints and in slices. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { eventually, shows, type Scenario } from "./harness.ts"
@@ -12,7 +12,7 @@ export const services: Scenario = Effect.fnUntraced(function* (kubectl, server) 
   const addresses = "jsonpath={.subsets[0].addresses[*].ip}"
   const listed = (what: string) => Effect.map(ok(what), (text) => words(text).toSorted())
   const path = "jsonpath={.items[*].endpoints[?(@.conditions.ready==true)].addresses[0]}"
-  /** Waits until there are so many pods, and everything names the same. */
+  /** Waits until there are this many pods, and both name the same addresses. */
   const settled = (count: number) =>
     eventually(
       `${count} pods are behind the Service`,
@@ -37,7 +37,7 @@ export const services: Scenario = Effect.fnUntraced(function* (kubectl, server) 
   yield* ok("scale deployment web --replicas=1")
   yield* settled(1)
 
-  // One that does not pass its probe is there, and not ready.
+  // A pod that fails its probe is listed as not ready.
   yield* ok("annotate pods -l app=web simulation/unready=web")
   yield* eventually(
     "the address is not ready",
@@ -47,7 +47,7 @@ export const services: Scenario = Effect.fnUntraced(function* (kubectl, server) 
   yield* ok("annotate pods -l app=web simulation/unready-")
   yield* settled(1)
 
-  // A selector that fits nothing leaves both empty; without one they are the user's.
+  // A selector without matches empties both; without a selector they belong to the user.
   yield* ok(["patch", "service", "web", "-p", '{"spec":{"selector":{"app":"none"}}}'])
   yield* eventually(
     "nothing is selected",

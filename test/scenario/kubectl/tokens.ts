@@ -1,4 +1,4 @@
-/** A token that does not expire, as users ask for one: with a Secret. It logs in, and stops to when its Secret or its account is gone. */
+/** A token that does not expire, which a user requests with a Secret. It is accepted until its Secret or its account is deleted. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { writeFile } from "node:fs/promises"
@@ -30,7 +30,7 @@ export const tokens: Scenario = Effect.fnUntraced(function* ({ namespace, ok, ru
   const authority = join(yield* Process.folder, "ca.crt")
   const content = yield* decoded("first", "ca.crt")
   yield* Effect.promise(() => writeFile(authority, content))
-  /** A command as whoever has the token, with nothing else. */
+  /** A command with the token and no other credentials. */
   const as = (token: string, line: string) =>
     run(`--server=${url} --certificate-authority=${authority} --token=${token} ${line}`, {
       env: { KUBECONFIG: "/nowhere" }
@@ -42,14 +42,14 @@ export const tokens: Scenario = Effect.fnUntraced(function* ({ namespace, ok, ru
     assert.strictEqual(code, 0, stderr)
     assert.include(stdout, "serviceaccount/robot\n")
   }
-  /** Until it is not let in any more: the server may remember for some seconds. */
+  /** Waits until it is no longer accepted: the server may cache it for some seconds. */
   const refused = (token: string) =>
     Effect.gen(function* () {
       while (!/Unauthorized|must be logged in/.test((yield* as(token, "get serviceaccounts")).stderr)) {
         yield* Effect.sleep(200)
       }
     }).pipe(Effect.timeout("2 minutes"))
-  // Applied again it stays what it was.
+  // A second apply changes nothing.
   assert.strictEqual(yield* send("apply", secret("second")), "secret/second unchanged\n")
   assert.strictEqual(yield* decoded("second", "token"), second)
   yield* ok("delete secret first")
@@ -59,7 +59,7 @@ export const tokens: Scenario = Effect.fnUntraced(function* ({ namespace, ok, ru
   yield* ok("wait secret/second --for=delete --timeout=120s")
   yield* refused(second)
 
-  // What pods believe the server by is put back.
+  // The ConfigMap with the authorities is restored.
   const published = yield* ok("get configmap kube-root-ca.crt -o jsonpath={.data}")
   yield* ok("delete configmap kube-root-ca.crt")
   yield* ok("wait configmap/kube-root-ca.crt --for=create --timeout=120s")

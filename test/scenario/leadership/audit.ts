@@ -1,7 +1,7 @@
 /**
- * What a server's audit log says about who led, pure: the writes that were accepted, the terms of leadership among them, and what was
- * accepted from a replica whose term was over. A term begins with the write that takes the Lease: that is the first write of the
- * new leader. Events are left out of it: they tell what was done, and by design leave after the lease was given back.
+ * What a server's audit log says about leadership, pure: the accepted writes, the terms of leadership, and writes that were accepted from a replica
+ * after its term. A term begins with the write that takes the Lease, which is the first write of the new leader. Events do not count:
+ * they describe what was done, and are sent by design after the lease was released.
  */
 
 /** A write that was accepted. */
@@ -11,7 +11,7 @@ export interface Write {
   readonly resource: string
   readonly namespace: string
   readonly name: string
-  /** Of the store after it; undefined where the log does not say, as for what a real server deletes. */
+  /** The revision of the store after it; undefined where the log does not have it, as for deletions on a real server. */
   readonly revision: number | undefined
   /** Milliseconds since the epoch, by the server's clock. */
   readonly received: number
@@ -26,14 +26,14 @@ export interface Target {
 export interface Term {
   readonly user: string
   readonly takeover: Write
-  /** The last write by which the holder before kept the lease, or gave it back. */
+  /** The last write by which the previous holder renewed the lease, or released it. */
   readonly before: Write | undefined
 }
 
 const isLease = ({ name, namespace, resource }: Write, lease: Target): boolean =>
   resource === "leases" && name === lease.name && namespace === lease.namespace
 
-/** Who led, one entry a term, in order. */
+/** The holders, one entry for each term, in order. */
 export const terms = (writes: ReadonlyArray<Write>, lease: Target): ReadonlyArray<Term> => {
   const found: Array<Term> = []
   let before: Write | undefined
@@ -46,18 +46,18 @@ export const terms = (writes: ReadonlyArray<Write>, lease: Target): ReadonlyArra
 
 const byRevision = (a: Write, b: Write): number => (a.revision ?? 0) - (b.revision ?? 0)
 
-/** Under the lease: whatever is neither the lease itself nor an event. */
+/** A write under the lease: neither the lease itself nor an event. */
 const isWork = (write: Write, lease: Target): boolean => write.resource !== "events" && !isLease(write, lease)
 
-/** What was accepted from those who did not lead then, and changed something. */
+/** The accepted writes that changed something, of replicas that did not lead at that time. */
 export const late = (writes: ReadonlyArray<Write>, lease: Target): ReadonlyArray<Write> => {
   const began = terms(writes, lease)
   return changing(writes).filter((write) => isWork(write, lease) && holderAt(began, write) !== write.user)
 }
 
 /**
- * A write that changes nothing is answered with the revision that the object had: one that the store had reached before the write came
- * in, as a later revision shows that was answered before.
+ * A write that changes nothing gets a response with the existing revision of the object: the store had reached that revision before the write
+ * came in, which a later revision in an earlier response shows.
  */
 const changing = (writes: ReadonlyArray<Write>): ReadonlyArray<Write> => {
   const answered = writes.toSorted((a, b) => a.completed - b.completed)
@@ -73,13 +73,13 @@ const changing = (writes: ReadonlyArray<Write>): ReadonlyArray<Write> => {
     })
 }
 
-/** By revision where the write has one; otherwise by time: then what came in before a takeover was done was not late. */
+/** Compared by revision where the write has one, otherwise by time: a write that came in before the takeover was done was not late. */
 const holderAt = (began: ReadonlyArray<Term>, { received, revision }: Write): string | undefined =>
   began.findLast(({ takeover }) =>
     revision === undefined ? takeover.completed < received : (takeover.revision ?? 0) < revision
   )?.user
 
-/** The writes that were accepted from a user after a moment. */
+/** The writes that were accepted from a user after a time. */
 export const workOf = (
   writes: ReadonlyArray<Write>,
   lease: Target,

@@ -1,7 +1,7 @@
 /**
- * The embedded API server over HTTPS, alone in a process, with every request that wrote something on record in a file: the process
- * that decides what was accepted, and when, is neither the test nor any of the replicas. Prints how to reach it as one
- * line of JSON and serves until it is killed.
+ * The embedded API server over HTTPS, alone in a process, which records every request that wrote something in a file. So neither the test nor a
+ * replica decides what was accepted, and when. It prints its address and credentials as one line of JSON and serves until it is
+ * killed.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /**
- * A reconcile that keeps the event loop busy for longer than the lease lasts: liveness fails, the lease is lost although a thread could go on
- * renewing it, another one leads, and what the stuck one would have written is refused.
+ * A reconcile that blocks the event loop for longer than the lease lasts: liveness fails, the lease is lost although the thread could renew it, another
+ * replica leads, and the writes of the blocked one are refused.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -10,16 +10,16 @@ import * as Load from "./load.ts"
 import * as Servers from "./servers.ts"
 import * as Harness from "./harness.ts"
 
-/** Milliseconds. Liveness remembers what took more than ten seconds. */
+/** Milliseconds. Liveness detects that the event loop is blocked for more than ten seconds. */
 const busy = full ? 30_000 : 12_000
 
-/** For the environment of a process that computes for so long when it is about to make a pod of the set `endless-…`. */
+/** The environment of a process that computes for this long when it is about to create a pod of the set `endless-…`. */
 const endless = {
   NODE_OPTIONS: `--import=${new URL("endless.mjs", import.meta.url).href}`,
   BUSY: String(busy)
 }
 
-/** The status of the answer; undefined when there is none within a second, as a kubelet has it. */
+/** The status of the response; undefined when there is none within a second, as for a kubelet. */
 const probe = (port: string, path: string) =>
   Effect.promise(() =>
     fetch(`http://127.0.0.1:${port}${path}`, {
@@ -31,9 +31,9 @@ const probe = (port: string, path: string) =>
     )
   )
 
-describe("a reconcile that does not let go of the event loop", () => {
+describe("a reconcile that blocks the event loop", () => {
   it.live(
-    "costs its process liveness and the lease, and never makes two leaders",
+    "ends liveness and the lease of its process, and there are never two leaders",
     () =>
       Effect.gen(function* () {
         const harness = yield* Harness.make(yield* Servers.embedded)
@@ -54,7 +54,7 @@ describe("a reconcile that does not let go of the event loop", () => {
         const { takeover, user } = yield* Harness.latest(harness, began)
         assert.strictEqual(user, second.user)
         assert.notMatch(first.said(), /free again/)
-        // Renewed by the thread for one renew deadline, and by it alone.
+        // The thread alone renewed it, for one renew deadline.
         const { renew } = harness.times
         assert.isBelow(takeover.completed - began, renew + Harness.bound(harness.times) + Harness.allowance)
         Harness.report("event loop blocked, until another one leads", [takeover.completed - began])

@@ -1,6 +1,6 @@
 /**
- * A leader whose wire to the server is cut while it works: of answers only, so that whatever it still sends does arrive, or of everything.
- * It stops before another one starts, and when the wire is mended nothing of its term is accepted any more.
+ * A leader whose connection to the server is cut while it works: only for responses, so that its requests still arrive, or in both directions. It stops
+ * before another one starts, and when the connection returns, nothing of its term is accepted.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -14,11 +14,11 @@ import * as Load from "./load.ts"
 import * as Servers from "./servers.ts"
 import * as Harness from "./harness.ts"
 
-/** There are two seconds between the end of a term and the lease's: on a busy machine the test learns of the end late. */
+/** Two seconds lie between the end of a term and that of the lease: on a busy machine the test detects the end late. */
 const times: Harness.Times = full ? Harness.times : { lease: 5000, renew: 3000, retry: 400 }
 
 interface Wire {
-  /** The server at the leader's end. */
+  /** The server's address in the leader's network namespace. */
   readonly server: string
   readonly through?: ReadonlyArray<string>
   readonly cut: Effect.Effect<void>
@@ -63,8 +63,8 @@ const proxied =
       mend: Effect.sync(() => mend(proxy))
     }))
 
-/** What is sent while the cable is out waits in the sender's kernel, and may be sent again when it is in. */
-const cabled = (server: string) =>
+/** What is sent while the cable is unplugged waits in the sender's kernel, and may be sent again later. */
+const overCable = (server: string) =>
   Effect.gen(function* () {
     const { host, mend, pull, through } = yield* Netns.make
     const proxy = yield* TcpProxy.start(server, host)
@@ -73,9 +73,9 @@ const cabled = (server: string) =>
 
 const limit = 300_000
 
-describe.concurrent("a leader that is cut off from the server", () => {
+describe.concurrent("a leader that is disconnected from the server", () => {
   it.live(
-    "and gets no responses: it stops before another one starts",
+    "by lost responses: it stops before another one starts",
     () =>
       Effect.scoped(
         cut(
@@ -89,7 +89,7 @@ describe.concurrent("a leader that is cut off from the server", () => {
   )
 
   it.live(
-    "altogether: it stops before another one starts",
+    "in both directions: it stops before another one starts",
     () =>
       Effect.scoped(
         cut(
@@ -105,8 +105,8 @@ describe.concurrent("a leader that is cut off from the server", () => {
   const missing = Netns.missing()
   if (missing !== undefined) process.stderr.write(`a leader whose cable is pulled skipped: ${missing}\n`)
   it.live.skipIf(missing !== undefined)(
-    "by a cable: it stops before another one starts, and nothing arrives when the cable is put back",
-    () => Effect.scoped(cut(cabled)),
+    "by a cable: it stops before another one starts, and nothing arrives when the cable is plugged in again",
+    () => Effect.scoped(cut(overCable)),
     limit
   )
 })

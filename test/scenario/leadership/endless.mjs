@@ -1,6 +1,6 @@
 /**
- * For `node --import`: a write of a pod of the set `endless-…` keeps the event loop busy for `BUSY` milliseconds, as a reconcile that computes
- * for so long would.
+ * For `node --import`: a write of a pod of the set `endless-…` blocks the event loop for `BUSY` milliseconds, as a reconcile that computes for
+ * that long would.
  */
 import process from "node:process"
 

@@ -1,6 +1,6 @@
 /**
- * Replicas of the program that lead by turns on a server with an audit log, with Deployments to look after. What replicas do is read
- * from the log, by the server's clock, which is the machine's: the test's own moments are on the same one.
+ * Replicas that lead one after another on a server with an audit log, with Deployments to reconcile. The log shows what replicas do, by the server's
+ * clock, which is the machine's: the test's own times are of the same clock.
  */
 import * as Effect from "effect/Effect"
 import { full } from "../../support/runs.ts"
@@ -11,7 +11,7 @@ import * as Kubeconfigs from "../kubeconfigs.ts"
 import * as Audit from "./audit.ts"
 import * as Servers from "./servers.ts"
 
-/** Milliseconds: the program's defaults at full length; as short as a machine with other things to do allows otherwise. */
+/** Milliseconds: the program's defaults at full length; otherwise as short as a busy machine allows. */
 export interface Times {
   readonly lease: number
   readonly renew: number
@@ -22,24 +22,24 @@ export const times: Times = full
   ? { lease: 15_000, renew: 10_000, retry: 2000 }
   : { lease: 4000, renew: 3000, retry: 400 }
 
-/** What a machine with other things to do may add to anything, in milliseconds. Not part of what is promised. */
+/** Milliseconds that a busy machine may add to any time. Not part of what is documented. */
 export const allowance = full ? 3000 : 5000
 
-/** Until another one leads, at most, from the last renewal. Source: docs/operations.md, "Leader election". */
+/** The maximum time until another replica leads, from the last renewal. Source: docs/operations.md, "Leader election". */
 export const bound = ({ lease, retry }: Times): number => lease + 2.2 * retry
 
 export const lease: Audit.Target = { namespace: "kube-system", name: "kube-controller-manager" }
 
 export interface Replica extends Process.Running {
   readonly number: number
-  /** Who it is to the server. */
+  /** Its user on the server. */
   readonly user: string
 }
 
 export interface Options extends Process.Start {
   readonly env?: Readonly<Record<string, string>>
   readonly more?: ReadonlyArray<string>
-  /** Where this one finds the server, when not where it is. */
+  /** Its address of the server, if it differs. */
   readonly server?: string
 }
 
@@ -80,7 +80,7 @@ const flags = ({ lease, renew, retry }: Times) => [
   `--leader-elect-retry-period=${retry}ms`
 ]
 
-/** Waits until something is so, looking again and again. */
+/** Repeats the check until it holds. */
 export const until = Effect.fnUntraced(function* <A, E>(look: Effect.Effect<A | undefined, E>) {
   while (true) {
     const found = yield* look
@@ -89,7 +89,7 @@ export const until = Effect.fnUntraced(function* <A, E>(look: Effect.Effect<A | 
   }
 })
 
-/** The last term, once there is one that began after the moment. */
+/** The last term, once there is one that began after the time. */
 export const latest = ({ all, writes }: Harness, moment: number) =>
   until(
     Effect.sync(() => {
@@ -99,14 +99,14 @@ export const latest = ({ all, writes }: Harness, moment: number) =>
     })
   )
 
-/** Waits until a replica has done work in a term. */
+/** Waits until a replica has written in a term. */
 export const worked = ({ writes }: Harness, { takeover, user }: Audit.Term) =>
   until(Effect.sync(() => Audit.workOf(writes(), lease, { user, moment: takeover.completed })[0]))
 
 export const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
-/** Figures for docs/operations.md, when there is time to measure. */
+/** Prints figures for docs/operations.md in full runs. */
 export const report = (what: string, values: ReadonlyArray<number>): void => {
   const [least, most] = [Math.min(...values), Math.max(...values)]
   const text = `${values.length} times, min ${least}, median ${median(values)}, max ${most} ms`

@@ -1,7 +1,7 @@
 /**
- * Three replicas under load, and the leader killed without a word at random moments, again and again: another one leads in time, nothing
- * of the one before is accepted in its term, and no key is lost. `SOAK=1` does it thirty times with the program's own times, and
- * for comparison asks leaders to stop, who give the lease back.
+ * Three replicas under load, and the leader is killed with SIGKILL at random times, several times: another one leads in time, no write of the killed one
+ * is accepted in the new term, and no key is lost. `SOAK=1` does it thirty times with the program's default times, and for comparison also
+ * asks leaders to stop, which then release the lease.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -19,13 +19,13 @@ const rounds = full ? 30 : 3
 interface Fault {
   readonly signal: "SIGKILL" | "SIGTERM"
   readonly server: string
-  /** Milliseconds from the signal until another one leads, at most. */
+  /** The maximum of milliseconds from the signal until another replica leads. */
   readonly bound: number
 }
 
 const again = Effect.fnUntraced(function* (server: Servers.Server, fault: Fault) {
   const harness = yield* Harness.make(server)
-  // On a machine that is too busy for them, leaders may lose their lease by themselves: they are to stay.
+  // On a busy machine leaders may lose their lease by themselves; they must not end then.
   const start = harness.start({ more: ["--leader-elect-on-lost=rejoin"] })
   yield* Effect.all([start, start, start], { concurrency: "unbounded" })
   const model: Load.Model = new Map()
@@ -38,7 +38,7 @@ const again = Effect.fnUntraced(function* (server: Servers.Server, fault: Fault)
     const signalled = Date.now()
     yield* leader.kill(fault.signal)
     const next = yield* Harness.latest(harness, signalled)
-    // One that was asked to stop leads until it has: from the last that it did with the lease.
+    // A leader that was asked to stop leads until its last write to the lease.
     const from = fault.signal === "SIGTERM" ? (next.before?.completed ?? signalled) : signalled
     took.push(next.takeover.completed - from)
     worked.push((yield* Harness.worked(harness, next)).completed - from)

@@ -1,6 +1,6 @@
 /**
- * Work that never ends, and what must have become of it: Deployments that are made and scaled at random, at a rate, and a model of
- * them. A leader under it writes all the time; when it is over, every Deployment has exactly its pods, or a key was lost.
+ * Continuous work for a leader, and a model of the expected result: Deployments are created and scaled at random, at a rate. A leader under this load
+ * writes all the time. In the end every Deployment has exactly its pods, otherwise a key was lost.
  */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -32,7 +32,7 @@ export const deploymentOf = (name: string, replicas: number, namespace: string) 
 export const deployment = (client: Client, name: string, replicas: number) =>
   client.create(Deployment, deploymentOf(name, replicas, namespace))
 
-/** One change after another, for as long as it runs; the model holds what the server accepted. */
+/** One change after another, as long as it runs; the model has what the server accepted. */
 export const changes = (client: Client, model: Model, every: number): Effect.Effect<never> =>
   Effect.forever(
     Effect.gen(function* () {
@@ -45,7 +45,7 @@ export const changes = (client: Client, model: Model, every: number): Effect.Eff
     }).pipe(Effect.uninterruptible, Effect.orDie, Effect.andThen(Effect.sleep(every)))
   )
 
-/** Waits until the cluster is as the model says, and fails with the difference when that takes too long. */
+/** Waits until the cluster equals the model; fails with the differences after the limit. */
 export const settled = Effect.fnUntraced(function* (client: Client, model: Model) {
   const end = Date.now() + timeout
   let lines = yield* difference(client, model)
@@ -56,7 +56,7 @@ export const settled = Effect.fnUntraced(function* (client: Client, model: Model
   assert.deepStrictEqual(lines, [], "no key was lost")
 })
 
-/** In what the cluster differs from the model; empty when in nothing. */
+/** The differences between the cluster and the model. */
 const difference = Effect.fnUntraced(function* (client: Client, model: Model) {
   const [deployments, sets, pods] = yield* Effect.all([
     client.list(Deployment, { namespace }),

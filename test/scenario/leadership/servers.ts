@@ -1,6 +1,6 @@
 /**
- * API servers as processes of their own, with an audit log that the test reads as it grows: the embedded one and a real one. Each
- * replica is let in as a service account of its own, so that the log distinguishes them.
+ * API servers as processes of their own, with an audit log that the test reads as it grows: the embedded one and a real one. Each replica has a
+ * service account of its own, so that the log distinguishes them.
  */
 import * as Effect from "effect/Effect"
 import { appendFileSync, closeSync, openSync, readSync, writeFileSync } from "node:fs"
@@ -14,7 +14,7 @@ import type * as Cluster from "../cluster.ts"
 import type { Write } from "./audit.ts"
 
 export interface Server extends Upstream {
-  /** Everything that replicas have written so far. */
+  /** All writes of replicas until now. */
   readonly writes: () => ReadonlyArray<Write>
 }
 
@@ -30,7 +30,7 @@ export const embedded = Effect.gen(function* () {
   return { ...upstream, writes: yield* follow(path, (text) => JSON.parse(text) as Write) } satisfies Server
 })
 
-/** The policy keeps what replicas write, with the answer, which has the revision. */
+/** The policy records the writes of replicas with the response, which has the revision. */
 const policy = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
@@ -53,7 +53,7 @@ export const real = Effect.fnUntraced(function* () {
   return { server: url, ca, token, writes: yield* follow(path, ofReal) } satisfies Server
 })
 
-/** What is needed of an entry. Source: audit.k8s.io/v1 Event. */
+/** The used fields of an entry. Source: audit.k8s.io/v1 Event. */
 interface AuditEvent {
   readonly verb: string
   readonly user: { readonly username: string }
@@ -87,7 +87,7 @@ const log = Effect.map(Process.folder, (folder) => {
   return path
 })
 
-/** Reads on from where it was each time it is asked. */
+/** Continues to read where the last call stopped. */
 const follow = (path: string, parse: (line: string) => Write | undefined) =>
   Effect.map(
     Effect.acquireRelease(
@@ -114,7 +114,7 @@ const follow = (path: string, parse: (line: string) => Write | undefined) =>
     }
   )
 
-/** Lets replicas in: their namespace, and the right to do everything. */
+/** Prepares access for replicas: their namespace, and the right to do everything. */
 export const prepare = Effect.fnUntraced(function* (client: Cluster.Client) {
   yield* post(client, "/api/v1/namespaces", { metadata: { name: namespace } })
   yield* post(client, "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
@@ -124,7 +124,7 @@ export const prepare = Effect.fnUntraced(function* (client: Cluster.Client) {
   })
 })
 
-/** A new service account: its name in the log, and a token that outlives the test. */
+/** A new service account: its name in the log, and a token that is valid for longer than the test. */
 export const account = Effect.fnUntraced(function* (client: Cluster.Client, name: string) {
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts`
   yield* post(client, path, { metadata: { name } })

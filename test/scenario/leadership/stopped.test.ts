@@ -1,6 +1,6 @@
 /**
- * A leader whose process is stopped in the middle of its work for longer than its lease lasts, and then goes on: what it would have written
- * next is refused before it leaves, until it leads again. `audit.test.ts` shows that the question put to the audit log finds a late write.
+ * A leader whose process is stopped during its work for longer than its lease lasts, and then continues: its next writes are refused before they leave the
+ * process, until it leads again. `audit.test.ts` shows that the check of the audit log finds a late write.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -15,12 +15,12 @@ import * as Harness from "./harness.ts"
 /** Milliseconds: longer than the lease and the time until another replica takes it. */
 const stop = full ? 20_000 : Harness.bound(Harness.times) + 500
 
-/** Of each of five sets. */
+/** Replicas of each of five sets. */
 const pods = 80
 
 /**
- * Stops a leader that has hundreds of pods to make and may make twenty in a second: the next ones wait for their turn, which has come
- * when it wakes, before anything shows it that its term is over.
+ * Stops a leader that has to create hundreds of pods and may create twenty in a second. The next ones wait in the rate limiter, which releases them when
+ * the process continues, before anything shows it that its term is over.
  */
 const stopped = Effect.fnUntraced(function* <E>(server: Effect.Effect<Servers.Server, E, Scope.Scope>) {
   const harness = yield* Harness.make(yield* server)
@@ -46,7 +46,7 @@ const stopped = Effect.fnUntraced(function* <E>(server: Effect.Effect<Servers.Se
   const resumed = Date.now()
   yield* first.kill("SIGCONT")
   yield* first.says(/contending again/)
-  // It leads again, and finishes what is left.
+  // It leads again, and finishes the rest.
   yield* second.kill("SIGTERM")
   yield* second.exit
   assert.strictEqual((yield* Harness.latest(harness, resumed)).user, first.user)
@@ -58,8 +58,8 @@ const limit = 300_000
 
 const isMissing = envtest.isMissing("leaders stopped on a real API server")
 
-describe.concurrent("a leader that is stopped for longer than its lease, and wakes", () => {
-  /** One request can be between its last check and the wire when the process stops: that one was in flight. */
+describe.concurrent("a leader that is stopped for longer than its lease, and continues", () => {
+  /** One request can be between its last check and the wire when the process stops: it was already in flight. */
   const nothing = (late: ReadonlyArray<Audit.Write>) => assert.isAtMost(late.length, 1, JSON.stringify(late))
 
   it.live(

@@ -1,6 +1,6 @@
 /**
- * A controller of pods that does nothing but look how late it is: the annotation `written` says when a pod was written. Prints what it has
- * seen and holds as a line of JSON whenever SIGUSR2 asks, and then begins to count anew. For `sustainedLoad.test.ts`.
+ * A controller of pods that only measures how late it is: the annotation `written` says when a pod was written. At each SIGUSR2 it prints a line of JSON with what
+ * it has measured and holds in memory, and starts to count again. For `sustainedLoad.test.ts`.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,25 +8,15 @@ import { createHash } from "node:crypto"
 import { createHistogram, monitorEventLoopDelay } from "node:perf_hooks"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import {
-  Cache,
-  Controller,
-  Endpoint,
-  KubeClient,
-  Leadership,
-  Manager,
-  Pod,
-  Recorder,
-  Supervisor
-} from "../../../src/index.ts"
-import { HttpTransport, KubeConfig } from "../../../src/node.ts"
+import { Cache, Controller, Leadership, Manager, Pod } from "../../../src/index.ts"
+import * as ProgramServices from "../programServices.ts"
 import type { Figures } from "../sustainedLoad.test.ts"
 
 setFlagsFromString("--expose-gc")
 const collect = runInNewContext("gc") as () => void
 
 const [kubeconfig = ""] = process.argv.slice(2)
-/** Milliseconds from the write to the reconcile, and microseconds would not be true: two processes' clocks. */
+/** Milliseconds from the write to the reconcile. Microseconds would not be exact, because two processes have two clocks. */
 const late = createHistogram()
 const lag = monitorEventLoopDelay({ resolution: 10 })
 lag.enable()
@@ -44,7 +34,7 @@ const meter = Controller.make({
     })
 })
 
-/** What the cache shows, in short. */
+/** The content of the cache, as a digest. */
 const shown = Effect.gen(function* () {
   const pods = yield* (yield* Cache).list(Pod)
   const lines = pods.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).toSorted()
@@ -60,15 +50,7 @@ const figures = Effect.map(shown, (shown): Figures => {
   return { ...seen, ...shown, rss, heap: heapUsed, buffers: arrayBuffers, sockets }
 })
 
-const endpoint = Layer.effect(Endpoint, KubeConfig.load({ mode: "kubeconfig", path: kubeconfig, env: {} }))
-const services = Recorder.layer.pipe(
-  Layer.provideMerge(Cache.layer()),
-  Layer.provideMerge(KubeClient.layer),
-  Layer.provideMerge(HttpTransport.layer),
-  Layer.provideMerge(Supervisor.layer),
-  Layer.provideMerge(Leadership.layerAlways),
-  Layer.provide(endpoint)
-)
+const services = Layer.merge(ProgramServices.over(kubeconfig), Leadership.layerAlways)
 
 const printing = Effect.map(Effect.context<Cache>(), (context) => {
   process.on("SIGUSR2", () => {

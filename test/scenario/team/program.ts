@@ -1,6 +1,6 @@
 /**
- * A program of a library user: one controller that writes a word on every namespace, which a service of its own knows. For the scenarios
- * of `ownProgram.test.ts`; it is not an example.
+ * A program of a library user: one controller that writes a word to every namespace; a service of its own provides the word. For the scenarios of
+ * `ownProgram.test.ts`; not an example.
  */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"

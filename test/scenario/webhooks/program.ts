@@ -1,6 +1,6 @@
 /**
- * A program of a library user with webhooks about config maps and a controller that does nothing: how webhooks are served is what is
- * tested with it, in `webhooks.test.ts`. Not an example.
+ * A program of a library user with webhooks about config maps and a controller that does nothing. `webhooks.test.ts` tests with it how webhooks are
+ * served. Not an example.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
