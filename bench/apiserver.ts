@@ -1,7 +1,7 @@
 /**
- * The embedded API server: writes in process beside one watcher, writes over HTTPS to a server in a process of its own, what
- * two hundred watchers cost, and what an object weighs. Objects are ConfigMaps of about 350 bytes; every write is parsed,
- * decoded by its type, defaulted, validated, credited to its writer, stored, answered, and delivered to the watcher.
+ * The embedded API server: writes in process beside one watcher, writes over HTTPS to a server in a process of its own, the cost of two hundred
+ * watchers, and the memory of an object. Objects are ConfigMaps of about 350 bytes. Every write is parsed, decoded by its type, defaulted,
+ * validated, recorded in managedFields, stored, answered, and delivered to the watcher.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -37,23 +37,23 @@ const call = (method: Request["method"], at: string, body?: unknown): Request =>
   context: { verb: method, path: at }
 })
 
-type Door = Transport["Service"]
+type Server = Transport["Service"]
 
-/** Calls one after the other: the server answers in one synchronous section, so that more at once would gain nothing. */
-const each = (door: Door, count: number, make: (index: number) => Request) =>
+/** Calls one after the other: the server handles a request in one synchronous section, so concurrent calls would gain nothing. */
+const each = (server: Server, count: number, make: (index: number) => Request) =>
   Effect.gen(function* () {
-    for (let i = 0; i < count; i++) yield* door.send(make(i))
+    for (let i = 0; i < count; i++) yield* server.send(make(i))
   })
 
 /** Counts what a watch delivers; `times` are when each watcher had seen everything. */
-const watching = (door: Door, watchers: number, expected: number) =>
+const watching = (server: Server, watchers: number, expected: number) =>
   Effect.gen(function* () {
     const state = { seen: 0, times: [] as Array<number> }
     const watch = { ...call("GET", path), query: { watch: true, resourceVersion: "4" } }
     for (let i = 0; i < watchers; i++) {
       let own = 0
       yield* Effect.forkScoped(
-        Stream.runForEachArray(door.watch(watch), (events) =>
+        Stream.runForEachArray(server.watch(watch), (events) =>
           Effect.sync(() => {
             own += events.length
             state.seen += events.length
@@ -69,7 +69,7 @@ const watching = (door: Door, watchers: number, expected: number) =>
 const until = (done: () => boolean) => Effect.repeat(Effect.yieldNow, { until: done })
 
 /** A fresh server for each measurement. */
-const onServer = <A>(run: (door: Door) => Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
+const onServer = <A>(run: (server: Server) => Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
   Effect.gen(function* () {
     return yield* run(yield* Transport)
   }).pipe(
@@ -80,20 +80,20 @@ const onServer = <A>(run: (door: Door) => Effect.Effect<A, unknown, Scope.Scope>
 
 const count = 30_000
 
-/** Creates a second and updates a second, best of the rounds: the machine may be doing something else. */
+/** Creates a second and updates a second, the best of the rounds, because the machine may do other work. */
 const writes = () =>
-  onServer((door) =>
+  onServer((server) =>
     Effect.gen(function* () {
-      const watcher = yield* watching(door, 1, Number.POSITIVE_INFINITY)
+      const watcher = yield* watching(server, 1, Number.POSITIVE_INFINITY)
       const best = { creates: 0, updates: 0 }
       for (let round = 0; round < 4; round++) {
         const name = (i: number) => round * count + i
         const first = performance.now()
-        yield* each(door, count, (i) => call("POST", path, configMap(name(i), "0")))
+        yield* each(server, count, (i) => call("POST", path, configMap(name(i), "0")))
         yield* until(() => watcher.seen === count * (2 * round + 1))
         best.creates = Math.max(best.creates, (count / (performance.now() - first)) * 1000)
         const second = performance.now()
-        yield* each(door, count, (i) => call("PUT", `${path}/settings-${name(i)}`, configMap(name(i), "1")))
+        yield* each(server, count, (i) => call("PUT", `${path}/settings-${name(i)}`, configMap(name(i), "1")))
         yield* until(() => watcher.seen === count * (2 * round + 2))
         best.updates = Math.max(best.updates, (count / (performance.now() - second)) * 1000)
       }
@@ -109,26 +109,26 @@ const inProcess = async (): Promise<Array<Figure>> => {
   ]
 }
 
-/** Milliseconds until so many watchers have caught up with `events` writes. */
+/** Milliseconds until this many watchers have caught up with `events` writes. */
 const catchUp = (watchers: number, events: number) =>
-  onServer((door) =>
+  onServer((server) =>
     Effect.gen(function* () {
-      yield* each(door, events, (i) => call("POST", path, configMap(i, "0")))
+      yield* each(server, events, (i) => call("POST", path, configMap(i, "0")))
       const written = performance.now()
-      const state = yield* watching(door, watchers, events)
+      const state = yield* watching(server, watchers, events)
       yield* until(() => state.times.length === watchers)
       return performance.now() - written
     })
   )
 
-/** When each of the watchers that look on has seen all writes, in milliseconds since the first, in order. */
-const lookOn = (watchers: number, events: number) =>
-  onServer((door) =>
+/** When each of the watchers has seen all writes, in milliseconds since the first, in order. */
+const catchUpTimes = (watchers: number, events: number) =>
+  onServer((server) =>
     Effect.gen(function* () {
-      const state = yield* watching(door, watchers, events)
+      const state = yield* watching(server, watchers, events)
       const start = performance.now()
       for (let i = 0; i < events; i++) {
-        yield* door.send(call("POST", path, configMap(i, "0")))
+        yield* server.send(call("POST", path, configMap(i, "0")))
         if (i % 10 === 9) yield* Effect.yieldNow
       }
       yield* until(() => state.times.length === watchers)
@@ -142,7 +142,7 @@ const fanOut = async (): Promise<Array<Figure>> => {
   const cost = async (watchers: number) => ((await catchUp(watchers, events)) / (watchers * events)) * 1000
   const floor = await cost(50)
   const value = await cost(200)
-  const times = await lookOn(200, events)
+  const times = await catchUpTimes(200, events)
   const spread = times.at(-1)! / times[times.length >> 1]!
   return [
     {
@@ -159,17 +159,17 @@ const fanOut = async (): Promise<Array<Figure>> => {
 }
 
 const memory = (): Promise<Array<Figure>> =>
-  onServer((door) =>
+  onServer((server) =>
     Effect.gen(function* () {
       const objects = 100_000
       const collect = globalThis.gc
       if (collect === undefined) return yield* Effect.die(new Error("run with --expose-gc"))
       collect()
       const before = process.memoryUsage().heapUsed
-      yield* each(door, objects, (i) => call("POST", path, configMap(i, "0")))
+      yield* each(server, objects, (i) => call("POST", path, configMap(i, "0")))
       collect()
       const used = process.memoryUsage().heapUsed - before
-      const { body } = yield* door.send({ ...call("GET", path), query: { limit: 1000 } })
+      const { body } = yield* server.send({ ...call("GET", path), query: { limit: 1000 } })
       const { items } = body as { items: ReadonlyArray<unknown> }
       const json = items.reduce((sum: number, item) => sum + JSON.stringify(item).length, 0) / items.length
       const value = (used / objects - json) / 1024

@@ -1,14 +1,14 @@
-/** One line of a benchmark: what was measured, beside the floor measured in the same run and the bar it must clear. */
+/** One line of a benchmark: the measured value, beside the lower bound measured in the same run and the limit that it has to meet. */
 
 export interface Figure {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** The same work done as plainly as possible, in the same unit and the same run. */
+  /** The same work done as simply as possible, in the same unit and the same run. */
   readonly floor?: number
   /** Value over floor. */
   readonly ratio?: number
-  /** What is asked for, in words. */
+  /** The limit, in words. */
   readonly bar: string
   readonly ok: boolean
 }

@@ -1,7 +1,7 @@
 /**
- * A server of pods for benchmarks, in a process of its own: `GET /api/v1/pods` in pages as an API server would cut them, and
- * the same objects in one body, as they are or trimmed, for the floors. Everything is serialised before the first request,
- * so what is measured is the client. Watches stay open and silent; streaming lists are refused, as by an older server.
+ * A server of pods for benchmarks, in a process of its own: `GET /api/v1/pods` in pages as an API server would send them, and the same objects in one
+ * body, unchanged or trimmed, for the lower bounds. Everything is serialized before the first request, so only the client is measured.
+ * Watches stay open without events; streaming lists are refused, as by an older server.
  */
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
@@ -25,7 +25,7 @@ const managedFields = (i: number): string => {
   return `[${entry("kube-controller-manager", spec, "")},${entry("kubelet", status, ',"subresource":"status"')}]`
 }
 
-/** One pod as a list has it: without apiVersion and kind, managedFields last in the metadata, as Go writes them. */
+/** One pod as a list contains it: without apiVersion and kind, managedFields last in the metadata, as Go writes them. */
 const pod = (i: number, trimmed: boolean): string => {
   const app = `service-${i % 200}`
   const name = `${app}-7d9f8b6c5d-${i.toString(36).padStart(5, "x")}`

@@ -1,6 +1,6 @@
 /**
- * Runs the suites named on the command line (all without names), prints a table and, as the last line, the same as JSON. Exit
- * code 1 if a figure misses its bar.
+ * Runs the suites that the command line names (all without names), prints a table and, as the last line, the same as JSON. The exit code is 1 if a
+ * figure misses its limit.
  */
 import type { Figure } from "./figure.ts"
 

@@ -1,7 +1,7 @@
 /**
- * What the simulated nodes cost: a thousand pods for one virtual hour, in process, from an empty cluster to the last
- * heartbeat. Most pods are servers; some crash and are restarted, some end, some have an image that cannot be pulled, and
- * one in ten is deleted after half an hour.
+ * The cost of the simulated nodes: a thousand pods for one virtual hour, in process, from an empty cluster to the last heartbeat. Most pods are servers;
+ * some crash and are restarted, some end, some have an image that cannot be pulled, and one in ten is deleted after half an
+ * hour.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -25,7 +25,7 @@ const machines = Array.from({ length: 11 }, (_, i) =>
     : Machine.make(`worker-${i}`, i + 1, "worker", { cpu: "16", memory: "64Gi", pods: 150 })
 )
 
-/** Of every ten: seven servers, one that crashes, one job, one that cannot be pulled or waits for room. */
+/** Of every ten: seven servers, one that crashes, one job, one that cannot be pulled or waits for resources. */
 const specOf = (i: number): object => {
   const kinds: ReadonlyArray<object> = [
     { command: ["sh", "-c", "sleep 30; exit 1"] },
@@ -67,7 +67,7 @@ const layer = Nodes.layer({ machines }).pipe(
   Layer.provideMerge(ApiServer.layerTransport),
   Layer.provideMerge(ApiServer.layer()),
   Layer.provideMerge(Quiescence.layer),
-  // However slow this computer is, the next sleeper is woken when the work of the one before is done, not after a second.
+  // On any computer, the next sleeper is woken when the work of the previous one is done, and not after a second.
   Layer.provideMerge(TestClock.layer({ warningDelay: "1 hour" }))
 )
 

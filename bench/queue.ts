@@ -1,6 +1,6 @@
 /**
- * What a key costs: add → take → done in the plain core, through `take`/`done` by a fiber, through `Reconcile.run`; and what a
- * million delayed keys cost. The floor is the least that could carry a key with dedup: a Map and an array.
+ * The cost of a key: add → take → done in the plain core, through `take`/`done` by a fiber, and through `Reconcile.run`; and the cost of a million delayed
+ * keys. The lower bound is the minimum for a key with deduplication: a Map and an array.
  */
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -32,7 +32,7 @@ const rate = async (round: () => number | Promise<number>, millis = 400): Promis
   return Math.round(best)
 }
 
-/** The floor: dedup and order, nothing else. */
+/** The lower bound: deduplication and order, nothing else. */
 const floorRound = () => {
   const queued = new Map<string, boolean>()
   const ready: Array<string> = []
@@ -54,7 +54,7 @@ const floorRound = () => {
   }
 }
 
-/** The floor of one key at a time. */
+/** The lower bound for one key at a time. */
 const singleFloorRound = () => {
   const queued = new Map<string, boolean>()
   const ready: Array<string> = []
@@ -83,7 +83,7 @@ const coreRound = (queue: KeyedQueue.KeyedQueue) => () => {
   return cycles
 }
 
-/** One key at a time, as a goroutine with an empty queue would do it. */
+/** One key at a time, as a goroutine with an empty queue would handle it. */
 const singleRound = (queue: KeyedQueue.KeyedQueue) => () => {
   for (let round = 0; round < 20; round++) {
     for (const key of keys) {
@@ -129,7 +129,7 @@ const withLoop = (
     )
   )
 
-/** Rounds of a loop that does nothing, run as `Controller` runs it, for as long as the scope of the caller is open. */
+/** Rounds of a loop that does nothing, run as `Controller` runs it, until the scope of the caller closes. */
 const noOp = (metrics: LoopMetrics.QueueMetrics | undefined, modules: Modules = { KeyedQueue, Reconcile }) =>
   Effect.gen(function* () {
     const queue = yield* modules.KeyedQueue.make({ metrics })
@@ -145,11 +145,11 @@ const noOp = (metrics: LoopMetrics.QueueMetrics | undefined, modules: Modules = 
     return reconcileRound(queue)
   })
 
-/** The tenth of them that others on the machine disturbed least. */
+/** The tenth of them that other work on the machine disturbed least. */
 const undisturbed = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)] ?? Number.NaN
 
-/** Microseconds a run of each, and their ratio; measured in turns, in changing order. */
+/** Microseconds for a run of each, and their ratio; measured alternately, in changing order. */
 const compared = (without: () => Promise<number>, having: () => Promise<number>) =>
   Effect.promise(async () => {
     const micros = async (round: () => Promise<number>): Promise<number> => {
@@ -186,8 +186,8 @@ const untraced = { KeyedQueue: UntracedQueue, Reconcile: UntracedReconcile } as 
 const copied = { KeyedQueue: TraceableQueue, Reconcile: TraceableReconcile } as Modules
 
 /**
- * As it is without a tracer, and as it would be if tracing were not built in. Whichever loop is made later is a few per cent faster or slower by
- * that alone, so both orders are measured, and what the order does falls out of the ratio.
+ * Without a tracer, and with the code of tracing removed. Whichever loop is created later is a few percent faster or slower for that reason alone. So
+ * both orders are measured, and the effect of the order cancels out of the ratio.
  */
 const traceable = Effect.gen(function* () {
   const inTurn = (first: Modules, second: Modules) =>
@@ -205,7 +205,7 @@ const traceable = Effect.gen(function* () {
   }
 })
 
-/** Counts sleeps of the clock that are under way. */
+/** Counts the pending sleeps of the clock. */
 const countingClock = (real: Clock.Clock) => {
   const counter = { sleeping: 0, most: 0 }
   const clock: Clock.Clock = {

@@ -1,6 +1,6 @@
 /**
- * What the program costs before it does anything: `--version` against a Node that does nothing, in turns, as whole processes;
- * and the memory of the program idle on the embedded cluster, read from the operating system once it has counted its pods.
+ * The cost of the program before it does anything: `--version` compared with a Node that does nothing, alternately, as whole processes; and the memory of
+ * the idle program on the embedded cluster, read from the operating system after it has counted its pods.
  */
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -43,12 +43,12 @@ const versionCost = (): Figure => {
   }
 }
 
-const residentOf = (pid: number): number => {
+const residentMemoryOf = (pid: number): number => {
   const status = readFileSync(`/proc/${pid}/status`, "utf8")
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024
 }
 
-/** Started, its nodes ready and its first counts done: 30 s after the first controller started, three readings. */
+/** Started, its nodes ready and its first counts done: three readings, 30 s after the first controller started. */
 const idleMemory = async (): Promise<Figure> => {
   const home = mkdtempSync(join(tmpdir(), "bench-"))
   const child = spawn(process.execPath, [program, "--cluster=embedded"], {
@@ -62,7 +62,7 @@ const idleMemory = async (): Promise<Figure> => {
     const readings: Array<number> = []
     for (let i = 0; i < 3; i++) {
       await new Promise((resolve) => setTimeout(resolve, 10_000))
-      readings.push(residentOf(child.pid!))
+      readings.push(residentMemoryOf(child.pid!))
     }
     const value = Math.max(...readings)
     return { name: "idle on the embedded cluster", value, unit: "MiB RSS", bar: "≤ 110 MiB", ok: value <= 110 }

@@ -1,7 +1,7 @@
 /**
- * What it costs to get to know 20,000 pods: from nothing until the last key is in the queue, over real HTTP, against fetching
- * the same bytes and parsing them; and what it costs to keep them, against the same objects parsed and kept in an array.
- * The server, each floor and each try run in processes of their own, so that no heap contains another's.
+ * The cost of the first sync of 20,000 pods: until the last key is in the queue, over real HTTP, compared with fetching the same bytes and parsing them; and
+ * the cost of keeping them, compared with the same objects parsed and kept in an array. The server, each lower bound and each attempt
+ * run in processes of their own, so that no heap contains another's objects.
  */
 import { type ChildProcess, fork } from "node:child_process"
 import * as http from "node:http"
@@ -21,13 +21,13 @@ import * as Generator from "./generator.ts"
 const count = 20_000
 const tries = 5
 
-/** What a child reports of itself. */
+/** What a child process reports about itself. */
 interface Measured {
   /** Milliseconds until the work was done. */
   readonly millis: number
-  /** Bytes of heap that the work left behind, after forced gc. */
+  /** Bytes of heap that the work left behind, after a forced collection. */
   readonly heap: number
-  /** Bytes; the most the process ever had. */
+  /** The peak of the process's memory, in bytes. */
   readonly peak: number
 }
 
@@ -43,7 +43,7 @@ const fetchAll = (url: string): Promise<unknown> =>
       .on("error", reject)
   })
 
-/** Garbage that is reachable from a finished turn needs another turn to go. */
+/** Garbage that is reachable from a finished turn needs another turn to be collected. */
 const heapUsed = async (): Promise<number> => {
   for (let i = 0; i < 3; i++) {
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -63,7 +63,7 @@ const measured = async (work: () => Promise<unknown>): Promise<Measured> => {
   return { millis, heap: (await heapUsed()) - before, peak: process.resourceUsage().maxRSS * 1024 }
 }
 
-/** The subject: layers are built, the informer syncs, every key is in the queue. Stays open, as in a running program. */
+/** The measured code: layers are built, the informer syncs, every key is in the queue. Stays open, as in a running program. */
 const sync = (port: number): Promise<unknown> => {
   const endpoint = Layer.succeed(Endpoint, Endpoint.fixed({ server: `http://127.0.0.1:${port}` }))
   const services = Cache.layer().pipe(

@@ -1,8 +1,8 @@
 /**
- * Fifty Deployments of forty replicas on an API server without nodes, from the first create until every status says that all
- * replicas are updated at the present generation: the whole program as a process of its own, its processor time and its peak
- * memory read from the operating system. The floor is the same pods created by a bare loop of POSTs against the same server.
- * With `KUBEBUILDER_ASSETS` the server is a real kube-apiserver, otherwise the embedded one in a third process.
+ * Fifty Deployments of forty replicas on an API server without nodes, from the first create until every status has all replicas updated at the present
+ * generation: the whole program as a process of its own, its CPU time and its peak memory read from the operating system. The lower bound is
+ * the same pods created by a bare loop of POSTs against the same server. With `KUBEBUILDER_ASSETS` the server is a real kube-apiserver,
+ * otherwise the embedded one in a third process.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -23,7 +23,7 @@ const isComplete = ({ metadata, spec, status }: Deployment): boolean =>
   status?.replicas === spec?.replicas &&
   status?.updatedReplicas === spec?.replicas
 
-/** Creates all Deployments and waits until each is complete; milliseconds. */
+/** Creates all Deployments and waits until each is complete; returns milliseconds. */
 const rollOut = (client: KubeClient["Service"]) =>
   Effect.gen(function* () {
     yield* client.create(Namespace, { metadata: { name: "load" } })
@@ -63,7 +63,7 @@ const floor = (where: Stand.Server, client: KubeClient["Service"]) =>
   Effect.andThen(
     client.create(Namespace, { metadata: { name: "floor" } }),
     Effect.promise(() =>
-      // Names of their own: of two thousand that the server makes up, two may be the same.
+      // The test chooses the names: of two thousand names that the server generates, two may be the same.
       Stand.plainly(where, pods, (index) => ({
         method: "POST",
         path: "/api/v1/namespaces/floor/pods",

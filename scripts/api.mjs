@@ -1,7 +1,7 @@
 /**
- * `npm run api`: renews docs/api from the doc comments of all that is public, and fails, naming them, where symbols or fields have
- * none. With `--check` it writes nothing and fails where the pages are not what they would be. Another project's folder may be
- * named, of which only the comments are checked.
+ * `npm run api`: generates docs/api from the doc comments of everything that is public, and fails with the names of symbols or fields that have none.
+ * With `--check` it writes nothing and fails where the pages are outdated. With the folder of another project it only checks the
+ * comments of that project.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -14,7 +14,7 @@ const check = process.argv.includes("--check")
 const other = process.argv.slice(2).find((argument) => !argument.startsWith("--"))
 const directory = join(root, "docs/api")
 
-/** `src/layers/Controller.ts: Options.name`, for all that says nothing of itself. */
+/** `src/layers/Controller.ts: Options.name`, for everything without a doc comment. */
 const undocumented = ({ pages }) =>
   pages.flatMap(({ source, symbols }) =>
     symbols.flatMap(({ doc, fields, isPrivate, name }) => [

@@ -1,6 +1,6 @@
 /**
- * `npm run bench [suite …]`: bundles the benchmarks, because Node 20 cannot run TypeScript, and runs them with the collector
- * exposed. The last line printed is JSON; the exit code is 1 if a figure misses its bar.
+ * `npm run bench [suite …]`: bundles the benchmarks, because Node 20 cannot run TypeScript, and runs them with the garbage collector exposed. The last line
+ * printed is JSON; the exit code is 1 if a figure misses its limit.
  */
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"

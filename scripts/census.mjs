@@ -50,7 +50,7 @@ const memoized = (compute) => {
   }
 }
 
-// The files: what git tracks, and what it would track.
+// The files: those that git tracks, and untracked ones that it does not ignore.
 
 const tracked = execFileSync("git", ["-C", root, "ls-files", "--cached", "--others", "--exclude-standard"], {
   encoding: "utf8",
@@ -65,10 +65,10 @@ const sources = tracked.filter((file) => /^src\/.*\.ts$/.test(file))
 const tests = tracked.filter((file) => /^test\/.*\.ts$/.test(file))
 const apiServer = sources.filter((file) => /^src\/(?:layers\/)?apiserver\//.test(file))
 const comments = tracked.filter((file) => /\.(?:ts|mjs)$/.test(file))
-/** What `docs/api` says is written from doc comments, which count already; the glossary names the words that it replaces. */
+/** `docs/api` is generated from doc comments, which count already; the glossary names the words that it replaces. */
 const pages = tracked.filter((file) => file.endsWith(".md") && !/^docs\/(?:api\/|glossary\.md$)/.test(file))
 
-/** The folder directly below `src` or `test`; files that lie in `src` or `test` itself are entries. */
+/** The folder directly below `src` or `test`; files in `src` or `test` itself are entries. */
 const moduleOf = (file) => (file.split("/").length > 2 ? file.split("/")[1] : "(entries)")
 
 /**
@@ -242,16 +242,16 @@ const bannedWords = () =>
     (text) => [...text.matchAll(banned)].map((match) => match[0].toLowerCase())
   )
 
-/** A letter and number of a section of a document that lies outside the repository, or that is not divided that way. */
+/** A letter and number of a section of a document outside the repository. */
 const outside =
   /\bspec [A-H]\b(?:\.?\d[\d.]*)?|(?<!\/)\bcontrollers\.md [A-Z]{1,2}\b(?:\.?\d[\d.]*)?|\bframework\.md\b/g
 
-/** A name of a file, with or without its folders. Go packages, addresses, patterns and what is built or installed are none of ours. */
+/** The name of a file, with or without its folders. Go packages, addresses, patterns, and built or installed files do not count. */
 const fileName = /(?<![\w:/.@$*<>{}-])(?:\.{0,2}\/)*((?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.(?:md|ts|mjs))(?![\w/-]|\.\w)/g
 const foreign =
   /^(?:pkg|staging|cmd|test\/e2e\/framework|node_modules|dist|designs|keps|packages)\/|\.d\.ts$|^framework\.md$/
 
-/** These pages name files that their reader writes, and are carried out by `npm run readme` and `npm run guide`. */
+/** These pages name files that their reader writes; `npm run readme` and `npm run guide` execute them. */
 const carriedOut = ["README.md", "docs/writing-a-controller.md"]
 
 /** A cited file exists if some file of the repository has that path, or ends in it. */

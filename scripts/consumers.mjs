@@ -1,7 +1,7 @@
 /**
- * `npm run consumers`: packs the package and uses it like a stranger. Each project is a fresh folder with the tarball and `effect`
- * installed by npm, without this project's overrides; its source is type-checked with both module resolutions and with all
- * declarations checked, compiled, and run. The examples, and a project that `create` writes, follow in `consumers/projects.mjs`.
+ * `npm run consumers`: packs the package and uses it as a consumer does. Each project is a new folder in which npm installs the tarball and `effect`,
+ * without this project's overrides. Its source is type-checked with both module resolutions and with all declarations checked, compiled,
+ * and run. The examples, and a project that `create` writes, follow in `consumers/projects.mjs`.
  */
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -78,7 +78,7 @@ const library = (tarball) => {
   said("  runs: a controller on the embedded API server, in virtual time")
 }
 
-/** The long-term support line of Node, from a lock of its own; this one where the platform has none. */
+/** The long-term support line of Node, from a lock file of its own; this Node where the platform has none. */
 const longTermSupport = () => {
   const path = folder("consumer-lts")
   cpSync(join(root, "scripts", "consumers", "lts"), path, { recursive: true })
@@ -87,7 +87,7 @@ const longTermSupport = () => {
   return existsSync(found) ? found : process.execPath
 }
 
-/** Imports `./node` on current Node, and runs the packed program. */
+/** Imports `./node` on the current Node, and runs the packed program. */
 const node = (tarball) => {
   const lts = longTermSupport()
   const on = (...args) => run(lts, args, { cwd: path }).trim()

@@ -90,7 +90,7 @@ const sectionsOf = (bytes) => {
   for (let index = 0; index < count; index++) {
     const header = headers + index * size
     const name = names + bytes.readUInt32LE(header)
-    // What has no bytes in the file has none to be read.
+    // A section without bytes in the file has none to read.
     if (bytes.readUInt32LE(header + 4) === 8) continue
     sections.set(bytes.toString("latin1", name, bytes.indexOf(0, name)), {
       address: Number(bytes.readBigUInt64LE(header + 16)),

@@ -1,7 +1,7 @@
 /**
- * `npm run guide`: does what docs/writing-a-controller.md says, as a reader would: in an empty folder, in one terminal, block by block. A block
- * whose first line names a file is written there; `sh` blocks are executed and must succeed; `console` blocks are executed and must
- * print what is shown. The package is installed from this project's tarball. With `--write` what is shown is replaced by what is printed.
+ * `npm run guide`: executes docs/writing-a-controller.md as a reader would: in an empty folder, in one terminal, block by block. A block whose first line
+ * names a file is written to that file; `sh` blocks are executed and must succeed; `console` blocks are executed and must print what is
+ * shown. The package is installed from this project's tarball. `--write` replaces what is shown by what is printed.
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -27,10 +27,10 @@ const pack = () => {
   return join(destination, filename)
 }
 
-/** `// src/main.ts`, `# sample.yaml`: where a block belongs that is a file. */
+/** The file of a block: `// src/main.ts`, `# sample.yaml`. */
 const pathOf = (body) => /^(?:\/\/|#) (\S+\.\w+)$/.exec(body.split("\n")[0])?.[1]
 
-/** The lines of an `sh` block that are commands; a backslash continues one. */
+/** The commands of an `sh` block; a backslash continues one. */
 const linesOf = (body) =>
   body
     .replace(/\\\n\s*/g, "")
@@ -47,12 +47,12 @@ const execute = async (terminal, command) => {
   return said(command)
 }
 
-/** Repeats a question until it is answered as is shown: what it asks about comes about in its own time. */
+/** Repeats a read command until it prints what is shown, because the cluster needs some time. */
 const answer = async (terminal, { command, output: shown }) => {
   const deadline = Date.now() + 20_000
   for (;;) {
     const { code, stderr, stdout } = await terminal.run(command)
-    // What is said beside an answer is for whoever reads logs; what is said in its place is the answer.
+    // When a command succeeds, its standard error is only for logs. When it fails, its standard error is the answer.
     const output = code === 0 ? stdout : `${stdout}${stderr}`
     if (sorted(output) === sorted(shown)) return output
     if (!asks(command) || Date.now() > deadline) {
@@ -63,7 +63,7 @@ const answer = async (terminal, { command, output: shown }) => {
   }
 }
 
-/** Executes a `console` block; answers with it as it was printed. */
+/** Executes a `console` block; returns it with the printed output. */
 const show = async (terminal, body) => {
   const parts = []
   for (const one of commandsOf(body)) {
@@ -83,16 +83,16 @@ await main(async () => {
   let text = readFileSync(file, "utf8")
   const work = folder("guide")
   const { KUBECONFIG: _, ...env } = process.env
-  // Where other programs have these ports, this one must not mind.
-  const quiet = { CM_METRICS_BIND_ADDRESS: "0", CM_HEALTH_PROBE_BIND_ADDRESS: "0" }
-  // A home without a kubeconfig; npm keeps its own settings, and what it has downloaded before.
+  // Other programs may use these ports.
+  const withoutServers = { CM_METRICS_BIND_ADDRESS: "0", CM_HEALTH_PROBE_BIND_ADDRESS: "0" }
+  // A home directory without a kubeconfig; npm keeps its own settings and its cache.
   const kept = (name) => run("npm", ["config", "get", name]).trim()
   const npm = {
     npm_config_cache: kept("cache"),
     npm_config_userconfig: kept("userconfig"),
     npm_config_update_notifier: "false"
   }
-  const terminal = Terminal.open(work, { ...env, ...quiet, ...npm, HOME: folder("home") })
+  const terminal = Terminal.open(work, { ...env, ...withoutServers, ...npm, HOME: folder("home") })
   try {
     for (const { body, language } of blocksOf(text)) {
       const path = pathOf(body)
@@ -108,7 +108,7 @@ await main(async () => {
       } else if (language === "console") {
         const printed = await show(terminal, body)
         if (write) text = text.replace(body, () => printed)
-      } else throw new Error(`nobody executes this block:\n${body}`)
+      } else throw new Error(`no rule executes this block:\n${body}`)
     }
   } finally {
     await terminal.close()

@@ -100,7 +100,7 @@ const mutate = (source, tests) => {
   return JSON.parse(readFileSync(join(root, `${name}.json`), "utf8")).files[source]
 }
 
-/** A line for each mutant that no test notices: place, mutator, what is replaced by what. */
+/** A line for each mutant that no test detects: position, mutator, replacement. */
 const survivorsOf = ({ mutants, source }) => {
   const lines = source.split("\n")
   const textOf = ({ end, start }) => {

@@ -1,6 +1,6 @@
 /**
- * The third-party notices of the bundle: name, version and licence text of every package of which a module ended up in it.
- * Made from the bundler's own list of modules, so that it can neither forget a package nor name one that is not there.
+ * The third-party notices of the bundle: name, version and license text of every package with a module in it. The bundler's own list of modules is the
+ * source, so no package is missing and none is superfluous.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join, sep } from "node:path"

@@ -1,4 +1,4 @@
-/** `npm run operations`: renews the tables of settings in docs/operations.md from the settings of the built program. */
+/** `npm run operations`: updates the tables of settings in docs/operations.md from the settings of the built program. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"

@@ -32,7 +32,7 @@ const newer = {
 
 const missing = []
 
-/** `name:1`; members that Go embeds stand in parentheses after the number of what holds them. */
+/** `name:1`; the fields of an embedded struct are in parentheses after the number of the field that holds them. */
 const numbersOf = (struct, wanted) =>
   (structs.get(struct) ?? []).flatMap((field) => {
     const [name] = goStructs.tagOf(field, "json")
@@ -61,7 +61,7 @@ const line = (table, text) => {
   return `${id} ${numbers.join(" ")}`.trim()
 }
 
-/** Only ever in answers. */
+/** Only in responses. */
 const answers = /^meta\.(API|GroupVersion|ListMeta|ServerAddress|Shard|Status|WatchEvent)/
 
 const out = []
@@ -74,7 +74,7 @@ for (const [table, lines] of readTables()) {
 if (missing.length > 0) console.error(`without a number: ${missing.join(" ")}`)
 writeFileSync(
   target,
-  `/** Protobuf field numbers: written by scripts/protobuf-numbers.mjs, read by ../server/protobufBody.ts, which explains the notation. */
+  `/** Protobuf field numbers: written by scripts/protobuf-numbers.mjs, read by ../server/bodies/protobufBody.ts, which explains the notation. */
 export const numbers = \`
 ${out.join("\n")}
 \`

@@ -1,8 +1,7 @@
 /**
- * `npm run readme`: does what the README says. `ts` blocks are type-checked against the built package, and those named `.test.ts`
- * are run; `console` blocks are executed, beside a running `npm start`, and must print what is shown; `sh` blocks hold nothing
- * that is not executed here or by .ci/run. With `--write` the output shown is replaced by what is printed, for the HOME and
- * TMPDIR it was called with.
+ * `npm run readme`: executes the README. `ts` blocks are type-checked against the built package, and those named `.test.ts` are run; `console` blocks are
+ * executed, beside a running `npm start`, and must print what is shown; every command in an `sh` block is executed here or by .ci/run.
+ * `--write` replaces the output shown by what is printed, for the HOME and TMPDIR of this process.
  */
 import { execFile, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -16,8 +15,8 @@ const file = join(root, "README.md")
 const write = process.argv.includes("--write")
 const said = (line) => process.stdout.write(`${line}\n`)
 
-/** A program that is not as far within this time will not get there. */
-const patience = 60_000
+/** A program that takes longer than this to reach the next step counts as hung. */
+const stepTimeout = 60_000
 
 /** Type-checks the `ts` blocks as files of a project that has the built package, and runs those that are tests. */
 const typescript = (bodies) => {
@@ -62,13 +61,13 @@ const start = (command, env) => {
   const group = -(child.pid ?? Number.NaN)
   const running = { output: "", child, ended: once(child, "exit") }
   const listeners = new Set()
-  const hear = (text) => {
+  const append = (text) => {
     running.output += text
     for (const listener of listeners) listener()
   }
-  child.stdout.setEncoding("utf8").on("data", hear)
-  child.stderr.setEncoding("utf8").on("data", hear)
-  /** Waits until what was said fulfils a condition. */
+  child.stdout.setEncoding("utf8").on("data", append)
+  child.stderr.setEncoding("utf8").on("data", append)
+  /** Waits until the output fulfils a condition. */
   running.until = (what, holds) =>
     new Promise((resolve, reject) => {
       const end = (settle) => {
@@ -78,7 +77,7 @@ const start = (command, env) => {
       }
       const fail = (why) => end(() => reject(new Error(`${command} ${why} before ${what}:\n${running.output}`)))
       const check = () => holds(running.output) && end(resolve)
-      const timer = setTimeout(() => fail("took too long"), patience)
+      const timer = setTimeout(() => fail("took too long"), stepTimeout)
       listeners.add(check)
       child.once("exit", () => fail("ended"))
       check()
@@ -86,7 +85,7 @@ const start = (command, env) => {
   /** Ctrl-C: the signal goes to the whole group. */
   running.interrupt = async () => {
     process.kill(group, "SIGINT")
-    const timer = setTimeout(() => process.kill(group, "SIGKILL"), patience)
+    const timer = setTimeout(() => process.kill(group, "SIGKILL"), stepTimeout)
     const [code, signal] = await running.ended
     clearTimeout(timer)
     if (code !== 0)
@@ -98,12 +97,12 @@ const start = (command, env) => {
 
 const shell = (command, env) =>
   new Promise((resolve) => {
-    execFile("sh", ["-c", command], { cwd: root, env, timeout: patience }, (error, stdout, stderr) =>
+    execFile("sh", ["-c", command], { cwd: root, env, timeout: stepTimeout }, (error, stdout, stderr) =>
       resolve(error === null ? stdout : `${stdout}${stderr}`)
     )
   })
 
-/** Repeats a command until it prints what is shown: what it looks at comes about while the program runs. */
+/** Repeats a command until it prints what is shown, because the cluster needs some time. */
 const eventually = async (command, env, shown) => {
   const deadline = Date.now() + 15_000
   for (;;) {
@@ -113,7 +112,7 @@ const eventually = async (command, env, shown) => {
   }
 }
 
-/** With `--write`: what it prints once the events have come twice, so that a count is to be seen. */
+/** With `--write`: the output once the events have come twice, so that a count is shown. */
 const settled = async (command, env) => {
   const deadline = Date.now() + 15_000
   for (;;) {
@@ -133,7 +132,7 @@ const consoles = async (text, blocks, env) => {
   const [first, ...others] = commands
   const program = start(first.command, env)
   let result = text
-  /** Behind what was replaced last: a command may be shown more than once. */
+  /** The end of the last replacement: a command may be shown more than once. */
   let cursor = 0
   const replace = (command, output) => {
     const at = result.indexOf(`$ ${command}\n`, cursor) + command.length + 3
@@ -147,7 +146,7 @@ const consoles = async (text, blocks, env) => {
       "its controllers started",
       (output) => startedIn(output) >= (write ? 1 : shown) && / --kubeconfig .*\n/.test(output)
     )
-    // How many there are is not known before: they start within a moment of each other. By then the pods were counted, too.
+    // Their number is not known before: they start within a moment of each other. By then the pods were counted, too.
     if (write) await new Promise((resolve) => setTimeout(resolve, 12_000))
     const path = / --kubeconfig (\S+)/.exec(program.output)?.[1]
     if (path === undefined) throw new Error(`npm start did not say where its kubeconfig is:\n${program.output}`)
@@ -161,9 +160,9 @@ const consoles = async (text, blocks, env) => {
         continue
       }
       const real = command.replace(/--kubeconfig \S+/, `--kubeconfig ${path}`)
-      const told = { ...env, KUBECONFIG: path }
-      if (write) replace(command, await settled(real, told))
-      else await eventually(real, told, output)
+      const environment = { ...env, KUBECONFIG: path }
+      if (write) replace(command, await settled(real, environment))
+      else await eventually(real, environment, output)
       said(`console: prints what is shown: ${command}`)
     }
     if (write) result = result.replaceAll(/--kubeconfig \/\S*\/embedded-cluster-\S+/g, `--kubeconfig ${path}`)
@@ -174,19 +173,19 @@ const consoles = async (text, blocks, env) => {
   return result
 }
 
-/** The program on a cluster that a kubeconfig in the home directory names: the one that is running. */
+/** Runs the program on a cluster that a kubeconfig in the home directory names: the running one. */
 const configured = async (path, env) => {
   mkdirSync(join(env.HOME, ".kube"), { recursive: true })
   copyFileSync(path, join(env.HOME, ".kube", "config"))
-  // `npm start` runs beside it and has the ports.
-  const silent = { CM_METRICS_BIND_ADDRESS: "0", CM_HEALTH_PROBE_BIND_ADDRESS: "0" }
-  const program = start(onCluster, { ...env, ...silent })
+  // `npm start` runs beside it and uses the ports.
+  const withoutServers = { CM_METRICS_BIND_ADDRESS: "0", CM_HEALTH_PROBE_BIND_ADDRESS: "0" }
+  const program = start(onCluster, { ...env, ...withoutServers })
   await program.until("its controller started", (output) => output.includes("Starting Controller"))
   await program.interrupt()
 }
 const onCluster = "node dist/main.js --kubeconfig ~/.kube/config"
 
-/** Every command of an `sh` block and who executes it. */
+/** Every command of an `sh` block, and what executes it. */
 const executed = {
   "npm ci && npm start": () => "npm ci by .ci/run, npm start here",
   "npm ci && npm test": () => {
@@ -212,7 +211,7 @@ await main(async () => {
   const of = (language) => blocks.filter((block) => block.language === language).map(({ body }) => body)
   for (const command of of("sh").flatMap((body) => body.trim().split("\n"))) {
     const who = executed[command]
-    if (who === undefined) throw new Error(`the README has a command that nobody executes: ${command}`)
+    if (who === undefined) throw new Error(`the README has a command that nothing executes: ${command}`)
     said(`sh: ${command}: ${who()}`)
   }
   run("npm", ["run", "--silent", "build"])

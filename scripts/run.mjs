@@ -1,4 +1,4 @@
-/** What the scripts that check the package share: child processes with a limit, and fresh folders that are removed again. */
+/** Functions of the scripts that check the package: child processes with a time limit, and new folders that are removed at the end. */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 
 export const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** Runs to the end and returns standard output; what was said is part of the error when it fails. */
+/** Runs a command to its end and returns its standard output; a failure has the output in its error. */
 export const run = (command, args, options = {}) => {
   const { error, signal, status, stderr, stdout } = spawnSync(command, args, {
     cwd: root,
@@ -24,14 +24,14 @@ export const run = (command, args, options = {}) => {
   return stdout
 }
 
-/** A fresh folder, removed when the process ends. */
+/** A new folder, removed when the process ends. */
 export const folder = (name) => {
   const path = mkdtempSync(join(tmpdir(), `${name}-`))
   process.on("exit", () => rmSync(path, { recursive: true, force: true }))
   return path
 }
 
-/** Says in one sentence what failed and ends with exit code 1. */
+/** Prints in one sentence what failed, and ends with exit code 1. */
 export const main = async (work) => {
   try {
     await work()

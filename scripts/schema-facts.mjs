@@ -1,10 +1,10 @@
 /**
- * What the models of client-node do not tell of the API types, by type and field: quantities, the merge keys and strategies
- * of strategic merge patch, the list and map types of server-side apply, defaults. Facts of the published API (1.36), kept
- * by hand; `schema-table.mjs` fails when one names a type or field that the models do not have.
+ * Facts about the API types that client-node's models do not contain, by type and field: quantities, the merge keys and strategies of strategic merge
+ * patch, the list and map types of server-side apply, defaults. Facts of the published API (1.36), maintained by hand; `schema-table.mjs`
+ * fails when one names a type or field that the models do not have.
  *
  * `q` quantity · `[a,b]` list that is a map by these members · `[=]` list that is a set · `~key` merges by key, `~` merges as
- * a set, `+` besides keeps only the members sent (retainKeys), `^` only that · `@` owned as a whole · `=text` default
+ * a set, `+` also keeps only the members sent (retainKeys), `^` only that · `@` owned as a whole · `=text` default
  */
 export const facts = `
 meta.LabelSelector @

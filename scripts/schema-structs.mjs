@@ -1,11 +1,11 @@
 /**
- * Writes `schema-presence.mjs`: how Go holds the fields of the API types, which decides what becomes of a value that is empty or
- * absent. Read from a Go client's executable; fields that are younger than it are in `schema-facts.mjs`.
+ * Writes `schema-presence.mjs`: how Go structs hold the fields of the API types, which decides whether an empty or absent value is written. Read from
+ * a Go client's executable; fields that are newer than it are in `schema-facts.mjs`.
  *
  *     node scripts/schema-structs.mjs [path of a kubectl] && node scripts/schema-table.mjs
  *
  * `*` held by a pointer: a zero is a value like any other · `&` always written, empty or not: a struct held by value, or a field
- * that is not `omitempty`. A field without a mark is left out when it is empty.
+ * that is not `omitempty`. A field without a mark is omitted when it is empty.
  */
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -14,7 +14,7 @@ import { readTables } from "./type-tables.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** The executable (1.33 when this was written) says otherwise: since 1.34 a creation time that is not there is left out. */
+/** The executable (1.33 when this was written) differs: since 1.34 an absent creation time is omitted. */
 const since = new Map([["meta.ObjectMeta.creationTimestamp", ""]])
 
 const structs = goStructs.read(process.argv[2] ?? "/usr/bin/kubectl")

@@ -17,7 +17,7 @@ const models = { ...client }
 const root = fileURLToPath(new URL("..", import.meta.url))
 const target = `${root}/src/apiserver/generated`
 
-/** Groups of the table, and the kinds (and other types) that are in it for themselves; the rest is what they refer to. */
+/** The groups of the table, and the kinds (and other types) that are listed explicitly; the rest is what they refer to. */
 const groups = {
   meta: "APIGroup APIGroupList APIResource APIResourceList APIVersions Condition DeleteOptions LabelSelector ListMeta ManagedFieldsEntry ObjectMeta OwnerReference Preconditions Status WatchEvent",
   core: "Binding ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume PersistentVolumeClaim Pod PodTemplate ReplicationController ResourceQuota Secret Service ServiceAccount",
@@ -39,7 +39,7 @@ const groups = {
   networking: "Ingress IngressClass NetworkPolicy"
 }
 
-/** Referred to from several groups, at home in these. */
+/** Types that several groups refer to, with their own group. */
 const shared = {
   FieldSelectorRequirement: "meta",
   LabelSelectorRequirement: "meta",
@@ -51,7 +51,7 @@ const fail = (why) => {
   throw new Error(why)
 }
 
-/** The class of a type: the generator puts the group in front where a name is taken more than once. */
+/** The class of a type: the generator puts the group in front where a name occurs more than once. */
 const classOf = (group, name) => {
   const version = group === "autoscaling2" ? "V2" : "V1"
   const prefix = group === "rbac" ? "Rbac" : `${group[0].toUpperCase()}${group.slice(1)}`
@@ -63,7 +63,7 @@ const classOf = (group, name) => {
 
 const nameOf = (className) => className.replace(/^([A-Z][a-z]+)?V[12](?=[A-Z])/, "")
 
-/** Class name → group; the first group that reaches a class owns it, in the order above. */
+/** Class name → group: the first group that reaches a class owns it, in the order above. */
 const homes = new Map()
 const fieldsOf = new Map()
 
@@ -149,7 +149,7 @@ const marks = new Map(
     })
 )
 
-/** What is required is written always, and a type that is not held by value is held by a pointer: neither is said. */
+/** Two properties are not written in the table: required fields are always written, and types that are not held by value are held by a pointer. */
 const markOf = (name, field, fact) => {
   const mark = fact?.mark || (marks.get(`${name}.${field.name}`) ?? "")
   if (field.required) return mark.replace("&", "")

@@ -1,14 +1,13 @@
 /**
- * For the benchmarks: `untraced:queue/KeyedQueue` and `untraced:reconcile/Reconcile` are those modules as they would be without traces,
- * copies of the source as it is now with the lines of tracing cut out; `traceable:…` are copies as they are. A cut that no longer
- * finds its lines fails.
+ * For the benchmarks: `untraced:queue/KeyedQueue` and `untraced:reconcile/Reconcile` are copies of these modules with the lines of tracing removed;
+ * `traceable:…` are unchanged copies. A replacement that does not find its lines fails.
  */
 import { readFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 
 const streams = resolve("src/streams")
 
-/** By file: what is there, and what would be. */
+/** For each file, the lines and their replacement. */
 const cuts = {
   "queue/queueState.ts": [[",\n      triggers: undefined\n", "\n"]],
   "reconcile/Reconcile.ts": [
@@ -29,7 +28,7 @@ const cut = (name) =>
     readFileSync(join(streams, name), "utf8")
   )
 
-/** The copies, by the scheme under which they are imported. Both are copies, so that neither is warm from other benchmarks. */
+/** The copies, by the scheme under which they are imported. Both are copies, so that neither is already optimized by other benchmarks. */
 const copies = { "untraced:": cut, "traceable:": (name) => readFileSync(join(streams, name), "utf8") }
 const schemes = Object.keys(copies)
 const schemeOf = (id) => schemes.find((scheme) => id?.startsWith(scheme))

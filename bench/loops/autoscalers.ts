@@ -1,7 +1,7 @@
 /**
- * A thousand autoscalers whose pods use twice as much as they should: from the first create until every target has twice its size and every
- * status says so. Metrics are objects of a custom kind, which the server answers with like any metrics server; a look comes two seconds after
- * an autoscaler, in place of fifteen. The floor is as many sizes and statuses written by a bare loop.
+ * A thousand autoscalers whose pods use twice their target value: from the first create until every target has twice its size and every status says so.
+ * Metrics are objects of a custom kind, which the server serves as a metrics server would. A sync comes two seconds after the creation of an
+ * autoscaler, in place of fifteen. The lower bound is the same number of sizes and statuses written by a bare loop.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -12,7 +12,7 @@ import * as Stand from "./stand.ts"
 
 const count = 1000
 const each = 2
-/** As many as a namespace may well have. */
+/** Autoscalers in one namespace, a realistic number. */
 const perNamespace = 100
 
 const namespaceOf = (index: number) => `load-${Math.floor(index / perNamespace)}`
@@ -54,7 +54,7 @@ const status = {
   conditions: [{ type: "Ready", status: "True", lastTransitionTime: longAgo }]
 }
 
-/** Targets with two pods each, and what is measured of them. */
+/** Targets with two pods each, and the metrics of these pods. */
 const populate = (where: Stand.Server) =>
   Effect.promise(async () => {
     const pods = count * each
@@ -109,7 +109,7 @@ const create = (client: Client, index: number) =>
     }
   })
 
-/** Until so many say that their target has twice its size. */
+/** Waits until this many say that their target has twice its size. */
 const complete = (client: Client, expected: number) => {
   const done = new Set<string>()
   return client.watch(HorizontalPodAutoscaler, { timeoutSeconds: 900 }).pipe(
@@ -151,7 +151,7 @@ const measured = Effect.gen(function* () {
     ["horizontalpodautoscaling"],
     ["--horizontal-pod-autoscaler-sync-period=2s"]
   )
-  // Once the first is done, the caches have synced.
+  // When the first is done, the caches have synced.
   yield* Effect.all([complete(client, 1), create(client, 0)], { concurrency: "unbounded" })
   const before = Stand.usageOf(running).cpuMillis
   const began = performance.now()

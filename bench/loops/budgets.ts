@@ -1,13 +1,13 @@
 /**
- * A thousand disruption budgets over five pods each, of a replica set, which are there and ready: from the first create of a budget until each says how
- * many may go; and then one pod of each turns unready, until each says that none may. The floor is as many statuses written by a bare loop.
+ * A thousand disruption budgets, each over five ready pods of a ReplicaSet: from the first create of a budget until each status has its allowed disruptions; and
+ * then one pod of each becomes unready, until each status allows none. The lower bound is the same number of statuses written by a bare loop.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { Namespace, PodDisruptionBudget, ReplicaSet } from "../../src/kube/resources.ts"
 import type { KubeClient } from "../../src/layers/KubeClient.ts"
 import type { Figure } from "../figure.ts"
-import * as Puppet from "./puppet.ts"
+import * as PodStatuses from "./podStatuses.ts"
 import * as Stand from "./stand.ts"
 
 const [budgets, each] = [1000, 5]
@@ -57,12 +57,12 @@ const populate = (where: Stand.Server, client: KubeClient["Service"]) =>
       await Stand.plainly(where, budgets * each, (index) => ({
         method: "PATCH",
         path: `${path}/p-${index}/status`,
-        body: { status: Puppet.running(index) }
+        body: { status: PodStatuses.running(index) }
       }))
     })
   })
 
-/** Until so many say that so many may go. */
+/** Waits until this many budgets allow this many disruptions. */
 const allow = (client: KubeClient["Service"], count: number, allowed: number) => {
   const done = new Set<string>()
   return client.watch(PodDisruptionBudget, { namespace, timeoutSeconds: 900 }).pipe(
@@ -110,7 +110,7 @@ const measured = Effect.gen(function* () {
   yield* client.create(Namespace, { metadata: { name: namespace } })
   yield* populate(where, client)
   const running = yield* Stand.controllers(where, ["disruption"])
-  /** Seconds and processor until the budgets say so. */
+  /** Seconds and CPU time until the statuses of the budgets say so. */
   const timed = <A, E>(count: number, allowed: number, act: Effect.Effect<A, E>) =>
     Effect.gen(function* () {
       const before = Stand.usageOf(running).cpuMillis
@@ -127,7 +127,7 @@ const measured = Effect.gen(function* () {
         peakMiB
       }
     })
-  // Once the first is done, the caches have synced.
+  // When the first is done, the caches have synced.
   yield* Effect.all([allow(client, 1, 1), create(client, 0)], { concurrency: "unbounded" })
   const others = Array.from({ length: budgets - 1 }, (_, index) => index + 1)
   const counted = yield* timed(

@@ -1,13 +1,13 @@
 /**
- * A DaemonSet on five hundred nodes, whose pods are ready as soon as they are there: from its create until its status counts all of them
- * available. The floor is the same pods created, and their statuses written once, by a bare loop.
+ * A DaemonSet on five hundred nodes, whose pods become ready as soon as they exist: from its create until its status counts all of them as available.
+ * The lower bound is the same pods created, and their statuses written once, by a bare loop.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { DaemonSet, Namespace } from "../../src/kube/resources.ts"
 import type { KubeClient } from "../../src/layers/KubeClient.ts"
 import type { Figure } from "../figure.ts"
-import * as Puppet from "./puppet.ts"
+import * as PodStatuses from "./podStatuses.ts"
 import * as Stand from "./stand.ts"
 
 const nodes = 500
@@ -56,7 +56,7 @@ const floor = (where: Stand.Server, client: KubeClient["Service"]) =>
         const name = `p-${index % nodes}`
         return index < nodes
           ? { method: "POST", path, body: { metadata: { name }, spec: podSpec } }
-          : { method: "PATCH", path: `${path}/${name}/status`, body: { status: Puppet.running(index) } }
+          : { method: "PATCH", path: `${path}/${name}/status`, body: { status: PodStatuses.running(index) } }
       })
     )
   })
@@ -68,8 +68,8 @@ const measured = Effect.gen(function* () {
   yield* client.create(Namespace, { metadata: { name: namespace } })
   yield* populate(where)
   const running = yield* Stand.controllers(where, ["daemonset"])
-  yield* Effect.forkScoped(Puppet.play(client, namespace, Puppet.running))
-  // Once the first is done, the caches have synced.
+  yield* Effect.forkScoped(PodStatuses.write(client, namespace, PodStatuses.running))
+  // When the first is done, the caches have synced.
   yield* create(client, "first")
   yield* available(client, "first")
   const before = Stand.usageOf(running).cpuMillis

@@ -1,6 +1,6 @@
 /**
- * Fifty Deployments of forty replicas are deleted, and the garbage collector takes their ReplicaSets and pods away: from the first delete to the
- * last pod gone, the whole program as a process of its own. The floor is the same pods deleted by a bare loop.
+ * Fifty Deployments of forty replicas are deleted, and the garbage collector deletes their ReplicaSets and pods: from the first delete to the last pod
+ * gone, with the whole program as a process of its own. The lower bound is the same pods deleted by a bare loop.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -13,7 +13,7 @@ import * as Stand from "./stand.ts"
 const [deployments, replicas] = [50, 40]
 const pods = deployments * replicas
 const namespace = "load"
-/** What kube-controller-manager's loop needs, and how often as much is still well: seconds, and milliseconds of processor a pod. */
+/** The figures of kube-controller-manager's loop, and the accepted multiple of them: seconds, and milliseconds of CPU time for each pod. */
 const reference = { seconds: 5.8, cpu: 1.1 }
 const factor = 1.5
 
@@ -29,7 +29,7 @@ const spec = (name: string) => ({
   template: { metadata: { labels: { of: name } }, spec: podSpec }
 })
 
-/** As the loops of Deployments and ReplicaSets leave them. */
+/** The objects as the loops of Deployments and ReplicaSets leave them. */
 const populate = (where: Stand.Server, client: KubeClient["Service"]) =>
   Effect.gen(function* () {
     yield* client.create(Namespace, { metadata: { name: namespace } })
@@ -61,7 +61,7 @@ const podOf = (index: number, ownerReferences?: object, place = namespace): Stan
   }
 })
 
-/** An orphan at the start is gone when the collector has read everything. */
+/** An orphan at the start is deleted when the collector has read everything. */
 const ready = (client: KubeClient["Service"]) =>
   Effect.gen(function* () {
     const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "none", uid: "none" }]

@@ -1,6 +1,6 @@
 /**
- * All core loops on a cluster on which nothing happens: five hundred Deployments of forty pods, made by the loops themselves, and then a
- * fresh process that has come to rest. The floor is a process of the same program that runs one loop about a kind of which there is little.
+ * All core loops on a cluster without changes: five hundred Deployments of forty pods, created by the loops themselves, and then a new process that is
+ * idle. The lower bound is a process of the same program that runs one loop about a kind with few objects.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -17,7 +17,7 @@ const pods = deployments * replicas
 const namespace = "load"
 const watched = 60
 
-/** Every loop that needs no cloud, with a key for the one that makes tokens. */
+/** Every loop that needs no cloud, with a key for the one that creates tokens. */
 const names = registry({
   podCount: { schedule: Schedule.forever, nodeSelector: undefined },
   serviceAccountKeyFile: Option.some("sa.key")
@@ -64,7 +64,7 @@ const populate = (client: KubeClient["Service"]) =>
     )
   })
 
-/** Processor time in a minute of rest, in percent of a core; it has come to rest when five seconds cost less than a tenth of them. */
+/** CPU time in a minute of rest, in percent of a core. The process is idle when five seconds cost less than a tenth of them. */
 const atRest = (where: Stand.Server, loops: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const key = `--service-account-private-key-file=${yield* Stand.signingKey}`

@@ -1,13 +1,13 @@
 /**
- * Two hundred Jobs of ten pods, all of which end well as soon as they are there: from the first create until every Job is complete and every
- * pod counted. The floor is the same pods created, and their statuses written once, by a bare loop.
+ * Two hundred Jobs of ten pods, which all succeed as soon as they exist: from the first create until every Job is complete and every pod counted.
+ * The lower bound is the same pods created, and their statuses written once, by a bare loop.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { Job, Namespace } from "../../src/kube/resources.ts"
 import type { KubeClient } from "../../src/layers/KubeClient.ts"
 import type { Figure } from "../figure.ts"
-import * as Puppet from "./puppet.ts"
+import * as PodStatuses from "./podStatuses.ts"
 import * as Stand from "./stand.ts"
 
 const [jobs, each] = [200, 10]
@@ -45,7 +45,7 @@ const floor = (where: Stand.Server, client: KubeClient["Service"]) =>
         const name = `p-${index % pods}`
         return index < pods
           ? { method: "POST", path, body: { metadata: { name }, spec: podSpec } }
-          : { method: "PATCH", path: `${path}/${name}/status`, body: { status: Puppet.succeeded } }
+          : { method: "PATCH", path: `${path}/${name}/status`, body: { status: PodStatuses.succeeded } }
       })
     )
   })
@@ -56,8 +56,8 @@ const measured = Effect.gen(function* () {
   const bare = yield* floor(where, client)
   yield* client.create(Namespace, { metadata: { name: namespace } })
   const running = yield* Stand.controllers(where, ["job"])
-  yield* Effect.forkScoped(Puppet.play(client, namespace, () => Puppet.succeeded))
-  // Once the first is done, the caches have synced.
+  yield* Effect.forkScoped(PodStatuses.write(client, namespace, () => PodStatuses.succeeded))
+  // When the first is done, the caches have synced.
   yield* create(client, "first")
   yield* complete(client, 1)
   const before = Stand.usageOf(running).cpuMillis

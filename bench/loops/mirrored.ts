@@ -1,7 +1,7 @@
 /**
- * Loops whose sync is one look and few writes. A thousand Endpoints of twenty addresses, from the first create until each has its slice; a thousand
- * ClusterRoles, until ten others have all of their rules; a thousand tokens of no use, from the start of the process until each is marked. The floors are as
- * many slices, ClusterRoles and marks written by a bare loop.
+ * Loops whose sync has one read and few writes. A thousand Endpoints of twenty addresses, from the first create until each has its slice; a thousand ClusterRoles,
+ * until ten others have all of their rules; a thousand unused tokens, from the start of the process until each is marked. The lower bounds are the same
+ * number of slices, ClusterRoles and marks written by a bare loop.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -23,8 +23,8 @@ const post = (
   times = count
 ) => Effect.promise(() => Stand.plainly(where, times, (index) => ({ method: "POST", ...make(index) })))
 
-/** Until so many objects have been seen as they are wanted. */
-const told = <A extends KubeObject>(
+/** Waits until this many objects have been observed as wanted. */
+const observed = <A extends KubeObject>(
   client: Client,
   resource: Resource.Resource<A>,
   { expected, isWanted }: { readonly expected: number; readonly isWanted: (object: A) => boolean }
@@ -40,7 +40,7 @@ const told = <A extends KubeObject>(
   )
 }
 
-/** How long it takes until the slices are written, and what the process uses for it. */
+/** Seconds until the slices are written, and the resources that the process uses for it. */
 const timed = <E, F, R, S>(
   running: Effect.Success<ReturnType<typeof Stand.controllers>>,
   act: Effect.Effect<unknown, E, R>,
@@ -95,9 +95,13 @@ const mirrored = Effect.gen(function* () {
     )
   const isWanted = ({ endpoints, metadata }: EndpointSlice) =>
     metadata.namespace === namespace && endpoints?.length === each
-  // Once the first is done, the caches have synced.
-  yield* Effect.all([write(0, 1), told(client, EndpointSlice, { expected: 1, isWanted })], { concurrency: 2 })
-  const figure = yield* timed(running, write(1, count - 1), told(client, EndpointSlice, { expected: count, isWanted }))
+  // When the first is done, the caches have synced.
+  yield* Effect.all([write(0, 1), observed(client, EndpointSlice, { expected: 1, isWanted })], { concurrency: 2 })
+  const figure = yield* timed(
+    running,
+    write(1, count - 1),
+    observed(client, EndpointSlice, { expected: count, isWanted })
+  )
   const name = `1,000 Endpoints × 20 addresses to mirrored slices on ${where.what}`
   return Stand.figures(name, { ...figure, ...floors(bare, "Endpoints") })
 })
@@ -131,7 +135,7 @@ const aggregated = Effect.gen(function* () {
   const running = yield* Stand.controllers(where, ["clusterrole-aggregation"])
   const isWanted = ({ metadata, rules }: ClusterRole) =>
     metadata.name.startsWith("target-") && rules?.length === count / targets
-  const seen = told(client, ClusterRole, { expected: targets, isWanted })
+  const seen = observed(client, ClusterRole, { expected: targets, isWanted })
   const figure = yield* timed(running, post(where, role("load")), seen)
   return Stand.figures(`1,000 ClusterRoles into 10 aggregated ones on ${where.what}`, {
     ...figure,
@@ -187,7 +191,7 @@ const marked = Effect.gen(function* () {
     }),
     1
   )
-  // A second of no use is enough, and times of creation are whole seconds.
+  // A second without use is enough, and creation times are whole seconds.
   yield* Effect.sleep("3 seconds")
   const began = performance.now()
   const running = yield* Stand.controllers(
@@ -197,7 +201,7 @@ const marked = Effect.gen(function* () {
   )
   const isWanted = ({ metadata }: Secret) =>
     metadata.namespace === namespace && metadata.labels?.[invalidSince] !== undefined
-  yield* told(client, Secret, { expected: count, isWanted })
+  yield* observed(client, Secret, { expected: count, isWanted })
   const { cpuMillis, peakMiB } = Stand.usageOf(running)
   return Stand.figures(`1,000 tokens of no use marked, with the start of the process, on ${where.what}`, {
     seconds: (performance.now() - began) / 1000,

@@ -1,6 +1,6 @@
 /**
- * A thousand quotas, ten in each of a hundred namespaces with fifty pods: from the first create of a quota until the status of each has what is used; and then
- * a thousand pods go, ten of each namespace, until each status shows that. The floor is as many statuses written by a bare loop.
+ * A thousand quotas, ten in each of a hundred namespaces with fifty pods: from the first create of a quota until each status has the usage; and then a thousand
+ * pods are deleted, ten of each namespace, until each status shows that. The lower bound is the same number of statuses written by a bare loop.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -38,8 +38,8 @@ const create = (client: KubeClient["Service"], index: number) =>
     spec: { hard }
   })
 
-/** Until so many quotas tell of so many pods. */
-const told = (client: KubeClient["Service"], expected: number, pods: number) => {
+/** Waits until this many quotas show this many pods. */
+const shown = (client: KubeClient["Service"], expected: number, pods: number) => {
   const done = new Set<string>()
   return client.watch(ResourceQuota, { timeoutSeconds: 900 }).pipe(
     Stream.takeUntil(({ object }) => {
@@ -82,7 +82,7 @@ const measured = Effect.gen(function* () {
     Effect.gen(function* () {
       const before = Stand.usageOf(running).cpuMillis
       const began = performance.now()
-      yield* Effect.all([told(client, count, pods), act], { concurrency: "unbounded" })
+      yield* Effect.all([shown(client, count, pods), act], { concurrency: "unbounded" })
       const seconds = (performance.now() - began) / 1000
       const { cpuMillis, peakMiB } = Stand.usageOf(running)
       return {
@@ -94,8 +94,8 @@ const measured = Effect.gen(function* () {
         peakMiB
       }
     })
-  // Once the first is done, the caches have synced.
-  yield* Effect.all([told(client, 1, each), create(client, 0)], { concurrency: "unbounded" })
+  // When the first is done, the caches have synced.
+  yield* Effect.all([shown(client, 1, each), create(client, 0)], { concurrency: "unbounded" })
   const others = Array.from({ length: quotas - 1 }, (_, index) => index + 1)
   const counted = yield* timed(
     quotas,

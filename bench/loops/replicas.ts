@@ -1,14 +1,14 @@
 /**
- * A thousand pods of StatefulSets that are ready as soon as they are there: 334 sets whose three replicas come one after the other, and a
- * thousand sets of one. From the first create until every set says that all are available. The floor is the same pods created, and their
- * statuses written once, by a bare loop.
+ * A thousand pods of StatefulSets that become ready as soon as they exist: 334 sets with three replicas created one after the other, and a thousand
+ * sets of one. From the first create until every set counts all as available. The lower bound is the same pods created, and their statuses
+ * written once, by a bare loop.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { Namespace, StatefulSet } from "../../src/kube/resources.ts"
 import type { KubeClient } from "../../src/layers/KubeClient.ts"
 import type { Figure } from "../figure.ts"
-import * as Puppet from "./puppet.ts"
+import * as PodStatuses from "./podStatuses.ts"
 import * as Stand from "./stand.ts"
 
 const namespace = "load"
@@ -48,7 +48,7 @@ const floor = (where: Stand.Server, client: KubeClient["Service"], pods: number)
         const name = `p-${index % pods}`
         return index < pods
           ? { method: "POST", path, body: { metadata: { name }, spec: podSpec } }
-          : { method: "PATCH", path: `${path}/${name}/status`, body: { status: Puppet.running(index) } }
+          : { method: "PATCH", path: `${path}/${name}/status`, body: { status: PodStatuses.running(index) } }
       })
     )
   })
@@ -62,8 +62,8 @@ const measured = (sets: number, replicas: number) =>
     const bare = yield* floor(where, client, pods)
     yield* client.create(Namespace, { metadata: { name: namespace } })
     const running = yield* Stand.controllers(where, ["statefulset"])
-    yield* Effect.forkScoped(Puppet.play(client, namespace, Puppet.running))
-    // Once the first is done, the caches have synced.
+    yield* Effect.forkScoped(PodStatuses.write(client, namespace, PodStatuses.running))
+    // When the first is done, the caches have synced.
     yield* create(client, "first", replicas)
     yield* available(client, "first", 1, replicas)
     const before = Stand.usageOf(running).cpuMillis

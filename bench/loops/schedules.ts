@@ -1,7 +1,7 @@
 /**
- * A thousand CronJobs that are all due at once: from the first that goes on to the last that says what it runs. The floor is the same Jobs created, and as many
- * statuses written, by a bare loop. And a thousand claims that no pod uses, deleted together: until the last is gone; there the floor is as
- * many patches that take the finalizer off.
+ * A thousand CronJobs that are all due at once: from the first that is resumed to the last whose status has its run. The lower bound is the same Jobs created, and
+ * the same number of statuses written, by a bare loop. Also a thousand unused claims, deleted together, until the last is gone; there the lower bound is the
+ * same number of patches that remove the finalizer.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -27,7 +27,7 @@ const spec = {
 
 type Client = KubeClient["Service"]
 
-/** Waits until so many CronJobs have a run. */
+/** Waits until this many CronJobs have a run. */
 const running = (client: Client, expected: number) => {
   const done = new Set<string>()
   return client.watch(CronJob, { namespace, timeoutSeconds: 900 }).pipe(
@@ -40,7 +40,7 @@ const running = (client: Client, expected: number) => {
   )
 }
 
-/** Makes one that is due as soon as it goes on. */
+/** Creates one that is due as soon as it is resumed. */
 const prepare = Effect.fnUntraced(function* (client: Client, name: string) {
   yield* client.create(CronJob, { metadata: { namespace, name }, spec })
   const status = { lastScheduleTime: new Date(Date.now() - 150_000).toISOString().replace(/\.\d+/, "") }
@@ -75,7 +75,7 @@ const cronJobs = Effect.gen(function* () {
   yield* all(["first", ...names("due")], (name) => prepare(client, name))
   const bare = yield* cronFloor(where)
   const process = yield* Stand.controllers(where, ["cronjob"])
-  // Once the first is done, the caches have synced.
+  // When the first is done, the caches have synced.
   yield* resume(client, "first")
   yield* running(client, 1)
   const before = Stand.usageOf(process).cpuMillis
@@ -103,7 +103,7 @@ const claim = (client: Client, name: string) =>
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } }
   })
 
-/** Waits until so many claims are gone. */
+/** Waits until this many claims are gone. */
 const gone = (client: Client, expected: number) => {
   let left = expected
   return client.watch(PersistentVolumeClaim, { namespace, timeoutSeconds: 900 }).pipe(
@@ -125,7 +125,7 @@ const claims = Effect.gen(function* () {
     Stand.plainly(where, count, (index) => ({ method: "PATCH", path: `${path}/floor-${index}`, body }))
   )
   const process = yield* Stand.controllers(where, ["persistentvolumeclaim-protection"])
-  // Once the first is done, the caches have synced and the claims of the floor have their finalizer again.
+  // When the first is done, the caches have synced and the claims of the lower bound have their finalizer again.
   yield* Effect.all([gone(client, 1), removal(client, "first")], { concurrency: "unbounded" })
   const before = Stand.usageOf(process).cpuMillis
   const began = performance.now()

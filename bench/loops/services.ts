@@ -1,13 +1,13 @@
 /**
- * A thousand Services of twenty pods each, which are there and ready: from the first create of a Service until every one has all of its
- * endpoints in slices. The floor is slices of the same size created by a bare loop.
+ * A thousand Services of twenty ready pods each: from the first create of a Service until every one has all of its endpoints in slices. The lower bound is
+ * slices of the same size created by a bare loop.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { EndpointSlice, Namespace, Service } from "../../src/kube/resources.ts"
 import type { KubeClient } from "../../src/layers/KubeClient.ts"
 import type { Figure } from "../figure.ts"
-import * as Puppet from "./puppet.ts"
+import * as PodStatuses from "./podStatuses.ts"
 import * as Stand from "./stand.ts"
 
 const [services, each] = [1000, 20]
@@ -37,7 +37,7 @@ const populate = (where: Stand.Server) =>
     await Stand.plainly(where, pods, (index) => ({
       method: "PATCH",
       path: `${path}/p-${index}/status`,
-      body: { status: Puppet.running(index + 256) }
+      body: { status: PodStatuses.running(index + 256) }
     }))
   })
 
@@ -90,7 +90,7 @@ const measured = Effect.gen(function* () {
   yield* client.create(Namespace, { metadata: { name: namespace } })
   yield* populate(where)
   const running = yield* Stand.controllers(where, ["endpointslice"])
-  // Once the first is done, the caches have synced.
+  // When the first is done, the caches have synced.
   yield* create(client, 0)
   yield* complete(client, 1)
   const before = Stand.usageOf(running).cpuMillis

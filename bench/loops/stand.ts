@@ -1,7 +1,7 @@
 /**
- * What benchmarks of whole processes have in common: a server in a process of its own, the program beside it, what the operating system
- * says of a process, and the same requests by a bare loop as a floor. With `KUBEBUILDER_ASSETS` the server is a real kube-apiserver,
- * otherwise the embedded one.
+ * The common parts of benchmarks of whole processes: a server in a process of its own, the program beside it, the figures of the operating system about a
+ * process, and the same requests by a bare loop as a lower bound. With `KUBEBUILDER_ASSETS` the server is a real kube-apiserver, otherwise
+ * the embedded one.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -22,7 +22,7 @@ import type { Figure } from "../figure.ts"
 
 const program = "dist/main.js"
 
-/** Processor time in /proc is counted in hundredths of a second. */
+/** CPU time in /proc is counted in hundredths of a second. */
 const ticksPerSecond = 100
 
 export interface Server {
@@ -59,7 +59,7 @@ export const server: Effect.Effect<Server, never, Effect.Services<typeof embedde
       }))
 })
 
-/** The program with these arguments, once it has said that; it is killed with the scope. */
+/** Starts the program with these arguments, and waits for this line; the scope kills it. */
 export const child = (args: ReadonlyArray<string>, ready: RegExp) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -68,7 +68,7 @@ export const child = (args: ReadonlyArray<string>, ready: RegExp) =>
       await new Promise<void>((resolve, reject) => {
         running.once("exit", (code) => reject(new Error(`the program exited with ${code}: ${said}`)))
         const heard = (text: Buffer) => {
-          // What it says later is of no use, and would be kept.
+          // Later output is not needed, and would be kept in memory.
           if (ready.test(said)) return
           said += text.toString()
           if (ready.test(said)) resolve()
@@ -116,7 +116,7 @@ export const usageOf = ({ pid }: ChildProcess) => {
   }
 }
 
-/** What else the machine was doing: beside every figure of time that others may have spoilt. */
+/** The load of the machine: beside every duration that other work may have increased. */
 export const load = (): string => `load ${loadavg()[0]?.toFixed(1)}`
 
 /** A client of this process. */
@@ -134,7 +134,7 @@ export interface Plain {
   readonly body?: object | undefined
 }
 
-/** Requests over so many connections, one after the other on each, and nothing else: how fast the server lets anybody be. */
+/** Requests over this many connections, one after the other on each, and nothing else: how fast the server allows any client to be. */
 export const plainly = async ({ ca, token, url }: Server, count: number, make: (index: number) => Plain) => {
   const connections = 12
   const dispatcher = new Agent({ connections, pipelining: 1, connect: { ca } })
@@ -163,7 +163,7 @@ export const plainly = async ({ ca, token, url }: Server, count: number, make: (
   return { millis, perSecond: (count * 1000) / millis, cpuEach: (used.user + used.system) / 1000 / count }
 }
 
-/** Of work without a bar: time, processor and memory, beside the floors. */
+/** For work without a limit: time, CPU time and memory, beside the lower bounds. */
 export const figures = (
   name: string,
   of: {
@@ -197,7 +197,7 @@ export const figures = (
   { name: `${name}: peak memory`, value: of.peakMiB, unit: "MiB RSS", bar: "none", ok: true }
 ]
 
-/** A file with a key to sign tokens with; it goes with the scope. Nothing here verifies the signatures. */
+/** A file with a key to sign tokens with, until the scope closes. Nothing here verifies the signatures. */
 export const signingKey = Effect.map(folder, (directory) => {
   const file = join(directory, "sa.key")
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
@@ -205,7 +205,7 @@ export const signingKey = Effect.map(folder, (directory) => {
   return file
 })
 
-/** A file by which the program reaches the server; it goes with the scope. */
+/** A kubeconfig for the program, until the scope closes. */
 export const kubeconfig = (where: Server) =>
   Effect.map(folder, (directory) => {
     const file = join(directory, "kubeconfig")

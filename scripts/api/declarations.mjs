@@ -1,6 +1,6 @@
 /**
- * One declaration, as a reader of the API needs it: under its public name, without what the compiler made of it, with its doc comment and its
- * fields. It reads the syntax of emitted declarations and knows nothing of what is exported where.
+ * One declaration, as a reader of the API needs it: under its public name, without the compiler's additions, with its doc comment and its fields. It reads
+ * the syntax of emitted declarations and does not know which entry exports what.
  */
 import {
   isClassDeclaration,
@@ -12,7 +12,7 @@ import {
   isVariableDeclaration
 } from "typescript/unstable/ast/is"
 
-/** The sentences of a doc comment without its frame and its tags; undefined where there is none. */
+/** The sentences of a doc comment without its delimiters and its tags; undefined where there is none. */
 const docOf = (comment) => {
   const inner = /^\/\*\*(.*)\*\/$/s.exec(comment)?.[1]
   if (inner === undefined) return undefined
@@ -26,12 +26,12 @@ const docOf = (comment) => {
 /** The doc comment right before a node, if any. */
 const commentOf = (node) => docOf(node.jsDoc?.at(-1)?.getText() ?? "")
 
-/** Where the statement begins to which a declaration belongs: `const a = …` is deep in one. */
+/** The start of the statement to which a declaration belongs: `const a = …` is nested in one. */
 const statementOf = (node) => (isVariableDeclaration(node) ? node.parent.parent : node)
 
 const nameOf = (member) => member.name?.getText() ?? "call"
 
-/** Members that are of no use to a caller: private ones, and those that say of a field of another form that it is absent here. */
+/** Members that a caller cannot use: private ones, and those that only say that a field of another variant is absent. */
 const isUseless = (text) => /^(private|constructor)\b|\?: undefined;?$/.test(text)
 
 /** The fields of a declaration that a user reads or writes, by name, each with its comment. */
@@ -42,7 +42,7 @@ const fieldsOf = (node) => {
   }
   if (isTypeAliasDeclaration(node)) return fieldsOf(node.type)
   if (isIntersectionTypeNode(node)) return [...node.types].flatMap(fieldsOf)
-  // What a class of an error or a service extends has the record among its arguments. Fields of other values were inferred.
+  // The class of an error or a service has its record among the arguments of what it extends. Fields of other values are inferred.
   if (isVariableDeclaration(node)) return node.type === undefined ? [] : argumentFieldsOf(node.type)
   return []
 }
@@ -64,7 +64,7 @@ const inheritedOf = (node) =>
     .flatMap(fieldsOf)
 
 /**
- * The compiler names what a class extends: `declare const Cache_base: Context.ServiceClass<…>`. Readers get the words of the source:
+ * The compiler names what a class extends: `declare const Cache_base: Context.ServiceClass<…>`. Readers get the form of the source:
  * `extends Context.Service<…>`.
  */
 const baseOf = (node, text) => {
@@ -93,8 +93,8 @@ const declared = (node, publicName) => {
 }
 
 /**
- * The shapes that public symbols name and that are not public themselves, from the file of each symbol: readers of a signature need
- * them. Those that a file exports, to other rooms, have to say what they are; the others are mere abbreviations.
+ * The types that public symbols name and that are not public themselves, from the file of each symbol: readers of a signature need them. Types that a
+ * file exports to other modules must have a doc comment; the others are only abbreviations.
  */
 export const namedShapes = (symbols, known) => {
   const found = new Map()
@@ -122,10 +122,10 @@ const shapeOf = (node) => {
   return { name: node.name.getText(), doc: commentOf(node) ?? "", texts: [text], fields, isShape: true, isPrivate }
 }
 
-/** A discriminator, a phantom, and what an error says: one sentence, in all of them. */
-const selfEvident = /^(_tag|_A|message)$/
+/** A discriminator, a phantom type, and the message of an error: these have the same comment everywhere. */
+const withoutComment = /^(_tag|_A|message)$/
 
-const publicFields = (fields) => fields.filter(({ name }) => !selfEvident.test(name))
+const publicFields = (fields) => fields.filter(({ name }) => !withoutComment.test(name))
 
 /** A public symbol, which may be declared more than once: a type and a value of one name. */
 export const symbolOf = (name, nodes) => {
@@ -143,5 +143,5 @@ export const symbolOf = (name, nodes) => {
   }
 }
 
-/** What the first comment of a source file says. */
+/** The first comment of a source file. */
 export const openingOf = (source) => docOf(/^\/\*\*.*?\*\//s.exec(source)?.[0] ?? "") ?? ""

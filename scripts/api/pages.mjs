@@ -1,26 +1,26 @@
 /**
- * The pages of the API reference, as Markdown, from what `surface` read: one for each source module of which something is public, and
- * an index. Declarations are laid out by the project's formatter, so that a reader sees them as they would be written here.
+ * The pages of the API reference, as Markdown, from the result of `surface`: one for each source module with public symbols, and an index. The project's
+ * formatter formats the declarations, so that a reader sees them as they would be written here.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { folder, root, run } from "../run.mjs"
 
-/** What the pages are called, by the way the module is imported. */
+/** The titles of pages, by the way the module is imported. */
 const titleOf = ({ imports, name }) =>
   !imports.some(({ isModule }) => isModule) && imports.length === 1 ? imports[0].name : name
 
 /** `{@link Options}` is for editors. */
 const prose = (text) => text.replace(/\{@link ([^}]+)\}/g, "`$1`")
 
-/** The compiler names a type by the file it is in where the source need not name it: `import("effect/Stream").Stream<…>`. */
+/** The compiler names a type by its file where the source need not name it: `import("effect/Stream").Stream<…>`. */
 const brief = (text) => text.replace(/import\("effect\/(\w+)"\)/g, "$1").replace(/import\("[^"]+"\)\./g, "")
 
 const firstSentence = (text) =>
   /^(.*?[.:])(\s|$)/s.exec(prose(text))?.[1]?.replace(/\s+/g, " ").replace(/:$/, ".") ?? ""
 
-/** All declarations, laid out; a file for each, because none of them may disturb the others. */
+/** All declarations, formatted; a file for each, because an error in one must not affect the others. */
 const laidOut = (texts) => {
   const path = folder("layout")
   const files = texts.map((text, index) => [join(path, `${index}.d.ts`), text])
@@ -34,7 +34,7 @@ const laidOut = (texts) => {
   )
 }
 
-/** `import { Controller } from "effect-controller-manager"`, and for names of their own all that come from one entry. */
+/** `import { Controller } from "effect-controller-manager"`; for symbols with names of their own, one import of all that come from one entry. */
 const importsOf = ({ imports }) => {
   const specifiers = [...new Set(imports.map(({ specifier }) => specifier))]
   return specifiers.map((specifier) => {
@@ -45,7 +45,7 @@ const importsOf = ({ imports }) => {
 
 const fence = "```"
 
-/** Links to the sections of a page: a second heading that differs in case only has a number behind its anchor. */
+/** Links to the sections of a page: the anchor of a second heading that differs in case only has a number at its end. */
 const contentsOf = (symbols) => {
   const seen = new Map()
   const links = symbols.map(({ name }) => {

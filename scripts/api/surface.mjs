@@ -1,7 +1,7 @@
 /**
- * What a package makes public, as its readers get it: the declarations that `tsc` emits for the types of its `exports`, read with
- * TypeScript's own API. A page is a source module of which something is public; it has the module's opening comment, the
- * ways to import it and its public symbols in the order of the source, each with its doc comment, its declarations and its fields.
+ * The public surface of a package, as its users get it: the declarations that `tsc` emits for the types of its `exports`, read with TypeScript's own API. A
+ * page is a source module with public symbols. It has the module's first comment, the ways to import it, and its public symbols in the order of the
+ * source, each with its doc comment, its declarations and its fields.
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
@@ -11,7 +11,7 @@ import { API, SymbolFlags } from "typescript/unstable/sync"
 import { namedShapes, openingOf, symbolOf } from "./declarations.mjs"
 import { folder } from "../run.mjs"
 
-/** The declarations of a project, in a fresh folder in which its packages are found. */
+/** The declarations of a project, in a new folder in which its packages are found. */
 const emitted = (root) => {
   const path = folder("api")
   const tsc = join(root, "node_modules/typescript/bin/tsc")
@@ -26,7 +26,7 @@ const emitted = (root) => {
     "false"
   ]
   mkdirSync(join(path, "dist"))
-  // Whether the project is right as a whole is for its build to say.
+  // The build of the project reports its errors; here only the declarations matter.
   const { stderr, stdout } = spawnSync(
     process.execPath,
     [tsc, "-p", "tsconfig.build.json", "--outDir", join(path, "dist"), ...options],
@@ -52,7 +52,7 @@ const isAlias = (symbol) => (symbol.flags & SymbolFlags.Alias) !== 0
 const isModule = (symbol) => (symbol.flags & SymbolFlags.ValueModule) !== 0
 
 /**
- * The pages of what the project in a folder exports; `specifiers` are the ways in.
+ * The pages of the exports of the project in a folder; `specifiers` are its entries.
  */
 export const surface = (root) => {
   const path = emitted(root)
@@ -111,7 +111,7 @@ const makeReader = ({ checker, program }, path, root) => {
     },
     pages: () =>
       [...pages.values()].map(({ file, imports, known, name, opening, source, symbols }) => {
-        // As in the source; what comes from other files is behind it.
+        // In the order of the source; symbols from other files follow.
         const files = new Set([program.getSourceFile(file), ...[...symbols.values()].map((symbol) => symbol.file)])
         const order = [...files]
         const sorted = [...symbols.values()].sort(

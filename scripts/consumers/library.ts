@@ -1,6 +1,6 @@
 /**
- * A project that uses the library without any platform: a controller, and its test on the embedded API server in virtual
- * time. Compiled and run by scripts/consumers.mjs against the packed package.
+ * A project that uses the library without a platform: a controller, and its test on the embedded API server in virtual time. scripts/consumers.mjs compiles
+ * and runs it with the packed package.
  */
 import {
   Access,
@@ -36,7 +36,7 @@ const Counter = Controller.make({
     })
 })
 
-/** What was not declared does not compile. */
+/** A call that is not declared does not compile. */
 export const Undeclared = Controller.make({
   name: "undeclared",
   for: Namespace,

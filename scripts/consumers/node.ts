@@ -1,13 +1,13 @@
 /**
- * A project that uses the platform's edge: the embedded cluster over HTTPS, reached through the kubeconfig it writes. Compiled
- * and run by scripts/consumers.mjs against the packed package.
+ * A project that uses the Node entry: the embedded cluster over HTTPS, reached through the kubeconfig that it writes. scripts/consumers.mjs compiles and
+ * runs it with the packed package.
  */
 import { Endpoint, KubeClient, Namespace } from "effect-controller-manager"
 import { EmbeddedCluster, HttpTransport, KubeConfig, run } from "effect-controller-manager/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** The client that a kubeconfig leads to. */
+/** The client with the credentials of a kubeconfig. */
 const client = (path: string) =>
   KubeClient.layer.pipe(
     Layer.provide(HttpTransport.layer),

@@ -1,7 +1,7 @@
 /**
- * Projects as others have them: every example, and one that `create` has written, each copied into a clean folder, with the tarball for a
- * dependency. They are type-checked with both module resolutions, built, tested and started. What they depend on is the same for all of them
- * (which is checked), so it is installed once, in the folder around them, by npm and from the created project's own package.json.
+ * Projects as consumers have them: every example, and one that `create` has written, each copied into an empty folder, with the tarball as dependency. They
+ * are type-checked with both module resolutions, built, tested and started. All have the same dependencies (which is checked), so npm installs
+ * them once, in the folder around them, from the created project's own package.json.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -21,7 +21,7 @@ const effects = () => {
   return { range: peerDependencies.effect, versions: [...new Set([versions[0], versions.at(-1)])] }
 }
 
-/** What decides over an installation. */
+/** The files that determine an installation. */
 const needs = ({ dependencies, devDependencies, overrides }) =>
   JSON.stringify({ dependencies, devDependencies, overrides })
 
@@ -31,12 +31,12 @@ const withEffect = (manifest, effect) => ({ ...manifest, dependencies: { ...mani
 const install = (base, manifest) => {
   write(join(base, "package.json"), { ...manifest, name: "projects" })
   const quiet = ["--silent", "--no-audit", "--no-fund", "--prefer-offline"]
-  // As a user's machine writes the lock, and as the image is built from it.
+  // As a user's machine writes the lock file, and as the image is built from it.
   run("npm", ["install", "--package-lock-only", ...quiet], { cwd: base })
   run("npm", ["ci", ...quiet], { cwd: base })
 }
 
-/** In a clean folder, depending on the tarball. */
+/** In an empty folder, depending on the tarball. */
 const copy = (base, name, tarball) => {
   const path = join(base, name)
   const source = join(root, "examples", name)
@@ -50,7 +50,7 @@ const copy = (base, name, tarball) => {
   return path
 }
 
-/** The program of the tarball writes it; nothing of it is installed yet but what npx takes. */
+/** The program of the tarball writes it; npx has installed only that program. */
 const create = (base, tarball) => {
   const program = ["exec", "--yes", `--package=file:${tarball}`, "--", library]
   const what = ["create", "blog-operator", "--group", "apps.example.org", "--kind", "BlogPost"]
@@ -75,7 +75,7 @@ const check = (path) => {
   for (const config of ["tsconfig.json", "tsconfig.bundler.json", "tsconfig.build.json"]) tsc(path, config)
 }
 
-/** Starts it and asks what costs no cluster. */
+/** Starts it with commands that need no cluster. */
 const start = (path, { name, version }) => {
   const ask = (...args) => run(process.execPath, ["dist/main.js", ...args], { cwd: path, timeout: 60_000 })
   const answer = ask("--version").trim()
@@ -84,7 +84,7 @@ const start = (path, { name, version }) => {
   if (!manifests.includes(`name: ${name}\n`)) throw new Error(`${name} prints manifests that do not name it`)
 }
 
-/** Where manifests are kept beside the sources, they are what the program prints now. */
+/** Manifests beside the sources must equal what the program prints now. */
 const compare = (path) => {
   const kept = join(path, "deploy")
   if (!existsSync(kept)) return

@@ -1,19 +1,19 @@
 /**
- * A terminal as a reader of a document has one: a shell that stays, with its folder, its variables and what it runs in the background. Commands
- * are given to it one by one; each answers with what was printed until it ended. Closing it ends what it has started.
+ * A terminal as a reader of a document has one: one shell, with its folder, its variables and its background processes. It takes commands one by one, and
+ * returns what each printed until it ended. Closing it ends the processes that it has started.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import process from "node:process"
 
-/** A command that is not done within this time will not be. */
-const patience = 120_000
+/** A command that takes longer than this counts as hung. */
+const commandTimeout = 120_000
 
-/** What a shell prints behind each command: no command prints this itself. */
+/** The line that the shell prints after each command: no command prints this itself. */
 const mark = (count) => `--end-of-command-${count}--`
 
 export const open = (cwd, env) => {
-  // A process group of its own, so that all it has started can be ended with it.
+  // A process group of its own, so that all its processes can be ended with it.
   const child = spawn("bash", ["--noprofile", "--norc"], { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] })
   const ended = once(child, "exit")
   const printed = { stdout: "", stderr: "" }
@@ -26,7 +26,7 @@ export const open = (cwd, env) => {
     })
   }
 
-  /** Runs one command, which may have several lines, to its end: what it printed on both outputs, and its exit code. */
+  /** Runs one command, which may have several lines, to its end; returns what it printed on both outputs, and its exit code. */
   const run = (command) =>
     new Promise((resolve, reject) => {
       const end = mark(++count)
@@ -34,7 +34,7 @@ export const open = (cwd, env) => {
       for (const name of ["stdout", "stderr"]) printed[name] = ""
       const timer = setTimeout(
         () => reject(new Error(`"${command}" took too long:\n${printed.stdout}${printed.stderr}`)),
-        patience
+        commandTimeout
       )
       listener = () => {
         const [stdout, stderr] = [pattern.exec(printed.stdout), pattern.exec(printed.stderr)]

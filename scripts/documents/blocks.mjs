@@ -1,6 +1,6 @@
 /**
- * The blocks of a document: what is written in them, and whether two outputs show the same. It reads and compares; who executes a block is
- * the script of its document.
+ * The blocks of a document: their text, and whether two outputs are equal. It parses and compares; the script of each document executes its
+ * blocks.
  */
 
 /** Fenced blocks with a language, in order. */
@@ -17,11 +17,11 @@ export const commandsOf = (body) =>
       return { command, output: output.join("\n").trim() }
     })
 
-/** Without what differs between two runs that went the same way, and npm's remarks about the configuration of a machine. */
+/** Removes what differs between two equivalent runs, and npm's remarks about the configuration of a machine. */
 export const normal = (text) =>
   text
     .replace(/^npm warn .*\n/gm, "")
-    // Which of the two ports another program has depends on the machine.
+    // Which of the two ports is in use depends on the machine.
     .replace(/^timestamp=.*message="(Serving|cannot serve) (probes|metrics)\b.*\n?/gm, "")
     .trim()
     .replace(/timestamp=\S+/g, "timestamp=TIME")
@@ -38,11 +38,11 @@ export const normal = (text) =>
     .replace(/ $/gm, "")
 
 /**
- * The order of lines is not compared: two pipes carry what a program says, and events of one second come in any order. Nor is
- * how often one comes: the first count may be made before all pods are there.
+ * The order of lines is not compared: the program prints to two pipes, and events of one second come in any order. How often a line occurs is not
+ * compared either: the first count may be made before all pods exist.
  */
 export const sorted = (text) => [...new Set(normal(text).split("\n"))].map(String).sort().join("\n")
 
-/** What was printed is not what the document shows. */
+/** The error about output that differs from what the document shows. */
 export const differ = (command, shown, printed) =>
   new Error(`"${command}" no longer prints what is shown.\n--- shown\n${shown}\n--- printed\n${printed}`)

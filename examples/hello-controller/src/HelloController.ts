@@ -1,4 +1,4 @@
-/** Greets every namespace: a label, and an event that says so. */
+/** Greets every namespace with a label and an event. */
 import { Access, Controller, Namespace, Patch } from "effect-controller-manager"
 import * as Effect from "effect/Effect"
 

@@ -4,7 +4,7 @@ import { ClusterTest } from "effect-controller-manager/testing"
 import * as Effect from "effect/Effect"
 import { HelloController } from "../src/HelloController.ts"
 
-it.effect("greets the namespaces there are, and those that come", () =>
+it.effect("greets existing and new namespaces", () =>
   Effect.gen(function* () {
     const { apply, run, settle } = yield* ClusterTest
     const client = yield* KubeClient

@@ -1,4 +1,4 @@
-/** The kind Memcached: so many memcached servers, on that port. */
+/** The kind Memcached: a number of memcached servers, and their port. */
 import { Conditions, Resource } from "effect-controller-manager"
 import * as Schema from "effect/Schema"
 

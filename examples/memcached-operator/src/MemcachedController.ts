@@ -18,7 +18,7 @@ export const make = (options: { readonly image: string }) =>
     reconcileObject: (memcached, { cache, client }) =>
       Effect.gen(function* () {
         const { apply, applyStatus } = applier(client)
-        // Applying the same again changes nothing, and takes back what others have changed.
+        // The apply is idempotent, and restores fields that other clients have changed.
         yield* apply(Deployment, deploymentFor(memcached, options.image))
         const { name, namespace } = memcached.metadata
         const deployment = yield* cache.get(Deployment, Key.make(namespace, name))

@@ -1,4 +1,4 @@
-/** What follows from a Memcached and its Deployment: the Deployment it should have, and what is to be said in its status. Pure. */
+/** The desired Deployment and the status of a Memcached. Pure. */
 import { Conditions, type Deployment, Owner, type Resource } from "effect-controller-manager"
 import { Memcached } from "./Memcached.ts"
 
@@ -32,7 +32,7 @@ export const deploymentFor = (memcached: Object, image: string) => {
   }
 }
 
-/** The very same status where there is nothing new to say. `now`: in milliseconds since 1970. */
+/** Returns the same status if nothing has changed. `now`: milliseconds since 1970. */
 export const statusOf = (memcached: Object, deployment: Deployment | undefined, now: number) => {
   const { size } = memcached.spec
   const availableServers = deployment?.status?.availableReplicas ?? 0

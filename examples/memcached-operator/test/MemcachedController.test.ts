@@ -21,7 +21,7 @@ const memcached = (size: number) => ({
 
 const controller = MemcachedController.make({ image: "memcached:1.6" })
 
-/** As the Deployment's own controller would say it. */
+/** Writes the status that the Deployment controller would write. */
 const available = (availableReplicas: number) =>
   Effect.flatMap(KubeClient, (client) =>
     client.patch(Deployment, target, Patch.merge({ status: { availableReplicas, replicas: availableReplicas } }), {
@@ -30,7 +30,7 @@ const available = (availableReplicas: number) =>
   )
 
 describe("the controller", () => {
-  it.effect("keeps a Deployment, follows the size, and takes back what others change", () =>
+  it.effect("keeps a Deployment of the specified size, and restores it after other clients change it", () =>
     Effect.gen(function* () {
       const { apply, run, settle } = yield* ClusterTest
       const client = yield* KubeClient
@@ -49,7 +49,7 @@ describe("the controller", () => {
     }).pipe(Effect.provide(cluster))
   )
 
-  it.effect("says how many servers answer, and then writes nothing more", () =>
+  it.effect("writes the number of ready servers, and then nothing more", () =>
     Effect.gen(function* () {
       const { apply, run, settle } = yield* ClusterTest
       const client = yield* KubeClient
@@ -86,7 +86,7 @@ describe("the controller", () => {
     }).pipe(Effect.provide(cluster))
   )
 
-  it.effect("sees no Memcached of a size that is not allowed: the server refuses it", () =>
+  it.effect("gets no Memcached with an invalid size, because the API server rejects it", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip((yield* ClusterTest).apply([memcached(4)]))
       assert.include(error.message, "spec.size")
@@ -95,13 +95,13 @@ describe("the controller", () => {
 })
 
 describe("the plan", () => {
-  /** As the cache hands them out. */
+  /** Objects as they are in the cache. */
   const stored = (one: object) => {
     const object = Result.getOrThrow(Memcached.decode(one))
     return { ...object, metadata: { ...object.metadata, ...target, uid: "1", generation: 1 } }
   }
 
-  it.effect("says what there is to say once", () =>
+  it.effect("changes the status once", () =>
     Effect.map(
       Arbitrary.checkEffect(Resource.arbitrary(Memcached), (one) => {
         const object = stored(one)
@@ -112,6 +112,6 @@ describe("the plan", () => {
     )
   )
 
-  it("asks for as many replicas as there are to be servers", () =>
+  it("has a Deployment with `size` replicas", () =>
     assert.strictEqual(deploymentFor(stored(memcached(2)), "x").spec.replicas, 2))
 })

@@ -1,6 +1,6 @@
 /**
- * The other cluster, as a service: a client of it, and a cache that watches it. Everything that controllers get by themselves is of the
- * cluster that the program runs on; what is of this one says so by its name.
+ * The other cluster as a service: a client for it, and a cache that watches it. The client and the cache that a controller gets from its
+ * context are those of the cluster that the program runs on.
  */
 import { Cache, Endpoint, KubeClient } from "effect-controller-manager"
 import { HttpTransport, KubeConfig } from "effect-controller-manager/node"
@@ -22,7 +22,7 @@ export class Edge extends Context.Service<
   Edge,
   { readonly cache: Cache["Service"]; readonly client: KubeClient["Service"] }
 >()("multi-cluster/Edge") {
-  /** Over whatever leads to the cluster. */
+  /** Over any transport to the cluster. */
   static readonly layer = Layer.effect(
     Edge,
     Effect.gen(function* () {

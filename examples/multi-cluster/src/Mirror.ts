@@ -1,6 +1,6 @@
 /**
- * Keeps the config maps with the label `mirror=edge` in the other cluster as they are in this one: a change on either side asks for the
- * config map, and what is gone here goes there. Only what has the label there is ever deleted.
+ * Mirrors the ConfigMaps with the label `mirror=edge` to the other cluster: a change in either cluster enqueues the ConfigMap, and a
+ * ConfigMap that is deleted here is deleted there. Only ConfigMaps with the label are ever deleted.
  */
 import { Access, ConfigMap, Controller, Key, Patch } from "effect-controller-manager"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import { Edge } from "./Edge.ts"
 
 const isMirrored = (one: ConfigMap | undefined): one is ConfigMap => one?.metadata.labels?.["mirror"] === "edge"
 
-/** Whatever happens to config maps in the other cluster. */
+/** All changes of ConfigMaps in the other cluster. */
 const changesThere = Stream.unwrap(
   Effect.map(Edge, ({ cache }) => Stream.map(cache.changes(ConfigMap), ({ object }) => Key.of(object)))
 )

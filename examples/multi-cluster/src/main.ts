@@ -8,6 +8,6 @@ run({
   version: "0.1.0",
   description: "Keeps config maps of one cluster in another one.",
   controllers: [{ controller: Mirror, byDefault: "on", summary: "mirrors config maps with the label mirror=edge" }],
-  // Without it the line above does not compile: the controller needs an Edge.
+  // Without this layer the line above does not compile, because the controller requires an Edge.
   services: Edge.layerKubeConfig
 })

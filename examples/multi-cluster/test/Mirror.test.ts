@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import { Edge } from "../src/Edge.ts"
 import { Mirror } from "../src/Mirror.ts"
 
-/** Two API servers in one process and one virtual time: fresh, so that the other cluster is another one. */
+/** Two API servers in one process and one virtual time; `fresh` makes the other cluster a second server. */
 const edge = Layer.fresh(Edge.layer.pipe(Layer.provide(ApiServer.layerTransport), Layer.provide(ApiServer.layer())))
 const clusters = edge.pipe(Layer.provideMerge(ClusterTest.layer()))
 
@@ -19,7 +19,7 @@ const prices = (data: Record<string, string>, mirror = "edge") => ({
   data
 })
 
-it.effect("keeps a config map in the other cluster, whichever side changes, and takes it away again", () =>
+it.effect("mirrors a ConfigMap after changes in either cluster, and deletes it with the original", () =>
   Effect.gen(function* () {
     const { apply, run, settle } = yield* ClusterTest
     const here = yield* KubeClient
@@ -44,7 +44,7 @@ it.effect("keeps a config map in the other cluster, whichever side changes, and 
   }).pipe(Effect.provide(clusters))
 )
 
-it.effect("leaves alone what was there before it", () =>
+it.effect("keeps ConfigMaps without the label", () =>
   Effect.gen(function* () {
     const { apply, run, settle } = yield* ClusterTest
     const { client: there } = yield* Edge

@@ -1,6 +1,6 @@
 /**
- * Deletes namespaces when their time is over: those that say in the annotation `janitor.example.com/ttl` how many hours they live. It
- * looks at all of them on a schedule; nothing has to change for a time to be over.
+ * Deletes namespaces whose TTL has expired. The annotation `janitor.example.com/ttl` has the TTL in hours. The controller checks all
+ * namespaces on a schedule, because no watch event announces that a TTL expires.
  */
 import { Access, Controller, Namespace } from "effect-controller-manager"
 import * as Clock from "effect/Clock"
@@ -12,7 +12,7 @@ export const annotation = "janitor.example.com/ttl"
 
 const hour = 3_600_000
 
-/** When the time of a namespace is over, in milliseconds since 1970; undefined where it never is. */
+/** When the TTL of a namespace expires, in milliseconds since 1970; undefined without a valid annotation. */
 export const endOf = ({ metadata }: Namespace): number | undefined => {
   const hours = Number(metadata.annotations?.[annotation] ?? Number.NaN)
   const begin = Date.parse(metadata.creationTimestamp ?? "")
@@ -36,7 +36,7 @@ export const make = (options: { readonly interval: Duration.Duration }) =>
             "TimeIsOver",
             `${name} is deleted: its time was over ${new Date(end).toISOString()}`
           )
-          // This one, and not another that has got its name meanwhile.
+          // The uid excludes a namespace that was recreated under the same name.
           yield* client.delete(Namespace, { name }, { preconditions: { uid } })
         }
       })

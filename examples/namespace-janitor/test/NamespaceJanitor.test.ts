@@ -13,7 +13,7 @@ const namespace = (name: string, ttl: string) => ({
 
 const objects = [namespace("review-1", "2"), namespace("review-2", "12"), namespace("review-3", "soon")]
 
-it.effect("deletes namespaces when their hours are over, at its next look", () =>
+it.effect("deletes namespaces in the first run after their TTL has expired", () =>
   Effect.gen(function* () {
     const { advance, run, settle, snapshot } = yield* ClusterTest
     const names = Effect.map(snapshot(Namespace), (all) =>
@@ -28,7 +28,7 @@ it.effect("deletes namespaces when their hours are over, at its next look", () =
     assert.deepStrictEqual(yield* names, ["review-1", "review-2", "review-3"])
     yield* advance("20 minutes")
     assert.deepStrictEqual(yield* names, ["review-2", "review-3"])
-    // What is no number of hours is for ever.
+    // An annotation that is not a number is ignored.
     yield* advance("11 hours")
     assert.deepStrictEqual(yield* names, ["review-3"])
   }).pipe(Effect.provide(ClusterTest.layer({ objects })))

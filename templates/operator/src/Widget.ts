@@ -1,6 +1,6 @@
 /**
- * The kind Widget: what a user asks for, and what is said of it. Its type, its CustomResourceDefinition, its validation and its client
- * follow from this value.
+ * The kind Widget, with its spec and its status. Its type, its CustomResourceDefinition, its validation and its client are derived
+ * from this value.
  */
 import { Conditions, Resource } from "effect-controller-manager"
 import * as Schema from "effect/Schema"

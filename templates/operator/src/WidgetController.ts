@@ -1,4 +1,4 @@
-/** Keeps one ConfigMap for each Widget, with its text, and says in its status that it is there. */
+/** Keeps one ConfigMap with the text of each Widget, and reports it in the status. */
 import { Access, applier, Conditions, ConfigMap, Controller, Owner } from "effect-controller-manager"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -12,10 +12,10 @@ export const WidgetController = Controller.make({
   reconcileObject: (object, { client }) =>
     Effect.gen(function* () {
       const { deletionTimestamp, name, namespace } = object.metadata
-      // What it owns goes with it.
+      // Owned objects are garbage collected with the Widget.
       if (deletionTimestamp !== undefined) return
       const { apply, applyStatus } = applier(client)
-      // Applying the same again changes nothing.
+      // The apply is idempotent.
       yield* apply(ConfigMap, {
         metadata: { name, namespace, ownerReferences: [Owner.reference(Widget, object)] },
         data: { text: object.spec.text }

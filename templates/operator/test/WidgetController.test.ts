@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import { Widget } from "../src/Widget.ts"
 import { WidgetController } from "../src/WidgetController.ts"
 
-/** An API server in this process, in virtual time, which knows the kind. */
+/** An API server in this process and in virtual time, which serves the kind. */
 const cluster = ClusterTest.layer({ crds: [Result.getOrThrow(Crd.make(Widget))] })
 
 const target = { namespace: "default", name: "first" }
@@ -18,7 +18,7 @@ const widget = {
   spec: { text: "hello" }
 }
 
-it.effect("keeps the text of each Widget in a ConfigMap, whoever changes it", () =>
+it.effect("keeps the text of each Widget in a ConfigMap, also after other clients change it", () =>
   Effect.gen(function* () {
     const { apply, run, settle } = yield* ClusterTest
     const client = yield* KubeClient
@@ -37,7 +37,7 @@ it.effect("keeps the text of each Widget in a ConfigMap, whoever changes it", ()
   }).pipe(Effect.provide(cluster))
 )
 
-it.effect("refuses one without a text, before it is stored", () =>
+it.effect("rejects a Widget without a text", () =>
   Effect.gen(function* () {
     const error = yield* Effect.flip((yield* ClusterTest).apply([{ ...widget, spec: { text: "" } }]))
     assert.include(error.message, "spec.text")

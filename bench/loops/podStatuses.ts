@@ -1,6 +1,6 @@
 /**
- * Stands for all machines of a cluster at once: as soon as there is a pod, its status becomes the one that it is to have. It costs the
- * server two requests a pod and the program under test nothing but the news.
+ * Simulates all machines of a cluster at once: as soon as a pod exists, it writes the wanted status. This costs the server two requests for each pod, and the
+ * program under test nothing but the events.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -8,10 +8,10 @@ import * as Patch from "../../src/kube/Patch.ts"
 import { Pod } from "../../src/kube/resources.ts"
 import type { KubeClient } from "../../src/layers/KubeClient.ts"
 
-/** What a pod looks like that has ended well. */
+/** The status of a pod that has succeeded. */
 export const succeeded = { phase: "Succeeded" }
 
-/** One that answers, at an address of its own. */
+/** The status of a ready pod with an address of its own. */
 export const running = (index: number) => {
   const address = `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`
   return {
@@ -22,8 +22,8 @@ export const running = (index: number) => {
   }
 }
 
-/** Works until it is interrupted. */
-export const play = (client: KubeClient["Service"], namespace: string, statusOf: (index: number) => object) => {
+/** Runs until it is interrupted. */
+export const write = (client: KubeClient["Service"], namespace: string, statusOf: (index: number) => object) => {
   let index = 0
   return client.watch(Pod, { namespace, timeoutSeconds: 900 }).pipe(
     Stream.filter(({ object, type }) => type === "ADDED" && (object as Pod).status?.phase === "Pending"),
