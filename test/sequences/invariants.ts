@@ -60,10 +60,20 @@ export const boundsOf = ({ spec }: Deployment): { readonly most: number; readonl
   return { most: replicas + surge, least: replicas - Math.min(replicas, unavailable) }
 }
 
-/** What the bounds depend on. After a change, a bound counts only from the revision at which it first holds again. */
+/** What the bounds depend on. */
 const boundedBy = ({ spec }: Deployment): string => JSON.stringify([spec?.replicas, spec?.strategy])
 
-/** Reports a Deployment that violates a bound which it has met since the last change of what the bound depends on. */
+/**
+ * Whether the controller has seen the spec and finished what it did under the spec before. Until then a ReplicaSet may appear with the replicas of
+ * the spec before: the request that creates it was on its way when the user changed the Deployment.
+ */
+const isObserved = ({ metadata, status }: Deployment): boolean =>
+  (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+
+/**
+ * Reports a Deployment that violates a bound. After a change of what the bound depends on, the bound counts from the revision at which it first
+ * holds and the controller has observed the change.
+ */
 const onceHeld = (
   log: ReadonlyArray<Entry>,
   applies: (deployment: Deployment) => boolean,
@@ -77,10 +87,12 @@ const onceHeld = (
         held.delete(uid)
         continue
       }
-      const wrong = judge(state, deployment)
       const basis = boundedBy(deployment)
-      if (wrong === undefined) held.set(uid, basis)
-      else if (held.get(uid) === basis) {
+      if (held.get(uid) !== basis) held.delete(uid)
+      const wrong = judge(state, deployment)
+      if (wrong === undefined) {
+        if (isObserved(deployment)) held.set(uid, basis)
+      } else if (held.has(uid)) {
         report(`${deployment.metadata.name}: ${wrong}`)
         held.delete(uid)
       }
