@@ -31,8 +31,9 @@ const processes = [
   "test/apiserver/**/kubectl.test.ts"
 ]
 
-// The number of workers is for two cores. Groups run one after the other; projects of one group share its workers. Without isolation a
-// process runs many files, so that modules are loaded and compiled once; the setup for roles replaces a layer and needs a process for each.
+// The number of workers is for two cores. Groups run one after the other. Without isolation a process runs many files, so that modules are
+// loaded and compiled once; the setup for roles replaces a layer and needs a process for each. Tests with bounds wait most of the time, and
+// run apart from those that compute.
 export default defineConfig({
   test: {
     globalSetup: ["test/support/globalSetup.ts"],
@@ -44,11 +45,12 @@ export default defineConfig({
           name: "processes",
           include: processes,
           exclude: bounded,
+          isolate: false,
           maxWorkers: 4,
           sequence: { groupOrder: 0 }
         }
       },
-      { test: { ...common, name: "bounded", include: bounded, maxWorkers: 2, sequence: { groupOrder: 1 } } },
+      { test: { ...common, name: "bounded", include: bounded, maxWorkers: 3, sequence: { groupOrder: 2 } } },
       {
         test: {
           ...common,
