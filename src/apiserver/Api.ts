@@ -54,8 +54,6 @@ export interface Answer {
   readonly bytes?: Uint8Array
   /** Further headers, names in lower case: `retry-after`, `warning`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** For the server itself: a retry in a moment may have another result. */
-  readonly isTemporary?: boolean
 }
 
 /** The answer to a watch. */

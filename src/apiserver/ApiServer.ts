@@ -11,15 +11,13 @@ import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import type * as Resource from "../kube/Resource.ts"
 import { Transport } from "../layers/Transport.ts"
-import type { Api, ApiRequest, ApiResponse, User } from "./Api.ts"
+import type { Api, ApiRequest, User } from "./Api.ts"
 import * as Admission from "./admission/Admission.ts"
 import * as AuditLog from "./audit/AuditLog.ts"
 import * as Authenticator from "./authentication/Authenticator.ts"
 import * as Authorizer from "./authorization/Authorizer.ts"
 import { creationByUpdate, noEscalation } from "./authorization/escalation.ts"
 import { plugins } from "./admission/builtIn.ts"
-import { dispatch } from "./webhook/dispatch.ts"
-import { WebhookResponses } from "./webhook/WebhookResponses.ts"
 import * as Hooks from "./webhook/configuration.ts"
 import { WebhookCaller } from "./webhook/WebhookCaller.ts"
 import * as webhooks from "./webhook/plugins.ts"
@@ -132,36 +130,25 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const compaction = compactor(log, Duration.toMillis(options.compactionInterval ?? "5 minutes"))
   let unavailable = false
 
-  bootstrap({ state, request, now: clock.currentTimeMillisUnsafe(), random, warnings: [], isLastTry: true })
+  const contextOf = (request: ApiRequest, now: number, random: Random.Random): RequestScope => ({
+    state,
+    request,
+    now,
+    random,
+    warnings: [],
+    written: { last: undefined }
+  })
+  yield* Effect.orDie(bootstrap(contextOf(request, clock.currentTimeMillisUnsafe(), random)))
 
-  const answer = (context: RequestScope): ApiResponse => {
-    if (unavailable) return refused(StatusError.unavailable())
-    compaction(context.now)
-    return handle(context)
-  }
-  /** With webhooks, a request may be processed more than once: each time at the same time and with the same random numbers. */
-  const handleWithWebhooks = (request: ApiRequest) =>
-    retryingEffect((isLastTry) =>
-      Effect.withFiber((fiber) => {
-        const webhookResponses = new WebhookResponses(fiber.getRef(Random.Random))
-        const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-        return dispatch(caller, webhookResponses, () =>
-          answer({ state, request, now, random: webhookResponses.random, warnings: [], isLastTry, webhookResponses })
-        )
-      })
-    )
-  const handleSynchronously = (request: ApiRequest) =>
-    retrying(({ clock, random }, isLastTry) =>
-      answer({ state, request, now: clock.currentTimeMillisUnsafe(), random, warnings: [], isLastTry })
-    )
   const faults = Faults.make()
   const server = ApiServer.of({
     handle: (request) =>
-      Effect.suspend(() =>
-        registry.converts || (request.method !== "GET" && hooks.exist())
-          ? handleWithWebhooks(request)
-          : handleSynchronously(request)
-      ),
+      Effect.withFiber((fiber) => {
+        if (unavailable) return Effect.succeed(refused(StatusError.unavailable()))
+        const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+        compaction(now)
+        return handle(contextOf(request, now, fiber.getRef(Random.Random)))
+      }),
     authenticate: (token) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const identified = state.authenticator.identify({ state, now }, token)
@@ -205,49 +192,3 @@ const compactor = (log: RevisionLog.RevisionLog, interval: number) => {
     due = now + interval
   }
 }
-
-// Retries of a request whose error is temporary. A request is handled in one synchronous section; where it fails for the lack of an object
-// that a controller is about to create, the whole request is retried a few times before the client gets the error. Source:
-// plugin/pkg/admission/serviceaccount, which looks ten times for the `default` service account of a new namespace.
-
-const tries = 10
-
-/** Milliseconds between two tries, drawn once per request, so that clients that failed together do not retry together. */
-const [least, most] = [100, 199] as const
-
-/** Handles the request once, with the clock and randomness of the calling fiber; `isLastTry` says that no retry follows. */
-type Attempt = (services: Services, isLastTry: boolean) => ApiResponse
-
-interface Services {
-  readonly clock: Clock.Clock
-  readonly random: Random.Random
-}
-
-/** Each try sees the state of its time, and may fail for another reason. A request that does not wait takes one step. */
-const retrying = (attempt: Attempt): Effect.Effect<ApiResponse> =>
-  Effect.withFiber((fiber) => {
-    const services = { clock: fiber.getRef(Clock.Clock), random: fiber.getRef(Random.Random) }
-    const first = attempt(services, false)
-    if (!isTemporary(first)) return Effect.succeed(first)
-    return later((isLastTry) => Effect.sync(() => attempt(services, isLastTry)), first)
-  })
-
-/** The same for a request that is handled asynchronously. */
-const retryingEffect = (attempt: (isLastTry: boolean) => Effect.Effect<ApiResponse>): Effect.Effect<ApiResponse> =>
-  Effect.flatMap(attempt(false), (first) => (isTemporary(first) ? later(attempt, first) : Effect.succeed(first)))
-
-const later = (attempt: (isLastTry: boolean) => Effect.Effect<ApiResponse>, first: ApiResponse) =>
-  Effect.flatMap(Random.nextIntBetween(least, most), (interval) => again(attempt, interval, tries - 1, first))
-
-const again = (
-  attempt: (isLastTry: boolean) => Effect.Effect<ApiResponse>,
-  interval: number,
-  left: number,
-  last: ApiResponse
-): Effect.Effect<ApiResponse> => {
-  if (left === 0 || !isTemporary(last)) return Effect.succeed(last)
-  const next = Effect.suspend(() => attempt(left === 1))
-  return Effect.flatMap(Effect.delay(next, interval), (response) => again(attempt, interval, left - 1, response))
-}
-
-const isTemporary = (response: ApiResponse): boolean => response._tag === "Answer" && response.isTemporary === true

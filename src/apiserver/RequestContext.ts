@@ -1,6 +1,6 @@
 /**
- * What the handling of one request depends on: the state of the server, the time of arrival, randomness, and the request. A request is
- * handled in one synchronous section, which nothing interrupts; that is the lock of the server.
+ * What the handling of one request depends on: the state of the server, the time of arrival, randomness, and the request. What a request reads
+ * and writes without waiting is one synchronous section, which nothing interrupts; that is the lock of the server.
  */
 import type * as Random from "effect/Random"
 import type { ApiRequest } from "./Api.ts"
@@ -9,6 +9,7 @@ import type { Authorizer } from "./authorization/Authorizer.ts"
 import type { ResourceRegistry } from "./apiextensions/ResourceRegistry.ts"
 import type { Collection } from "./storage/Collection.ts"
 import type { RevisionLog } from "./storage/RevisionLog.ts"
+import type { Version } from "./storage/Version.ts"
 
 export interface State {
   readonly log: RevisionLog
@@ -27,8 +28,8 @@ export interface RequestContext {
   readonly random: Random.Random
   /** Warnings for the response header; validation and admission append to it. */
   readonly warnings: Array<string>
-  /** No further retry follows: an error is final, even one that is temporary. */
-  readonly isLastTry: boolean
+  /** What the request has written so far, for the audit log. */
+  readonly written: { last: Version | undefined }
 }
 
 let lastSecond = 0

@@ -1,26 +1,58 @@
 /**
- * An error with the `Status` that the client receives (apimachinery api/errors: StatusError). A request is handled in one synchronous
- * section: validation, admission and storage throw it, and `handle` catches it; any other error is a defect and becomes a 500. The
- * messages are those of api/errors, because clients match on them.
+ * An error with the `Status` that the client receives (apimachinery api/errors: StatusError). Each phase of a request fails with it, and
+ * `handle` makes the response of it; any other error is a defect and becomes a 500. The messages are those of api/errors, because clients
+ * match on them.
  */
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Status from "../kube/Status.ts"
 import type { ResourceDefinition } from "./scheme/ResourceDefinition.ts"
 
 export class StatusError extends Data.TaggedError("StatusError")<{
   readonly status: Status.Status
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The cause is expected to vanish in moments: the server retries the request a few times before it returns the error. */
-  readonly isTemporary?: boolean | undefined
 }> {
   override get message(): string {
     return this.status.message ?? this.status.reason ?? ""
   }
-
-  temporary(): StatusError {
-    return new StatusError({ status: this.status, headers: this.headers, isTemporary: true })
-  }
 }
+
+/**
+ * Runs rules in one synchronous section, and then the effect that they return. A rule that refuses throws its StatusError, and then the effect
+ * fails with it.
+ */
+export const section = <A>(rules: () => Effect.Effect<A, StatusError>): Effect.Effect<A, StatusError> =>
+  Effect.suspend(() => {
+    try {
+      return rules()
+    } catch (thrown) {
+      if (thrown instanceof StatusError) return thrown
+      throw thrown
+    }
+  })
+
+/** Runs rules in one synchronous section, and succeeds with their result. */
+export const attempt = <A>(rules: () => A): Effect.Effect<A, StatusError> => section(() => Effect.succeed(rules()))
+
+/**
+ * Continues with another synchronous section when the effect has succeeded. One that has succeeded already continues the present section, which
+ * costs nothing: most requests wait for nothing.
+ */
+export const andThen = <A, B>(
+  effect: Effect.Effect<A, StatusError>,
+  next: (value: A) => Effect.Effect<B, StatusError>
+): Effect.Effect<B, StatusError> =>
+  isDone(effect) ? next(effect.value) : Effect.flatMap(effect, (value) => section(() => next(value)))
+
+const isDone = <A>(effect: Effect.Effect<A, StatusError>): effect is Exit.Success<A, StatusError> =>
+  Exit.isExit(effect) && Exit.isSuccess(effect)
+
+/** The same, where there may be nothing to wait for. */
+export const after = <A, B>(
+  waiting: Effect.Effect<A, StatusError> | undefined,
+  next: (value: A | undefined) => Effect.Effect<B, StatusError>
+): Effect.Effect<B, StatusError> => (waiting === undefined ? next(undefined) : andThen(waiting, next))
 
 export interface FieldError {
   readonly field: string

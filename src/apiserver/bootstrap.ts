@@ -3,6 +3,7 @@
  * Service with its Endpoints and EndpointSlice, and with RBAC the bootstrap roles. They are not reconciled afterwards: what a client
  * deletes stays deleted.
  */
+import * as Effect from "effect/Effect"
 import type { ApiRequest } from "./Api.ts"
 import * as bootstrapRoles from "./authorization/bootstrapRoles.ts"
 import { clone } from "./json.ts"
@@ -11,6 +12,7 @@ import { serverAddress } from "./validation/addresses.ts"
 import { target } from "./routing.ts"
 import type { RequestScope } from "./admission/Admission.ts"
 import { create } from "./endpoints/write.ts"
+import * as StatusError from "./StatusError.ts"
 
 /** Where clients inside the cluster would find the server: the address of the first simulated control plane node. */
 const advertised = { ip: "10.0.0.1", port: 6443 } as const
@@ -76,10 +78,17 @@ export const request: ApiRequest = {
 }
 
 /** Creates the objects in an empty store. */
-export const bootstrap = (context: RequestScope): void => {
+export const bootstrap = (context: RequestScope): Effect.Effect<void, StatusError.StatusError> => {
   const roles = context.state.authorizer.mode === "RBAC" ? bootstrapRoles.objects() : []
-  for (const [collection, object] of [...objects(), ...roles]) {
-    const found = target(context.state.registry, collection.split("/"))
-    if (found !== undefined) create(context, found, object, { dryRun: false, manager: "kube-apiserver" })
-  }
+  const options = { dryRun: false, manager: "kube-apiserver" }
+  return Effect.forEach(
+    [...objects(), ...roles],
+    ([collection, object]) => {
+      const found = target(context.state.registry, collection.split("/"))
+      return found === undefined
+        ? Effect.void
+        : StatusError.section(() => create(context, found, () => ({ object, options })))
+    },
+    { discard: true }
+  )
 }

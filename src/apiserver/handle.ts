@@ -1,10 +1,10 @@
 /**
- * Handles one request: authenticates impersonation, authorizes, routes, runs the verb in one synchronous section, turns errors into
- * `Status` responses, and writes the audit entry. An error that is not a StatusError is a defect and becomes a 500; only a missing
- * webhook response is thrown on, to `webhook/dispatch.ts`.
+ * Handles one request: authenticates impersonation, authorizes, routes and runs the verb, turns errors into `Status` responses, and writes the
+ * audit entry. An error that is not a StatusError is a defect and becomes a 500.
  */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
 import type * as Status from "../kube/Status.ts"
-import { isUnfinished } from "./webhook/dispatch.ts"
 import type { Answer, ApiResponse } from "./Api.ts"
 import type * as AuditLog from "./audit/AuditLog.ts"
 import * as impersonation from "./authentication/impersonation.ts"
@@ -22,60 +22,71 @@ import type { Target } from "./routing.ts"
 import * as fieldValidation from "./validation/fieldValidation.ts"
 import type { ResourceDefinition } from "./scheme/ResourceDefinition.ts"
 import type { RequestScope } from "./admission/Admission.ts"
-import { bind } from "./endpoints/binding.ts"
-import { evict } from "./endpoints/eviction.ts"
+import { bind } from "./endpoints/subresources/binding.ts"
+import { evict } from "./endpoints/subresources/eviction.ts"
 import * as writeOptions from "./endpoints/writeOptions.ts"
 import * as patch from "./endpoints/patch.ts"
 import * as read from "./endpoints/read.ts"
 import * as remove from "./endpoints/remove.ts"
 import { isTrue } from "./endpoints/listOptions.ts"
 import * as reviews from "./endpoints/reviews.ts"
-import { scale } from "./endpoints/scale.ts"
-import { requestToken } from "./endpoints/token.ts"
+import { scale } from "./endpoints/subresources/scale.ts"
+import { requestToken } from "./endpoints/subresources/token.ts"
 import { watch } from "./endpoints/watch.ts"
+import { checkIdentity, optionsOf } from "./endpoints/change.ts"
+import type { Change } from "./endpoints/change.ts"
+import type { SubresourceHandler } from "./endpoints/subresources/subresource.ts"
+import { expire } from "./storage/commit.ts"
 import * as write from "./endpoints/write.ts"
+import type { Version } from "./storage/Version.ts"
 import { negotiateEncoder } from "./printers/negotiate.ts"
 import type { Encoder } from "./printers/Encoder.ts"
 
-export const handle = (context: RequestScope): ApiResponse => {
+type Response = Effect.Effect<ApiResponse, StatusError.StatusError>
+
+export const handle = (context: RequestScope): Effect.Effect<ApiResponse> => {
   const segments = routing.segmentsOf(context.request.path)
   const asked = attributes.of(context.request, segments)
-  const before = context.state.log.revision()
   let acting = context
   let allowed = false
-  try {
+  const handled = StatusError.section(() => {
     acting = impersonation.resolve(context)
     Authorizer.check(acting, asked)
     allowed = true
-    const response = warned(acting, route(acting, segments))
-    const code = response._tag === "Answer" ? response.status : 200
-    record(context, acting, asked, before, { allowed, code, reason: "" })
-    return response
-  } catch (thrown) {
-    // Neither a response nor a defect, and not audited: the request will be processed again.
-    if (isUnfinished(thrown)) throw thrown
-    const refusal = refusalOf(thrown)
-    const { code, reason = "" } = refusal.status
-    if (refusal.isTemporary !== true || context.isLastTry)
-      record(context, acting, asked, before, { allowed, code, reason })
-    return warned(acting, refused(refusal))
-  }
+    return route(acting, segments)
+  })
+  return Effect.matchCauseEffect(handled, {
+    onFailure: (cause) => {
+      const refusal = refusalOf(cause)
+      if (refusal === undefined) return Effect.failCause(cause as Cause.Cause<never>)
+      const { code, reason = "" } = refusal.status
+      record(context, acting, asked, { allowed, code, reason })
+      return Effect.succeed(warned(acting, refused(refusal)))
+    },
+    onSuccess: (response) => {
+      const code = response._tag === "Answer" ? response.status : 200
+      record(context, acting, asked, { allowed, code, reason: "" })
+      return Effect.succeed(warned(acting, response))
+    }
+  })
 }
 
-const refusalOf = (thrown: unknown): StatusError.StatusError =>
-  thrown instanceof StatusError.StatusError
-    ? thrown
-    : StatusError.internal(thrown instanceof Error ? thrown.message : String(thrown))
+/** A defect is a 500; undefined for a request that is interrupted. */
+const refusalOf = (cause: Cause.Cause<StatusError.StatusError>): StatusError.StatusError | undefined => {
+  if (Cause.hasInterrupts(cause)) return undefined
+  const error = Cause.squash(cause)
+  if (error instanceof StatusError.StatusError) return error
+  return StatusError.internal(error instanceof Error ? error.message : String(error))
+}
 
 const record = (
-  { now, request, state }: RequestScope,
+  { now, request, state, written }: RequestScope,
   acting: RequestScope,
   asked: Attributes,
-  before: number,
   outcome: Pick<AuditLog.Entry, "allowed" | "code" | "reason">
 ): void => {
-  const revision = state.log.revision()
-  const changed = revision > before
+  const changed = written.last !== undefined
+  const revision = written.last?.revision ?? state.log.revision()
   const { user } = acting.request
   // Each field is written out, because this runs for every request: spreading cost more than the rest of a get.
   state.audit.append({
@@ -90,19 +101,14 @@ const record = (
     resource: asked.resource,
     subresource: asked.subresource,
     namespace: asked.namespace,
-    name: changed && asked.name === "" && asked.verb === "create" ? generatedName(acting) : asked.name,
+    // The object that this request has created may have a generated name.
+    name: changed && asked.name === "" && asked.verb === "create" ? (written.last?.name ?? "") : asked.name,
     allowed: outcome.allowed,
     code: outcome.code,
     reason: outcome.reason,
     revision,
     changed
   })
-}
-
-/** The name of the object that this request has created. */
-const generatedName = ({ request, state }: RequestScope): string => {
-  const target = routing.target(state.registry, routing.segmentsOf(request.path) ?? [])
-  return target === undefined ? "" : (state.collection(target.resource.storage).latest?.name ?? "")
 }
 
 export const answer = (status: number, text: string): Answer => ({
@@ -112,11 +118,11 @@ export const answer = (status: number, text: string): Answer => ({
   body: text
 })
 
-export const refused = ({ headers, isTemporary = false, status }: StatusError.StatusError): Answer => {
+export const refused = ({ headers, status }: StatusError.StatusError): Answer => {
   const wait = status.details?.retryAfterSeconds
   const retry = wait === undefined ? {} : { "retry-after": String(wait) }
   const said = answer(status.code, JSON.stringify(status satisfies Status.Status))
-  return { ...said, headers: { ...retry, ...headers }, ...(isTemporary ? { isTemporary } : {}) }
+  return { ...said, headers: { ...retry, ...headers } }
 }
 
 /** The discovery and OpenAPI documents of a set of resources, made on first use. */
@@ -142,11 +148,19 @@ const warned = <A extends ApiResponse>({ warnings }: RequestScope, response: A):
   return { ...response, headers: { ...response.headers, warning } }
 }
 
-const route = (context: RequestScope, segments: ReadonlyArray<string> | undefined): ApiResponse => {
-  const { method } = context.request
-  if (segments === undefined) throw StatusError.unknownPath()
+const route = (context: RequestScope, segments: ReadonlyArray<string> | undefined): Response => {
+  if (segments === undefined) return StatusError.unknownPath()
   const target = routing.target(context.state.registry, segments)
-  if (target !== undefined) return settled(context, target, dispatch(context, target))
+  if (target === undefined) return Effect.succeed(documentOf(context, segments))
+  const response = dispatch(context, target)
+  // Served resources follow the write of a definition; the response stays as it was made before that.
+  return definitions.concerns(target.resource) && context.request.method !== "GET"
+    ? Effect.tap(response, () => Effect.sync(() => definitions.sync(context)))
+    : response
+}
+
+const documentOf = (context: RequestScope, segments: ReadonlyArray<string>): ApiResponse => {
+  const { method } = context.request
   const { discovery, openApi } = descriptionsOf(context.state.registry.all)
   const document =
     healthCheck(segments, context.request.query) ??
@@ -157,15 +171,8 @@ const route = (context: RequestScope, segments: ReadonlyArray<string> | undefine
   return document
 }
 
-/** Updates the served resources after a write of a CustomResourceDefinition; the response stays as it was made before that. */
-const settled = (context: RequestScope, { resource }: Target, response: ApiResponse): ApiResponse => {
-  if (definitions.concerns(resource) && context.request.method !== "GET") definitions.sync(context)
-  return response
-}
-
 const encoderOf = (context: RequestScope, { resource, name }: Target): Encoder =>
   converted.convertingEncoder(
-    context,
     resource,
     negotiateEncoder(context.request.headers["accept"], {
       resource,
@@ -175,91 +182,92 @@ const encoderOf = (context: RequestScope, { resource, name }: Target): Encoder =
     })
   )
 
-const dispatch = (context: RequestScope, target: Target): ApiResponse => {
+const dispatch = (context: RequestScope, target: Target): Response => {
   writeOptions.check(context.request)
-  write.expire(context, target.resource)
+  expire(context, target.resource)
   const subresource = subresourceHandlers.get(target.subresource)
-  if (subresource !== undefined) return answer(...subresource(context, target))
-  if (target.resource.review) return answer(201, reviews.answer(context, target))
-  return target.name === "" ? onCollection(context, target) : onObject(context, target)
+  if (subresource !== undefined) return Effect.map(subresource(context, target), (given) => answer(...given))
+  if (target.resource.review) return Effect.succeed(answer(201, reviews.answer(context, target)))
+  const encoder = encoderOf(context, target)
+  return target.name === "" ? onCollection(context, target, encoder) : onObject(context, target, encoder)
 }
 
 /**
- * Subresources with a kind of their own; each handler returns status code and body. `status`, `finalize` and `ephemeralcontainers` are
- * updates of a part of their object and handled like those of the whole.
+ * Subresources with a kind of their own. `status`, `finalize` and `ephemeralcontainers` are updates of a part of their object and handled like
+ * those of the whole.
  */
-const subresourceHandlers: ReadonlyMap<string, (context: RequestScope, target: Target) => readonly [number, string]> =
-  new Map([
-    ["binding", bind],
-    ["eviction", evict],
-    ["scale", scale],
-    ["token", requestToken]
-  ])
+const subresourceHandlers: ReadonlyMap<string, SubresourceHandler> = new Map([
+  ["binding", bind],
+  ["eviction", evict],
+  ["scale", scale],
+  ["token", requestToken]
+])
 
-const onCollection = (context: RequestScope, target: Target): ApiResponse => {
+const encoded = (code: number, text: Effect.Effect<string, StatusError.StatusError>): Response =>
+  StatusError.andThen(text, (text) => Effect.succeed(answer(code, text)))
+
+const onCollection = (context: RequestScope, target: Target, encoder: Encoder): Response => {
   const { resource, namespace } = target
-  const encoder = encoderOf(context, target)
   switch (context.request.method) {
     case "HEAD":
     case "GET":
       if (isTrue(context.request.query.get("watch"))) {
         const wanted = context.request.omitManagedFields === true ? (encoder.withoutManagedFields ?? encoder) : encoder
-        return { _tag: "Watch", contentType: "application/json", lines: watch(context, target, wanted) }
+        const lines = watch(context, target, wanted)
+        return Effect.succeed({ _tag: "Watch", contentType: "application/json", lines })
       }
-      return answer(200, read.list(context, target, encoder))
-    case "POST": {
-      if (resource.namespaced && namespace === "") throw StatusError.methodNotAllowed()
-      const version = write.create(
-        context,
-        target,
-        body.object(context.request, resource, fieldValidation.ofBody(context, resource)),
-        write.optionsOf(context)
-      )
-      return answer(201, encoder.encode(version))
-    }
+      return encoded(200, read.list(context, target, encoder))
+    case "POST":
+      return resource.namespaced && namespace === ""
+        ? StatusError.methodNotAllowed()
+        : StatusError.andThen(
+            write.create(context, target, () => ({
+              object: body.object(context.request, resource, fieldValidation.ofBody(context, resource)),
+              options: optionsOf(context)
+            })),
+            (version) => Effect.succeed(answer(201, encoder.encode(version)))
+          )
     case "DELETE":
-      if (!resource.verbs.includes("deletecollection") || (resource.namespaced && namespace === "")) {
-        throw StatusError.methodNotAllowed()
-      }
-      return answer(200, remove.removeCollection(context, target, encoder))
+      return !resource.verbs.includes("deletecollection") || (resource.namespaced && namespace === "")
+        ? StatusError.methodNotAllowed()
+        : encoded(200, remove.removeCollection(context, target, encoder))
     default:
-      throw StatusError.methodNotAllowed()
+      return StatusError.methodNotAllowed()
   }
 }
 
-const onObject = (context: RequestScope, target: Target): ApiResponse => {
-  const encoder = encoderOf(context, target)
+const onObject = (context: RequestScope, target: Target, encoder: Encoder): Response => {
+  const updated = ({ created, version }: write.Updated) =>
+    Effect.succeed(answer(created ? 201 : 200, encoder.encode(version)))
   switch (context.request.method) {
     case "HEAD":
     case "GET":
-      return answer(200, read.get(context, target, encoder))
-    case "PUT": {
-      const { created, version } = replace(context, target)
-      return answer(created ? 201 : 200, encoder.encode(version))
-    }
-    case "PATCH": {
-      const { created, version } = patch.patch(context, target, write.optionsOf(context))
-      return answer(created ? 201 : 200, encoder.encode(version))
-    }
+      return encoded(200, read.get(context, target, encoder))
+    case "PUT":
+      return StatusError.andThen(
+        write.upsert(context, target, (existing) => sentFor(context, target, existing)),
+        updated
+      )
+    case "PATCH":
+      return StatusError.andThen(patch.patch(context, target, optionsOf(context)), updated)
     case "DELETE":
-      if (target.subresource !== "") throw StatusError.methodNotAllowed()
-      return answer(200, remove.remove(context, target, encoder))
+      return target.subresource === ""
+        ? encoded(200, remove.remove(context, target, encoder))
+        : StatusError.methodNotAllowed()
     default:
-      throw StatusError.methodNotAllowed()
+      return StatusError.methodNotAllowed()
   }
 }
 
-const replace = (context: RequestScope, target: Target): write.Updated => {
+/** The object that a PUT sends. */
+const sentFor = (context: RequestScope, target: Target, existing: Version | undefined): Change => {
   const { resource, name, subresource } = target
   const object = body.object(context.request, resource, fieldValidation.ofBody(context, resource))
-  const options = write.optionsOf(context)
-  write.checkIdentity(target, object)
-  const existing = read.present(context, target)
-  if (existing !== undefined) {
-    return { version: write.update(context, target, object, existing, options), created: false }
-  }
-  if (!resource.createOnUpdate || subresource !== "") throw StatusError.notFound(resource, name)
-  return { version: write.createNamed(context, target, object, options), created: true }
+  const options = optionsOf(context)
+  checkIdentity(target, object)
+  if (existing === undefined && (!resource.createOnUpdate || subresource !== ""))
+    throw StatusError.notFound(resource, name)
+  return { object, options }
 }
 
 const commonChecks: ReadonlyArray<string> = ["ping", "log", "etcd"]

@@ -1,30 +1,28 @@
 /**
  * Admission: plugins that complete an object before it is validated (`admit`), check it afterwards (`check`), or check a deletion
- * (`remove`). They run in the order of the list, in the synchronous section of the request. Policy belongs here, the validation of
- * resources in `validation/`, webhooks in `webhook/`.
+ * (`remove`). They run in the order of the list; those of webhooks wait. What has to be true when the object is stored is decided in the
+ * synchronous section of the commit (`charge`). Policy belongs here, the validation of resources in `validation/`, webhooks in `webhook/`.
  */
+import * as Effect from "effect/Effect"
 import type { JsonObject } from "../json.ts"
 import type { Target } from "../routing.ts"
 import type { DeleteOptions } from "../validation/lifecycle.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import type { RequestContext, State } from "../RequestContext.ts"
 import type { Authenticator } from "../authentication/Authenticator.ts"
-import type { WebhookResponses } from "../webhook/WebhookResponses.ts"
+import * as StatusError from "../StatusError.ts"
 import type { WebhookCaller } from "../webhook/WebhookCaller.ts"
 
 /** The state that the endpoints use, beside the stored one. */
 export interface ServerState extends State {
   readonly admission: Admission
   readonly authenticator: Authenticator
-  /** For conversions in a watch, which run after the request has been handled. */
   readonly caller: WebhookCaller
 }
 
 /** The context of a request at the endpoints and in admission; endpoints/handlers `RequestScope` is its model. */
 export interface RequestScope extends RequestContext {
   readonly state: ServerState
-  /** The webhook responses so far; undefined where there are no webhooks. */
-  readonly webhookResponses?: WebhookResponses | undefined
 }
 
 /** The write of an object, on its main endpoint unless the target has a subresource. */
@@ -54,44 +52,80 @@ export interface Deletion {
   readonly options: DeleteOptions
 }
 
+/** Undefined admits and a StatusError refuses. A plugin that waits returns an effect that does one of the two. */
+export type Answer = Effect.Effect<void, StatusError.StatusError> | undefined
+
+/** What a charge writes together with the object, or why the object is refused. */
+export type Charge = (() => void) | StatusError.StatusError | undefined
+
 export interface Plugin {
   readonly name: string
-  readonly admit?: (write: Write) => void
-  readonly check?: (write: Write) => void
-  readonly remove?: (deletion: Deletion) => void
+  readonly admit?: (write: Write) => Answer
+  readonly check?: (write: Write) => Answer
+  /** Runs in the synchronous section that stores the object. */
+  readonly charge?: (write: Write) => Charge
+  readonly remove?: (deletion: Deletion) => Answer
   /** Whether it also handles writes through subresources. */
   readonly subresources?: true
 }
 
+type Phase<A> = (of: A) => Answer
+
 /** All plugins on the main endpoint; through a subresource, only those with `subresources`. */
 export interface Admission {
-  readonly admit: (write: Write) => void
-  readonly check: (write: Write) => void
-  readonly remove: (deletion: Deletion) => void
+  readonly admit: Phase<Write>
+  readonly check: Phase<Write>
+  readonly charge: (write: Write) => Charge
+  readonly remove: Phase<Deletion>
 }
 
-const chained = <A>(steps: ReadonlyArray<((of: A) => void) | undefined>): ((of: A) => void) => {
+const chained = <A>(steps: ReadonlyArray<((of: A) => Answer) | undefined>): Phase<A> => {
   const present = steps.filter((step) => step !== undefined)
-  return (of) => {
-    for (const step of present) step(of)
+  const from = (start: number, of: A): Answer => {
+    for (let index = start; index < present.length; index++) {
+      const answer = present[index]?.(of)
+      if (answer !== undefined) return Effect.flatMap(answer, () => from(index + 1, of) ?? Effect.void)
+    }
+    return undefined
+  }
+  return (of) => from(0, of)
+}
+
+/** The first refusal, or all that is to be written. */
+const charges = (steps: ReadonlyArray<((write: Write) => Charge) | undefined>): ((write: Write) => Charge) => {
+  const present = steps.filter((step) => step !== undefined)
+  return (write) => {
+    const writes: Array<() => void> = []
+    for (const step of present) {
+      const charge = step(write)
+      if (charge instanceof StatusError.StatusError) return charge
+      if (charge !== undefined) writes.push(charge)
+    }
+    return writes.length === 0 ? undefined : () => writes.forEach((one) => one())
   }
 }
 
-const phase = (plugins: ReadonlyArray<Plugin>, which: "admit" | "check"): ((write: Write) => void) => {
-  const whole = chained(plugins.map((plugin) => plugin[which]))
-  const part = chained(plugins.filter(({ subresources }) => subresources === true).map((plugin) => plugin[which]))
+/** The phase for the whole object, and for a part of it. */
+const phase = <A>(
+  plugins: ReadonlyArray<Plugin>,
+  chain: (plugins: ReadonlyArray<Plugin>) => (write: Write) => A
+): ((write: Write) => A) => {
+  const whole = chain(plugins)
+  const part = chain(plugins.filter(({ subresources }) => subresources === true))
   return (write) => (write.target.subresource === "" ? whole(write) : part(write))
 }
 
 export const chain = (plugins: ReadonlyArray<Plugin>): Admission => ({
-  admit: phase(plugins, "admit"),
-  check: phase(plugins, "check"),
-  remove: chained(plugins.map((plugin) => plugin.remove))
+  admit: phase(plugins, (some) => chained(some.map(({ admit }) => admit))),
+  check: phase(plugins, (some) => chained(some.map(({ check }) => check))),
+  charge: phase(plugins, (some) => charges(some.map(({ charge }) => charge))),
+  remove: chained(plugins.map(({ remove }) => remove))
 })
 
 /** Runs both phases for the object of a subresource with a kind of its own: such an object is not stored. */
-export const admitSubresource = (write: Write & { readonly as: GroupVersionKind }): void => {
+export const admitSubresource = (
+  write: Write & { readonly as: GroupVersionKind }
+): Effect.Effect<void, StatusError.StatusError> => {
   const { admission } = write.context.state
-  admission.admit(write)
-  admission.check(write)
+  return StatusError.after(admission.admit(write), () => admission.check(write) ?? Effect.void)
 }

@@ -47,9 +47,8 @@ export const plugins = (switches: Switches = {}, webhooks: ReadonlyArray<Plugin>
 /** apiserver/pkg/admission/plugin/namespace/lifecycle: an object needs its namespace, and the immortal namespaces are never deleted. */
 const namespaceLifecycle: Plugin = {
   name: "NamespaceLifecycle",
-  admit: ({ before, object, target, context }) => {
-    if (before === undefined) lifecycle.admitNamespace(context, target, textAt(object, "metadata", "name"))
-  },
+  admit: ({ before, object, target, context }) =>
+    before === undefined ? lifecycle.admitNamespace(context, target, textAt(object, "metadata", "name")) : undefined,
   remove: ({ name, target: { resource } }) => lifecycle.refuseImmortal(resource, name)
 }
 
@@ -60,11 +59,12 @@ const taintEffect = "NoSchedule"
 const nodeTaints: Plugin = {
   name: "TaintNodesByCondition",
   admit: ({ before, object, target }) => {
-    if (before !== undefined || target.resource.storage !== "nodes") return
+    if (before !== undefined || target.resource.storage !== "nodes") return undefined
     const spec = ensureObject(object, "spec")
     const taints = arrayAt(spec, "taints")
     const has = taints.some((one) => textAt(one, "key") === taintKey && textAt(one, "effect") === taintEffect)
     if (!has) spec["taints"] = [...taints, { key: taintKey, effect: taintEffect }]
+    return undefined
   }
 }
 
@@ -81,9 +81,10 @@ const storageProtection: Plugin = {
   name: "StorageObjectInUseProtection",
   admit: ({ before, object, target }) => {
     const finalizer = finalizers[target.resource.storage]
-    if (before !== undefined || finalizer === undefined) return
+    if (before !== undefined || finalizer === undefined) return undefined
     const metadata = ensureObject(object, "metadata")
     const list = arrayAt(metadata, "finalizers")
     if (!list.includes(finalizer)) metadata["finalizers"] = [...list, finalizer]
+    return undefined
   }
 }

@@ -155,20 +155,21 @@ const podErrors = (object: JsonObject, items: ReadonlyArray<Json>): ReadonlyArra
 export const limitRanger: Plugin = {
   name: "LimitRanger",
   admit: (write) => {
-    if (write.before !== undefined || write.target.resource.storage !== "pods") return
+    if (write.before !== undefined || write.target.resource.storage !== "pods") return undefined
     const items = itemsOf(write)
     if (items.length > 0) setDefaults(write.object, items)
+    return undefined
   },
   check: (write) => {
     const { before, object, target } = write
     const { storage } = target.resource
     const isPod = storage === "pods" && before === undefined
-    if (!isPod && storage !== "persistentvolumeclaims") return
+    if (!isPod && storage !== "persistentvolumeclaims") return undefined
     const items = itemsOf(write)
-    if (items.length === 0) return
+    if (items.length === 0) return undefined
     const errors = isPod ? podErrors(object, items) : claimErrors(object, items)
-    if (errors.length === 0) return
+    if (errors.length === 0) return undefined
     const why = errors.length === 1 ? (errors[0] ?? "") : `[${errors.join(", ")}]`
-    throw StatusError.forbidden(target.resource, textAt(at(object, "metadata"), "name"), why)
+    return StatusError.forbidden(target.resource, textAt(at(object, "metadata"), "name"), why)
   }
 }

@@ -16,19 +16,25 @@ export const ownerReferencesPermission: Plugin = {
     const { before, object } = write
     const after = referencesOf(object)
     const earlier = referencesOf(before)
-    if (equal([...after], [...earlier])) return
+    if (equal([...after], [...earlier])) return undefined
     const { group, plural } = write.target.resource
     // The creator of an object could omit the object, so nothing is checked.
     if (before !== undefined) {
-      require(write, {
+      const refusal = require(write, {
         verb: "delete",
         group,
         resource: plural,
         name: textAt(object, "metadata", "name")
       }, "cannot set an ownerRef on a resource you can't delete")
+      if (refusal !== undefined) return refusal
     }
     const blocked = new Set(earlier.filter(blocks).map(({ uid }) => uid))
-    for (const reference of after) if (blocks(reference) && !blocked.has(reference["uid"])) checkOwner(write, reference)
+    for (const reference of after) {
+      if (!blocks(reference) || blocked.has(reference["uid"])) continue
+      const refusal = checkOwner(write, reference)
+      if (refusal !== undefined) return refusal
+    }
+    return undefined
   }
 }
 
@@ -38,7 +44,7 @@ const referencesOf = (object: JsonObject | undefined): ReadonlyArray<JsonObject>
 
 const blocks = (reference: JsonObject): boolean => reference["blockOwnerDeletion"] === true
 
-const checkOwner = (write: Write, reference: JsonObject): void => {
+const checkOwner = (write: Write, reference: JsonObject): StatusError.StatusError | undefined => {
   const { target, context } = write
   const owners = context.state.registry.all.filter(
     (resource) =>
@@ -47,20 +53,26 @@ const checkOwner = (write: Write, reference: JsonObject): void => {
   if (owners.length === 0) {
     const named = `APIVersion ${textAt(reference, "apiVersion")} Kind ${textAt(reference, "kind")}`
     const why = `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for ${named}`
-    throw StatusError.forbidden(target.resource, textAt(write.object, "metadata", "name"), why)
+    return StatusError.forbidden(target.resource, textAt(write.object, "metadata", "name"), why)
   }
   for (const { group, plural } of owners) {
-    require(write, {
+    const refusal = require(write, {
       verb: "update",
       group,
       resource: plural,
       subresource: "finalizers",
       name: textAt(reference, "name")
     }, "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on")
+    if (refusal !== undefined) return refusal
   }
+  return undefined
 }
 
-const require = ({ object, target, context }: Write, wanted: Partial<Attributes>, otherwise: string): void => {
+const require = (
+  { object, target, context }: Write,
+  wanted: Partial<Attributes>,
+  otherwise: string
+): StatusError.StatusError | undefined => {
   const { allowed, reason } = context.state.authorizer.decide(context.request.user, {
     verb: "",
     path: "",
@@ -72,6 +84,6 @@ const require = ({ object, target, context }: Write, wanted: Partial<Attributes>
     namespace: target.namespace,
     ...wanted
   })
-  if (allowed) return
-  throw StatusError.forbidden(target.resource, textAt(object, "metadata", "name"), `${otherwise}: ${reason}, <nil>`)
+  if (allowed) return undefined
+  return StatusError.forbidden(target.resource, textAt(object, "metadata", "name"), `${otherwise}: ${reason}, <nil>`)
 }

@@ -24,29 +24,30 @@ const classOf = (context: RequestScope, name: string): JsonObject | undefined =>
 export const priority: Plugin = {
   name: "Priority",
   admit: (write) => {
-    if (!isPod(write)) return
+    if (!isPod(write)) return undefined
     const { before, object, target, context } = write
     const spec = ensureObject(object, "spec")
     if (before !== undefined) {
       for (const key of ["priority", "preemptionPolicy"])
         if (get(spec, key) === undefined) put(spec, key, at(before, "spec", key))
-      return
+      return undefined
     }
     const name = textAt(spec, "priorityClassName")
     const found = classOf(context, name)
     const pod = textAt(object, "metadata", "name")
     if (name !== "" && found === undefined) {
-      throw StatusError.forbidden(target.resource, pod, `no PriorityClass with name ${name} was found`)
+      return StatusError.forbidden(target.resource, pod, `no PriorityClass with name ${name} was found`)
     }
     if (found !== undefined) spec["priorityClassName"] = textAt(found, "metadata", "name")
     const value = at(found, "value") ?? 0
     const given = get(spec, "priority")
     if (given !== undefined && given !== value) {
       const why = `the integer value of priority (${JSON.stringify(given)}) must not be provided in pod spec; priority admission controller computed ${JSON.stringify(value)} from the given PriorityClass name`
-      throw StatusError.forbidden(target.resource, pod, why)
+      return StatusError.forbidden(target.resource, pod, why)
     }
     spec["priority"] = value
     spec["preemptionPolicy"] ??= textAt(found, "preemptionPolicy") || preempts
+    return undefined
   }
 }
 
@@ -63,12 +64,13 @@ const tolerates = (list: ReadonlyArray<Json>, key: string): boolean =>
 export const defaultTolerations: Plugin = {
   name: "DefaultTolerationSeconds",
   admit: (write) => {
-    if (!isPod(write)) return
+    if (!isPod(write)) return undefined
     const spec = ensureObject(write.object, "spec")
     const list = arrayAt(spec, "tolerations")
     const missing = failing.filter((key) => !tolerates(list, key))
-    if (missing.length === 0) return
+    if (missing.length === 0) return undefined
     const added = missing.map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: seconds }))
     spec["tolerations"] = [...list, ...added]
+    return undefined
   }
 }

@@ -3,7 +3,7 @@
  * resourcequota controller finds what is freed, and what was charged for a write that failed afterwards. Source:
  * apiserver/pkg/admission/plugin/resourcequota.
  */
-import { ensureObject, get, isObject, objectAt, textAt } from "../json.ts"
+import { ensureObject, get, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as StatusError from "../StatusError.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
@@ -14,7 +14,7 @@ import * as PodUsage from "../../kube/quota/podUsage.ts"
 import * as Scopes from "../../kube/quota/scopes.ts"
 import * as Usage from "../../kube/quota/usage.ts"
 import type { Pod, ResourceQuota } from "../../kube/resources.ts"
-import { overwrite } from "../endpoints/write.ts"
+import { overwrite } from "../storage/commit.ts"
 import type { Plugin, Write } from "./Admission.ts"
 import * as stored from "./stored.ts"
 
@@ -25,7 +25,7 @@ const list = (names: ReadonlyArray<string>, of: (name: string) => Quantity.Quant
   names.map((name) => `${name}=${Quantity.canonical(of(name) ?? Quantity.whole(0))}`).join(",")
 
 /** The usage of the object after and before a write. */
-interface Charge {
+interface Usages {
   readonly whole: Usage.Usage
   /** Undefined when the object is created. */
   readonly before: Usage.Usage | undefined
@@ -34,21 +34,30 @@ interface Charge {
 const recorded = (amounts: JsonObject, name: string): Quantity.Quantity | undefined =>
   Quantity.parse(get(amounts, name))
 
-/** Rejects what cannot be charged: a request that the quota requires is missing, or the controller has not computed the usage yet. */
-const checkChargeable = (quota: JsonObject, names: ReadonlyArray<string>, { object, target }: Write): void => {
+/** Refuses what cannot be charged: a request that the quota requires is missing, or the controller has not computed the usage yet. */
+const checkChargeable = (
+  quota: JsonObject,
+  names: ReadonlyArray<string>,
+  { object, target }: Write
+): StatusError.StatusError | undefined => {
   const refuse = (why: string) => StatusError.forbidden(target.resource, textAt(object, "metadata", "name"), why)
   const name = textAt(quota, "metadata", "name")
   const unspecifiedResources =
     target.resource.storage === "pods" ? PodUsage.unspecifiedResources(typed<Pod>(object), names) : new Map()
   const wanted = Array.from(unspecifiedResources, ([resource, who]) => `${resource} for: ${who.join(",")}`)
-  if (wanted.length > 0) throw refuse(`failed quota: ${name}: must specify ${wanted.join("; ")}`)
+  if (wanted.length > 0) return refuse(`failed quota: ${name}: must specify ${wanted.join("; ")}`)
   const used = objectAt(quota, "status", "used") ?? {}
   if (names.some((one) => get(used, one) === undefined))
-    throw refuse(`status unknown for quota: ${name}, resources: ${names.join(",")}`)
+    return refuse(`status unknown for quota: ${name}, resources: ${names.join(",")}`)
+  return undefined
 }
 
 /** The quota after a charge; undefined when it does not change. */
-const charge = (write: Write, quota: JsonObject, { before, whole }: Charge): JsonObject | undefined => {
+const chargeTo = (
+  write: Write,
+  quota: JsonObject,
+  { before, whole }: Usages
+): JsonObject | StatusError.StatusError | undefined => {
   const { object, target } = write
   const { resource } = target
   const hard = objectAt(quota, "status", "hard") ?? {}
@@ -57,7 +66,8 @@ const charge = (write: Write, quota: JsonObject, { before, whole }: Charge): Jso
     .sort()
   const scopes = Scopes.of(typed<ResourceQuota>(quota))
   if (names.length === 0 || !Scopes.match(scopes, resource, typed(object))) return undefined
-  checkChargeable(quota, names, write)
+  const refusal = checkChargeable(quota, names, write)
+  if (refusal !== undefined) return refusal
   const wasCharged = write.before !== undefined && Scopes.match(scopes, resource, typed(write.before))
   const added = Usage.more(whole, wasCharged && before !== undefined ? before : new Map())
   const grown = names.filter((key) => added.has(key))
@@ -72,7 +82,7 @@ const charge = (write: Write, quota: JsonObject, { before, whole }: Charge): Jso
     const [taken, limit] = [used, hard].map((amounts) => list(exceeded, (key) => recorded(amounts, key)))
     const name = textAt(quota, "metadata", "name")
     const why = `exceeded quota: ${name}, requested: ${requested}, used: ${taken}, limited: ${limit}`
-    throw StatusError.forbidden(resource, textAt(object, "metadata", "name"), why)
+    return StatusError.forbidden(resource, textAt(object, "metadata", "name"), why)
   }
   ensureObject(quota, "status")["used"] = next
   return quota
@@ -121,18 +131,25 @@ const usageInContext = ({ target, context }: Write) => {
 export const resourceQuota: Plugin = {
   name: "ResourceQuota",
   subresources: true,
-  check: (write) => {
+  charge: (write) => {
     const { before, dryRun, object, target, context } = write
     const { resource } = target
-    if (!resource.namespaced || Names.ignored.includes(Names.idOf(resource)) || !mayIncreaseUsage(write)) return
+    if (!resource.namespaced || Names.ignored.includes(Names.idOf(resource)) || !mayIncreaseUsage(write))
+      return undefined
     const found = stored.objects(context, quotas, target.namespace)
-    if (found.length === 0) return
+    if (found.length === 0) return undefined
     const usageAt = usageInContext(write)
     const usageOf = (one: JsonObject) => usageAt(resource, typed(one))
     const usage = { whole: usageOf(object), before: before === undefined ? undefined : usageOf(before) }
-    // All quotas are checked before any is charged.
-    const changed = found.map((quota) => charge(write, quota, usage)).filter(isObject)
+    const changed: Array<JsonObject> = []
+    for (const quota of found) {
+      const charged = chargeTo(write, quota, usage)
+      if (charged instanceof StatusError.StatusError) return charged
+      if (charged !== undefined) changed.push(charged)
+    }
     const quotaResource = stored.kindOf(quotas)
-    if (quotaResource !== undefined) for (const quota of changed) overwrite(context, quotaResource, quota, dryRun)
+    return quotaResource === undefined || changed.length === 0
+      ? undefined
+      : () => changed.forEach((quota) => overwrite(context, quotaResource, quota, dryRun))
   }
 }

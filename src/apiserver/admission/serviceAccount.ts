@@ -3,6 +3,8 @@
  * plugin/pkg/admission/serviceaccount, including its messages; without the deprecated annotation
  * `kubernetes.io/enforce-mountable-secrets`.
  */
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
 import { arrayAt, at, ensureObject, get, isObject, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as StatusError from "../StatusError.ts"
@@ -17,31 +19,56 @@ const standard = "default"
 export const serviceAccount: Plugin = {
   name: "ServiceAccount",
   admit: (write) => {
-    if (!isNewPod(write)) return
-    const { object, target, context } = write
+    if (!isNewPod(write)) return undefined
+    const { object } = write
     const spec = ensureObject(object, "spec")
     if (isMirror(object)) {
       const why = refusalOfMirror(spec)
-      if (why !== undefined) throw forbidden(write, why)
-      return
+      return why === undefined ? undefined : forbidden(write, why)
     }
     const name = textAt(spec, "serviceAccountName") || standard
     spec["serviceAccountName"] = name
     spec["serviceAccount"] = name
-    const account = stored.object(context, "serviceaccounts", target.namespace, name)
-    if (account === undefined) {
-      const why = `error looking up service account ${target.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`
-      const refusal = forbidden(write, why)
-      // The namespace may be new, and its account about to be created.
-      throw name === standard ? refusal.temporary() : refusal
-    }
-    if (isMounted(spec, account)) mountToken(spec, `${volumePrefix}${suffix(context.random)}`)
-    const secrets = arrayAt(account, "imagePullSecrets")
-    if (arrayAt(spec, "imagePullSecrets").length === 0 && secrets.length > 0) {
-      spec["imagePullSecrets"] = secrets.map((one) => ({ name: textAt(one, "name") }))
-    }
+    const account = accountOf(write, name)
+    if (account !== undefined) return setAccount(write, spec, account)
+    const { namespace } = write.target
+    const why = `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`
+    const refusal = forbidden(write, why)
+    return name === standard ? awaitAccount(write, spec, refusal) : refusal
   }
 }
+
+const accountOf = ({ context, target }: Write, name: string): JsonObject | undefined =>
+  stored.object(context, "serviceaccounts", target.namespace, name)
+
+const setAccount = ({ context }: Write, spec: JsonObject, account: JsonObject): undefined => {
+  if (isMounted(spec, account)) mountToken(spec, `${volumePrefix}${suffix(context.random)}`)
+  const secrets = arrayAt(account, "imagePullSecrets")
+  if (arrayAt(spec, "imagePullSecrets").length === 0 && secrets.length > 0) {
+    spec["imagePullSecrets"] = secrets.map((one) => ({ name: textAt(one, "name") }))
+  }
+}
+
+const tries = 10
+
+/** Milliseconds between two tries, drawn once per request, so that requests that came together do not look together. */
+const [least, most] = [100, 199] as const
+
+/** A new namespace gets its account from a controller in a moment: looks ten times before it refuses the pod. */
+const awaitAccount = (
+  write: Write,
+  spec: JsonObject,
+  refusal: StatusError.StatusError
+): Effect.Effect<void, StatusError.StatusError> =>
+  Effect.gen(function* () {
+    const interval = yield* Random.nextIntBetween(least, most)
+    for (let looked = 1; looked < tries; looked++) {
+      yield* Effect.sleep(interval)
+      const account = accountOf(write, standard)
+      if (account !== undefined) return setAccount(write, spec, account)
+    }
+    return yield* refusal
+  })
 
 const isNewPod = (write: Write): boolean => write.before === undefined && isPod(write)
 

@@ -1,4 +1,4 @@
-/** Stored objects for plugins, read in the synchronous section of the request. */
+/** Stored objects for plugins, as they are when a plugin reads them. */
 import type { JsonObject } from "../json.ts"
 import * as Version from "../storage/Version.ts"
 import * as resources from "../scheme/resources.ts"

@@ -9,8 +9,6 @@ import * as resources from "../scheme/resources.ts"
 export class ResourceRegistry {
   /** Built-in resources first, then custom ones by the name of their definition. */
   all: ReadonlyArray<ResourceDefinition.ResourceDefinition> = resources.all
-  /** Whether any resource has a conversion webhook. */
-  converts = false
   private byPath: ReadonlyMap<string, ResourceDefinition.ResourceDefinition> = builtIn
   private readonly byDefinition = new Map<string, ReadonlyArray<ResourceDefinition.ResourceDefinition>>()
 
@@ -36,7 +34,6 @@ export class ResourceRegistry {
     const own = [...this.byDefinition.keys()].sort().flatMap((name) => this.byDefinition.get(name) ?? [])
     const added = own.filter((resource) => !builtIn.has(pathOf(resource)))
     this.all = added.length === 0 ? resources.all : [...resources.all, ...added]
-    this.converts = own.some((resource) => resource.customResource?.converter !== undefined)
     this.byPath = added.length === 0 ? builtIn : new Map(this.all.map((resource) => [pathOf(resource), resource]))
   }
 }

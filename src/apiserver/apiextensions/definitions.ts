@@ -12,7 +12,7 @@ import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import * as RequestContext from "../RequestContext.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import { select } from "../storage/Collection.ts"
-import * as write from "../endpoints/write.ts"
+import * as commit from "../storage/commit.ts"
 import * as Definition from "./Definition.ts"
 import * as names from "./names.ts"
 
@@ -49,7 +49,7 @@ const settle = (context: RequestScope, resource: ResourceDefinition, version: Ve
   const status = names.statusOf(definition, others, RequestContext.timestamp(context.now))
   if (status !== objectAt(definition, "status")) {
     put(definition, "status", status)
-    write.overwrite(context, resource, definition, false)
+    commit.overwrite(context, resource, definition, false)
   }
   if (Definition.isTrue(definition, "Established")) serve(context, version, definition)
 }
@@ -94,13 +94,13 @@ const finish = (context: RequestScope, resource: ResourceDefinition, definition:
   if (left > 0) {
     if (Definition.isTrue(definition, "Terminating")) return
     status["conditions"] = conditions
-    write.overwrite(context, resource, definition, false)
+    commit.overwrite(context, resource, definition, false)
     return
   }
   const rest = held.filter((one) => one !== Definition.cleanup)
   put(ensureObject(definition, "metadata"), "finalizers", rest)
-  if (rest.length > 0) write.overwrite(context, resource, definition, false)
-  else write.erase(context, resource, definition, false)
+  if (rest.length > 0) commit.overwrite(context, resource, definition, false)
+  else commit.erase(context, resource, definition, false)
   context.state.registry.put(name, [])
   context.state.collection(owned.storage).watchers.finishAll()
 }
@@ -118,7 +118,7 @@ const clear = (context: RequestScope, resource: ResourceDefinition): void => {
   for (const version of all) {
     const object = Version.parse(version)
     const outcome = lifecycle.markDeleted(context, resource, object, options)
-    if (outcome === "gone") write.erase(context, resource, object, false)
-    else if (outcome === "changed") write.overwrite(context, resource, object, false)
+    if (outcome === "gone") commit.erase(context, resource, object, false)
+    else if (outcome === "changed") commit.overwrite(context, resource, object, false)
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The audit log: one entry for every request, including rejected ones, in the order of their completion. It retains a bounded number of
- * entries. An entry is appended in the synchronous section of the request, so the entries are in the order of revisions.
+ * entries.
  */
 
 export interface Entry {
@@ -37,7 +37,7 @@ export interface Entry {
 export interface Options {
   /** Number of retained entries; 1,000 by default. */
   readonly capacity?: number | undefined
-  /** Called with every entry, in the synchronous section of the request: must not throw, and must be fast. */
+  /** Called with every entry before the request is answered: must not throw, and must be fast. */
   readonly onEntry?: ((entry: Entry) => void) | undefined
 }
 

@@ -20,10 +20,9 @@ export const noEscalation: Plugin = {
   name: "NoEscalation",
   admit: (write) => {
     const { before, object, target, context } = write
-    if (target.resource.group !== group || isMaster(context.request.user)) return
-    if (before !== undefined && equal(withoutUpkeep(object), withoutUpkeep(before))) return
-    if (objectAt(object, "roleRef") === undefined) checkRole(write)
-    else checkBinding(write)
+    if (target.resource.group !== group || isMaster(context.request.user)) return undefined
+    if (before !== undefined && equal(withoutUpkeep(object), withoutUpkeep(before))) return undefined
+    return objectAt(object, "roleRef") === undefined ? checkRole(write) : checkBinding(write)
   }
 }
 
@@ -47,40 +46,41 @@ const may = ({ context }: Write, wanted: Partial<Attributes>): boolean =>
     ...wanted
   }).allowed
 
-const checkRole = (write: Write): void => {
+const checkRole = (write: Write): StatusError.StatusError | undefined => {
   const { before, object, target } = write
-  if (may(write, { verb: "escalate" })) return
-  checkHeld(write, Policy.rulesOf(object))
-  if (!Policy.isAggregated(object) && (before === undefined || !Policy.isAggregated(before))) return
-  if (notHeld(write, everything).length === 0) return
+  if (may(write, { verb: "escalate" })) return undefined
+  const refusal = checkHeld(write, Policy.rulesOf(object))
+  if (refusal !== undefined) return refusal
+  if (!Policy.isAggregated(object) && (before === undefined || !Policy.isAggregated(before))) return undefined
+  if (notHeld(write, everything).length === 0) return undefined
   const why = "must have cluster-admin privileges to use the aggregationRule"
-  throw StatusError.forbidden(target.resource, textAt(object, "metadata", "name"), why)
+  return StatusError.forbidden(target.resource, textAt(object, "metadata", "name"), why)
 }
 
-const checkBinding = (write: Write): void => {
+const checkBinding = (write: Write): StatusError.StatusError | undefined => {
   const { object, target, context } = write
   const role = Policy.refOf(object)
   // Validation rejects other kinds of roles.
-  if (role.kind !== "Role" && role.kind !== "ClusterRole") return
+  if (role.kind !== "Role" && role.kind !== "ClusterRole") return undefined
   const resource = role.kind === "Role" ? "roles" : "clusterroles"
-  if (may(write, { verb: "bind", group, resource, name: role.name, namespace: target.namespace })) return
+  if (may(write, { verb: "bind", group, resource, name: role.name, namespace: target.namespace })) return undefined
   const rules = context.state.authorizer.rulesOfRole(role, target.namespace)
-  if (rules === undefined) throw StatusError.notFound({ group, plural: resource }, role.name)
-  checkHeld(write, rules)
+  if (rules === undefined) return StatusError.notFound({ group, plural: resource }, role.name)
+  return checkHeld(write, rules)
 }
 
 const notHeld = ({ target, context }: Write, wanted: ReadonlyArray<Rule>): ReadonlyArray<Rule> =>
   missing(context.state.authorizer.rulesFor(context.request.user, target.namespace).rules, wanted)
 
-const checkHeld = (write: Write, wanted: ReadonlyArray<Rule>): void => {
+const checkHeld = (write: Write, wanted: ReadonlyArray<Rule>): StatusError.StatusError | undefined => {
   const lacking = notHeld(write, wanted)
-  if (lacking.length === 0) return
+  if (lacking.length === 0) return undefined
   const { object, target, context } = write
   const { groups, name } = context.request.user
   const { absent } = context.state.authorizer.rulesFor(context.request.user, target.namespace)
   const unresolved = absent.length === 0 ? "" : `; resolution errors: [${absentInWords(absent, "s")}]`
   const who = `user ${JSON.stringify(name)} (groups=${quoted(groups)})`
-  throw StatusError.forbidden(
+  return StatusError.forbidden(
     target.resource,
     // The client does not know a generated name yet.
     context.request.method === "POST" && isGenerated(object) ? "" : textAt(object, "metadata", "name"),
@@ -125,9 +125,9 @@ export const creationByUpdate: Plugin = {
   check: (write) => {
     const { before, target, context } = write
     const { request, state } = context
-    if (before !== undefined || request.method === "POST") return
+    if (before !== undefined || request.method === "POST") return undefined
     const wanted = { ...attributes.of(request), verb: "create" }
     const { allowed, reason } = state.authorizer.decide(request.user, wanted)
-    if (!allowed) throw StatusError.forbidden(target.resource, wanted.name, reason)
+    return allowed ? undefined : StatusError.forbidden(target.resource, wanted.name, reason)
   }
 }

@@ -1,4 +1,5 @@
 /** patch: reads the object in the version of the path, applies the patch, and continues as an update. */
+import type * as Effect from "effect/Effect"
 import { clone, get, isObject, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
@@ -16,7 +17,8 @@ import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import { served, servedUnowned } from "../printers/Encoder.ts"
 import { isTrue } from "./listOptions.ts"
-import * as read from "./read.ts"
+import { checkIdentity } from "./change.ts"
+import type { Change, WriteOptions } from "./change.ts"
 import * as write from "./write.ts"
 
 export const mediaTypes = {
@@ -26,10 +28,18 @@ export const mediaTypes = {
   apply: "application/apply-patch+yaml"
 } as const
 
-export const patch = (context: RequestScope, target: Target, options: write.WriteOptions): write.Updated => {
+export const patch = (
+  context: RequestScope,
+  target: Target,
+  options: WriteOptions
+): Effect.Effect<write.Updated, StatusError.StatusError> => {
   const type = body.contentType(context.request)
-  if (type === mediaTypes.apply) return apply(context, target, options)
-  const existing = read.find(context, target)
+  return type === mediaTypes.apply
+    ? apply(context, target, options)
+    : write.replace(context, target, (existing) => ({ options, object: patched(context, target, existing, type) }))
+}
+
+const patched = (context: RequestScope, target: Target, existing: Version.Version, type: string): JsonObject => {
   const patched = type === mediaTypes.json ? edited(context, target, existing) : merged(context, target, existing, type)
   if (!isObject(patched)) throw StatusError.unprocessable("the patch does not result in an object")
   // An error quotes the patched object, which decoding changes: it is made again for the error.
@@ -39,8 +49,7 @@ export const patch = (context: RequestScope, target: Target, options: write.Writ
       : fieldValidation.ofPatched(context, target.resource, () =>
           type === mediaTypes.json ? edited(context, target, existing) : merged(context, target, existing, type)
         )
-  const next = body.accept(patched, target.resource, decode)
-  return { version: write.update(context, target, next, existing, options), created: false }
+  return body.accept(patched, target.resource, decode)
 }
 
 const sentBy = (context: RequestScope): Json => {
@@ -91,7 +100,19 @@ const mayChangeManagedFields = (sent: JsonObject): boolean => {
 const hasDirective = (sent: JsonObject): boolean => Object.keys(sent).some((key) => key.startsWith("$"))
 
 /** Server-side apply creates an object that does not exist. Objects are in stored form. */
-const apply = (context: RequestScope, target: Target, options: write.WriteOptions): write.Updated => {
+const apply = (
+  context: RequestScope,
+  target: Target,
+  options: WriteOptions
+): Effect.Effect<write.Updated, StatusError.StatusError> =>
+  write.upsert(context, target, (existing) => applied(context, target, existing, options))
+
+const applied = (
+  context: RequestScope,
+  target: Target,
+  existing: Version.Version | undefined,
+  options: WriteOptions
+): Change => {
   const { resource, name, subresource } = target
   const query = context.request.query
   if ((query.get("fieldManager") ?? "") === "") throw managerRequired()
@@ -101,8 +122,7 @@ const apply = (context: RequestScope, target: Target, options: write.WriteOption
     throw StatusError.badRequest("error decoding YAML: Object 'Kind' is missing")
   }
   const config = onlyPart(target, body.configuration(sent, resource, fieldValidation.ofApplied(resource)))
-  if (subresource === "") write.checkIdentity(target, config)
-  const existing = read.present(context, target)
+  if (subresource === "") checkIdentity(target, config)
   if (existing === undefined && subresource !== "") throw StatusError.notFound(resource, name)
   const live = existing === undefined ? undefined : { object: Version.parse(existing), owners: existing.owners }
   const { object, owners } = applyPatch.apply(live, config, {
@@ -113,9 +133,7 @@ const apply = (context: RequestScope, target: Target, options: write.WriteOption
     settle: (merged) =>
       resource.customResource === undefined ? void resources.asStored(resource, merged) : resource.defaults?.(merged)
   })
-  const settled = { ...options, owners }
-  if (existing === undefined) return { version: write.createNamed(context, target, object, settled), created: true }
-  return { version: write.update(context, target, object, existing, settled), created: false }
+  return { object, options: { ...options, owners } }
 }
 
 /** An apply manages only the fields that its endpoint can change. */

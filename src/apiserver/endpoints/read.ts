@@ -1,4 +1,5 @@
 /** get and list. Reads never parse objects: they select and join their texts. */
+import * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as Result from "effect/Result"
 import { parseJson } from "../body.ts"
@@ -14,29 +15,34 @@ import * as Version from "../storage/Version.ts"
 import type { ListMeta, Encoder } from "../printers/Encoder.ts"
 import * as listOptions from "./listOptions.ts"
 
-/** The object that a path names, in the version of the path; undefined when it does not exist. */
-export const present = (context: RequestScope, { resource, namespace, name }: Target): Version.Version | undefined => {
-  const version = context.state.collection(resource.storage).get(Version.keyOf(namespace, name))
-  return version === undefined ? undefined : converted.servedOne(context, resource, version)
-}
+/** The object that a path names, as it is stored; undefined when it does not exist. */
+export const stored = (context: RequestScope, { resource, namespace, name }: Target): Version.Version | undefined =>
+  context.state.collection(resource.storage).get(Version.keyOf(namespace, name))
 
 /** The same, or 404. */
 export const find = (context: RequestScope, target: Target): Version.Version => {
-  const version = present(context, target)
+  const version = stored(context, target)
   if (version === undefined) throw StatusError.notFound(target.resource, target.name)
   return version
 }
 
-export const get = (context: RequestScope, target: Target, encoder: Encoder): string => {
+type Encoded = Effect.Effect<string, StatusError.StatusError>
+
+export const get = (context: RequestScope, target: Target, encoder: Encoder): Encoded => {
   const wanted = listOptions.resourceVersion(context.request.query)
   const current = context.state.log.revision()
   if (wanted !== undefined && wanted > current) throw StatusError.tooLargeResourceVersion(wanted, current)
-  return encoder.encode(find(context, target))
+  const version = find(context, target)
+  return StatusError.after(converted.prepare(context, target.resource, [version]), () =>
+    Effect.succeed(encoder.encode(version))
+  )
 }
 
-export const list = (context: RequestScope, target: Target, encoder: Encoder): string => {
+export const list = (context: RequestScope, target: Target, encoder: Encoder): Encoded => {
   const { metadata, versions } = choose(context, target)
-  return encoder.encodeList(versions, metadata)
+  return StatusError.after(converted.prepare(context, target.resource, versions), () =>
+    Effect.succeed(encoder.encodeList(versions, metadata))
+  )
 }
 
 /** The objects that the query of a list selects, and the ListMeta. */
@@ -65,7 +71,7 @@ export const choose = (
 /** The revision that a list is read at. Source: "Semantics for get and list" of the API concepts page. */
 const planOf = (context: RequestScope, collection: Collection): Page => {
   const query = context.request.query
-  const current = listRevisionFor(context, collection)
+  const current = context.state.log.revision()
   const limit = Math.max(0, listOptions.integer(query, "limit") ?? 0)
   const wanted = listOptions.resourceVersion(query)
   const match = query.get("resourceVersionMatch") ?? ""
@@ -79,13 +85,6 @@ const planOf = (context: RequestScope, collection: Collection): Page => {
     throw StatusError.expired("The resourceVersion for the provided list is too old.")
   }
   return { revision: wanted, after: "", limit }
-}
-
-/** A list that waits for conversions stays at the revision at which it started, as long as that is retained. */
-const listRevisionFor = ({ webhookResponses, state }: RequestScope, { history }: Collection): number => {
-  const present = state.log.revision()
-  const began = webhookResponses?.listRevision(present) ?? present
-  return began < history.compacted ? present : began
 }
 
 const resume = (

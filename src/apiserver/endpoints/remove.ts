@@ -1,4 +1,5 @@
 /** delete and deletecollection. `validation/lifecycle.ts` decides what a deletion does; this executes it. */
+import * as Effect from "effect/Effect"
 import { at, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
@@ -14,69 +15,79 @@ import * as Version from "../storage/Version.ts"
 import type { Encoder } from "../printers/Encoder.ts"
 import * as read from "./read.ts"
 import * as listOptions from "./listOptions.ts"
-import * as write from "./write.ts"
+import { erase, overwrite } from "../storage/commit.ts"
 
 interface Removed {
   readonly gone: boolean
   readonly version: Version.Version
 }
 
-export const remove = (context: RequestScope, target: Target, encoder: Encoder): string => {
-  const options = optionsOf(context, body.optional(context.request, "DeleteOptions") ?? {})
-  const version = read.find(context, target)
-  admit(context, target, version, options)
-  const removed = removeOne(context, target.resource, version, options)
-  if (removed.gone && !target.resource.returnsDeleted) return JSON.stringify(success(target.resource, removed.version))
-  return encoder.encode(removed.version)
-}
+type Verb = (context: RequestScope, target: Target, encoder: Encoder) => Effect.Effect<string, StatusError.StatusError>
 
-/** Deletes the objects that a list with the same query returns, each like a single deletion; returns that list. */
-export const removeCollection = (context: RequestScope, target: Target, encoder: Encoder): string => {
-  const options = optionsOf(context, body.optional(context.request, "DeleteOptions") ?? {})
-  const { metadata, versions } = read.choose(context, target)
-  const collection = context.state.collection(target.resource.storage)
-  // A page of an older revision may contain deleted objects.
-  const present = converted.served(
-    context,
-    target.resource,
-    versions.flatMap(({ key }) => collection.get(key) ?? [])
-  )
-  const refusal = firstRefusal(present, (version) => admit(context, target, version, options))
-  const removed = present
-    .slice(0, refusal?.index)
-    .map((version) => removeOne(context, target.resource, version, options).version)
-  if (refusal !== undefined) throw refusal.why
-  return encoder.encodeList(removed, metadata)
+export const remove: Verb = (context, target, encoder) => {
+  const options = sentOptions(context)
+  const { key } = read.find(context, target)
+  return StatusError.andThen(admitted(context, target, key, options), (removed) => {
+    if (removed === undefined) return StatusError.notFound(target.resource, target.name)
+    const { gone, version } = removed
+    return Effect.succeed(
+      gone && !target.resource.returnsDeleted
+        ? JSON.stringify(success(target.resource, version))
+        : encoder.encode(version)
+    )
+  })
 }
 
 /**
- * Admission checks all objects before any is removed, because a request that waits for webhooks is processed again. The objects before
- * the first error are removed, as by kube-apiserver.
+ * Deletes the objects that a list with the same query returns, each like a single deletion; returns that list. The objects before the first
+ * error are removed, as by kube-apiserver.
  */
-const firstRefusal = (
-  versions: ReadonlyArray<Version.Version>,
-  admit: (version: Version.Version) => void
-): { readonly index: number; readonly why: StatusError.StatusError } | undefined => {
-  for (const [index, version] of versions.entries()) {
-    try {
-      admit(version)
-    } catch (thrown) {
-      if (thrown instanceof StatusError.StatusError) return { index, why: thrown }
-      throw thrown
-    }
-  }
-  return undefined
+export const removeCollection: Verb = (context, target, encoder) => {
+  const options = sentOptions(context)
+  const { metadata, versions } = read.choose(context, target)
+  const removed = Effect.forEach(versions, ({ key }) =>
+    StatusError.section(() => admitted(context, target, key, options))
+  )
+  return Effect.map(removed, (all) =>
+    encoder.encodeList(
+      all.flatMap((one) => one?.version ?? []),
+      metadata
+    )
+  )
 }
 
-const admit = (
+const sentOptions = (context: RequestScope): lifecycle.DeleteOptions =>
+  optionsOf(context, body.optional(context.request, "DeleteOptions") ?? {})
+
+/** Deletes an object that admission has seen as it is; an object that changes meanwhile is admitted again. Undefined when it does not exist. */
+const admitted = (
   context: RequestScope,
   target: Target,
-  version: Version.Version,
+  key: string,
   options: lifecycle.DeleteOptions
-): void => {
-  const { name } = version
-  context.state.admission.remove({ context, target, name, before: Version.parse(version), options })
+): Effect.Effect<Removed | undefined, StatusError.StatusError> => {
+  const { resource } = target
+  const collection = context.state.collection(resource.storage)
+  const warnings = context.warnings.length
+  const once = (left: number): Effect.Effect<Removed | undefined, StatusError.StatusError> => {
+    const stored = collection.get(key)
+    if (stored === undefined) return Effect.undefined
+    return StatusError.after(converted.prepare(context, resource, [stored]), () => {
+      const version = converted.ready(resource, stored)
+      const deletion = { context, target, name: version.name, before: Version.parse(version), options }
+      return StatusError.after(context.state.admission.remove(deletion), () => {
+        if (collection.get(key) === stored) return Effect.succeed(removeOne(context, resource, version, options))
+        if (left === 0) return StatusError.modified(resource, version.name)
+        context.warnings.length = warnings
+        return once(left - 1)
+      })
+    })
+  }
+  return once(tries - 1)
 }
+
+/** How often a deletion is admitted while others keep writing the object. */
+const tries = 6
 
 /** `version` is in the version of `kind`; the stored object, of which only metadata changes, is written. */
 export const removeOne = (
@@ -92,12 +103,12 @@ export const removeOne = (
     case "gone":
       return {
         gone: true,
-        version: converted.carry(resource, version, write.erase(context, resource, object, options.dryRun))
+        version: converted.carry(resource, version, erase(context, resource, object, options.dryRun))
       }
     case "changed":
       return {
         gone: false,
-        version: converted.carry(resource, version, write.overwrite(context, resource, object, options.dryRun))
+        version: converted.carry(resource, version, overwrite(context, resource, object, options.dryRun))
       }
     case "unchanged":
       return { gone: false, version }

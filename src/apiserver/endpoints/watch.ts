@@ -1,6 +1,6 @@
 /** watch: parses the query and opens a watcher of the collection. */
+import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
-import { prepare } from "../apiextensions/conversion/convert.ts"
 import * as converted from "../apiextensions/conversion/converted.ts"
 import { select } from "../storage/Collection.ts"
 import type { Preparation } from "../storage/Watchers.ts"
@@ -39,12 +39,16 @@ export const watch = (context: RequestScope, target: Target, encoder: Encoder): 
 }
 
 /** A watch converts an object when it delivers it, and so never waits for one that it does not deliver. */
-const preparationOf = ({ state }: RequestScope, resource: ResourceDefinition): Preparation | undefined =>
+const preparationOf = (context: RequestScope, resource: ResourceDefinition): Preparation | undefined =>
   resource.customResource?.converter === undefined
     ? undefined
     : {
         isReady: (version) => converted.isReady(resource, version),
-        prepare: (versions) => prepare(state.caller, resource, versions)
+        prepare: (versions) =>
+          Effect.match(converted.prepare(context, resource, versions) ?? Effect.void, {
+            onFailure: ({ message }) => StatusError.internal(message),
+            onSuccess: () => undefined
+          })
       }
 
 /** `sendInitialEvents`, checked together with what it requires. Source: validation of ListOptions. */

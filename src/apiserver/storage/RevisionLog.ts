@@ -1,6 +1,6 @@
 /**
  * The log of all changes: one revision counter for all resources, and the retained changes of each collection. Reads of older revisions
- * and watches use it. Synchronous: the synchronous section of a request is the lock. Model: the mvcc store of etcd.
+ * and watches use it. Synchronous: the synchronous section of a commit is the lock. Model: the mvcc store of etcd.
  */
 import type { Version } from "./Version.ts"
 

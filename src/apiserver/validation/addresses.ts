@@ -23,14 +23,44 @@ const everything = { namespace: "", labels: [], fields: [] } as const
 
 const addressText = (address: number): string => [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join(".")
 
-/** Allocates for a Service, in place; `before` is the stored state. */
+/** For objects without addresses. */
+export const unchanged = (): boolean => true
+
+/**
+ * Allocates for a Service, in place; `before` is the stored state. Nothing is reserved: the result answers, when the Service is stored, whether
+ * its addresses and ports are still free.
+ */
 export const allocate = (
   context: RequestContext,
   resource: ResourceDefinition,
   object: JsonObject,
   before?: JsonObject
+): (() => boolean) => {
+  if (resource.kind !== "Service" || resource.group !== "") return unchanged
+  const collection = context.state.collection(resource.storage)
+  const { latest } = collection
+  assign(context, resource, object, before)
+  return () => collection.latest === latest || areFree(context, resource, object)
+}
+
+const areFree = (context: RequestContext, resource: ResourceDefinition, object: JsonObject): boolean => {
+  const own = Version.keyOf(textAt(object, "metadata", "namespace"), textAt(object, "metadata", "name"))
+  const ip = textAt(object, "spec", "clusterIP")
+  const ports = new Set(portsOf(object).filter((port) => port !== 0))
+  return stored(context, resource).every(
+    (other) =>
+      other.key === own ||
+      ((ip === "" || ip === "None" || other.fields?.["spec.clusterIP"] !== ip) &&
+        (ports.size === 0 || portsOf(Version.parse(other)).every((port) => !ports.has(port))))
+  )
+}
+
+const assign = (
+  context: RequestContext,
+  resource: ResourceDefinition,
+  object: JsonObject,
+  before: JsonObject | undefined
 ): void => {
-  if (resource.kind !== "Service" || resource.group !== "") return
   const spec = ensureObject(object, "spec")
   if (before !== undefined) keep(spec, objectAt(before, "spec") ?? {})
   const type = textAt(spec, "type")

@@ -18,13 +18,13 @@ export const admitNamespace = (
   context: RequestContext.RequestContext,
   { resource, namespace }: Target,
   name: string
-): void => {
-  if (!resource.namespaced || namespaceKind === undefined) return
+): StatusError.StatusError | undefined => {
+  if (!resource.namespaced || namespaceKind === undefined) return undefined
   const found = context.state.collection(namespaceKind.storage).get(namespace)
-  if (found === undefined) throw StatusError.notFound(namespaceKind, namespace)
-  if (found.fields?.["status.phase"] !== "Terminating") return
+  if (found === undefined) return StatusError.notFound(namespaceKind, namespace)
+  if (found.fields?.["status.phase"] !== "Terminating") return undefined
   const message = `unable to create new content in namespace ${namespace} because it is being terminated`
-  throw StatusError.forbidden(resource, name, message, [
+  return StatusError.forbidden(resource, name, message, [
     {
       reason: "NamespaceTerminating",
       message: `namespace ${namespace} is being terminated`,
@@ -35,11 +35,10 @@ export const admitNamespace = (
 
 const immortal = new Set(["default", "kube-system", "kube-public"])
 
-export const refuseImmortal = (resource: ResourceDefinition, name: string): void => {
-  if (resource.kind === "Namespace" && immortal.has(name)) {
-    throw StatusError.forbidden(resource, name, "this namespace may not be deleted")
-  }
-}
+export const refuseImmortal = (resource: ResourceDefinition, name: string): StatusError.StatusError | undefined =>
+  resource.kind === "Namespace" && immortal.has(name)
+    ? StatusError.forbidden(resource, name, "this namespace may not be deleted")
+    : undefined
 
 /** Whether this update completes a pending deletion. */
 export const isFinished = (resource: ResourceDefinition, next: JsonObject, before: JsonObject): boolean =>

@@ -21,8 +21,6 @@ export interface Rule {
 }
 
 export interface Hook {
-  /** Unique for each webhook and each version of its configuration. */
-  readonly id: string
   readonly name: string
   readonly rules: ReadonlyArray<Rule>
   /** matchPolicy Equivalent: a request for another version of a matching resource is sent in the version of the rule. */
@@ -81,18 +79,12 @@ const remembered = (collection: Collection) => {
   }
 }
 
-const hooksOf = (configuration: JsonObject): ReadonlyArray<Hook> => {
-  const uid = textAt(configuration, "metadata", "uid")
-  const version = textAt(configuration, "metadata", "resourceVersion")
-  return arrayAt(configuration, "webhooks")
-    .filter(isObject)
-    .map((one, index) => hookOf(one, `${uid}/${version}/${index}`))
-}
+const hooksOf = (configuration: JsonObject): ReadonlyArray<Hook> =>
+  arrayAt(configuration, "webhooks").filter(isObject).map(hookOf)
 
-const hookOf = (one: JsonObject, id: string): Hook => {
+const hookOf = (one: JsonObject): Hook => {
   const timeoutSeconds = numberAt(one, "timeoutSeconds") || 10
   return {
-    id,
     name: textAt(one, "name"),
     rules: arrayAt(one, "rules").map(ruleOf),
     equivalent: textAt(one, "matchPolicy") !== "Exact",

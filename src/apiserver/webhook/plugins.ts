@@ -3,6 +3,8 @@
  * concurrently, with the final object. Webhooks are not reinvoked (`reinvocationPolicy` is stored and ignored). Source:
  * apiserver/pkg/admission/plugin/webhook/{mutating,validating}, including their messages.
  */
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import { arrayAt, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
@@ -13,8 +15,8 @@ import type { DeleteOptions } from "../validation/lifecycle.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import type { GroupVersionKind, Plugin, Deletion, Write } from "../admission/Admission.ts"
 import * as stored from "../admission/stored.ts"
-import { MissingResponses } from "./WebhookResponses.ts"
-import type { CallResult, AdmissionCall } from "./WebhookResponses.ts"
+import * as RequestContext from "../RequestContext.ts"
+import { reply } from "./call.ts"
 import * as Hooks from "./configuration.ts"
 import { isNamespace, match } from "./matching.ts"
 import type { Operation, Subject } from "./matching.ts"
@@ -40,29 +42,18 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
   {
     name: "MutatingAdmissionWebhook",
     subresources: true,
-    admit: (write) => {
-      if (!isRelevant(hooks, write.target, write.as)) return
-      for (const hook of hooks.of("mutating")) mutate(hook, write)
-    }
+    admit: (write) =>
+      isRelevant(hooks, write.target, write.as)
+        ? Effect.forEach(hooks.of("mutating"), (hook) => mutate(hook, write), { discard: true })
+        : undefined
   },
   {
     name: "ValidatingAdmissionWebhook",
     subresources: true,
-    check: (write) => {
-      if (isRelevant(hooks, write.target, write.as)) validate(hooks.of("validating"), attributesOf(write))
-    },
-    remove: (deletion) => {
-      if (!isRelevant(hooks, deletion.target)) return
-      const { before, context } = deletion
-      const key = `${textAt(before, "metadata", "uid")} ${textAt(before, "metadata", "resourceVersion")}`
-      const admittedWarnings = context.webhookResponses?.admittedDeletions.get(key)
-      if (admittedWarnings !== undefined) context.warnings.push(...admittedWarnings)
-      else {
-        const start = context.warnings.length
-        admitDeletion(hooks, deletionAttributes(deletion))
-        context.webhookResponses?.admittedDeletions.set(key, context.warnings.slice(start))
-      }
-    }
+    check: (write) =>
+      isRelevant(hooks, write.target, write.as) ? validate(hooks.of("validating"), attributesOf(write)) : undefined,
+    remove: (deletion) =>
+      isRelevant(hooks, deletion.target) ? admitDeletion(hooks, deletionAttributes(deletion)) : undefined
   }
 ]
 
@@ -70,12 +61,18 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
 const isRelevant = (hooks: Hooks.Hooks, { resource, subresource }: Target, as?: GroupVersionKind): boolean =>
   hooks.exist() && !Hooks.isExempt(resource) && (subresource !== "scale" || as !== undefined)
 
-const admitDeletion = (hooks: Hooks.Hooks, attributes: Attributes): void => {
-  for (const hook of hooks.of("mutating")) {
-    const verdict = verdictOf(hook, attributes, "mutating")
-    if (verdict?.patch !== undefined) throw unmodifiable(hook)
-  }
-  validate(hooks.of("validating"), attributes)
+type Answer<A> = Effect.Effect<A, StatusError.StatusError>
+
+const admitDeletion = (hooks: Hooks.Hooks, attributes: Attributes): Answer<void> => {
+  const mutating = Effect.forEach(
+    hooks.of("mutating"),
+    (hook) =>
+      Effect.flatMap(verdictOf(hook, attributes), (verdict) =>
+        verdict?.patch === undefined ? Effect.void : unmodifiable(hook)
+      ),
+    { discard: true }
+  )
+  return Effect.andThen(mutating, validate(hooks.of("validating"), attributes))
 }
 
 const unmodifiable = ({ name }: Hooks.Hook): StatusError.StatusError =>
@@ -125,51 +122,65 @@ const namespaceLabels = (context: RequestScope, namespace: string): Record<strin
   return found === undefined ? undefined : labelsOf(found)
 }
 
-/** The verdict of a webhook; undefined when it does not match, or its failure is ignored. */
-const verdictOf = (hook: Hooks.Hook, attributes: Attributes, phase: Hooks.Phase): review.Verdict | undefined => {
-  const call = callOf(hook, attributes)
-  if (call === undefined) return undefined
-  const result = resultOf(attributes, call)
-  if (result === undefined) throw new MissingResponses([call])
-  return verdictOfResult(hook, attributes.context, result, phase)
-}
+/** The verdict of a mutating webhook; undefined when it does not match, or its failure is ignored. */
+const verdictOf = Effect.fnUntraced(function* (
+  hook: Hooks.Hook,
+  attributes: Attributes
+): Effect.fn.Return<review.Verdict | undefined, StatusError.StatusError> {
+  const request = yield* requestOf(hook, attributes)
+  if (request === undefined) return undefined
+  const result = yield* send(attributes.context, { hook, request })
+  return yield* verdictOfResult(hook, attributes.context, result, "mutating")
+})
 
-const callOf = (hook: Hooks.Hook, attributes: Attributes): AdmissionCall | undefined => {
+/** The request of a review as JSON, without its uid; undefined when the webhook does not match. */
+const requestOf = Effect.fnUntraced(function* (
+  hook: Hooks.Hook,
+  attributes: Attributes
+): Effect.fn.Return<string | undefined, StatusError.StatusError> {
   const resource = match(hook, attributes)
   if (resource === undefined) return undefined
-  const { as, before, object, operation, target, context } = attributes
+  const { as, before, context, object, target } = attributes
   const form = (one: JsonObject | undefined) =>
-    as === undefined ? VersionedObject.served(context, target, resource, one) : VersionedObject.unversioned(as, one)
-  const reviewed = { ...attributes, resource, object: form(object), oldObject: form(before) }
-  const about = `${operation} ${target.namespace}/${textAt(before, "metadata", "name")}`
-  return { hook, about, request: review.requestText(reviewed) }
+    as === undefined
+      ? VersionedObject.served(context, target, resource, one)
+      : Effect.succeed(VersionedObject.unversioned(as, one))
+  const reviewed = { ...attributes, resource, object: yield* form(object), oldObject: yield* form(before) }
+  return review.requestText(reviewed)
+})
+
+interface AdmissionCall {
+  readonly hook: Hooks.Hook
+  readonly request: string
 }
 
-const resultOf = ({ before, target, context }: Attributes, call: AdmissionCall): CallResult | undefined => {
-  const { webhookResponses } = context
-  const result = webhookResponses?.resultOf(call)
-  if (result === undefined && webhookResponses?.mayCall(call) === false) {
-    throw StatusError.modified(target.resource, textAt(before, "metadata", "name"))
-  }
-  return result
-}
+const send = ({ state }: RequestScope, { hook, request }: AdmissionCall): Effect.Effect<review.CallResult> =>
+  Effect.flatMap(Effect.map(Random.Random, RequestContext.uuid), (uid) =>
+    Effect.map(
+      reply(state.caller, hook.address, hook.timeoutSeconds, review.reviewText(uid, request)),
+      (answer): review.CallResult =>
+        Result.isFailure(answer)
+          ? { _tag: "Failed", why: answer.failure }
+          : { _tag: "Replied", uid, reply: answer.success }
+    )
+  )
 
 const verdictOfResult = (
   hook: Hooks.Hook,
   context: RequestScope,
-  result: CallResult,
+  result: review.CallResult,
   phase: Hooks.Phase
-): review.Verdict | undefined => {
+): Answer<review.Verdict | undefined> => {
   const verdict = review.read(result, phase)
   if (Result.isFailure(verdict)) {
-    if (hook.ignoresFailure) return undefined
-    throw StatusError.internal(`failed calling webhook ${JSON.stringify(hook.name)}: ${verdict.failure}`)
+    if (hook.ignoresFailure) return Effect.undefined
+    return StatusError.internal(`failed calling webhook ${JSON.stringify(hook.name)}: ${verdict.failure}`)
   }
   const { allowed, status, warnings } = verdict.success
   for (const warning of warnings) addWarning(context.warnings, warning)
-  if (!allowed)
-    throw new StatusError.StatusError({ status: review.denial(hook.name, status) as unknown as Status.Status })
-  return verdict.success
+  return allowed
+    ? Effect.succeed(verdict.success)
+    : new StatusError.StatusError({ status: review.denial(hook.name, status) as unknown as Status.Status })
 }
 
 /**
@@ -187,34 +198,44 @@ const addWarning = (warnings: Array<string>, warning: string): void => {
 }
 
 /** All webhooks are called together; their responses are evaluated in order. */
-const validate = (hooks: ReadonlyArray<Hooks.Hook>, attributes: Attributes): void => {
-  const calls = hooks.flatMap((hook) => {
-    const call = callOf(hook, attributes)
-    return call === undefined ? [] : [{ call, result: resultOf(attributes, call) }]
-  })
-  const missing = calls.filter(({ result }) => result === undefined)
-  if (missing.length > 0) throw new MissingResponses(missing.map(({ call }) => call))
-  for (const { result, call } of calls) {
-    if (result !== undefined) verdictOfResult(call.hook, attributes.context, result, "validating")
+const validate = Effect.fnUntraced(function* (
+  hooks: ReadonlyArray<Hooks.Hook>,
+  attributes: Attributes
+): Effect.fn.Return<void, StatusError.StatusError> {
+  const calls: Array<AdmissionCall> = []
+  for (const hook of hooks) {
+    const request = yield* requestOf(hook, attributes)
+    if (request !== undefined) calls.push({ hook, request })
   }
-}
+  const { context } = attributes
+  const results = yield* Effect.forEach(
+    calls,
+    (call) => Effect.map(send(context, call), (result) => ({ hook: call.hook, result })),
+    { concurrency: "unbounded" }
+  )
+  for (const { hook, result } of results) yield* verdictOfResult(hook, context, result, "validating")
+})
 
-const mutate = (hook: Hooks.Hook, write: Write): void => {
+const mutate = Effect.fnUntraced(function* (
+  hook: Hooks.Hook,
+  write: Write
+): Effect.fn.Return<void, StatusError.StatusError> {
   const { as, object, target, context } = write
   const sent =
     write.before === undefined && as === undefined ? VersionedObject.withoutServerFields(target, object) : object
   const attributes = attributesOf(write, sent)
-  const patch = verdictOf(hook, attributes, "mutating")?.patch
+  const patch = (yield* verdictOf(hook, attributes))?.patch
   if (patch === undefined) return
   if (as !== undefined) {
-    const next = VersionedObject.patchUnversioned(VersionedObject.unversioned(as, object), patch)
+    const next = yield* VersionedObject.patchUnversioned(VersionedObject.unversioned(as, object), patch)
     if (next !== undefined) VersionedObject.replace(object, next)
     return
   }
   const resource = match(hook, attributes) ?? target.resource
-  const next = VersionedObject.stored(write, resource, VersionedObject.served(context, target, resource, sent), patch)
+  const document = yield* VersionedObject.served(context, target, resource, sent)
+  const next = yield* VersionedObject.stored(write, resource, document, patch)
   if (next !== undefined) VersionedObject.copyPatched(write, next)
-}
+})
 
 /**
  * This server does not evaluate `matchConditions` (CEL): it calls such a webhook as if the conditions held, so that no request that the
@@ -224,6 +245,7 @@ const matchConditions: Plugin = {
   name: "MatchConditions",
   check: ({ object, target, context }) => {
     if (Hooks.isExempt(target.resource)) context.warnings.push(...warningsOf(object))
+    return undefined
   }
 }
 

@@ -11,12 +11,18 @@ import type { GroupVersionKind } from "../admission/Admission.ts"
 import type { Target } from "../routing.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import type { RequestScope } from "../admission/Admission.ts"
-import type { CallResult } from "./WebhookResponses.ts"
+import type { Reply } from "./WebhookCaller.ts"
 import type { Phase } from "./configuration.ts"
 import { isNamespace } from "./matching.ts"
 import type { Operation } from "./matching.ts"
 
 const apiVersion = "admission.k8s.io/v1"
+
+/** The result of a call. */
+export type CallResult =
+  | { readonly _tag: "Replied"; readonly uid: string; readonly reply: Reply }
+  /** The message after the name of the webhook. */
+  | { readonly _tag: "Failed"; readonly why: string }
 
 export interface Request {
   readonly context: RequestScope

@@ -3,6 +3,7 @@
  * names; the patched object is decoded like one from a client, and only the fields that the endpoint may change are taken from it.
  * Source: apiserver/pkg/admission/plugin/webhook/generic: VersionedAttributes.
  */
+import * as Effect from "effect/Effect"
 import { at, clone, equal, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
@@ -22,13 +23,14 @@ export const served = (
   target: Target,
   resource: ResourceDefinition.ResourceDefinition,
   object: JsonObject | undefined
-): Json => {
-  if (object === undefined) return null
-  const asked = converted.objectIn(context, target.resource, resource, object)
-  const own = resource.conversion === undefined ? asked : resources.fromStored(resource, clone(asked))
-  const { apiVersion: _apiVersion, kind: _kind, ...rest } = own
-  return { kind: resource.kind, apiVersion: ResourceDefinition.apiVersion(resource), ...rest }
-}
+): Effect.Effect<Json, StatusError.StatusError> =>
+  object === undefined
+    ? Effect.succeed(null)
+    : Effect.map(converted.objectIn(context, target.resource, resource, object), (asked) => {
+        const own = resource.conversion === undefined ? asked : resources.fromStored(resource, clone(asked))
+        const { apiVersion: _apiVersion, kind: _kind, ...rest } = own
+        return { kind: resource.kind, apiVersion: ResourceDefinition.apiVersion(resource), ...rest }
+      })
 
 /** An object that is not stored, such as a Binding, has only one version. */
 export const unversioned = (as: GroupVersionKind, object: JsonObject | undefined): Json =>
@@ -52,34 +54,43 @@ export const stored = (
   resource: ResourceDefinition.ResourceDefinition,
   document: Json,
   patch: string
-): JsonObject | undefined => {
+): Effect.Effect<JsonObject | undefined, StatusError.StatusError> => {
   const accepted = (one: JsonObject, as: ResourceDefinition.ResourceDefinition) =>
     body.accept(one, as, fieldValidation.ofBody(ignoringUnknownFields(context), as))
   if (resource === target.resource || resource.customResource?.converter === undefined) {
     return patched(document, patch, (one) => accepted(one, resource))
   }
   // A field that is unknown in the version of the rule may exist in that of the target.
-  const result = patched(document, patch, (one) => one)
-  if (result === undefined) return undefined
-  const { apiVersion: _apiVersion, kind: _kind, ...object } = result
-  return accepted(converted.objectIn(context, resource, target.resource, object), target.resource)
+  return Effect.flatMap(
+    patched(document, patch, (one) => one),
+    (result) => {
+      if (result === undefined) return Effect.undefined
+      const { apiVersion: _apiVersion, kind: _kind, ...object } = result
+      return Effect.flatMap(converted.objectIn(context, resource, target.resource, object), (one) =>
+        StatusError.attempt(() => accepted(one, target.resource))
+      )
+    }
+  )
 }
 
 /** The same for an object with only one version. */
-export const patchUnversioned = (document: Json, patch: string): JsonObject | undefined =>
+export const patchUnversioned = (document: Json, patch: string): ReturnType<typeof patched> =>
   patched(document, patch, (result) => result)
 
-const patched = (document: Json, text: string, read: (result: JsonObject) => JsonObject): JsonObject | undefined => {
+const patched = (
+  document: Json,
+  text: string,
+  read: (result: JsonObject) => JsonObject
+): Effect.Effect<JsonObject | undefined, StatusError.StatusError> => {
   const patch = body.parseJson(text)
-  if (patch === undefined) throw StatusError.internal("invalid JSON in the patch of a webhook")
-  try {
+  if (patch === undefined) return StatusError.internal("invalid JSON in the patch of a webhook")
+  const result = StatusError.attempt(() => {
     const result = clone(jsonPatch.apply(document, patch))
     if (equal(result, document)) return undefined
     if (!isObject(result)) throw StatusError.badRequest("the patch does not result in an object")
     return read(result)
-  } catch (thrown) {
-    throw thrown instanceof StatusError.StatusError ? StatusError.internal(causeOf(thrown)) : thrown
-  }
+  })
+  return Effect.mapError(result, (refusal) => StatusError.internal(causeOf(refusal)))
 }
 
 const causeOf = ({ status }: StatusError.StatusError): string =>

@@ -5,7 +5,6 @@
  */
 import * as Result from "effect/Result"
 import { statusWords } from "../../webhook/review.ts"
-import type { Wanted } from "../../webhook/WebhookResponses.ts"
 import type { Reply } from "../../webhook/WebhookCaller.ts"
 import { parseJson } from "../../body.ts"
 import { arrayAt, at, equal, get, isObject, objectAt, put, textAt } from "../../json.ts"
@@ -13,6 +12,15 @@ import type { Json, JsonObject } from "../../json.ts"
 import type { Errors } from "../../validation/kinds/field.ts"
 import * as formats from "../../validation/kinds/formats.ts"
 import type { Converter } from "../../scheme/ResourceDefinition.ts"
+
+/** Objects of one CustomResourceDefinition to convert to one version. */
+export interface Wanted {
+  readonly converter: Converter
+  /** Name of the version. */
+  readonly to: string
+  /** As JSON, with kind and apiVersion, and without a resourceVersion, which conversion may not change. */
+  readonly objects: ReadonlyArray<string>
+}
 
 const group = "apiextensions.k8s.io"
 

@@ -5,14 +5,9 @@ import * as Result from "effect/Result"
 import { reply } from "../../webhook/call.ts"
 import type { WebhookCaller } from "../../webhook/WebhookCaller.ts"
 import type { JsonObject } from "../../json.ts"
-import type { Version } from "../../storage/Version.ts"
-import * as StatusError from "../../StatusError.ts"
-import type { ResourceDefinition } from "../../scheme/ResourceDefinition.ts"
 import * as RequestContext from "../../RequestContext.ts"
 import { conversionTimeoutSeconds } from "../Definition.ts"
 import * as conversionReview from "./conversionReview.ts"
-import type { Wanted } from "../../webhook/WebhookResponses.ts"
-import * as converted from "./converted.ts"
 
 /** Maximum number of objects in a review, and of concurrent reviews. */
 const [perReview, atOnce] = [100, 4] as const
@@ -20,17 +15,14 @@ const [perReview, atOnce] = [100, 4] as const
 /** Maximum characters of the objects of a review with several objects, so that the response, which may be longer, stays below `answerLimit`. */
 const reviewSize = 1024 * 1024
 
-export interface Converted {
-  readonly wanted: Wanted
-  /** The objects in their order, or the error message. */
-  readonly result: Result.Result<ReadonlyArray<JsonObject>, string>
-}
+/** The objects in their order, or the message of the first review that failed. */
+type Converted = Result.Result<ReadonlyArray<JsonObject>, string>
 
-/** Each review succeeds or fails as a whole, independently of the others. */
-export const convert = (caller: WebhookCaller, wanted: Wanted): Effect.Effect<ReadonlyArray<Converted>> => {
-  const reviews = portions(wanted.objects)
-  return Effect.forEach(reviews, (objects) => ask(caller, { ...wanted, objects }), { concurrency: atOnce })
-}
+export const convert = (caller: WebhookCaller, wanted: conversionReview.Wanted): Effect.Effect<Converted> =>
+  Effect.map(
+    Effect.forEach(portions(wanted.objects), (objects) => ask(caller, { ...wanted, objects }), { concurrency: atOnce }),
+    (reviews) => Result.map(Result.all(reviews), (all) => all.flat())
+  )
 
 const portions = (objects: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
   const out: Array<ReadonlyArray<string>> = []
@@ -48,35 +40,13 @@ const portions = (objects: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<s
   return out
 }
 
-const ask = (caller: WebhookCaller, wanted: Wanted): Effect.Effect<Converted> =>
+const ask = (caller: WebhookCaller, wanted: conversionReview.Wanted): Effect.Effect<Converted> =>
   Effect.flatMap(Effect.map(Random.Random, RequestContext.uuid), (uid) => {
     const body = conversionReview.requestText(wanted, uid)
-    if (body === undefined) {
-      return Effect.succeed({ wanted, result: Result.fail("no supported conversion review versions") })
-    }
-    return Effect.map(reply(caller, wanted.converter.address, conversionTimeoutSeconds, body), (answer) => ({
-      wanted,
-      result: Result.isFailure(answer)
+    if (body === undefined) return Effect.succeed(Result.fail("no supported conversion review versions"))
+    return Effect.map(reply(caller, wanted.converter.address, conversionTimeoutSeconds, body), (answer) =>
+      Result.isFailure(answer)
         ? conversionReview.failed(wanted, answer.failure)
         : conversionReview.read(wanted, uid, answer.success)
-    }))
+    )
   })
-
-/** Converts stored revisions to the version of the resource and caches the results on them; returns the error if a review fails. */
-export const prepare = (
-  caller: WebhookCaller,
-  resource: ResourceDefinition,
-  versions: ReadonlyArray<Version>
-): Effect.Effect<StatusError.StatusError | undefined> => {
-  const wanted = converted.wantedOf(resource, versions)
-  if (wanted === undefined) return Effect.undefined
-  return Effect.map(convert(caller, wanted), (all) => {
-    let start = 0
-    for (const { result, wanted } of all) {
-      if (Result.isFailure(result)) return StatusError.internal(result.failure)
-      converted.fill(resource, versions.slice(start, start + wanted.objects.length), result.success)
-      start += wanted.objects.length
-    }
-    return undefined
-  })
-}

@@ -1,9 +1,10 @@
 /**
  * Custom resources in a requested version. The result of a conversion webhook is cached on the stored revision, so that each is
- * converted once for all readers; an object that is not stored yet is looked up among the webhook responses of its request. If
- * a result is missing, `ConversionRequired` ends the synchronous section before anything is written. Source:
+ * converted once for all readers. A request waits for a conversion before it encodes or stores, never between the two. Source:
  * apiextensions-apiserver, pkg/apiserver/conversion.
  */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import { applyDefaults } from "../../../kube/structural/applyDefaults.ts"
 import { prune } from "../../../kube/structural/prune.ts"
 import { objectAt, put } from "../../json.ts"
@@ -12,17 +13,10 @@ import * as Version from "../../storage/Version.ts"
 import * as StatusError from "../../StatusError.ts"
 import type * as ResourceDefinition from "../../scheme/ResourceDefinition.ts"
 import type { RequestScope } from "../../admission/Admission.ts"
+import type { WebhookCaller } from "../../webhook/WebhookCaller.ts"
 import type { Encoder } from "../../printers/Encoder.ts"
 import type { Converter } from "../../scheme/ResourceDefinition.ts"
-import type { Wanted } from "../../webhook/WebhookResponses.ts"
-
-/** Thrown out of the synchronous section: these objects have to be converted before the request can be answered. */
-export class ConversionRequired {
-  readonly wanted: Wanted
-  constructor(wanted: Wanted) {
-    this.wanted = wanted
-  }
-}
+import * as Conversion from "./convert.ts"
 
 /** The API version of an object's text: the version of the resource if a webhook converts, otherwise the storage version. */
 export const schemaVersionOf = ({
@@ -31,27 +25,34 @@ export const schemaVersionOf = ({
 }: ResourceDefinition.ResourceDefinition): string | undefined =>
   custom === undefined || custom.converter !== undefined ? version : custom.storageVersion
 
-/** The webhook responses of a request, which a request without webhooks does not have. */
-type Answers = Pick<RequestScope, "webhookResponses">
+type Context = Pick<RequestScope, "state">
 
-/** The stored revisions in the version that the resource serves. */
-export const served = (
-  answers: Answers,
+/**
+ * Converts the stored revisions that are not cached in the version of the resource, and caches them; undefined when all of them are. Then `ready`
+ * returns them.
+ */
+export const prepare = (
+  { state }: Context,
   resource: ResourceDefinition.ResourceDefinition,
   versions: ReadonlyArray<Version.Version>
-): ReadonlyArray<Version.Version> => {
+): Effect.Effect<void, StatusError.StatusError> | undefined => {
   const converter = resource.customResource?.converter
-  if (converter === undefined) return versions
+  if (converter === undefined) return undefined
   const missing = versions.filter((one) => !isReady(resource, one))
-  if (missing.length > 0) fill(resource, missing, convert(answers, converter, resource.version, missing.map(contentOf)))
-  return versions.map((one) => readyOf(resource, converter, one) ?? one)
+  if (missing.length === 0) return undefined
+  return Effect.map(convert(state.caller, converter, resource.version, missing.map(contentOf)), (objects) => {
+    for (const [index, version] of missing.entries()) {
+      const object = objects[index]
+      if (object !== undefined) remember(resource, version, object)
+    }
+  })
 }
 
-export const servedOne = (
-  answers: Answers,
-  resource: ResourceDefinition.ResourceDefinition,
-  version: Version.Version
-): Version.Version => served(answers, resource, [version])[0] ?? version
+/** A stored revision that has been prepared, in the version that the resource serves. */
+export const ready = (resource: ResourceDefinition.ResourceDefinition, version: Version.Version): Version.Version =>
+  resource.customResource?.converter === undefined
+    ? version
+    : (readyOf(resource, resource.customResource.converter, version) ?? version)
 
 const readyOf = (
   { version }: ResourceDefinition.ResourceDefinition,
@@ -64,18 +65,6 @@ const readyOf = (
 export const isReady = (resource: ResourceDefinition.ResourceDefinition, version: Version.Version): boolean =>
   resource.customResource?.converter === undefined ||
   readyOf(resource, resource.customResource.converter, version) !== undefined
-
-/** Caches converted objects on their revisions; both lists have the same order. */
-export const fill = (
-  resource: ResourceDefinition.ResourceDefinition,
-  versions: ReadonlyArray<Version.Version>,
-  objects: ReadonlyArray<JsonObject>
-): void => {
-  for (const [index, version] of versions.entries()) {
-    const object = objects[index]
-    if (object !== undefined) remember(resource, version, object)
-  }
-}
 
 const remember = (
   { customResource: custom, version: to }: ResourceDefinition.ResourceDefinition,
@@ -108,7 +97,7 @@ const withContent = (version: Version.Version, object: JsonObject, schemaVersion
 }
 
 /** The content of a stored revision for a review. */
-export const contentOf = (version: Version.Version): Content => ({
+const contentOf = (version: Version.Version): Content => ({
   schemaVersion: version.schemaVersion ?? "",
   object: Version.parseWhole(version)
 })
@@ -125,36 +114,17 @@ const textOf = ({ group, kind }: Converter, { object, schemaVersion }: Content):
   return JSON.stringify({ kind, apiVersion: `${group}/${schemaVersion}`, ...rest, metadata })
 }
 
-/** The conversions that reading these revisions in the version of the resource requires; undefined without a converter. */
-export const wantedOf = (
-  resource: ResourceDefinition.ResourceDefinition,
-  versions: ReadonlyArray<Version.Version>
-): Wanted | undefined => {
-  const converter = resource.customResource?.converter
-  if (converter === undefined) return undefined
-  return { converter, to: resource.version, objects: versions.map((one) => textOf(converter, contentOf(one))) }
-}
-
 const convert = (
-  { webhookResponses }: Answers,
+  caller: WebhookCaller,
   converter: Converter,
   to: string,
   contents: ReadonlyArray<Content>
-): ReadonlyArray<JsonObject> => {
-  const objects = contents.map((one) => textOf(converter, one))
-  const found = objects.map((text) => webhookResponses?.conversionOf(converter, to, text))
-  const missing = objects.filter((_, index) => found[index] === undefined)
-  if (missing.length > 0) {
-    // Concurrent writes keep invalidating the webhook's results.
-    if (webhookResponses?.mayConvert() !== true) throw StatusError.unavailable()
-    throw new ConversionRequired({ converter, to, objects: missing })
-  }
-  return found.flatMap((one) => {
-    if (one === undefined) return []
-    if (one._tag === "Failed") throw StatusError.unclassified(one.why)
-    return [JSON.parse(one.text) as JsonObject]
-  })
-}
+): Effect.Effect<ReadonlyArray<JsonObject>, StatusError.StatusError> =>
+  Effect.flatMap(
+    Conversion.convert(caller, { converter, to, objects: contents.map((one) => textOf(converter, one)) }),
+    (result) =>
+      Result.isFailure(result) ? Effect.fail(StatusError.unclassified(result.failure)) : Effect.succeed(result.success)
+  )
 
 /**
  * Converts an object that is not stored to another version of its kind. The result is not pruned, and has no apiVersion, kind and
@@ -165,10 +135,11 @@ export const objectIn = (
   from: ResourceDefinition.ResourceDefinition,
   to: ResourceDefinition.ResourceDefinition,
   object: JsonObject
-): JsonObject => {
+): Effect.Effect<JsonObject, StatusError.StatusError> => {
   const converter = from.customResource?.converter
-  if (converter === undefined || from.version === to.version) return object
-  return convert(context, converter, to.version, [{ schemaVersion: from.version, object }])[0] ?? object
+  if (converter === undefined || from.version === to.version) return Effect.succeed(object)
+  const content = { schemaVersion: from.version, object }
+  return Effect.map(convert(context.state.caller, converter, to.version, [content]), ([one = object]) => one)
 }
 
 export interface Kept {
@@ -178,20 +149,41 @@ export interface Kept {
   readonly read: Version.Version
 }
 
-/** The revision to store for a write, and the same revision as clients will read it: a conversion may lose data. */
+/**
+ * The revision to store for a write, and the same revision as clients will read it: a conversion may lose data. Undefined when no webhook has to
+ * convert the object.
+ */
 export const kept = (
   context: RequestScope,
   resource: ResourceDefinition.ResourceDefinition,
-  version: Version.Version
-): Kept => {
+  make: () => Version.Version
+): Effect.Effect<Kept, StatusError.StatusError> | undefined => {
   const converter = resource.customResource?.converter
-  if (converter === undefined || resource.version === converter.storageVersion)
-    return { stored: version, read: version }
+  if (converter === undefined || resource.version === converter.storageVersion) return undefined
+  const version = make()
   const to = converter.storageVersion
-  const [object] = convert(context, converter, to, [contentOf(version)])
-  const content = object === undefined ? undefined : completed(converter, to, pruned(converter, to, object))
-  const stored = content === undefined ? version : withContent(version, content, to)
-  return { stored, read: servedOne(context, resource, stored) }
+  return Effect.flatMap(convert(context.state.caller, converter, to, [contentOf(version)]), ([object]) => {
+    const content = object === undefined ? undefined : completed(converter, to, pruned(converter, to, object))
+    const stored = content === undefined ? version : withContent(version, content, to)
+    return StatusError.after(prepare(context, resource, [stored]), () =>
+      Effect.succeed({ stored, read: ready(resource, stored) })
+    )
+  })
+}
+
+/** The same at the revision of the commit: other requests may have written while this one waited. */
+export const keptAt = (
+  resource: ResourceDefinition.ResourceDefinition,
+  { read, stored }: Kept,
+  revision: number
+): Kept => {
+  if (stored.revision === revision) return { read, stored }
+  const next = Version.atRevision(stored, revision)
+  const shown = Version.atRevision(read, revision)
+  const converter = resource.customResource?.converter
+  if (converter !== undefined && read !== stored)
+    next.converted = { id: converter.id, byVersion: new Map([[resource.version, shown]]) }
+  return { stored: next, read: shown }
 }
 
 const decided: ReadonlyArray<string> = ["labels", "annotations"]
@@ -213,24 +205,20 @@ export const carry = (
   return next
 }
 
-/** An encoder that converts to the version of the resource before it encodes. */
-export const convertingEncoder = (
-  answers: Answers,
-  resource: ResourceDefinition.ResourceDefinition,
-  encoder: Encoder
-): Encoder => {
+/** An encoder that encodes revisions as they were converted to the version of the resource, which `prepare` has done. */
+export const convertingEncoder = (resource: ResourceDefinition.ResourceDefinition, encoder: Encoder): Encoder => {
   const converter = resource.customResource?.converter
   if (converter === undefined) return encoder
-  const one = (version: Version.Version) => servedOne(answers, resource, version)
+  const one = (version: Version.Version) => ready(resource, version)
   const inside = (encoder: Encoder | undefined) =>
-    encoder === undefined ? undefined : convertingEncoder(answers, resource, encoder)
+    encoder === undefined ? undefined : convertingEncoder(resource, encoder)
   const { next, withoutManagedFields: unowned } = encoder
   return {
     ...encoder,
     id: `${encoder.id} ${resource.version} ${converter.id}`,
     encode: (version) => encoder.encode(one(version)),
     encodeAt: (version, revision) => encoder.encodeAt(one(version), revision),
-    encodeList: (versions, metadata) => encoder.encodeList(served(answers, resource, versions), metadata),
+    encodeList: (versions, metadata) => encoder.encodeList(versions.map(one), metadata),
     ...(unowned === undefined ? {} : { withoutManagedFields: inside(unowned) ?? encoder }),
     ...(next === undefined ? {} : { next: inside(next) ?? encoder })
   }

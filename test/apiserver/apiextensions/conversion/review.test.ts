@@ -4,7 +4,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Review from "../../../../src/apiserver/apiextensions/conversion/conversionReview.ts"
-import type { Wanted } from "../../../../src/apiserver/webhook/WebhookResponses.ts"
+import type { Wanted } from "../../../../src/apiserver/apiextensions/conversion/conversionReview.ts"
 import { checkProperty } from "../../../support/property.ts"
 /** Chooses the first value in most cases, so that one invalid member does not hide another. */
 const often = <const A extends string | number, const B extends ReadonlyArray<string | number>>(

@@ -3,39 +3,39 @@
  * allowed; it never computes a budget. Source: pkg/registry/core/pod/storage: EvictionREST.
  */
 import * as Result from "effect/Result"
-import * as Selector from "../../kube/Selector.ts"
-import { arrayAt, at, ensureObject, isObject, numberAt, objectAt, set, textAt } from "../json.ts"
-import type { JsonObject } from "../json.ts"
-import * as Admission from "../admission/Admission.ts"
-import * as body from "../body.ts"
-import * as Status from "../../kube/Status.ts"
-import * as StatusError from "../StatusError.ts"
-import type { Target } from "../routing.ts"
-import * as fieldValidation from "../validation/fieldValidation.ts"
-import * as lifecycle from "../validation/lifecycle.ts"
-import * as resources from "../scheme/resources.ts"
-import * as RequestContext from "../RequestContext.ts"
-import type { RequestScope } from "../admission/Admission.ts"
-import { select } from "../storage/Collection.ts"
-import * as Version from "../storage/Version.ts"
-import { done, setCondition } from "./binding.ts"
-import * as read from "./read.ts"
-import * as remove from "./remove.ts"
-import * as write from "./write.ts"
+import * as Selector from "../../../kube/Selector.ts"
+import { arrayAt, at, ensureObject, isObject, numberAt, objectAt, set, textAt } from "../../json.ts"
+import type { JsonObject } from "../../json.ts"
+import * as body from "../../body.ts"
+import * as Status from "../../../kube/Status.ts"
+import * as StatusError from "../../StatusError.ts"
+import type { Target } from "../../routing.ts"
+import * as fieldValidation from "../../validation/fieldValidation.ts"
+import * as lifecycle from "../../validation/lifecycle.ts"
+import * as resources from "../../scheme/resources.ts"
+import * as RequestContext from "../../RequestContext.ts"
+import type { RequestScope } from "../../admission/Admission.ts"
+import { select } from "../../storage/Collection.ts"
+import * as Version from "../../storage/Version.ts"
+import { setCondition } from "./binding.ts"
+import { action } from "./subresource.ts"
+import * as read from "../read.ts"
+import * as remove from "../remove.ts"
+import { overwrite } from "../../storage/commit.ts"
 
 const budgetKind = resources.all.find((resource) => resource.kind === "PodDisruptionBudget")
 
 /** Maximum number of disruptedPods of a budget. */
 const maxDisrupted = 2000
 
-const evictionKind = { group: "policy", version: "v1", kind: "Eviction" }
-
-export const evict = (context: RequestScope, target: Target): readonly [number, string] => {
-  if (context.request.method !== "POST") throw StatusError.methodNotAllowed()
+const decode = (context: RequestScope, target: Target): JsonObject => {
   const sent = body.optional(context.request, "Eviction", fieldValidation.ofBodyAs(context, "policy.Eviction")) ?? {}
   checkObject(target, sent)
-  const { dryRun } = write.optionsOf(context)
-  Admission.admitSubresource({ context, target, object: sent, before: undefined, dryRun, as: evictionKind })
+  return sent
+}
+
+/** One synchronous section: no disruption is counted twice. */
+const act = (context: RequestScope, target: Target, sent: JsonObject, dryRun: boolean): void => {
   const asked = remove.optionsOf(context, objectAt(sent, "deleteOptions") ?? {})
   const options = { ...asked, dryRun: asked.dryRun || dryRun }
   const found = read.find(context, target)
@@ -45,8 +45,9 @@ export const evict = (context: RequestScope, target: Target): readonly [number, 
   if (!options.dryRun) setDisruptionTarget(context, target, pod)
   // The precondition on the resourceVersion held for the pod before its condition was set.
   remove.removeOne(context, target.resource, read.find(context, target), { ...options, resourceVersion: undefined })
-  return [201, JSON.stringify(done)]
 }
+
+export const evict = action({ as: { group: "policy", version: "v1", kind: "Eviction" }, decode, act })
 
 /** Set with or without a budget, so that controllers recognise an evicted pod. */
 const setDisruptionTarget = (context: RequestScope, target: Target, pod: JsonObject): void => {
@@ -58,7 +59,7 @@ const setDisruptionTarget = (context: RequestScope, target: Target, pod: JsonObj
     message: "Eviction API: evicting",
     ...(generation === 0 ? {} : { observedGeneration: generation })
   })
-  write.overwrite(context, target.resource, pod, false)
+  overwrite(context, target.resource, pod, false)
 }
 
 const checkObject = (target: Target, sent: JsonObject): void => {
@@ -161,7 +162,7 @@ const decrementBudget = (context: RequestScope, budget: JsonObject, pod: string,
   status["disruptionsAllowed"] = allowed - 1
   if (allowed === 1) setDisruptionNotAllowed(context, status)
   set(ensureObject(status, "disruptedPods"), pod, RequestContext.timestamp(context.now))
-  write.overwrite(context, budgetKind, budget, dryRun)
+  overwrite(context, budgetKind, budget, dryRun)
 }
 
 /** Sets the condition of an exhausted budget as its controller would. */

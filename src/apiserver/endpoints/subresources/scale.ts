@@ -2,47 +2,63 @@
  * The scale subresource: `spec.replicas` of a workload as an autoscaling/v1 Scale. Source: pkg/registry/apps and
  * pkg/registry/core/replicationcontroller: ScaleREST.
  */
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Selector from "../../kube/Selector.ts"
-import { at, clone, ensureObject, get, isObject, objectAt, put, set, textAt } from "../json.ts"
-import type { Json, JsonObject } from "../json.ts"
-import * as Admission from "../admission/Admission.ts"
-import * as body from "../body.ts"
-import * as jsonPatch from "./patch/jsonPatch.ts"
-import * as mergePatch from "./patch/mergePatch.ts"
-import * as StatusError from "../StatusError.ts"
-import type { Target } from "../routing.ts"
-import * as fieldValidation from "../validation/fieldValidation.ts"
-import { invalidValue } from "../validation/validate.ts"
-import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
-import type { RequestScope } from "../admission/Admission.ts"
-import * as Version from "../storage/Version.ts"
-import * as read from "./read.ts"
-import * as write from "./write.ts"
+import * as Selector from "../../../kube/Selector.ts"
+import { at, clone, ensureObject, get, isObject, objectAt, put, set, textAt } from "../../json.ts"
+import type { Json, JsonObject } from "../../json.ts"
+import * as Admission from "../../admission/Admission.ts"
+import * as converted from "../../apiextensions/conversion/converted.ts"
+import * as body from "../../body.ts"
+import * as jsonPatch from "../patch/jsonPatch.ts"
+import * as mergePatch from "../patch/mergePatch.ts"
+import * as StatusError from "../../StatusError.ts"
+import type { Target } from "../../routing.ts"
+import * as fieldValidation from "../../validation/fieldValidation.ts"
+import { invalidValue } from "../../validation/validate.ts"
+import type { ResourceDefinition } from "../../scheme/ResourceDefinition.ts"
+import type { RequestScope } from "../../admission/Admission.ts"
+import * as Version from "../../storage/Version.ts"
+import * as read from "../read.ts"
+import { optionsOf } from "../change.ts"
+import type { Change, WriteOptions } from "../change.ts"
+import type { SubresourceHandler } from "./subresource.ts"
+import * as write from "../write.ts"
 
 const scaleType = "autoscaling.Scale"
 const scaleGroup = { group: "autoscaling", kind: "Scale" }
 
-export const scale = (context: RequestScope, target: Target): readonly [number, string] => {
-  const existing = read.find(context, target)
-  const object = Version.parse(existing)
+export const scale: SubresourceHandler = Effect.fnUntraced(function* (context, target) {
+  const { resource } = target
   const method = context.request.method
-  if (method === "GET" || method === "HEAD") return [200, JSON.stringify(scaleOf(target.resource, object))]
-  if (method !== "PUT" && method !== "PATCH") throw StatusError.methodNotAllowed()
-  const wanted =
-    method === "PUT"
-      ? body.optional(context.request, "Scale", fieldValidation.ofBodyAs(context, scaleType))
-      : patched(context, scaleOf(target.resource, object))
-  if (!isObject(wanted)) throw StatusError.badRequest("the object provided is unrecognized (must be of type Scale)")
-  const given = textAt(wanted, "metadata", "name")
-  if (given !== "" && given !== target.name) {
-    throw StatusError.badRequest(
-      `the name of the object (${given}) does not match the name on the URL (${target.name})`
-    )
+  const shown = (version: Version.Version) => JSON.stringify(scaleOf(resource, Version.parse(version)))
+  if (method === "GET" || method === "HEAD") {
+    const found = yield* StatusError.attempt(() => read.find(context, target))
+    yield* converted.prepare(context, resource, [found]) ?? Effect.void
+    return [200, shown(converted.ready(resource, found))]
   }
-  const options = write.optionsOf(context)
+  if (method !== "PUT" && method !== "PATCH") {
+    yield* StatusError.attempt(() => read.find(context, target))
+    return yield* StatusError.methodNotAllowed()
+  }
+  const options = yield* StatusError.attempt(() => optionsOf(context))
+  const { version } = yield* StatusError.section(() =>
+    write.replace(context, target, (existing) => scaled(context, target, existing, options))
+  )
+  return [200, shown(version)]
+})
+
+/** The object with the number of replicas that the request asks for. */
+const scaled = Effect.fnUntraced(function* (
+  context: RequestScope,
+  target: Target,
+  existing: Version.Version,
+  options: WriteOptions
+): Effect.fn.Return<Change, StatusError.StatusError> {
+  const object = Version.parse(existing)
   const before = scaleOf(target.resource, object)
-  Admission.admitSubresource({
+  const wanted = yield* StatusError.attempt(() => sentScale(context, target, before))
+  yield* Admission.admitSubresource({
     context,
     target,
     object: wanted,
@@ -54,9 +70,23 @@ export const scale = (context: RequestScope, target: Target): readonly [number, 
   for (const key of ["resourceVersion", "uid"]) put(metadata, key, textAt(wanted, "metadata", key) || undefined)
   const path = target.resource.customResource?.scale?.replicas ?? workloads.replicas
   const parent = path.slice(0, -1).reduce(ensureObject, object)
-  set(parent, path.at(-1) ?? "replicas", replicasOf(wanted, target.name))
-  const updated = write.update(context, target, object, existing, options)
-  return [200, JSON.stringify(scaleOf(target.resource, Version.parse(updated)))]
+  set(parent, path.at(-1) ?? "replicas", yield* StatusError.attempt(() => replicasOf(wanted, target.name)))
+  return { object, options }
+})
+
+const sentScale = (context: RequestScope, target: Target, current: JsonObject): JsonObject => {
+  const wanted =
+    context.request.method === "PUT"
+      ? body.optional(context.request, "Scale", fieldValidation.ofBodyAs(context, scaleType))
+      : patched(context, current)
+  if (!isObject(wanted)) throw StatusError.badRequest("the object provided is unrecognized (must be of type Scale)")
+  const given = textAt(wanted, "metadata", "name")
+  if (given !== "" && given !== target.name) {
+    throw StatusError.badRequest(
+      `the name of the object (${given}) does not match the name on the URL (${target.name})`
+    )
+  }
+  return wanted
 }
 
 /** The paths of a Scale in the built-in kinds. */

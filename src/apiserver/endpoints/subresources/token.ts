@@ -2,36 +2,33 @@
  * serviceaccounts/token: issues service account tokens. This validates the request; `authentication/Authenticator.ts` verifies tokens.
  * Source: pkg/registry/core/serviceaccount/storage: TokenREST.
  */
-import { issuer } from "../authentication/Authenticator.ts"
-import * as serviceAccounts from "../authentication/serviceAccounts.ts"
-import { arrayAt, at, objectAt, textAt } from "../json.ts"
-import type { JsonObject } from "../json.ts"
-import * as Admission from "../admission/Admission.ts"
-import * as body from "../body.ts"
-import * as StatusError from "../StatusError.ts"
-import type { FieldError } from "../StatusError.ts"
-import type { Target } from "../routing.ts"
-import * as fieldValidation from "../validation/fieldValidation.ts"
-import { invalidValue } from "../validation/validate.ts"
-import * as resources from "../scheme/resources.ts"
-import * as RequestContext from "../RequestContext.ts"
-import type { RequestScope } from "../admission/Admission.ts"
-import * as Version from "../storage/Version.ts"
-import * as read from "./read.ts"
+import * as Effect from "effect/Effect"
+import { issuer } from "../../authentication/Authenticator.ts"
+import * as serviceAccounts from "../../authentication/serviceAccounts.ts"
+import { arrayAt, at, objectAt, textAt } from "../../json.ts"
+import type { JsonObject } from "../../json.ts"
+import * as Admission from "../../admission/Admission.ts"
+import * as body from "../../body.ts"
+import * as StatusError from "../../StatusError.ts"
+import type { FieldError } from "../../StatusError.ts"
+import type { Target } from "../../routing.ts"
+import * as fieldValidation from "../../validation/fieldValidation.ts"
+import { invalidValue } from "../../validation/validate.ts"
+import * as resources from "../../scheme/resources.ts"
+import * as RequestContext from "../../RequestContext.ts"
+import type { RequestScope } from "../../admission/Admission.ts"
+import * as Version from "../../storage/Version.ts"
+import type { SubresourceHandler } from "./subresource.ts"
+import * as read from "../read.ts"
 
 const request = { group: "authentication.k8s.io", kind: "TokenRequest" }
 const defaultSeconds = 3600
 const minSeconds = 600
 const maxSeconds = 2 ** 32
 
-export const requestToken = (context: RequestScope, target: Target): readonly [number, string] => {
-  if (context.request.method !== "POST") throw StatusError.methodNotAllowed()
-  const sent =
-    body.optional(context.request, "TokenRequest", fieldValidation.ofBodyAs(context, "authentication.TokenRequest")) ??
-    {}
-  const account = Version.parse(read.find(context, target))
-  const dryRun = body.dryRun(context.request.query.getAll("dryRun"))
-  Admission.admitSubresource({
+export const requestToken: SubresourceHandler = Effect.fnUntraced(function* (context, target) {
+  const { account, dryRun, sent } = yield* StatusError.attempt(() => decode(context, target))
+  yield* Admission.admitSubresource({
     context,
     target,
     object: sent,
@@ -39,6 +36,18 @@ export const requestToken = (context: RequestScope, target: Target): readonly [n
     dryRun,
     as: { ...request, version: "v1" }
   })
+  return [201, yield* StatusError.attempt(() => issue(context, target, account, sent))]
+})
+
+const decode = (context: RequestScope, target: Target) => {
+  if (context.request.method !== "POST") throw StatusError.methodNotAllowed()
+  const type = fieldValidation.ofBodyAs(context, "authentication.TokenRequest")
+  const sent = body.optional(context.request, "TokenRequest", type) ?? {}
+  const account = Version.parse(read.find(context, target))
+  return { account, sent, dryRun: body.dryRun(context.request.query.getAll("dryRun")) }
+}
+
+const issue = (context: RequestScope, target: Target, account: JsonObject, sent: JsonObject): string => {
   const seconds = secondsOf(sent)
   const asked = arrayAt(sent, "spec", "audiences").map(String)
   const audiences = asked.length === 0 ? [issuer] : asked
@@ -66,7 +75,7 @@ export const requestToken = (context: RequestScope, target: Target): readonly [n
     spec: { audiences, expirationSeconds: seconds, boundObjectRef: bound ?? null },
     status: { token, expirationTimestamp: RequestContext.timestamp(expires) }
   }
-  return [201, JSON.stringify(answer)]
+  return JSON.stringify(answer)
 }
 
 const secondsOf = (sent: JsonObject): number => {

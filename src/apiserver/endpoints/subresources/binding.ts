@@ -1,33 +1,30 @@
 /** pods/binding: assigns a pod to a node, once. Source: pkg/registry/core/pod/storage: BindingREST. */
-import { arrayAt, ensureObject, objectAt, set, textAt } from "../json.ts"
-import type { Json, JsonObject } from "../json.ts"
-import * as Admission from "../admission/Admission.ts"
-import * as body from "../body.ts"
-import * as StatusError from "../StatusError.ts"
-import type { Target } from "../routing.ts"
-import * as fieldValidation from "../validation/fieldValidation.ts"
-import { notSupported, required } from "../validation/kinds/field.ts"
-import type { Errors } from "../validation/kinds/field.ts"
-import * as RequestContext from "../RequestContext.ts"
-import type { RequestScope } from "../admission/Admission.ts"
-import * as Version from "../storage/Version.ts"
-import * as read from "./read.ts"
-import * as write from "./write.ts"
+import { arrayAt, ensureObject, objectAt, set, textAt } from "../../json.ts"
+import type { JsonObject } from "../../json.ts"
+import * as body from "../../body.ts"
+import * as StatusError from "../../StatusError.ts"
+import type { Target } from "../../routing.ts"
+import * as fieldValidation from "../../validation/fieldValidation.ts"
+import { notSupported, required } from "../../validation/kinds/field.ts"
+import type { Errors } from "../../validation/kinds/field.ts"
+import * as RequestContext from "../../RequestContext.ts"
+import type { RequestScope } from "../../admission/Admission.ts"
+import * as Version from "../../storage/Version.ts"
+import * as read from "../read.ts"
+import { overwrite } from "../../storage/commit.ts"
+import { checkNamespace } from "../change.ts"
+import { action } from "./subresource.ts"
 
-/** The response of a subresource whose create has no object to show. */
-export const done: Json = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 }
-
-const bindingKind = { group: "", version: "v1", kind: "Binding" }
-
-export const bind = (context: RequestScope, target: Target): readonly [number, string] => {
-  if (context.request.method !== "POST") throw StatusError.methodNotAllowed()
+const decode = (context: RequestScope, target: Target): JsonObject => {
   const sent = body.optional(context.request, "Binding", fieldValidation.ofBodyAs(context, "core.Binding")) ?? {}
   if (textAt(sent, "metadata", "name") !== target.name) {
     throw StatusError.badRequest("name in URL does not match name in Binding object")
   }
-  write.checkNamespace(target, sent)
-  const { dryRun } = write.optionsOf(context)
-  Admission.admitSubresource({ context, target, object: sent, before: undefined, dryRun, as: bindingKind })
+  checkNamespace(target, sent)
+  return sent
+}
+
+const act = (context: RequestScope, target: Target, sent: JsonObject, dryRun: boolean): void => {
   checkTarget(sent)
   const pod = Version.parse(read.find(context, target))
   refuseUnassignable(target, pod, textAt(sent, "metadata", "uid"))
@@ -37,9 +34,10 @@ export const bind = (context: RequestScope, target: Target): readonly [number, s
     set(ensureObject(ensureObject(pod, "metadata"), "annotations"), key, value)
   }
   setCondition(context, pod, { type: "PodScheduled", status: "True" })
-  write.overwrite(context, target.resource, pod, dryRun)
-  return [201, JSON.stringify(done)]
+  overwrite(context, target.resource, pod, dryRun)
 }
+
+export const bind = action({ as: { group: "", version: "v1", kind: "Binding" }, decode, act })
 
 /** kube-apiserver reports these errors without a reason: the field messages are the whole message of a 500. */
 const checkTarget = (sent: JsonObject): void => {

@@ -1,0 +1,132 @@
+/** One try to create an object. Source: apiserver/pkg/registry/generic/registry: Store.Create. */
+import * as Effect from "effect/Effect"
+import { objectAt, put, textAt } from "../json.ts"
+import type { JsonObject } from "../json.ts"
+import type { RequestScope, Write } from "../admission/Admission.ts"
+import type * as converted from "../apiextensions/conversion/converted.ts"
+import * as RequestContext from "../RequestContext.ts"
+import type { Target } from "../routing.ts"
+import { hasStatus } from "../scheme/ResourceDefinition.ts"
+import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
+import * as resources from "../scheme/resources.ts"
+import * as StatusError from "../StatusError.ts"
+import * as managedFields from "../storage/managedFields.ts"
+import * as Version from "../storage/Version.ts"
+import * as addresses from "../validation/addresses.ts"
+import * as metadata from "../validation/metadata.ts"
+import * as validate from "../validation/validate.ts"
+import { checkNamespace, keptOf, save, writerOf } from "./change.ts"
+import type { Change, Effectful, Ready, WriteOptions } from "./change.ts"
+
+/** What a create does that finds the name taken: refuse, or start again and update. */
+export type Taken = (resource: ResourceDefinition, name: string) => StatusError.StatusError | undefined
+
+export const refused: Taken = StatusError.alreadyExists
+
+export const startAgain: Taken = () => undefined
+
+/** Undefined when it has to start again: another request has taken the name, or an address of the object. */
+export const tryCreate = (
+  context: RequestScope,
+  target: Target,
+  read: () => Change,
+  taken: Taken
+): Effectful<Version.Version | undefined> => {
+  const { admission } = context.state
+  const { object, options } = read()
+  const written = { context, target, object, before: undefined, dryRun: options.dryRun }
+  const managers = beforeAdmission(context, target, object, options)
+  return StatusError.after(admission.admit(written), () => {
+    const ready = validated(written, options, managers)
+    return StatusError.after(keptOf(context, target.resource, ready), (kept) =>
+      StatusError.after(admission.check(written), () => Effect.succeed(committed(written, ready, kept, taken)))
+    )
+  })
+}
+
+/** The last section: nothing waits any more. */
+const committed = (
+  written: Write,
+  ready: Ready,
+  kept: converted.Kept | undefined,
+  taken: Taken
+): Version.Version | undefined => {
+  const { context, dryRun, object, target } = written
+  const { admission } = context.state
+  const key = Version.keyOf(target.resource.namespaced ? target.namespace : "", textAt(object, "metadata", "name"))
+  const isTaken = context.state.collection(target.resource.storage).get(key) !== undefined
+  const refusal = isTaken ? taken(target.resource, textAt(object, "metadata", "name")) : undefined
+  if (!ready.isAllocated() || (isTaken && refusal === undefined)) return undefined
+  const charge = admission.charge(written)
+  if (charge instanceof StatusError.StatusError) throw charge
+  // Before the name is looked up, as by kube-apiserver: the quota controller corrects the usage.
+  charge?.()
+  if (refusal !== undefined) throw refusal
+  return save(context, target.resource, ready, kept, dryRun)
+}
+
+const validated = (
+  { context, object, target }: Write,
+  options: WriteOptions,
+  managers: managedFields.Owners | undefined
+): Ready => {
+  target.resource.onCreate?.(object)
+  const owners = managers ?? ownersOfNew(context, target, object, options)
+  const isAllocated = addresses.allocate(context, target.resource, object)
+  validate.object(target.resource, object)
+  return { object, owners, isAllocated }
+}
+
+/** Completes the object; returns its managed fields, because fields that admission and the server set have no manager. */
+const beforeAdmission = (
+  context: RequestScope,
+  target: Target,
+  object: JsonObject,
+  options: WriteOptions
+): managedFields.Owners | undefined => {
+  const { resource, namespace } = target
+  if (resource.customResource?.terminating === true) {
+    throw StatusError.notAllowedWhile("create", "custom resource definition is terminating")
+  }
+  checkNamespace(target, object)
+  const generated = textAt(object, "metadata", "name") === ""
+  metadata.create(context, resource, object, namespace)
+  if (generated) regenerateName(context, target, object)
+  resource.defaults?.(object)
+  return options.owners ?? (isRewritten(resource) ? undefined : ownersOfNew(context, target, object, options))
+}
+
+/** Fields of a new object that the server sets. */
+const serverFields = (resource: ResourceDefinition): ReadonlyArray<string> =>
+  resource.kind === "Namespace" ? ["spec", "status"] : hasStatus(resource) ? ["status"] : []
+
+/** Kinds that `onCreate` rewrites: stringData of a Secret, the name label of a Namespace. */
+const isRewritten = (resource: ResourceDefinition): boolean =>
+  resource.group === "" && (resource.kind === "Secret" || resource.kind === "Namespace")
+
+const ownersOfNew = (
+  context: RequestScope,
+  target: Target,
+  object: JsonObject,
+  options: WriteOptions
+): managedFields.Owners =>
+  managedFields.createdBy(
+    object,
+    resources.shapeOf(target.resource),
+    serverFields(target.resource),
+    writerOf(target, options),
+    RequestContext.timestamp(context.now)
+  )
+
+/** How often a generated name is drawn again when it is taken. */
+const generateTries = 8
+
+const regenerateName = (context: RequestScope, target: Target, object: JsonObject): void => {
+  const collection = context.state.collection(target.resource.storage)
+  for (let i = 1; i < generateTries; i++) {
+    const name = textAt(object, "metadata", "name")
+    if (name === "" || collection.get(Version.keyOf(target.namespace, name)) === undefined) return
+    put(objectAt(object, "metadata") ?? {}, "name", undefined)
+    metadata.create(context, target.resource, object, target.namespace)
+  }
+}
