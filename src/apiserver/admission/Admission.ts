@@ -1,7 +1,7 @@
 /**
  * Admission: plugins that complete an object before it is validated (`admit`), check it afterwards (`check`), or check a deletion
  * (`remove`). They run in the order of the list; those of webhooks wait. What has to be true when the object is stored is decided in the
- * synchronous section of the commit (`charge`). Policy belongs here, the validation of resources in `validation/`, webhooks in `webhook/`.
+ * synchronous section of the commit (`atCommit`). Policy belongs here, the validation of resources in `validation/`, webhooks in `webhook/`.
  */
 import * as Effect from "effect/Effect"
 import type { JsonObject } from "../json.ts"
@@ -55,15 +55,15 @@ export interface Deletion {
 /** Undefined admits and a StatusError refuses. A plugin that waits returns an effect that does one of the two. */
 export type Answer = Effect.Effect<void, StatusError.StatusError> | undefined
 
-/** What a charge writes together with the object, or why the object is refused. */
-export type Charge = (() => void) | StatusError.StatusError | undefined
+/** What is written together with the object, or why the object is refused; undefined is neither. */
+export type AtCommit = (() => void) | StatusError.StatusError | undefined
 
 export interface Plugin {
   readonly name: string
   readonly admit?: (write: Write) => Answer
   readonly check?: (write: Write) => Answer
-  /** Runs in the synchronous section that stores the object. */
-  readonly charge?: (write: Write) => Charge
+  /** Runs in the synchronous section that stores the object: a request may have waited since `admit` and `check`. */
+  readonly atCommit?: (write: Write) => AtCommit
   readonly remove?: (deletion: Deletion) => Answer
   /** Whether it also handles writes through subresources. */
   readonly subresources?: true
@@ -75,7 +75,7 @@ type Phase<A> = (of: A) => Answer
 export interface Admission {
   readonly admit: Phase<Write>
   readonly check: Phase<Write>
-  readonly charge: (write: Write) => Charge
+  readonly atCommit: (write: Write) => AtCommit
   readonly remove: Phase<Deletion>
 }
 
@@ -92,14 +92,14 @@ const chained = <A>(steps: ReadonlyArray<((of: A) => Answer) | undefined>): Phas
 }
 
 /** The first refusal, or all that is to be written. */
-const charges = (steps: ReadonlyArray<((write: Write) => Charge) | undefined>): ((write: Write) => Charge) => {
+const together = (steps: ReadonlyArray<((write: Write) => AtCommit) | undefined>): ((write: Write) => AtCommit) => {
   const present = steps.filter((step) => step !== undefined)
   return (write) => {
     const writes: Array<() => void> = []
     for (const step of present) {
-      const charge = step(write)
-      if (charge instanceof StatusError.StatusError) return charge
-      if (charge !== undefined) writes.push(charge)
+      const answer = step(write)
+      if (answer instanceof StatusError.StatusError) return answer
+      if (answer !== undefined) writes.push(answer)
     }
     return writes.length === 0 ? undefined : () => writes.forEach((one) => one())
   }
@@ -118,7 +118,7 @@ const phase = <A>(
 export const chain = (plugins: ReadonlyArray<Plugin>): Admission => ({
   admit: phase(plugins, (some) => chained(some.map(({ admit }) => admit))),
   check: phase(plugins, (some) => chained(some.map(({ check }) => check))),
-  charge: phase(plugins, (some) => charges(some.map(({ charge }) => charge))),
+  atCommit: phase(plugins, (some) => together(some.map(({ atCommit }) => atCommit))),
   remove: chained(plugins.map(({ remove }) => remove))
 })
 

@@ -1,7 +1,8 @@
 /** The built-in admission plugins, and which of them are enabled by default. */
 import { arrayAt, ensureObject, textAt } from "../json.ts"
 import * as lifecycle from "../validation/lifecycle.ts"
-import type { Plugin } from "./Admission.ts"
+import type { StatusError } from "../StatusError.ts"
+import type { Plugin, Write } from "./Admission.ts"
 import { limitRanger } from "./limitRanger.ts"
 import { ownerReferencesPermission } from "./ownerReferences.ts"
 import { defaultTolerations, priority } from "./pods.ts"
@@ -44,11 +45,15 @@ export const plugins = (switches: Switches = {}, webhooks: ReadonlyArray<Plugin>
   ...(switches.resourceQuota === true ? [resourceQuota] : [])
 ]
 
+const admitNamespace = ({ before, object, target, context }: Write): StatusError | undefined =>
+  before === undefined ? lifecycle.admitNamespace(context, target, textAt(object, "metadata", "name")) : undefined
+
 /** apiserver/pkg/admission/plugin/namespace/lifecycle: an object needs its namespace, and the immortal namespaces are never deleted. */
 const namespaceLifecycle: Plugin = {
   name: "NamespaceLifecycle",
-  admit: ({ before, object, target, context }) =>
-    before === undefined ? lifecycle.admitNamespace(context, target, textAt(object, "metadata", "name")) : undefined,
+  admit: admitNamespace,
+  // The namespace may have been deleted while a webhook was called.
+  atCommit: admitNamespace,
   remove: ({ name, target: { resource } }) => lifecycle.refuseImmortal(resource, name)
 }
 

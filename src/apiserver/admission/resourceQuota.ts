@@ -131,7 +131,7 @@ const usageInContext = ({ target, context }: Write) => {
 export const resourceQuota: Plugin = {
   name: "ResourceQuota",
   subresources: true,
-  charge: (write) => {
+  atCommit: (write) => {
     const { before, dryRun, object, target, context } = write
     const { resource } = target
     if (!resource.namespaced || Names.ignored.includes(Names.idOf(resource)) || !mayIncreaseUsage(write))

@@ -13,7 +13,9 @@ import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import type { Encoder } from "../printers/Encoder.ts"
+import type { Effectful } from "./change.ts"
 import * as read from "./read.ts"
+import { retried } from "./write.ts"
 import * as listOptions from "./listOptions.ts"
 import { erase, overwrite } from "../storage/commit.ts"
 
@@ -22,13 +24,13 @@ interface Removed {
   readonly version: Version.Version
 }
 
-type Verb = (context: RequestScope, target: Target, encoder: Encoder) => Effect.Effect<string, StatusError.StatusError>
+type Verb = (context: RequestScope, target: Target, encoder: Encoder) => Effectful<string>
 
 export const remove: Verb = (context, target, encoder) => {
   const options = sentOptions(context)
   const { key } = read.find(context, target)
   return StatusError.andThen(admitted(context, target, key, options), (removed) => {
-    if (removed === undefined) return StatusError.notFound(target.resource, target.name)
+    if (removed === "absent") return StatusError.notFound(target.resource, target.name)
     const { gone, version } = removed
     return Effect.succeed(
       gone && !target.resource.returnsDeleted
@@ -50,7 +52,7 @@ export const removeCollection: Verb = (context, target, encoder) => {
   )
   return Effect.map(removed, (all) =>
     encoder.encodeList(
-      all.flatMap((one) => one?.version ?? []),
+      all.flatMap((one) => (one === "absent" ? [] : one.version)),
       metadata
     )
   )
@@ -59,35 +61,28 @@ export const removeCollection: Verb = (context, target, encoder) => {
 const sentOptions = (context: RequestScope): lifecycle.DeleteOptions =>
   optionsOf(context, body.optional(context.request, "DeleteOptions") ?? {})
 
-/** Deletes an object that admission has seen as it is; an object that changes meanwhile is admitted again. Undefined when it does not exist. */
+/** Deletes an object that admission has seen as it is; an object that changes meanwhile is admitted again. */
 const admitted = (
   context: RequestScope,
   target: Target,
   key: string,
   options: lifecycle.DeleteOptions
-): Effect.Effect<Removed | undefined, StatusError.StatusError> => {
+): Effectful<Removed | "absent"> => {
   const { resource } = target
   const collection = context.state.collection(resource.storage)
-  const warnings = context.warnings.length
-  const once = (left: number): Effect.Effect<Removed | undefined, StatusError.StatusError> => {
+  const name = key.slice(key.lastIndexOf("/") + 1)
+  return retried(context, { ...target, name }, (): Effectful<Removed | "absent" | undefined> => {
     const stored = collection.get(key)
-    if (stored === undefined) return Effect.undefined
+    if (stored === undefined) return Effect.succeed("absent")
     return StatusError.after(converted.prepare(context, resource, [stored]), () => {
       const version = converted.ready(resource, stored)
       const deletion = { context, target, name: version.name, before: Version.parse(version), options }
-      return StatusError.after(context.state.admission.remove(deletion), () => {
-        if (collection.get(key) === stored) return Effect.succeed(removeOne(context, resource, version, options))
-        if (left === 0) return StatusError.modified(resource, version.name)
-        context.warnings.length = warnings
-        return once(left - 1)
-      })
+      return StatusError.after(context.state.admission.remove(deletion), () =>
+        Effect.succeed(collection.get(key) === stored ? removeOne(context, resource, version, options) : undefined)
+      )
     })
-  }
-  return once(tries - 1)
+  })
 }
-
-/** How often a deletion is admitted while others keep writing the object. */
-const tries = 6
 
 /** `version` is in the version of `kind`; the stored object, of which only metadata changes, is written. */
 export const removeOne = (

@@ -6,7 +6,7 @@ import type { RequestScope, Write } from "../admission/Admission.ts"
 import type * as converted from "../apiextensions/conversion/converted.ts"
 import * as RequestContext from "../RequestContext.ts"
 import type { Target } from "../routing.ts"
-import { hasStatus } from "../scheme/ResourceDefinition.ts"
+import { apiVersion, hasStatus } from "../scheme/ResourceDefinition.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import * as resources from "../scheme/resources.ts"
 import * as StatusError from "../StatusError.ts"
@@ -53,14 +53,15 @@ const committed = (
 ): Version.Version | undefined => {
   const { context, dryRun, object, target } = written
   const { admission } = context.state
+  checkServed(context, target.resource)
   const key = Version.keyOf(target.resource.namespaced ? target.namespace : "", textAt(object, "metadata", "name"))
   const isTaken = context.state.collection(target.resource.storage).get(key) !== undefined
   const refusal = isTaken ? taken(target.resource, textAt(object, "metadata", "name")) : undefined
   if (!ready.isAllocated() || (isTaken && refusal === undefined)) return undefined
-  const charge = admission.charge(written)
-  if (charge instanceof StatusError.StatusError) throw charge
-  // Before the name is looked up, as by kube-apiserver: the quota controller corrects the usage.
-  charge?.()
+  const atCommit = admission.atCommit(written)
+  if (atCommit instanceof StatusError.StatusError) throw atCommit
+  // A quota is charged before the name is looked up, as by kube-apiserver: the quota controller corrects the usage.
+  atCommit?.()
   if (refusal !== undefined) throw refusal
   return save(context, target.resource, ready, kept, dryRun)
 }
@@ -77,6 +78,16 @@ const validated = (
   return { object, owners, isAllocated }
 }
 
+/** A definition may be deleted while a request waits: nothing is created in what it has left. */
+const checkServed = ({ state }: RequestScope, resource: ResourceDefinition): void => {
+  if (resource.customResource === undefined) return
+  const served = state.registry.find(`${apiVersion(resource)}/${resource.plural}`)
+  if (served === undefined) throw StatusError.unknownPath()
+  if (served.customResource?.terminating === true) {
+    throw StatusError.notAllowedWhile("create", "custom resource definition is terminating")
+  }
+}
+
 /** Completes the object; returns its managed fields, because fields that admission and the server set have no manager. */
 const beforeAdmission = (
   context: RequestScope,
@@ -85,9 +96,7 @@ const beforeAdmission = (
   options: WriteOptions
 ): managedFields.Owners | undefined => {
   const { resource, namespace } = target
-  if (resource.customResource?.terminating === true) {
-    throw StatusError.notAllowedWhile("create", "custom resource definition is terminating")
-  }
+  checkServed(context, resource)
   checkNamespace(target, object)
   const generated = textAt(object, "metadata", "name") === ""
   metadata.create(context, resource, object, namespace)

@@ -74,7 +74,7 @@ const validated = (
   sentOwners: ReturnType<typeof managedFields.sent>
 ): Changed => {
   const { resource, subresource } = target
-  const isAllocated = subresource === "" ? addresses.allocate(context, resource, next, before) : addresses.unchanged
+  const isAllocated = subresource === "" ? addresses.allocate(context, resource, next, before) : addresses.none
   metadata.update(resource, next, before, subresource)
   if (subresource === "") validate.object(resource, next, before)
   else validate.part(resource, subresource, next, before)
@@ -98,9 +98,9 @@ const committed = (
   const { context, dryRun, object, target } = written
   const { resource } = target
   if (context.state.collection(resource.storage).get(stored.key) !== stored || !ready.isAllocated()) return undefined
-  const charge = context.state.admission.charge(written)
-  if (charge instanceof StatusError.StatusError) throw charge
-  charge?.()
+  const atCommit = context.state.admission.atCommit(written)
+  if (atCommit instanceof StatusError.StatusError) throw atCommit
+  atCommit?.()
   if (ready.outcome === "unchanged") return existing
   if (ready.outcome === "changed") return save(context, resource, ready, kept, dryRun)
   return erase(context, resource, object, dryRun, converted.schemaVersionOf(resource))

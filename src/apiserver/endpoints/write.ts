@@ -23,7 +23,11 @@ export interface Updated {
 const tries = 6
 
 /** Repeats a try that finds a newer object than it has read, which it reports with undefined. */
-const retried = <A>(context: RequestScope, target: Target, once: () => Effectful<A | undefined>): Effectful<A> => {
+export const retried = <A>(
+  context: RequestScope,
+  target: Target,
+  once: () => Effectful<A | undefined>
+): Effectful<A> => {
   const warnings = context.warnings.length
   const again = (left: number): Effectful<A> =>
     StatusError.andThen(once(), (done) => {

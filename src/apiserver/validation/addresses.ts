@@ -23,8 +23,8 @@ const everything = { namespace: "", labels: [], fields: [] } as const
 
 const addressText = (address: number): string => [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join(".")
 
-/** For objects without addresses. */
-export const unchanged = (): boolean => true
+/** The answer of `allocate` for objects without addresses. */
+export const none = (): boolean => true
 
 /**
  * Allocates for a Service, in place; `before` is the stored state. Nothing is reserved: the result answers, when the Service is stored, whether
@@ -36,7 +36,7 @@ export const allocate = (
   object: JsonObject,
   before?: JsonObject
 ): (() => boolean) => {
-  if (resource.kind !== "Service" || resource.group !== "") return unchanged
+  if (resource.kind !== "Service" || resource.group !== "") return none
   const collection = context.state.collection(resource.storage)
   const { latest } = collection
   assign(context, resource, object, before)

@@ -118,4 +118,42 @@ describe("a request that waits for a webhook", () => {
       same((yield* get(`${endpoints}/a`)).subsets[0].addresses, [{ ip: "10.1.1.2" }])
     }).pipe(Effect.provide(layer(slow)))
   )
+
+  it.effect("creates nothing in a namespace that was deleted meanwhile", () =>
+    Effect.gen(function* () {
+      yield* post("/api/v1/namespaces", { metadata: { name: "n" } })
+      yield* slowFor(["configmaps"])
+      const waiting = yield* started(refused(post("/api/v1/namespaces/n/configmaps", checked(configMap("a")))))
+      yield* remove("/api/v1/namespaces/n")
+      yield* put("/api/v1/namespaces/n/finalize", { metadata: { name: "n" }, spec: { finalizers: [] } })
+      yield* TestClock.adjust("2 seconds")
+      same((yield* Fiber.join(waiting)).status, 404)
+      same((yield* get("/api/v1/configmaps")).items, [])
+    }).pipe(Effect.provide(layer(slow)))
+  )
+
+  it.effect("creates no object of a kind whose definition was deleted meanwhile", () =>
+    Effect.gen(function* () {
+      const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+      const widgets = "/apis/example.test/v1/namespaces/default/widgets"
+      const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } }
+      const definition = {
+        metadata: { name: "widgets.example.test" },
+        spec: {
+          group: "example.test",
+          scope: "Namespaced",
+          names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" },
+          versions: [{ name: "v1", served: true, storage: true, schema }]
+        }
+      }
+      yield* post(definitions, definition)
+      yield* slowFor(["widgets"])
+      const waiting = yield* started(refused(post(widgets, checked({ metadata: { name: "a" } }))))
+      yield* remove(`${definitions}/widgets.example.test`)
+      yield* TestClock.adjust("2 seconds")
+      same((yield* Fiber.join(waiting)).status, 404)
+      yield* post(definitions, definition)
+      same((yield* get(widgets)).items, [])
+    }).pipe(Effect.provide(layer(slow)))
+  )
 })
