@@ -47,6 +47,34 @@ describe("a request that waits for a webhook", () => {
     }).pipe(Effect.provide(layer(slow)))
   )
 
+  it.effect("gives a Service that becomes a NodePort another port than one that was created meanwhile", () =>
+    Effect.gen(function* () {
+      yield* post(services, service("a"))
+      yield* configure("validating", [hook("slow", { rules: [{ ...everyWrite, operations: ["UPDATE"] }] })])
+      const waiting = yield* started(patch(`${services}/a`, "merge", { spec: { type: "NodePort" } }))
+      const meanwhile = yield* post(services, service("b", { type: "NodePort" }))
+      yield* TestClock.adjust("3 seconds")
+      const { spec } = yield* Fiber.join(waiting)
+      same([meanwhile.spec.ports[0].nodePort, spec.ports[0].nodePort], [30_000, 30_001])
+    }).pipe(Effect.provide(layer(slow)))
+  )
+
+  it.effect("asks the webhook again about a deletion of an object that changed meanwhile", () => {
+    const asked: Array<any> = []
+    return Effect.gen(function* () {
+      yield* post(configMaps, configMap("a"))
+      yield* configure("validating", [hook("slow", { rules: [{ ...everyWrite, operations: ["DELETE"] }] })])
+      const deletion = yield* started(remove(`${configMaps}/a`))
+      yield* patch(`${configMaps}/a`, "merge", { data: { x: "1" } })
+      yield* TestClock.adjust("3 seconds")
+      yield* Fiber.join(deletion)
+      same(
+        asked.map(({ oldObject }) => oldObject.data),
+        [undefined, { x: "1" }]
+      )
+    }).pipe(Effect.provide(layer(slow, asked)))
+  })
+
   it.effect("refuses a Service whose address was taken meanwhile", () =>
     Effect.gen(function* () {
       yield* slowFor(["services"])
