@@ -3,7 +3,8 @@ import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { TestClock } from "effect/testing"
-import { configMap, configMaps, get, patch, post, put, refused, remove, same } from "../client.ts"
+import { Transport } from "../../../src/layers/Transport.ts"
+import { configMap, configMaps, get, patch, post, put, refused, remove, request, same } from "../client.ts"
 import { answer, configure, everyWrite, hook, layer } from "./harness.ts"
 
 const services = "/api/v1/namespaces/default/services"
@@ -74,6 +75,19 @@ describe("a request that waits for a webhook", () => {
       )
     }).pipe(Effect.provide(layer(slow, asked)))
   })
+
+  it.effect("warns once about what a repeated try finds again", () =>
+    Effect.gen(function* () {
+      yield* post(services, service("a"))
+      yield* configure("validating", [hook("slow", { rules: [{ ...everyWrite, resources: ["services"] }] })])
+      const { send } = yield* Transport
+      const body = { ...service("a"), unknown: true }
+      const waiting = yield* started(send(request("PUT", `${services}/a`, body)))
+      yield* patch(`${services}/a/status`, "merge", { status: { loadBalancer: { ingress: [{ ip: "10.1.1.1" }] } } })
+      yield* TestClock.adjust("10 seconds")
+      same((yield* Fiber.join(waiting)).warnings, ['unknown field "unknown"'])
+    }).pipe(Effect.provide(layer(slow)))
+  )
 
   it.effect("refuses a Service whose address was taken meanwhile", () =>
     Effect.gen(function* () {
