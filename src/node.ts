@@ -8,6 +8,6 @@ export * as KubeConfig from "./platform/KubeConfig.ts"
 
 export type { Host } from "./manager/process/Host.ts"
 export { InvalidProgram, type Member, type Options as ProgramOptions } from "./manager/Program.ts"
-export * as Setting from "./manager/setting.ts"
-export * as SettingCodec from "./manager/setting/codecs.ts"
+export * as Setting from "./layers/Setting.ts"
+export * as SettingCodec from "./layers/setting/codecs.ts"
 export { run } from "./cli/program.ts"

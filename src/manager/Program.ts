@@ -13,7 +13,7 @@ import type { Discovery } from "../layers/Discovery.ts"
 import type { Transport } from "../layers/Transport.ts"
 import * as Manifests from "./manifests/settings.ts"
 import type { Entry } from "./registry.ts"
-import * as Setting from "./setting.ts"
+import * as Setting from "../layers/Setting.ts"
 import type { Resolved } from "./setting/sources.ts"
 import * as Settings from "./settings.ts"
 

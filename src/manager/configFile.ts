@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import type * as Setting from "./setting.ts"
+import type * as Setting from "../layers/Setting.ts"
 import * as Sources from "./setting/sources.ts"
 
 /** All sources, with the file that the flag or the environment names, if any does. */

@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type { Codec } from "./setting.ts"
-import * as Codecs from "./setting/codecs.ts"
+import type { Codec } from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 import { hint } from "./setting/nearest.ts"
 
 export interface Gate {

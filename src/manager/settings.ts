@@ -4,7 +4,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import type * as Setting from "./setting.ts"
+import type * as Setting from "../layers/Setting.ts"
 import { rank, type Resolved, written } from "./setting/sources.ts"
 import * as Cache from "./settings/cache.ts"
 import * as Cluster from "./settings/cluster.ts"

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schedule from "effect/Schedule"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import type { Setting } from "../../src/manager/setting.ts"
+import type { Setting } from "../../src/layers/Setting.ts"
 import * as Tuning from "../../src/manager/settings/tuning.ts"
 import { registry } from "../../src/controllers/registry.ts"
 

@@ -5,8 +5,8 @@ import * as Layer from "effect/Layer"
 import { Node } from "../../src/kube/resources.ts"
 import * as Controller from "../../src/layers/Controller.ts"
 import { Discovery } from "../../src/layers/Discovery.ts"
-import * as Setting from "../../src/manager/setting.ts"
-import * as Codecs from "../../src/manager/setting/codecs.ts"
+import * as Setting from "../../src/layers/Setting.ts"
+import * as Codecs from "../../src/layers/setting/codecs.ts"
 import { run } from "../../src/cli/program.ts"
 
 class Database extends Context.Service<Database, { readonly url: string }>()("test/Database") {}

@@ -8,7 +8,7 @@ import { readFile, writeFile } from "node:fs/promises"
 import { connect } from "node:http2"
 import { request, type RequestOptions } from "node:https"
 import { join } from "node:path"
-import type * as Setting from "../../src/manager/setting.ts"
+import type * as Setting from "../../src/layers/Setting.ts"
 import { settings } from "../../src/manager/settings.ts"
 import * as Process from "../support/process.ts"
 

@@ -4,8 +4,8 @@
  */
 import * as Option from "effect/Option"
 import * as Address from "../../layers/http/address.ts"
-import * as Setting from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
+import * as Setting from "../../layers/Setting.ts"
+import * as Codecs from "../../layers/setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
 import type * as Settings from "../settings.ts"
 

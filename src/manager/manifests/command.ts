@@ -1,7 +1,7 @@
 /** The installation that `manifests` derives from the settings: the arguments of the pods, and the objects that they need. Pure. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import type * as Setting from "../setting.ts"
+import type * as Setting from "../../layers/Setting.ts"
 import type { Resolved } from "../setting/sources.ts"
 import type * as Webhook from "../../layers/Webhook.ts"
 import * as CacheSettings from "../settings/cache.ts"

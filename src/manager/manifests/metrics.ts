@@ -3,7 +3,7 @@
  * kubebuilder: HTTPS, with authorization. Pure.
  */
 import * as Option from "effect/Option"
-import type * as Setting from "../setting.ts"
+import type * as Setting from "../../layers/Setting.ts"
 import { isLoopback } from "../../layers/http/address.ts"
 import { metricsAt } from "../settings/servers.ts"
 import * as Installation from "./Installation.ts"

@@ -1,7 +1,7 @@
 /** Settings of the manifests, beside those of the program that they run. */
 import * as Option from "effect/Option"
-import * as Setting from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
+import * as Setting from "../../layers/Setting.ts"
+import * as Codecs from "../../layers/setting/codecs.ts"
 import * as Settings from "../settings.ts"
 
 /** `1.20` or `v1.33.2`: the minor version. */

@@ -13,7 +13,7 @@ import * as Help from "./help.ts"
 import { complain, type Host } from "./Host.ts"
 import * as Logs from "../logs/Logs.ts"
 import { clean } from "../logs/secrets.ts"
-import type { Settings } from "../setting.ts"
+import type { Settings } from "../../layers/Setting.ts"
 import { SettingError } from "../setting/sources.ts"
 
 /** The program's name and all settings of its commands, for messages. */

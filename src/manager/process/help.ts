@@ -3,7 +3,7 @@ import type * as HelpDoc from "effect/cli/HelpDoc"
 import * as Option from "effect/Option"
 import type { Gate } from "../gates.ts"
 import type { Entry } from "../registry.ts"
-import * as Setting from "../setting.ts"
+import * as Setting from "../../layers/Setting.ts"
 import { describe as sentence } from "../setting/flags.ts"
 
 /** Column of the descriptions; a longer flag shifts its description to the right. */

@@ -5,8 +5,8 @@
 import * as Option from "effect/Option"
 import type * as Resource from "../../kube/Resource.ts"
 import { nameOf } from "../../layers/controller/defaults.ts"
-import type { Codec } from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
+import type { Codec } from "../../layers/Setting.ts"
+import * as Codecs from "../../layers/setting/codecs.ts"
 import { hint } from "../setting/nearest.ts"
 
 /** By the name of the kind: `Deployment.apps`, `Pod`. */

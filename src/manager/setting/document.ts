@@ -1,5 +1,5 @@
 /** The settings as Markdown tables, one for each group, between two marks, so that a script can update them in a document. Pure. */
-import * as Setting from "../setting.ts"
+import * as Setting from "../../layers/Setting.ts"
 
 /** Marks around the generated text. */
 export const marks = { begin: "<!-- settings: begin -->", end: "<!-- settings: end -->" } as const

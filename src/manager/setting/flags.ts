@@ -4,7 +4,7 @@
  */
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import * as Setting from "../setting.ts"
+import * as Setting from "../../layers/Setting.ts"
 
 type Given = Flag.Flag<Option.Option<string>>
 

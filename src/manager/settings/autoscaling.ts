@@ -3,8 +3,8 @@
  * pkg/controller/podautoscaler/config.
  */
 import * as Option from "effect/Option"
-import * as Setting from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
+import * as Setting from "../../layers/Setting.ts"
+import * as Codecs from "../../layers/setting/codecs.ts"
 
 const share = {
   metavar: "number",

@@ -2,8 +2,8 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type * as Cache from "../../layers/Cache.ts"
-import * as Setting from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
+import * as Setting from "../../layers/Setting.ts"
+import * as Codecs from "../../layers/setting/codecs.ts"
 import { type Resolved, written } from "../setting/sources.ts"
 
 export const settings = {

@@ -1,7 +1,7 @@
 /** Settings: which cluster the program runs on, and how it connects. */
 import type * as Option from "effect/Option"
-import * as Setting from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
+import * as Setting from "../../layers/Setting.ts"
+import * as Codecs from "../../layers/setting/codecs.ts"
 import type { Origin } from "../setting/sources.ts"
 
 /** Settings that select a real cluster. */

@@ -3,8 +3,8 @@ import * as Duration from "effect/Duration"
 import type { Loops } from "../../layers/controller/defaults.ts"
 import * as Gates from "../gates.ts"
 import * as Concurrency from "../runnables/concurrency.ts"
-import * as Setting from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
+import * as Setting from "../../layers/Setting.ts"
+import * as Codecs from "../../layers/setting/codecs.ts"
 
 /** Feature gates: behaviour that can be switched on or off until it is always on. */
 export const gates = [

@@ -1,6 +1,6 @@
 /** Settings of leader election: whether it is on, its Leases and its durations. */
-import * as Setting from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
+import * as Setting from "../../layers/Setting.ts"
+import * as Codecs from "../../layers/setting/codecs.ts"
 
 export const settings = {
   /** None: not set. */

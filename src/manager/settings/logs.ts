@@ -4,8 +4,8 @@ import * as Option from "effect/Option"
 import * as Level from "../logs/level.ts"
 import type { Options } from "../logs/Logs.ts"
 import { timeEncodings } from "../logs/line.ts"
-import * as Setting from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
+import * as Setting from "../../layers/Setting.ts"
+import * as Codecs from "../../layers/setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
 
 /** A level name, or a positive number as in zap, where a greater one is more verbose. */

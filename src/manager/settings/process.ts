@@ -2,8 +2,8 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import { parseDuration } from "../../kube/time.ts"
-import * as Setting from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
+import * as Setting from "../../layers/Setting.ts"
+import * as Codecs from "../../layers/setting/codecs.ts"
 
 /** A negative duration means no limit. */
 const budget: Setting.Codec<Duration.Duration> = {

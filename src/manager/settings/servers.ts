@@ -1,8 +1,8 @@
 /** Settings: where probes and metrics are served, and who may read them. */
 import * as Option from "effect/Option"
 import * as Address from "../../layers/http/address.ts"
-import * as Setting from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
+import * as Setting from "../../layers/Setting.ts"
+import * as Codecs from "../../layers/setting/codecs.ts"
 
 const address: Setting.Codec<Address.Address | undefined> = {
   metavar: "address",

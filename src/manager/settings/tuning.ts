@@ -2,8 +2,8 @@
  * Settings of single controllers of this program; a program with other controllers has none of these. `controllers.ts` has the settings
  * of all controllers.
  */
-import * as Setting from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
+import * as Setting from "../../layers/Setting.ts"
+import * as Codecs from "../../layers/setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
 import * as Concurrency from "../runnables/concurrency.ts"
 import * as Autoscaling from "./autoscaling.ts"

@@ -1,7 +1,7 @@
 /** Settings of the webhook server: whether it runs, its address and its certificate. */
 import * as Option from "effect/Option"
-import * as Setting from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
+import * as Setting from "../../layers/Setting.ts"
+import * as Codecs from "../../layers/setting/codecs.ts"
 
 const port: Setting.Codec<number> = {
   ...Codecs.integer({ min: -1, max: 65_535, expected: "a port from 0 to 65535, or -1 for none" }),

@@ -9,8 +9,8 @@ import * as CommandLine from "../../../src/manager/process/commandLine.ts"
 import type { FiberState, Profiler } from "../../../src/layers/Process.ts"
 import { profiler } from "../../../src/platform/inspector.ts"
 import * as Profiles from "../../../src/manager/debug/profiles.ts"
-import * as Setting from "../../../src/manager/setting.ts"
-import * as Codecs from "../../../src/manager/setting/codecs.ts"
+import * as Setting from "../../../src/layers/Setting.ts"
+import * as Codecs from "../../../src/layers/setting/codecs.ts"
 import { asked } from "./asking.ts"
 
 /** A process without data, whose CPU profile ends when the test ends it. */

@@ -5,8 +5,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { describe, render } from "../../../src/manager/process/help.ts"
 import type { Entry } from "../../../src/manager/registry.ts"
-import * as Setting from "../../../src/manager/setting.ts"
-import * as Codecs from "../../../src/manager/setting/codecs.ts"
+import * as Setting from "../../../src/layers/Setting.ts"
+import * as Codecs from "../../../src/layers/setting/codecs.ts"
 
 const settings = {
   elect: Setting.make(Codecs.boolean, {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
-import * as Setting from "../../../src/manager/setting.ts"
-import * as Codecs from "../../../src/manager/setting/codecs.ts"
+import * as Setting from "../../../src/layers/Setting.ts"
+import * as Codecs from "../../../src/layers/setting/codecs.ts"
 import { renewed, tables } from "../../../src/manager/setting/document.ts"
 import { settings } from "../../../src/manager/settings.ts"
 

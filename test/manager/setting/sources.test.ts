@@ -5,8 +5,8 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Setting from "../../../src/manager/setting.ts"
-import * as Codecs from "../../../src/manager/setting/codecs.ts"
+import * as Setting from "../../../src/layers/Setting.ts"
+import * as Codecs from "../../../src/layers/setting/codecs.ts"
 import { resolve, type Sources, written } from "../../../src/manager/setting/sources.ts"
 
 const settings = {

@@ -5,7 +5,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Selector from "../../kube/Selector.ts"
 import { parseDuration } from "../../kube/time.ts"
-import type { Codec } from "../setting.ts"
+import type { Codec } from "../Setting.ts"
 
 /** Any text. */
 export const text = (metavar: string): Codec<string> => ({ metavar, expected: `a ${metavar}`, decode: Option.some })

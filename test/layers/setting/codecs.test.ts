@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
-import type { Codec } from "../../../src/manager/setting.ts"
-import * as Codecs from "../../../src/manager/setting/codecs.ts"
+import type { Codec } from "../../../src/layers/Setting.ts"
+import * as Codecs from "../../../src/layers/setting/codecs.ts"
 
 const takes = <A>(
   codec: Codec<A>,
