@@ -8,7 +8,8 @@ const built = (path) => import(pathToFileURL(join(root, "dist", path)).href)
 
 await main(async () => {
   run(process.execPath, ["scripts/build.mjs"])
-  const { settings } = await built("manager/settings.js")
+  const { product } = await built("cli/product.js")
+  const { settings } = product.success
   const { renewed } = await built("manager/setting/document.js")
   const file = join(root, "docs/operations.md")
   const document = renewed(readFileSync(file, "utf8"), settings)

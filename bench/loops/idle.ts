@@ -3,10 +3,8 @@
  * idle. The lower bound is a process of the same program that runs one loop about a kind with few objects.
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { registry } from "../../src/controllers/registry.ts"
+import { tableOf } from "../../test/support/controllers.ts"
 import { Deployment, Namespace } from "../../src/kube/resources.ts"
 import type { KubeClient } from "../../src/layers/KubeClient.ts"
 import type { Figure } from "../figure.ts"
@@ -18,10 +16,7 @@ const namespace = "load"
 const watched = 60
 
 /** Every loop that needs no cloud, with a key for the one that creates tokens. */
-const names = registry({
-  podCount: { schedule: Schedule.forever, nodeSelector: undefined },
-  serviceAccountKeyFile: Option.some("sa.key")
-})
+const names = tableOf({ "service-account-private-key-file": "sa.key" })
   .filter(
     ({ controller, embeddedOnly, group }) => group === "core" && controller.cloud !== true && embeddedOnly === undefined
   )

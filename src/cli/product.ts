@@ -5,10 +5,11 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import process from "node:process"
 import * as Create from "./create/command.ts"
 import { registry } from "../controllers/registry.ts"
+import * as RootCa from "../controllers/RootCa.ts"
+import * as ServiceAccountToken from "../controllers/ServiceAccountToken.ts"
 import { InformerName } from "../layers/cache/metrics.ts"
 import * as Flags from "../manager/kubeControllerManager/flags.ts"
 import * as Loops from "../manager/kubeControllerManager/controllers.ts"
@@ -17,11 +18,8 @@ import * as AuthorityFiles from "./cluster/authorityFiles.ts"
 import type { Host } from "../manager/process/Host.ts"
 import * as Versions from "../manager/metrics/versions.ts"
 import * as Program from "../manager/Program.ts"
+import { valueOf } from "../manager/registry.ts"
 import * as Sources from "../manager/setting/sources.ts"
-import * as Controllers from "../manager/settings/controllers.ts"
-import * as Tuning from "../manager/settings/tuning.ts"
-import type * as Setting from "../layers/Setting.ts"
-import * as Schedules from "../layers/Schedules.ts"
 import * as LoopMetrics from "../streams/reconcile/loopMetrics.ts"
 import * as Limits from "./limits.ts"
 import * as Run from "./run.ts"
@@ -49,7 +47,7 @@ export const main = (host: Host, entry: URL): void =>
         ],
         prepare: (argv) => {
           if (argv[0] !== kubeControllerManager) return argv
-          const translated = Flags.translate(argv, settings)
+          const translated = Flags.translate(argv, settings, program.gates)
           notes = translated.notes
           return translated.argv
         }
@@ -83,29 +81,14 @@ const runKubeControllerManager = Effect.fnUntraced(function* (
   )
 })
 
-const podCount = (settings: Setting.Values<typeof Tuning.settings>) => ({
-  schedule:
-    settings.podCountSchedule === "spaced"
-      ? Schedule.spaced(settings.podCountInterval)
-      : Schedules.nonSliding(settings.podCountInterval),
-  nodeSelector: Option.getOrUndefined(settings.podCountNodes)
-})
-
 /** The program as a value; the settings are read when it runs. */
 export const product = Program.make({
   name: "effect-controller-manager",
   version,
-  settings: Tuning.settings,
-  controllers: (resolved) =>
-    registry({
-      ...resolved.values,
-      ...Tuning.syncsOf(resolved),
-      podCount: podCount(resolved.values),
-      statefulSetMaxUnavailable: Controllers.isOn(resolved.values, "MaxUnavailableStatefulSet")
-    }),
-  services: ({ values }) =>
+  controllers: registry,
+  services: (resolved) =>
     AuthorityFiles.layer({
-      key: Option.getOrUndefined(values.serviceAccountKeyFile),
-      rootCa: Option.getOrUndefined(values.rootCaFile)
+      key: Option.getOrUndefined(valueOf(resolved, ServiceAccountToken.settings.keyFile)),
+      rootCa: Option.getOrUndefined(valueOf(resolved, RootCa.settings.rootCaFile))
     })
 })

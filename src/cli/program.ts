@@ -28,7 +28,6 @@ import type * as Setting from "../layers/Setting.ts"
 import * as SettingFlags from "../manager/setting/flags.ts"
 import * as SettingSources from "../manager/setting/sources.ts"
 import * as Settings from "../manager/settings.ts"
-import { gates } from "../manager/settings/controllers.ts"
 import * as LogSettings from "../manager/settings/logs.ts"
 import * as StandAlone from "./cluster/standAlone.ts"
 import * as Terminal from "../manager/process/Terminal.ts"
@@ -178,7 +177,7 @@ export const command = <S extends Setting.Settings & typeof LogSettings.settings
 ) =>
   Command.make(name, SettingFlags.of(settings), (parsed) =>
     Effect.gen(function* () {
-      const config = "config" in settings ? Settings.settings.config : undefined
+      const config = "config" in settings ? Settings.common.config : undefined
       const sources = yield* ConfigFile.load(config, { flags: SettingFlags.given(parsed), env: host.env })
       const resolved = yield* Effect.fromResult(SettingSources.resolve(settings, sources))
       return yield* Effect.provide(handle(resolved), Logs.layer(host, LogSettings.optionsOf(resolved)))
@@ -196,7 +195,7 @@ const serve = <E>(host: Host, begin: Effect.Effect<string, E, Scope.Scope>) =>
   })
 
 /** The help text, for controllers with default settings; nothing runs. */
-const description = ({ description: summary, settings, table }: Program.Program["Service"]): string => {
+const description = ({ description: summary, gates, settings, table }: Program.Program["Service"]): string => {
   const unsaid = SettingSources.resolve(settings, { flags: new Map(), env: {} })
   return Help.describe(summary, Result.isSuccess(unsaid) ? table(unsaid.success) : [], gates)
 }

@@ -9,7 +9,6 @@ import { Program } from "../manager/Program.ts"
 import { type Address, format, isLoopback } from "../layers/http/address.ts"
 import { Listener } from "../layers/http/Listener.ts"
 import { Process } from "../layers/Process.ts"
-import { gates } from "../manager/settings/controllers.ts"
 import { metricsAt, settings } from "../manager/settings/servers.ts"
 import type { Resolved, Selection } from "./selection.ts"
 
@@ -26,14 +25,15 @@ export const servers = Effect.fnUntraced(function* (
   const Servers = yield* Effect.promise(() => import("../manager/servers.ts"))
   const place = (address: Address | undefined, setting: "probeAddress" | "metricsAddress") =>
     Servers.place(address, { byDefault: origins[setting]._tag === "Default", embedded })
-  if (metricsAddress !== undefined) yield* Gates.publish(gates, values.featureGates)
+  const program = yield* Program
+  if (metricsAddress !== undefined) yield* Gates.publish(program.gates, values.featureGates)
   const metrics = metricsAt(values)
   if (metrics !== undefined && !values.metricsSecure && !isLoopback(metrics.host)) {
     yield* Effect.logWarning(
       `Metrics are served in plain text to any client of ${format(metrics)}: --${settings.metricsSecure.name} requires authorization`
     )
   }
-  const commandLine = CommandLine.shown(host.argv, (yield* Program).settings)
+  const commandLine = CommandLine.shown(host.argv, program.settings)
   const { listener } = yield* Effect.promise(() => import("../platform/listener/Listener.ts"))
   const { thisProcess } = yield* Effect.promise(() => import("../platform/Process.ts"))
   yield* Servers.start({

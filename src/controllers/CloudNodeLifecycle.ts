@@ -3,7 +3,6 @@
  * machine is deleted; one whose machine is shut down gets a taint until it is ready again. Runs only with a cloud
  * provider. Source: cloud-provider/controllers/nodelifecycle: MonitorNodes.
  */
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Access from "../kube/Access.ts"
@@ -11,13 +10,15 @@ import * as ApiError from "../kube/ApiError.ts"
 import { Node } from "../kube/resources.ts"
 import { CloudProvider, type NodeRef } from "../layers/CloudProvider.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Nodes from "./shared/nodes/node.ts"
 
-export interface Options {
-  /** Interval between passes over the nodes. `--node-monitor-period`, 5 s. */
-  readonly period?: Duration.Input | undefined
+export const settings = {
+  period: Nodes.monitorPeriod
 }
+
+export type Options = Setting.Options<typeof settings>
 
 const access = [Access.read(Node), Access.get(Node), Access.patch(Node), Access.remove(Node), Access.record] as const
 
@@ -38,7 +39,7 @@ export const make = (options: Options = {}) =>
     component: "cloud-node-lifecycle-controller",
     cloud: true,
     access,
-    schedule: Schedule.spaced(options.period ?? "5 seconds"),
+    schedule: Schedule.spaced(Setting.orDefault(options.period, settings.period)),
     run: (tools) =>
       Effect.flatMap(tools.cache.list(Node), (nodes) =>
         Effect.forEach(nodes, (node) => reconcile(tools, node), { concurrency: atOnce, discard: true })

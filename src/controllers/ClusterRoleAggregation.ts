@@ -25,11 +25,6 @@ const counted = (method: "apply" | "update") => writes.add(1, { method })
 /** Field manager of the applied rules. */
 const fieldManager = "clusterrole-aggregation-controller"
 
-export interface Options {
-  /** How many ClusterRoles are synced at once. Default: 5, as in kube-controller-manager. */
-  readonly concurrency?: number | undefined
-}
-
 const access = [
   Access.read(ClusterRole),
   Access.patch(ClusterRole),
@@ -37,14 +32,15 @@ const access = [
   Access.escalate(ClusterRole)
 ] as const
 
-export const make = ({ concurrency = 5 }: Options = {}) =>
+export const make = () =>
   Controller.stateful({
     name: "clusterrole-aggregation",
     queue: "ClusterRoleAggregator",
     metrics: [writes],
     for: ClusterRole,
     access,
-    concurrency,
+    // Source: cmd/kube-controller-manager/app: newClusterRoleAggregationController.
+    concurrency: 5,
     body: ({ client, store }) =>
       Effect.sync(() => {
         const roles = store(ClusterRole)

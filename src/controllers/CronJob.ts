@@ -10,6 +10,7 @@ import * as Zone from "../kube/cron/Zone.ts"
 import type { Key } from "../kube/Key.ts"
 import { CronJob, Job } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
 import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type * as Trigger from "../streams/store/trigger.ts"
 import * as State from "./cronjob/state.ts"
@@ -18,9 +19,11 @@ import { type Deps, distrustOnUnknownOutcome } from "./cronjob/deps.ts"
 import * as Sync from "./cronjob/sync.ts"
 import * as Triggers from "./cronjob/triggers.ts"
 
-export interface Options {
-  /** How many CronJobs are synced at once. Default: 5. */
-  readonly concurrency?: number | undefined
+export const settings = {
+  concurrency: Setting.concurrency("concurrent-cron-job-syncs", 5, "CronJobs")
+}
+
+export interface Options extends Setting.Options<typeof settings> {
   /** For schedules without a time zone. Default: the zone of the process. */
   readonly zone?: Zone.Zone | undefined
 }
@@ -43,7 +46,7 @@ export const make = (options: Options = {}) =>
       Access.remove(Job),
       Access.record
     ],
-    concurrency: options.concurrency ?? 5,
+    concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     readYourWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>

@@ -9,6 +9,7 @@ import type { Key } from "../kube/Key.ts"
 import { ControllerRevision, DaemonSet, Node, Pod } from "../kube/resources.ts"
 import * as Selector from "../kube/Selector.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
 import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type { Trigger } from "../streams/store/trigger.ts"
 import * as Backoff from "./daemonset/backoff.ts"
@@ -23,10 +24,11 @@ import * as Handover from "./shared/workload/handoff.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
 import * as Skips from "./shared/workload/metrics.ts"
 
-export interface Options {
-  /** How many DaemonSets are synced at once. Default: 2. */
-  readonly concurrency?: number | undefined
+export const settings = {
+  concurrency: Setting.concurrency("concurrent-daemonset-syncs", 2, "DaemonSets")
 }
+
+export type Options = Setting.Options<typeof settings>
 
 export const make = (options: Options = {}) =>
   Controller.stateful({
@@ -35,7 +37,7 @@ export const make = (options: Options = {}) =>
     component: "daemonset-controller",
     for: DaemonSet,
     access,
-    concurrency: options.concurrency ?? 2,
+    concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes, at most as
     // long as expectations live.
     readYourWritesLimit: "5 minutes",

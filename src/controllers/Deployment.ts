@@ -12,6 +12,7 @@ import * as Key from "../kube/Key.ts"
 import { Deployment, Pod, ReplicaSet } from "../kube/resources.ts"
 import * as Selector from "../kube/Selector.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as Trigger from "../streams/store/trigger.ts"
 import * as Path from "./deployment/plan/path.ts"
@@ -22,10 +23,11 @@ import * as Adopt from "./shared/workload/adopt.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
 import * as KeptField from "./shared/workload/keptField.ts"
 
-export interface Options {
-  /** How many Deployments are synced at once. Default: 5. */
-  readonly concurrency?: number | undefined
+export const settings = {
+  concurrency: Setting.concurrency("concurrent-deployment-syncs", 5, "Deployments")
 }
+
+export type Options = Setting.Options<typeof settings>
 
 export const make = (options: Options = {}) =>
   Controller.stateful({
@@ -33,7 +35,7 @@ export const make = (options: Options = {}) =>
     component: "deployment-controller",
     for: Deployment,
     access,
-    concurrency: options.concurrency ?? 5,
+    concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes, at most as
     // long as expectations live.
     readYourWritesLimit: "5 minutes",

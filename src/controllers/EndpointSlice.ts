@@ -8,6 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import { EndpointSlice, Node, Pod, Service } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as SliceTracker from "./endpointslice/sliceTracker.ts"
 import * as Metrics from "./endpointslice/metrics.ts"
@@ -21,14 +23,21 @@ import * as Selection from "./shared/services/selection.ts"
 import * as Totals from "./shared/services/totals.ts"
 import * as Watching from "./shared/services/serviceTriggers.ts"
 
-export interface Options {
-  /** How many Services are synced at once. Default: 5. */
-  readonly concurrency?: number | undefined
-  /** Maximum number of endpoints in a slice. Default: 100; the API allows 1,000. */
-  readonly maxEndpointsPerSlice?: number | undefined
-  /** How long pod changes are batched before a sync. Default: not at all. */
-  readonly batchPeriod?: Duration.Duration | undefined
+export const settings = {
+  concurrency: Setting.concurrency("concurrent-service-endpoint-syncs", 5, "Services whose EndpointSlices are"),
+  maxEndpointsPerSlice: Setting.make(Codecs.integer({ min: 1, max: 1000, expected: "a number from 1 to 1000" }), {
+    name: "max-endpoints-per-slice",
+    group: "tuning",
+    description: "Endpoints in one EndpointSlice, at most",
+    default: "100"
+  }),
+  batchPeriod: Watching.batchPeriod(
+    "endpointslice-updates-batch-period",
+    "pods are gathered before they are written to EndpointSlices"
+  )
 }
+
+export type Options = Setting.Options<typeof settings>
 
 /** The precondition keeps the call from a slice that was recreated under the same name. */
 const sameObject = ({ metadata: { uid } }: EndpointSlice) => (uid === undefined ? {} : { preconditions: { uid } })
@@ -51,7 +60,7 @@ export const make = (options: Options = {}) =>
       Access.remove(EndpointSlice),
       Access.record
     ],
-    concurrency: options.concurrency ?? 5,
+    concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     backoff: { base: "1 second", max: "1000 seconds" },
     retries: 15,
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
@@ -77,7 +86,7 @@ export const make = (options: Options = {}) =>
           topologyCache: TopologyCache.make(),
           totals: Totals.make(),
           preferences: makePreferences(),
-          limit: options.maxEndpointsPerSlice ?? 100,
+          limit: Setting.orDefault(options.maxEndpointsPerSlice, settings.maxEndpointsPerSlice),
           minSyncDelay: Duration.max(options.batchPeriod ?? Duration.zero, Triggers.minSyncDelay)
         }
         const sync = Sync.sync(deps, loopState)

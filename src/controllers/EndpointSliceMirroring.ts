@@ -3,12 +3,13 @@
  * `endpointslicemirroring/` decides and applies; this file holds the watches, the permissions and the API calls.
  * Source: pkg/controller/endpointslicemirroring: syncEndpoints.
  */
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import * as Key from "../kube/Key.ts"
 import { Endpoints, EndpointSlice, Service } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type { Trigger } from "../streams/store/trigger.ts"
 import * as Metrics from "./endpointslicemirroring/metrics.ts"
@@ -17,14 +18,25 @@ import * as Sync from "./endpointslicemirroring/sync.ts"
 import * as Totals from "./shared/services/totals.ts"
 import * as Watching from "./shared/services/serviceTriggers.ts"
 
-export interface Options {
-  /** How many Endpoints are synced at once. Default: 5. */
-  readonly concurrency?: number | undefined
-  /** Maximum number of addresses of a subset. Default: 1,000, the API's limit. */
-  readonly maxEndpointsPerSubset?: number | undefined
-  /** How long changes of mirrored slices are batched before a sync. Default: not at all. */
-  readonly batchPeriod?: Duration.Duration | undefined
+export const settings = {
+  concurrency: Setting.concurrency(
+    "mirroring-concurrent-service-endpoint-syncs",
+    5,
+    "Endpoints that are mirrored to EndpointSlices are"
+  ),
+  maxEndpointsPerSubset: Setting.make(Codecs.integer({ min: 1, max: 1000, expected: "a number from 1 to 1000" }), {
+    name: "mirroring-max-endpoints-per-subset",
+    group: "tuning",
+    description: "Addresses of a subset of Endpoints that are mirrored to EndpointSlices, at most",
+    default: "1000"
+  }),
+  batchPeriod: Watching.batchPeriod(
+    "mirroring-endpointslice-updates-batch-period",
+    "mirrored EndpointSlices are gathered before they are put right"
+  )
 }
+
+export type Options = Setting.Options<typeof settings>
 
 /** The precondition keeps the call from a slice that was recreated under the same name. */
 const sameObject = ({ metadata: { uid } }: EndpointSlice) => (uid === undefined ? {} : { preconditions: { uid } })
@@ -46,7 +58,7 @@ export const make = (options: Options = {}) =>
       Access.remove(EndpointSlice),
       Access.record
     ],
-    concurrency: options.concurrency ?? 5,
+    concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     backoff: { base: "1 second", max: "100 seconds" },
     retries: 15,
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
@@ -62,7 +74,7 @@ export const make = (options: Options = {}) =>
           remove: (slice) => client.delete(EndpointSlice, slice.metadata, sameObject(slice)),
           events,
           totals: Totals.make(),
-          limit: options.maxEndpointsPerSubset ?? 1000
+          limit: Setting.orDefault(options.maxEndpointsPerSubset, settings.maxEndpointsPerSubset)
         })
         return {
           sources: [

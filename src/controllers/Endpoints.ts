@@ -3,12 +3,12 @@
  * do not read EndpointSlices. `endpoints/` decides and applies, `shared/services/` holds what `endpointslice` needs
  * too; this file holds the watches, the permissions and the API calls. Source: pkg/controller/endpoint: syncService.
  */
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import * as Key from "../kube/Key.ts"
 import { Endpoints, Pod, Service } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type * as Trigger from "../streams/store/trigger.ts"
 import * as Plan from "./endpoints/plan.ts"
@@ -16,12 +16,15 @@ import * as Sync from "./endpoints/sync.ts"
 import * as Selection from "./shared/services/selection.ts"
 import * as Watching from "./shared/services/serviceTriggers.ts"
 
-export interface Options {
-  /** How many Services are synced at once. Default: 5. */
-  readonly concurrency?: number | undefined
-  /** How long pod changes are batched before a sync. Default: not at all. */
-  readonly batchPeriod?: Duration.Duration | undefined
+export const settings = {
+  concurrency: Setting.concurrency("concurrent-endpoint-syncs", 5, "Services whose Endpoints are"),
+  batchPeriod: Watching.batchPeriod(
+    "endpoint-updates-batch-period",
+    "pods are gathered before they are written to Endpoints"
+  )
 }
+
+export type Options = Setting.Options<typeof settings>
 
 export const make = (options: Options = {}) =>
   Controller.stateful({
@@ -38,7 +41,7 @@ export const make = (options: Options = {}) =>
       Access.remove(Endpoints),
       Access.record
     ],
-    concurrency: options.concurrency ?? 5,
+    concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     retries: 15,
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     readYourWritesLimit: "5 minutes",

@@ -12,6 +12,7 @@ import * as ApiError from "../kube/ApiError.ts"
 import type { KubeObject } from "../kube/Meta.ts"
 import * as Resource from "../kube/Resource.ts"
 import { Cache } from "../layers/Cache.ts"
+import * as Setting from "../layers/Setting.ts"
 import type { Descriptor } from "../layers/Controller.ts"
 import { Defaults } from "../layers/controller/defaults.ts"
 import * as Log from "../layers/controller/log.ts"
@@ -35,10 +36,11 @@ import * as Identity from "./garbagecollector/Identity.ts"
 import * as Objects from "./garbagecollector/Objects.ts"
 import * as Monitors from "./shared/kinds/monitors.ts"
 
-export interface Options {
-  /** Workers of each of the two queues. Default: 20. */
-  readonly concurrency?: number | undefined
+export const settings = {
+  concurrency: Setting.concurrency("concurrent-gc-syncs", 20, "Objects that the garbage collector has")
 }
+
+export type Options = Setting.Options<typeof settings>
 
 const name = "garbagecollector"
 const component = "garbage-collector-controller"
@@ -126,7 +128,10 @@ const layer = (options: Options) =>
         stop: Effect.andThen(queues.toDelete.shutdown, queues.toOrphan.shutdown),
         idle: Effect.andThen(queues.toDelete.idle, queues.toOrphan.idle)
       })
-      const work = yield* workers(queues, graphBuilder, { concurrency: options.concurrency ?? 20, counted })
+      const work = yield* workers(queues, graphBuilder, {
+        concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
+        counted
+      })
       yield* (yield* Supervisor).fork(
         name,
         Effect.gen(function* () {

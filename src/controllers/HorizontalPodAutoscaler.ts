@@ -11,6 +11,8 @@ import * as Key from "../kube/Key.ts"
 import * as Resource from "../kube/Resource.ts"
 import { HorizontalPodAutoscaler, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import { customMetrics, externalMetrics, MetricsApi, PodMetrics } from "../layers/MetricsApi.ts"
@@ -22,41 +24,59 @@ import * as Selectors from "./horizontalpodautoscaler/selectors.ts"
 import * as Sync from "./horizontalpodautoscaler/sync.ts"
 import * as Scales from "./shared/scale/scales.ts"
 
-export interface Options {
-  /** How many autoscalers are reconciled at once. `--concurrent-horizontal-pod-autoscaler-syncs`, 5. */
-  readonly concurrency?: number | undefined
-  /** Interval between reconciliations of an autoscaler. `--horizontal-pod-autoscaler-sync-period`, 15 s. */
-  readonly period?: Duration.Input | undefined
-  /** How long the highest recommendation holds. `--horizontal-pod-autoscaler-downscale-stabilization`, 5 minutes. */
-  readonly downscaleStabilization?: Duration.Input | undefined
-  /** The accepted deviation from the target, as a share. `--horizontal-pod-autoscaler-tolerance`, 0.1. */
-  readonly tolerance?: number | undefined
-  /**
-   * How long the CPU samples of a new pod may be ignored. `--horizontal-pod-autoscaler-cpu-initialization-period`, 5
-   * minutes.
-   */
-  readonly cpuInitialization?: Duration.Input | undefined
-  /** How long a new pod may take to become ready first. `--horizontal-pod-autoscaler-initial-readiness-delay`, 30 s. */
-  readonly initialReadiness?: Duration.Input | undefined
-  /** The feature gate `HPAScaleToZero`. Default: off. */
-  readonly scalesToZero?: boolean | undefined
+export const settings = {
+  concurrency: Setting.concurrency("concurrent-horizontal-pod-autoscaler-syncs", 5, "HorizontalPodAutoscalers"),
+  period: Setting.make(Codecs.interval, {
+    name: "horizontal-pod-autoscaler-sync-period",
+    group: "tuning",
+    description: "Time between two reconciles of an autoscaler",
+    default: "15s"
+  }),
+  downscaleStabilization: Setting.make(Codecs.duration, {
+    name: "horizontal-pod-autoscaler-downscale-stabilization",
+    group: "tuning",
+    description: "Time for which the highest recommendation is kept before replicas are removed",
+    default: "5m"
+  }),
+  tolerance: Setting.make(Codecs.fraction, {
+    name: "horizontal-pod-autoscaler-tolerance",
+    group: "tuning",
+    description: "Tolerance around the target, as a share of it, within which nothing is changed",
+    default: "0.1"
+  }),
+  cpuInitialization: Setting.make(Codecs.duration, {
+    name: "horizontal-pod-autoscaler-cpu-initialization-period",
+    group: "tuning",
+    description: "Time after its start in which the CPU of a pod is ignored, unless it has been ready all the time",
+    default: "5m"
+  }),
+  initialReadiness: Setting.make(Codecs.duration, {
+    name: "horizontal-pod-autoscaler-initial-readiness-delay",
+    group: "tuning",
+    description: "A pod that became unready within this time after its start counts as never ready",
+    default: "30s"
+  }),
+  scalesToZero: Setting.gate({
+    name: "HPAScaleToZero",
+    stage: "ALPHA",
+    byDefault: false,
+    summary: "Autoscalers with an Object or External metric may take the last replica away, and bring it back"
+  })
 }
 
-const settingsOf = (options: Options): Settings => {
-  const millis = (given: Duration.Input | undefined, usual: Duration.Input) =>
-    Duration.toMillis(Duration.fromInputUnsafe(given ?? usual))
-  return {
-    period: millis(options.period, "15 seconds"),
-    downscaleStabilization: millis(options.downscaleStabilization, "5 minutes"),
-    tolerance: options.tolerance ?? 0.1,
-    cpuInitialization: millis(options.cpuInitialization, "5 minutes"),
-    initialReadiness: millis(options.initialReadiness, "30 seconds"),
-    scalesToZero: options.scalesToZero ?? false
-  }
-}
+export type Options = Setting.Options<typeof settings>
+
+/** Times in milliseconds. */
+const inMillis = (values: Setting.Values<typeof settings>): Settings => ({
+  ...values,
+  period: Duration.toMillis(values.period),
+  downscaleStabilization: Duration.toMillis(values.downscaleStabilization),
+  cpuInitialization: Duration.toMillis(values.cpuInitialization),
+  initialReadiness: Duration.toMillis(values.initialReadiness)
+})
 
 export const make = (options: Options = {}) => {
-  const settings = settingsOf(options)
+  const config = inMillis(Setting.complete(settings, options))
   return Controller.stateful({
     name: "horizontalpodautoscaling",
     queue: "horizontalpodautoscaler",
@@ -75,9 +95,9 @@ export const make = (options: Options = {}) => {
       Access.whereServed(Access.list(externalMetrics)),
       Access.record
     ],
-    concurrency: options.concurrency ?? 5,
+    concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     // A failed reconciliation is retried after the normal period, and the rate limit does not delay others.
-    backoff: { base: settings.period, max: settings.period },
+    backoff: { base: config.period, max: config.period },
     bucket: { perSecond: 1e6, burst: 1e6 },
     body: ({ client, events, queue, store }) =>
       Effect.gen(function* () {
@@ -90,20 +110,20 @@ export const make = (options: Options = {}) => {
           updateStatus: (autoscaler) => client.subresource("status").update(HorizontalPodAutoscaler, autoscaler),
           events
         }
-        const sync = Sync.sync(deps, { settings, histories: makeHistories() })
+        const sync = Sync.sync(deps, { settings: config, histories: makeHistories() })
         return {
           sources: [
             // An update does not advance the next reconciliation: the first is one period after the autoscaler was
             // added.
             Controller.watch(HorizontalPodAutoscaler, ({ _tag, object }) => {
               if (_tag === "Deleted") return [Key.of(object)]
-              queue.addWithUnsafe(Key.of(object), { after: settings.period })
+              queue.addWithUnsafe(Key.of(object), { after: config.period })
               return []
             }),
             Controller.watch(Pod, () => [], { indexes: [Selectors.byLabel] })
           ],
           reconcile: ({ key }) =>
-            Effect.map(sync(key), (isThere) => (isThere ? Reconcile.after(settings.period) : Reconcile.done))
+            Effect.map(sync(key), (isThere) => (isThere ? Reconcile.after(config.period) : Reconcile.done))
         }
       })
   })

@@ -8,6 +8,7 @@ import type { Key } from "../kube/Key.ts"
 import { Job, Pod } from "../kube/resources.ts"
 import * as Selector from "../kube/Selector.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
 import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type * as Trigger from "../streams/store/trigger.ts"
 import * as State from "./job/state.ts"
@@ -18,10 +19,11 @@ import * as Sync from "./job/sync.ts"
 import * as Triggers from "./job/triggers.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
 
-export interface Options {
-  /** How many Jobs are synced at once. Default: 5. */
-  readonly concurrency?: number | undefined
+export const settings = {
+  concurrency: Setting.concurrency("concurrent-job-syncs", 5, "Jobs")
 }
+
+export type Options = Setting.Options<typeof settings>
 
 export const make = (options: Options = {}) =>
   Controller.stateful({
@@ -41,7 +43,7 @@ export const make = (options: Options = {}) =>
       Access.remove(Pod),
       Access.record
     ],
-    concurrency: options.concurrency ?? 5,
+    concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     backoff: { base: "1 second", max: "1 minute" },
     // Failures of one Job do not delay others: no shared token bucket.
     bucket: { perSecond: 1e6, burst: 1e6 },

@@ -14,14 +14,23 @@ import * as Patch from "../kube/Patch.ts"
 import * as Resource from "../kube/Resource.ts"
 import { ConfigMap, Pod, Secret, ServiceAccount } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Plan from "./legacytokencleaner/plan.ts"
 import * as Secrets from "./shared/tokens/secrets.ts"
 
-export interface Options {
-  /** How long a token must be unused before it is marked, and then marked before it is deleted. Default: 365 days. */
-  readonly period?: Duration.Duration | undefined
+export const settings = {
+  period: Setting.make(Codecs.interval, {
+    name: "legacy-service-account-token-clean-up-period",
+    group: "tuning",
+    description:
+      "Time after which unused token Secrets are marked as invalid; they are deleted after the same time again",
+    default: "8760h"
+  })
 }
+
+export type Options = Setting.Options<typeof settings>
 
 const cleaned = Family.counter(
   "legacy_service_account_token_cleaner_tokens_total",
@@ -45,7 +54,7 @@ const access = [
 
 type Tools = Controller.ReconcileContext<(typeof access)[number]>
 
-export const make = ({ period = Duration.days(365) }: Options = {}) =>
+export const make = (options: Options = {}) =>
   Controller.scheduled({
     name: "legacy-serviceaccount-token-cleaner",
     metrics: [cleaned],
@@ -56,7 +65,7 @@ export const make = ({ period = Duration.days(365) }: Options = {}) =>
         const tracking = yield* tools.cache.get(Tracking, Key.make("kube-system", trackingName))
         const plan = Plan.plan({
           now: yield* Clock.currentTimeMillis,
-          periodMillis: Duration.toMillis(period),
+          periodMillis: Duration.toMillis(Setting.orDefault(options.period, settings.period)),
           since: tracking?.data?.["since"],
           secrets: yield* tools.cache.list(Secrets.Tokens),
           accounts: yield* tools.cache.list(ServiceAccount),

@@ -10,6 +10,8 @@ import type { KubeObject } from "../kube/Meta.ts"
 import * as Resource from "../kube/Resource.ts"
 import { Deployment, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 import { applier } from "../layers/controller/writes/apply.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as Trigger from "../streams/store/trigger.ts"
@@ -21,10 +23,17 @@ export { webhooks } from "./memcached/kind.ts"
 
 const finalizer = "cache.example.com/finalizer"
 
-export interface Options {
-  /** The image of the servers. Default: `memcached:1.6-alpine`. */
-  readonly image?: string | undefined
+export const settings = {
+  image: Setting.make(Codecs.text("image"), {
+    name: "memcached-image",
+    env: "MEMCACHED_IMAGE",
+    group: "tuning",
+    description: "Image that the servers of Memcacheds run",
+    default: "memcached:1.6-alpine"
+  })
 }
+
+export type Options = Setting.Options<typeof settings>
 
 const Pods = Resource.metadataOnly(Pod)
 
@@ -34,7 +43,7 @@ const keysOf = (pod: KubeObject) => {
   return instance === undefined ? [] : [Key.make(pod.metadata.namespace, instance)]
 }
 
-export const make = ({ image = "memcached:1.6-alpine" }: Options = {}) =>
+export const make = (options: Options = {}) =>
   Controller.make({
     name: "memcached",
     for: Memcached,
@@ -57,7 +66,7 @@ export const make = ({ image = "memcached:1.6-alpine" }: Options = {}) =>
         const key = Key.of(memcached)
         const { deployment, isBlocked, status } = plan({
           memcached,
-          image,
+          image: Setting.orDefault(options.image, settings.image),
           deployment: yield* cache.get(Deployment, key),
           pods: yield* cache.byIndex(Pods, "memcached", key),
           now: yield* Clock.currentTimeMillis

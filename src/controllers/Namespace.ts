@@ -5,7 +5,6 @@
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Access from "../kube/Access.ts"
@@ -14,18 +13,25 @@ import * as Resource from "../kube/Resource.ts"
 import { Namespace } from "../kube/resources.ts"
 import * as Time from "../kube/time.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as Conditions from "./namespace/conditions.ts"
 import * as Content from "./namespace/content.ts"
 
-export interface Options {
-  /** `--concurrent-namespace-syncs`, 10. */
-  readonly concurrency?: number | undefined
-  /** How often all namespaces that are being deleted are synced again. `--namespace-sync-period`, 5 minutes. */
-  readonly resyncPeriod?: Duration.Input | undefined
+export const settings = {
+  concurrency: Setting.concurrency("concurrent-namespace-syncs", 10, "Namespaces"),
+  resyncPeriod: Setting.make(Codecs.interval, {
+    name: "namespace-sync-period",
+    group: "tuning",
+    description: "Time after which namespaces are reconciled again",
+    default: "5m"
+  })
 }
+
+export type Options = Setting.Options<typeof settings>
 
 /** A pass that could not delete all content. The message names the namespace and the failures. */
 export class ContentError extends Data.TaggedError("ContentError")<{
@@ -52,13 +58,13 @@ type Client = Controller.Client<(typeof access)[number]>
 /** Between a change and its sync. */
 const delay = "5 seconds"
 
-export const make = ({ concurrency = 10, resyncPeriod = "5 minutes" }: Options = {}) =>
+export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "namespace",
     component: "namespace-controller",
     for: Namespace,
     access,
-    concurrency,
+    concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     backoff: { max: "1 minute" },
     body: Effect.fnUntraced(function* ({ cache, client, queue, store }) {
       const content = { client: yield* KubeClient, discovery: yield* Discovery }
@@ -66,7 +72,9 @@ export const make = ({ concurrency = 10, resyncPeriod = "5 minutes" }: Options =
         if (isDeleted(namespace)) queue.addWithUnsafe(namespace.metadata.name, { after: delay })
       }
       const resync = Effect.sync(() => store(Namespace).list().forEach(enqueue))
-      yield* Effect.forkScoped(Effect.schedule(resync, Schedule.spaced(resyncPeriod)))
+      yield* Effect.forkScoped(
+        Effect.schedule(resync, Schedule.spaced(Setting.orDefault(options.resyncPeriod, settings.resyncPeriod)))
+      )
       return {
         sources: [
           Controller.watch(Namespace, ({ _tag, object }) => {

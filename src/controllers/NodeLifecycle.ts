@@ -8,6 +8,8 @@ import * as Access from "../kube/Access.ts"
 import * as Key from "../kube/Key.ts"
 import { Lease, Node, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type * as Trigger from "../streams/store/trigger.ts"
 import * as NoExecute from "./nodelifecycle/noExecute.ts"
@@ -18,31 +20,57 @@ import * as Taints from "./nodelifecycle/taints.ts"
 import * as NoSchedule from "./nodelifecycle/noSchedule.ts"
 import * as Nodes from "./shared/nodes/node.ts"
 
-export interface Options {
-  /** Between two passes over all nodes. `--node-monitor-period`, 5 s. */
-  readonly period?: Duration.Input | undefined
-  /** How long a node may go without a heartbeat. `--node-monitor-grace-period`, 50 s. */
-  readonly grace?: Duration.Input | undefined
-  /** How long a node that has never reported may take. `--node-startup-grace-period`, 60 s. */
-  readonly startupGrace?: Duration.Input | undefined
-  /** Nodes per second that are tainted with NoExecute in a zone. `--node-eviction-rate`, 0.1. */
-  readonly rate?: number | undefined
-  /** The same in a large, partially disrupted zone; in a small one the rate is zero. `--secondary-node-eviction-rate`, 0.01. */
-  readonly secondaryRate?: number | undefined
-  /** A zone of more nodes is large. `--large-cluster-size-threshold`, 50. */
-  readonly largeZone?: number | undefined
-  /** Share of nodes not ready, at least three nodes, that makes a zone partially disrupted. `--unhealthy-zone-threshold`, 0.55. */
-  readonly unhealthyShare?: number | undefined
+export const settings = {
+  period: Nodes.monitorPeriod,
+  grace: Setting.make(Codecs.interval, {
+    name: "node-monitor-grace-period",
+    group: "tuning",
+    description:
+      "Time without a heartbeat after which a node is not ready; should be several times the kubelets' interval",
+    default: "50s"
+  }),
+  startupGrace: Setting.make(Codecs.interval, {
+    name: "node-startup-grace-period",
+    group: "tuning",
+    description: "The same for a node that has never sent a heartbeat",
+    default: "1m"
+  }),
+  rate: Setting.make(Codecs.fraction, {
+    name: "node-eviction-rate",
+    group: "tuning",
+    description: "Nodes per second from which pods are evicted, in each zone",
+    default: "0.1"
+  }),
+  secondaryRate: Setting.make(Codecs.fraction, {
+    name: "secondary-node-eviction-rate",
+    group: "tuning",
+    description: "The same in a large zone with partial disruption; in a small one no pods are evicted",
+    default: "0.01"
+  }),
+  largeZone: Setting.make(Codecs.integer({ min: 0, max: 999_999, expected: "a number from 0" }), {
+    name: "large-cluster-size-threshold",
+    group: "tuning",
+    description: "Number of nodes above which a zone is large",
+    default: "50"
+  }),
+  unhealthyShare: Setting.make(Codecs.share, {
+    name: "unhealthy-zone-threshold",
+    group: "tuning",
+    description: "Share of not ready nodes, and at least three, from which a zone has partial disruption",
+    default: "0.55"
+  })
 }
 
-const settingsOf = (options: Options): Settings => ({
-  period: Duration.toMillis(Duration.fromInputUnsafe(options.period ?? "5 seconds")),
-  grace: Duration.toMillis(Duration.fromInputUnsafe(options.grace ?? "50 seconds")),
-  startupGrace: Duration.toMillis(Duration.fromInputUnsafe(options.startupGrace ?? "1 minute")),
-  normal: options.rate ?? 0.1,
-  secondary: options.secondaryRate ?? 0.01,
-  large: options.largeZone ?? 50,
-  unhealthy: options.unhealthyShare ?? 0.55
+export type Options = Setting.Options<typeof settings>
+
+const inMillis = (values: Setting.Values<typeof settings>): Settings => ({
+  period: Duration.toMillis(values.period),
+  grace: Duration.toMillis(values.grace),
+  startupGrace: Duration.toMillis(values.startupGrace),
+  normal: values.rate,
+  secondary: values.secondaryRate,
+  large: values.largeZone,
+  unhealthy: values.unhealthyShare
 })
 
 /** The key of the periodic pass: no node can have that name. */
@@ -67,8 +95,8 @@ export const make = (options: Options = {}) =>
     concurrency: 8,
     body: ({ client, events, queue, store }) =>
       Effect.sync(() => {
-        const settings = settingsOf(options)
-        const state = makeState(settings)
+        const config = inMillis(Setting.complete(settings, options))
+        const state = makeState(config)
         const deps: Deps = {
           nodes: store(Node),
           leases: store(Lease),
@@ -81,8 +109,8 @@ export const make = (options: Options = {}) =>
           queue
         }
         const monitorNodeHealth = Effect.as(
-          Monitor.monitorNodeHealth(deps, state, settings),
-          Reconcile.after(settings.period)
+          Monitor.monitorNodeHealth(deps, state, config),
+          Reconcile.after(config.period)
         )
         const taintNoExecute = NoExecute.taintNoExecute(deps, state)
         const reconcileNode = NoSchedule.node(deps)

@@ -3,7 +3,8 @@
  * pod. It reads only the cache; a node that has the right label already is not written.
  */
 import * as Effect from "effect/Effect"
-import type * as Schedule from "effect/Schedule"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import * as Access from "../kube/Access.ts"
 import type { PartialObjectMetadata } from "../kube/Meta.ts"
 import * as Patch from "../kube/Patch.ts"
@@ -11,12 +12,41 @@ import * as Resource from "../kube/Resource.ts"
 import { Node, Pod } from "../kube/resources.ts"
 import * as Selector from "../kube/Selector.ts"
 import * as Controller from "../layers/Controller.ts"
-import type { Run } from "../layers/Schedules.ts"
+import { nonSliding, type Run } from "../layers/Schedules.ts"
+import * as Setting from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 
 export const label = "hopegi/pod-count"
 
 const Pods = Resource.metadataOnly(Pod)
 const Nodes = Resource.metadataOnly(Node)
+
+export const settings = {
+  interval: Setting.make(Codecs.interval, {
+    name: "pod-count-interval",
+    group: "tuning",
+    description: "Time between two counts",
+    default: "10s"
+  }),
+  schedule: Setting.make(Codecs.choice(["spaced", "nonsliding"]), {
+    name: "pod-count-schedule",
+    group: "tuning",
+    description: "Count the interval from the end of a run, or from its start",
+    default: "spaced"
+  }),
+  nodes: Setting.optional(Codecs.labels, {
+    name: "pod-count-node-selector",
+    group: "tuning",
+    description: "Nodes to label; without it those with the control-plane or master role label"
+  })
+}
+
+/** With the values of the settings. */
+export const configured = ({ interval, nodes, schedule }: Setting.Values<typeof settings>) =>
+  make({
+    schedule: schedule === "spaced" ? Schedule.spaced(interval) : nonSliding(interval),
+    nodeSelector: Option.getOrUndefined(nodes)
+  })
 
 export interface Options {
   /** When pods are counted. */

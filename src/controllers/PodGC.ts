@@ -12,14 +12,22 @@ import * as ApiError from "../kube/ApiError.ts"
 import * as Key from "../kube/Key.ts"
 import { Node, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Plan from "./podgc/plan.ts"
 import * as Nodes from "./shared/nodes/node.ts"
 
-export interface Options {
-  /** How many ended pods are kept in the cluster; 0 keeps all. Default: 12500. Flag: `--terminated-pod-gc-threshold`. */
-  readonly terminatedPodThreshold?: number | undefined
+export const settings = {
+  terminatedPodThreshold: Setting.make(Codecs.integer({ min: -999_999_999, max: 999_999_999, expected: "a number" }), {
+    name: "terminated-pod-gc-threshold",
+    group: "tuning",
+    description: "Number of terminated pods to keep; 0 or less keeps all",
+    default: "12500"
+  })
 }
+
+export type Options = Setting.Options<typeof settings>
 
 const access = [
   Access.read(Pod),
@@ -31,7 +39,7 @@ const access = [
 
 type Tools = Controller.ReconcileContext<(typeof access)[number]>
 
-export const make = ({ terminatedPodThreshold: threshold = 12_500 }: Options = {}) =>
+export const make = (options: Options = {}) =>
   Controller.scheduled({
     name: "podgc",
     component: "pod-garbage-collector-controller",
@@ -51,7 +59,12 @@ export const make = ({ terminatedPodThreshold: threshold = 12_500 }: Options = {
         const lost = new Set(
           yield* Effect.filter(found.suspects, (name) => isGone(tools, name), { concurrency: atOnce })
         )
-        const removals = Plan.plan({ pods, nodes, lost, threshold })
+        const removals = Plan.plan({
+          pods,
+          nodes,
+          lost,
+          threshold: Setting.orDefault(options.terminatedPodThreshold, settings.terminatedPodThreshold)
+        })
         yield* Effect.forEach(removals, (removal) => remove(tools, removal, mark), {
           concurrency: atOnce,
           discard: true

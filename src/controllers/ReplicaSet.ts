@@ -6,14 +6,16 @@ import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import { Pod, ReplicaSet } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
 import * as Metrics from "./shared/workload/metrics.ts"
 import * as ReplicaLoop from "./shared/workload/replicaLoop.ts"
 import * as Selectors from "./shared/workload/selectors.ts"
 
-export interface Options {
-  /** How many ReplicaSets are synced at once. Default: 5. */
-  readonly concurrency?: number | undefined
+export const settings = {
+  concurrency: Setting.concurrency("concurrent-replicaset-syncs", 5, "ReplicaSets")
 }
+
+export type Options = Setting.Options<typeof settings>
 
 const kind: ReplicaLoop.Kind<ReplicaSet> = {
   resource: ReplicaSet,
@@ -38,7 +40,7 @@ export const make = (options: Options = {}) =>
       Access.remove(Pod),
       Access.record
     ],
-    concurrency: options.concurrency ?? 5,
+    concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes, at most as
     // long as expectations live.
     readYourWritesLimit: "5 minutes",

@@ -6,14 +6,16 @@ import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import { Pod, ReplicationController } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
 import * as Metrics from "./shared/workload/metrics.ts"
 import * as ReplicaLoop from "./shared/workload/replicaLoop.ts"
 import * as Selectors from "./shared/workload/selectors.ts"
 
-export interface Options {
-  /** How many ReplicationControllers are synced at once. Default: 5. */
-  readonly concurrency?: number | undefined
+export const settings = {
+  concurrency: Setting.concurrency("concurrent-rc-syncs", 5, "ReplicationControllers")
 }
+
+export type Options = Setting.Options<typeof settings>
 
 const kind: ReplicaLoop.Kind<ReplicationController> = {
   resource: ReplicationController,
@@ -39,7 +41,7 @@ export const make = (options: Options = {}) =>
       Access.remove(Pod),
       Access.record
     ],
-    concurrency: options.concurrency ?? 5,
+    concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     body: ({ client, events, queue, store }) =>
       Effect.sync(() =>
         ReplicaLoop.body(kind, {

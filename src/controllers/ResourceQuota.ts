@@ -4,7 +4,6 @@
  * reads and writes. Source: pkg/controller/resourcequota.
  */
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Access from "../kube/Access.ts"
@@ -14,17 +13,24 @@ import * as Resource from "../kube/Resource.ts"
 import { ResourceQuota } from "../kube/resources.ts"
 import { Cache } from "../layers/Cache.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import * as Monitors from "./shared/kinds/monitors.ts"
 import * as Loop from "./resourcequota/loop.ts"
 
-export interface Options {
-  /** `--concurrent-resource-quota-syncs`, 5: workers for new quotas, and as many for all others. */
-  readonly concurrency?: number | undefined
-  /** How often all usage is recounted: `--resource-quota-sync-period`, 5 minutes. */
-  readonly syncPeriod?: Duration.Input | undefined
+export const settings = {
+  concurrency: Setting.concurrency("concurrent-resource-quota-syncs", 5, "New ResourceQuotas, and as many others,"),
+  syncPeriod: Setting.make(Codecs.interval, {
+    name: "resource-quota-sync-period",
+    group: "tuning",
+    description: "Time after which the usage of all ResourceQuotas is recounted",
+    default: "5m"
+  })
 }
+
+export type Options = Setting.Options<typeof settings>
 
 const name = "resourcequota"
 
@@ -39,7 +45,7 @@ const wanted: Monitors.Wanted = {
 /** Whether usage depends on the content of objects of the kind, so that a metadata-only informer is not enough. */
 const isWhole = (kind: Names.Counted): boolean => Usage.isMeasured(kind) || Names.isSame(kind, Names.deviceClasses)
 
-export const make = ({ concurrency = 5, syncPeriod = "5 minutes" }: Options = {}) =>
+export const make = (options: Options = {}) =>
   Controller.stateful({
     name,
     queue: "resourcequota_primary",
@@ -48,7 +54,7 @@ export const make = ({ concurrency = 5, syncPeriod = "5 minutes" }: Options = {}
     for: ResourceQuota,
     access: [Access.read(ResourceQuota), Access.update(ResourceQuota, "status"), Access.read(Resource.anything)],
     // kube-controller-manager has two queues with this many workers each; here one queue gives keys of the second queue a higher priority.
-    concurrency: 2 * concurrency,
+    concurrency: 2 * Setting.orDefault(options.concurrency, settings.concurrency),
     // A sync waits until the cache holds its last write.
     readYourWritesLimit: "5 minutes",
     body: Effect.fnUntraced(function* ({ client, queue, store }) {
@@ -68,7 +74,8 @@ export const make = ({ concurrency = 5, syncPeriod = "5 minutes" }: Options = {}
         onSynced: ({ resource }) => loop.onSynced(resource),
         onStopped: loop.onStopped
       })
-      const recount = Effect.schedule(Effect.sync(loop.recountAll), Schedule.spaced(syncPeriod))
+      const period = Setting.orDefault(options.syncPeriod, settings.syncPeriod)
+      const recount = Effect.schedule(Effect.sync(loop.recountAll), Schedule.spaced(period))
       yield* (yield* Supervisor).fork(
         name,
         Effect.gen(function* () {

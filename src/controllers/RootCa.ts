@@ -12,7 +12,18 @@ import type { Draft } from "../kube/Meta.ts"
 import { ConfigMap, Namespace } from "../kube/resources.ts"
 import { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
+
+export const settings = {
+  rootCaFile: Setting.optional(Codecs.text("file"), {
+    name: "root-ca-file",
+    group: "tuning",
+    description:
+      "File with the certificate authorities, in PEM, by which pods verify the API server; default is those of this program's connection"
+  })
+}
 
 const syncs = Family.counter(
   "root_ca_cert_publisher_sync_total",

@@ -9,13 +9,26 @@ import * as Key from "../kube/Key.ts"
 import { Secret, ServiceAccount } from "../kube/resources.ts"
 import { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 import * as Secrets from "./shared/tokens/secrets.ts"
 import * as Sync from "./serviceaccounttoken/sync.ts"
 
-export interface Options {
-  /** How many Secrets are synced at once. Default: 5. */
-  readonly concurrency?: number | undefined
+export const settings = {
+  concurrency: Setting.concurrency(
+    "concurrent-serviceaccount-token-syncs",
+    5,
+    "Secrets with tokens of service accounts"
+  ),
+  keyFile: Setting.optional(Codecs.text("file"), {
+    name: "service-account-private-key-file",
+    group: "tuning",
+    description:
+      "File with the private key, RSA or elliptic, in PEM, that signs service account tokens; without it serviceaccount-token runs on the embedded cluster only, with that cluster's key"
+  })
 }
+
+export type Options = Setting.Options<typeof settings>
 
 export const make = (options: Options = {}) =>
   Controller.stateful({
@@ -33,7 +46,7 @@ export const make = (options: Options = {}) =>
       Access.get(ServiceAccount),
       Access.update(ServiceAccount)
     ],
-    concurrency: options.concurrency ?? 5,
+    concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     retries: 10,
     body: ({ cache, client, store }) =>
       Effect.gen(function* () {

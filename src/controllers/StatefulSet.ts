@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import type { Key } from "../kube/Key.ts"
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
 import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type { Trigger } from "../streams/store/trigger.ts"
 import * as Metrics from "./statefulset/metrics.ts"
@@ -16,12 +17,17 @@ import * as Sync from "./statefulset/sync.ts"
 import * as Triggers from "./statefulset/triggers.ts"
 import * as Apply from "./statefulset/apply.ts"
 
-export interface Options {
-  /** How many StatefulSets are synced at once. Default: 5. */
-  readonly concurrency?: number | undefined
-  /** Whether `maxUnavailable` of a set is used; otherwise replicas are replaced one at a time. Source: feature gate MaxUnavailableStatefulSet. */
-  readonly maxUnavailable?: boolean | undefined
+export const settings = {
+  concurrency: Setting.concurrency("concurrent-statefulset-syncs", 5, "StatefulSets"),
+  maxUnavailable: Setting.gate({
+    name: "MaxUnavailableStatefulSet",
+    stage: "BETA",
+    byDefault: false,
+    summary: "As many replicas of a StatefulSet are replaced at a time as its maxUnavailable allows"
+  })
 }
+
+export type Options = Setting.Options<typeof settings>
 
 export const make = (options: Options = {}) =>
   Controller.stateful({
@@ -30,7 +36,7 @@ export const make = (options: Options = {}) =>
     component: "statefulset-controller",
     for: StatefulSet,
     access: Deps.access,
-    concurrency: options.concurrency ?? 5,
+    concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     readYourWritesLimit: "5 minutes",
     body: (tools) =>

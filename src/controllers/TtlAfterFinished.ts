@@ -9,14 +9,16 @@ import * as Access from "../kube/Access.ts"
 import * as ApiError from "../kube/ApiError.ts"
 import { Job } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Setting from "../layers/Setting.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Plan from "./ttlafterfinished/plan.ts"
 
-export interface Options {
-  /** How many Jobs are processed at once. Default: 5. */
-  readonly concurrency?: number | undefined
+export const settings = {
+  concurrency: Setting.concurrency("concurrent-ttl-after-finished-syncs", 5, "Jobs that have ended")
 }
+
+export type Options = Setting.Options<typeof settings>
 
 /** The terminal condition of a Job has no transition time, so its TTL never expires. */
 export class TimelessEnd extends Data.TaggedError("TimelessEnd")<{
@@ -41,7 +43,7 @@ export const make = (options: Options = {}) =>
     metrics: [deletionDelay],
     for: Job,
     access: [Access.get(Job), Access.remove(Job)],
-    concurrency: options.concurrency ?? 5,
+    concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     reconcile: ({ key, name, namespace }, { cache, client }) =>
       Effect.gen(function* () {
         const cached = yield* cache.get(Job, key)

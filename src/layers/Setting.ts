@@ -1,24 +1,10 @@
 /**
- * A setting of the program, declared once, beside what it configures. Flags, `--help`, completions, environment variables, the configuration file,
- * `/configz` and the table in `docs/operations.md` are derived from a record of settings. Pure data; `setting/sources.ts` reads the sources.
+ * A setting of a program, declared once, beside what it configures: for a controller, in its module. Flags, `--help`, completions, environment
+ * variables, the configuration file, `/configz` and the table in `docs/operations.md` are derived from records of settings. Pure data;
+ * `manager/setting/sources.ts` reads the sources.
  */
 import * as Option from "effect/Option"
-
-/** Parses a text as an `A`; the text has one format, whichever source it comes from. */
-export interface Codec<out A> {
-  /** What `--help` calls a value: `duration`. */
-  readonly metavar: string
-  /** Completes "it must be …". */
-  readonly expected: string
-  /** All valid texts, if they can be listed. */
-  readonly choices?: readonly [string, ...Array<string>] | undefined
-  /** The flag needs no value: alone it means `true`, and `--no-…` means `false`. */
-  readonly isSwitch?: true | undefined
-  /** None: the text is invalid. */
-  readonly decode: (text: string) => Option.Option<A>
-  /** Explains an invalid text, where there is more to explain than what is expected. */
-  readonly explain?: ((text: string) => string | undefined) | undefined
-}
+import * as Codecs from "./setting/codecs.ts"
 
 /** Headings of `--help` and of the table, in their order. */
 export const groups = {
@@ -57,9 +43,22 @@ export interface Setting<out A> {
   /** The default; undefined: there is none, and an absent value has a meaning of its own. */
   readonly default: string | undefined
   /** How its text is read and written. */
-  readonly codec: Codec<unknown>
+  readonly codec: Codecs.Codec<unknown>
   /** None: the text, or its absence, is invalid. The default must be valid. */
   readonly read: (text: string | undefined) => Option.Option<A>
+  /** A feature gate has no flag of its own: `--feature-gates` sets it. */
+  readonly gate?: Gate | undefined
+}
+
+/** A feature gate: optional behaviour with a name, a stage and a default. Source: k8s.io/component-base/featuregate. */
+export interface Gate {
+  readonly name: string
+  readonly stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED"
+  readonly byDefault: boolean
+  /** The default is locked: setting the gate to another value is an error. */
+  readonly isLocked?: boolean | undefined
+  /** One line for `--help`. */
+  readonly summary: string
 }
 
 /** An established environment variable, such as `KUBECONFIG`. */
@@ -80,6 +79,20 @@ export type Values<S extends Settings> = {
   readonly [K in keyof S]: S[K] extends Setting<infer A> ? A : never
 }
 
+/** What something with settings is made with: values for some of them; the others have their defaults. */
+export type Options<S extends Settings> = { readonly [K in keyof S]?: Values<S>[K] | undefined }
+
+/** The values of all settings, with the default of each that is absent or undefined. */
+export const complete = <S extends Settings>(settings: S, given: Options<S>): Values<S> =>
+  // Safe: each value is given for its setting, or read by it.
+  Object.fromEntries(
+    Object.entries(settings).map(([property, setting]) => [property, orDefault(given[property], setting)])
+  ) as Values<S>
+
+/** The value that is given, or the default of the setting. */
+export const orDefault = <A>(given: A | undefined, setting: Setting<A>): A =>
+  given ?? Option.getOrThrow(setting.read(undefined))
+
 interface Described {
   readonly name: string
   readonly aliases?: ReadonlyArray<string> | undefined
@@ -93,7 +106,7 @@ interface Described {
 
 /** A setting with a default, which is a text and must be valid. */
 export const make = <A>(
-  codec: Codec<A>,
+  codec: Codecs.Codec<A>,
   options: Described & {
     readonly default: string
   }
@@ -111,14 +124,35 @@ export const withDefault = <A>(setting: Setting<A>, text: string): Setting<A> =>
 })
 
 /** A setting without a default: absent and empty text are `None`. */
-export const optional = <A>(codec: Codec<A>, options: Described): Setting<Option.Option<A>> => ({
+export const optional = <A>(codec: Codecs.Codec<A>, options: Described): Setting<Option.Option<A>> => ({
   ...described(codec, options),
   default: undefined,
   read: (text) =>
     text === undefined || text === "" ? Option.some(Option.none()) : Option.map(codec.decode(text), Option.some)
 })
 
-const described = (codec: Codec<unknown>, options: Described) => ({
+/** How many keys a controller reconciles at once. `what`: the plural that begins its description. */
+export const concurrency = (name: string, initial: number, what: string): Setting<number> =>
+  make(Codecs.concurrency, {
+    name,
+    group: "tuning",
+    description: `${what} worked on at once`,
+    default: String(initial)
+  })
+
+/** Whether a feature gate is on. */
+export const gate = (declared: Gate): Setting<boolean> => ({
+  ...make(Codecs.boolean, {
+    name: declared.name,
+    env: false,
+    group: "controllers",
+    description: declared.summary,
+    default: String(declared.byDefault)
+  }),
+  gate: declared
+})
+
+const described = (codec: Codecs.Codec<unknown>, options: Described) => ({
   name: options.name,
   aliases: options.aliases ?? [],
   env: options.env === false ? undefined : (options.env ?? environmentName(options.name)),

@@ -12,10 +12,12 @@ import type { Descriptor, Services } from "../layers/Controller.ts"
 import type { Discovery } from "../layers/Discovery.ts"
 import type { Transport } from "../layers/Transport.ts"
 import * as Manifests from "./manifests/settings.ts"
-import type { Entry } from "./registry.ts"
+import * as Registry from "./registry.ts"
+import type { Configured, Entry } from "./registry.ts"
 import * as Setting from "../layers/Setting.ts"
 import type { Resolved } from "./setting/sources.ts"
 import * as Settings from "./settings.ts"
+import { featureGates, gates as commonGates } from "./settings/controllers.ts"
 
 /** What a program provides to every controller. */
 export type Available = Services | CloudProvider | ClusterAuthority | Discovery | Transport
@@ -36,11 +38,11 @@ export interface Options<S extends Setting.Settings = {}, R = never, E = never> 
   readonly version?: string | undefined
   /** One sentence, the first of `--help`. */
   readonly description?: string | undefined
-  /** Its own settings; each is a flag, an environment variable and a key of the configuration file. */
+  /** Its own settings, beside those of its controllers; each is a flag, an environment variable and a key of the configuration file. */
   readonly settings?: S | undefined
-  /** All controllers, in the order in which they start; a function if they depend on settings. */
+  /** All controllers, in the order in which they start; a function if they depend on settings of the program. */
   readonly controllers:
-    | ReadonlyArray<Member<NoInfer<R> | Available>>
+    | ReadonlyArray<Member<NoInfer<R> | Available> | Configured<NoInfer<R> | Available>>
     | ((resolved: Resolved<Common & S>) => ReadonlyArray<Member<NoInfer<R> | Available>>)
   /**
    * Services that the controllers need, in addition to those of every program or instead of them; a function if they depend on settings. Built once
@@ -63,6 +65,8 @@ export class Program extends Context.Service<
     readonly description: string
     /** Its own settings, and those of every program, with the defaults that follow from its name. */
     readonly settings: Common
+    /** The feature gates of every program, and those of its controllers. */
+    readonly gates: ReadonlyArray<Setting.Gate>
     /** The same for the manifests it prints. */
     readonly manifests: typeof Manifests.settings
     /** All controllers, configured by the settings. */
@@ -74,19 +78,30 @@ export class Program extends Context.Service<
 export const make = <S extends Setting.Settings = {}, R = never, E = never>(
   options: Options<S, R, E>
 ): Result.Result<Program["Service"], InvalidProgram> => {
-  const { controllers, name, settings: own = {}, version = "0.0.0" } = options
-  const wrong = wrongName(name) ?? clash(own)
+  const { controllers, name, version = "0.0.0" } = options
+  const own: Setting.Settings = options.settings ?? {}
+  const { flags, gates } = collected(typeof controllers === "function" ? [] : controllers)
+  const wrong = wrongName(name) ?? clash([...Object.entries(own), ...flags]) ?? gateTwice(gates)
   if (wrong !== undefined) return Result.fail(new InvalidProgram({ message: wrong }))
-  const table = typeof controllers === "function" ? controllers : () => controllers
+  const complete = <T extends Common>(common: T): T => ({
+    ...named(common, name),
+    featureGates: featureGates(gates),
+    ...own,
+    ...Object.fromEntries(flags)
+  })
   return Result.succeed({
     name,
     version,
     description:
       options.description ?? "Runs Kubernetes controllers: watches an API server, leads if asked to, and reconciles.",
-    settings: { ...named(Settings.common, name), ...own },
-    manifests: { ...named(Manifests.settings, name), ...own },
+    settings: complete(Settings.common),
+    gates,
+    manifests: complete(Manifests.settings),
     // Safe: `resolved` was made from the settings above, which include the program's own; and `services` provides what its controllers need.
-    table: (resolved) => table(resolved as Resolved<Common & S>).map(entryOf) as ReadonlyArray<Entry<Available>>,
+    table: (resolved) => {
+      const members = typeof controllers === "function" ? controllers(resolved as Resolved<Common & S>) : controllers
+      return members.map((one) => entryOf(one, resolved)) as ReadonlyArray<Entry<Available>>
+    },
     // Built in isolation, so that a client that it creates for another cluster is not shared with the program's client.
     services: (resolved) => {
       const services = options.services ?? Layer.empty
@@ -95,21 +110,41 @@ export const make = <S extends Setting.Settings = {}, R = never, E = never>(
   })
 }
 
-const entryOf = <R>(member: Member<R>): Entry<R> =>
-  "controller" in member ? member : { controller: member, byDefault: "on", summary: "" }
+const entryOf = <R>(member: Member<R> | Configured<R>, resolved: Resolved<Common>): Entry<R> => {
+  if ("entryOf" in member) return member.entryOf(resolved)
+  return "controller" in member ? member : { controller: member, byDefault: "on", summary: "" }
+}
+
+/** The settings of controllers, each once: one that several controllers share is one flag. */
+const collected = (members: ReadonlyArray<Member<unknown> | Configured<unknown>>) => {
+  const all = new Set(members.flatMap((one) => ("entryOf" in one ? Object.values(one.settings) : [])))
+  const flags = Array.from(all).flatMap((setting) =>
+    setting.gate === undefined ? [[Registry.propertyOf(setting), setting] as const] : []
+  )
+  return { flags, gates: [...commonGates, ...Array.from(all).flatMap(({ gate }) => gate ?? [])] }
+}
+
+const gateTwice = (gates: ReadonlyArray<Setting.Gate>): string | undefined => {
+  const names = gates.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  return twice === undefined ? undefined : `the feature gate "${twice}" is declared twice: name one of them otherwise`
+}
 
 const wrongName = (name: string): string | undefined =>
   /^[a-z]([-a-z0-9]{0,48}[a-z0-9])?$/.test(name)
     ? undefined
     : `"${name}" cannot be the name of a program: it must be lower-case letters, digits and dashes, at most 50, beginning with a letter`
 
-/** The name of the first setting that exists in every program already. */
-const clash = (own: Setting.Settings): string | undefined => {
+/** The name of the first setting that is declared twice, here or in every program. */
+const clash = (own: ReadonlyArray<readonly [string, Setting.Setting<unknown>]>): string | undefined => {
   const common: Setting.Settings = Manifests.settings
-  const taken = new Set(Object.values(common).flatMap(namesOf))
-  for (const [property, setting] of Object.entries(own)) {
+  const everywhere = new Set(Object.values(common).flatMap(namesOf))
+  const taken = new Set<string>()
+  for (const [property, setting] of own) {
+    const reserved = namesOf(setting).find((name) => everywhere.has(name))
+    if (reserved !== undefined) return `the setting "${reserved}" is one that every program has: name it otherwise`
     const twice = namesOf(setting).find((name) => taken.has(name))
-    if (twice !== undefined) return `the setting "${twice}" is one that every program has: name it otherwise`
+    if (twice !== undefined) return `the setting "${twice}" is declared twice: name one of them otherwise`
     if (property in common)
       return `the property "${property}" is of a setting that every program has: name it otherwise`
     for (const name of namesOf(setting)) taken.add(name)

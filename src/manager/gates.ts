@@ -6,19 +6,10 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type { Codec } from "../layers/Setting.ts"
+import type { Gate } from "../layers/Setting.ts"
+import type { Codec } from "../layers/setting/codecs.ts"
 import * as Codecs from "../layers/setting/codecs.ts"
 import { hint } from "./setting/nearest.ts"
-
-export interface Gate {
-  readonly name: string
-  readonly stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED"
-  readonly byDefault: boolean
-  /** The default is locked: setting the gate to another value is an error. */
-  readonly isLocked?: boolean | undefined
-  /** One line for `--help`. */
-  readonly summary: string
-}
 
 /** Every gate of the registry, on or off. */
 export type Gates = ReadonlyMap<string, boolean>

@@ -5,8 +5,13 @@
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
+import type * as Resource from "../kube/Resource.ts"
+import { nameOf } from "../layers/controller/defaults.ts"
 import type { Descriptor, Services } from "../layers/Controller.ts"
+import type * as Setting from "../layers/Setting.ts"
 import type { Webhook } from "../layers/Webhook.ts"
+import type { Origin, Resolved } from "./setting/sources.ts"
+import type { common } from "./settings.ts"
 
 /** A controller and what a program needs to offer it. */
 export interface Entry<out R = never> {
@@ -36,6 +41,68 @@ export interface Entry<out R = never> {
   readonly webhooks?: ReadonlyArray<Webhook<Services | R>> | undefined
   /** One line for `--help`. */
   readonly summary: string
+}
+
+/** A controller with settings of its own: a program adds them to its flags, variables, keys of the configuration file, help and documentation. */
+export interface Configured<out R = never> {
+  readonly settings: Setting.Settings
+  /** The entry for the values that the program has read. */
+  readonly entryOf: (resolved: Resolved<typeof common>) => Entry<R>
+}
+
+/** The module of a controller: its settings, feature gates among them, and how it is made with their values. */
+export interface Configurable<R, S extends Setting.Settings = {}> {
+  readonly settings?: S | undefined
+  readonly make: (values: Setting.Values<S>) => Descriptor<R>
+}
+
+/**
+ * A controller that is made with the values of its settings. One of them may be called `concurrency`: where it is not set, the program's
+ * `group-kind-concurrency` and `max-concurrent-reconciles` take precedence over its default. `entry`: what the program needs to know
+ * besides, which may depend on the values.
+ */
+export const configured = <R, S extends Setting.Settings = {}>(
+  { make, settings: declared }: Configurable<R, S>,
+  entry: About<R> | ((values: Setting.Values<S>) => About<R>)
+): Configured<R> => {
+  const settings: Setting.Settings = declared ?? {}
+  const entryOf = (resolved: Resolved<typeof common>): Entry<R> => {
+    const own = Object.fromEntries(
+      Object.entries(settings).map(([property, setting]) => [property, valueOf(resolved, setting)])
+    )
+    // Safe: there is a value for each setting, read by it.
+    const made = (values: Readonly<Record<string, unknown>>) => make(values as Setting.Values<S>)
+    const concurrency = concurrencyIn(resolved, settings["concurrency"], made(own).for)
+    const values = concurrency === undefined ? own : { ...own, concurrency }
+    const about = typeof entry === "function" ? entry(values as Setting.Values<S>) : entry
+    return { ...about, controller: made(values) }
+  }
+  return { settings, entryOf }
+}
+
+/** All of an entry but its controller. */
+export type About<R> = Omit<Entry<R>, "controller">
+
+/** The property of a controller's setting among all settings of a program: no other property is like a flag. */
+export const propertyOf = ({ name }: Setting.Setting<unknown>): string => `--${name}`
+
+/** The value that a program has read for a setting of one of its controllers. */
+export const valueOf = <A>({ values }: Pick<Resolved<typeof common>, "values">, setting: Setting.Setting<A>): A => {
+  const all: Readonly<Record<string, unknown>> = values
+  // Safe: the program has read it by this setting.
+  return (setting.gate === undefined ? all[propertyOf(setting)] : values.featureGates.get(setting.name)) as A
+}
+
+/** The concurrency of a controller by its own flag, its kind, or the setting for all; undefined: that of its own default. */
+const concurrencyIn = (
+  { origins, values }: Resolved<typeof common>,
+  setting: Setting.Setting<unknown> | undefined,
+  kind: Resource.Any | undefined
+): number | undefined => {
+  const all: Readonly<Record<string, Origin>> = origins
+  if (setting === undefined || all[propertyOf(setting)]?._tag !== "Default") return undefined
+  const ofKind = kind === undefined ? undefined : values.concurrencyOf.get(nameOf(kind))
+  return ofKind ?? (origins.concurrency._tag === "Default" ? undefined : values.concurrency)
 }
 
 /** The table, or the selection from it, is invalid. */

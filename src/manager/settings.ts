@@ -1,5 +1,5 @@
 /**
- * All settings of the program. Each is declared in the file of its group; a new group is added here. Contradictions between settings of different
+ * The settings of every program; controllers declare theirs in their modules. Each is declared in the file of its group; a new group is added here. Contradictions between settings of different
  * groups are also found here. Nothing is read or started.
  */
 import * as Duration from "effect/Duration"
@@ -13,7 +13,6 @@ import * as Leadership from "./settings/leadership.ts"
 import * as Logs from "./settings/logs.ts"
 import * as Process from "./settings/process.ts"
 import * as Servers from "./settings/servers.ts"
-import * as Tuning from "./settings/tuning.ts"
 import * as Webhooks from "./settings/webhooks.ts"
 
 /** The settings of every program. */
@@ -28,9 +27,6 @@ export const common = {
   ...Process.telemetry,
   ...Process.settings
 }
-
-/** The settings of this program. */
-export const settings = { ...common, ...Tuning.settings }
 
 export type Settings = Setting.Values<typeof common>
 

@@ -1,12 +1,10 @@
 /** Which controllers run if only some namespaces are watched, and the sentence about the others. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
-import { registry } from "../../src/controllers/registry.ts"
+import { table } from "../support/controllers.ts"
 import { restricted, sentence } from "../../src/cli/selection.ts"
 import * as Registry from "../../src/manager/registry.ts"
 
-const table = registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
 const whole = [
   "serviceaccount",
   "root-ca-cert-publisher",

@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
 import * as Namespaces from "../../src/controllers/Namespace.ts"
-import { registry } from "../../src/controllers/registry.ts"
+import { table } from "../support/controllers.ts"
 import * as ApiError from "../../src/kube/ApiError.ts"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Patch from "../../src/kube/Patch.ts"
@@ -299,8 +298,7 @@ describe("namespace", () => {
         recordRequests(requests),
         { match: Faults.on({ verb: "deletecollection", resource: "pods" }), fault: { _tag: "Delay", millis: 60_000 } }
       ])
-      const all = registry({ podCount: { schedule: Schedule.spaced("1 hour"), nodeSelector: [] } })
-      const entry = all.find(({ controller }) => controller.name === "namespace")
+      const entry = table.find(({ controller }) => controller.name === "namespace")
       assert(entry !== undefined)
       yield* cluster
         .run(entry.controller as Controller.Descriptor<Discovery>)

@@ -3,10 +3,9 @@
  * those of kube-controller-manager have its names and labels, and those missing here are listed with the reason.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Schedule from "effect/Schedule"
 import { readdirSync, readFileSync } from "node:fs"
 import { vi } from "vitest"
-import { registry } from "../../src/controllers/registry.ts"
+import { table } from "../support/controllers.ts"
 import type * as MetricFamily from "../../src/streams/reconcile/metricFamily.ts"
 import * as Reference from "../parity/metrics.ts"
 
@@ -39,13 +38,7 @@ const tableIn = (text: string, mark: string): ReadonlyArray<string> => {
 }
 
 /** Several controllers share some families. */
-const declared = [
-  ...new Set(
-    registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }).flatMap(
-      ({ controller }) => controller.metrics ?? []
-    )
-  )
-]
+const declared = [...new Set(table.flatMap(({ controller }) => controller.metrics ?? []))]
 
 const ofTheReference = new Map(Reference.metrics.map((row) => [row.name, row]))
 

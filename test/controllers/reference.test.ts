@@ -3,12 +3,10 @@
  * in the registry under that name. Source: cmd/kube-controller-manager/names.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Schedule from "effect/Schedule"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import type { Setting } from "../../src/layers/Setting.ts"
-import * as Tuning from "../../src/manager/settings/tuning.ts"
 import { registry } from "../../src/controllers/registry.ts"
+import { table } from "../support/controllers.ts"
 
 const text = readFileSync(fileURLToPath(new URL("../../docs/controllers.md", import.meta.url)), "utf8")
 
@@ -42,9 +40,7 @@ const names =
     .split(/\s+/)
     .map((name) => `${name}-controller`)
 
-const all = registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
-
-const core = all.filter(({ group }) => group === "core")
+const core = table.filter(({ group }) => group === "core")
 
 /** The cells of the table at the top of the page, by name of the controller. */
 const declared = new Map(
@@ -62,14 +58,14 @@ describe("the table of the controllers of this program", () => {
   it("has each controller with its aliases", () => {
     assert.deepStrictEqual(
       Object.fromEntries(Array.from(declared, ([name, { names }]) => [name, [...names].sort()])),
-      Object.fromEntries(all.map(({ aliases = [], controller }) => [controller.name, [...aliases].sort()]))
+      Object.fromEntries(table.map(({ aliases = [], controller }) => [controller.name, [...aliases].sort()]))
     )
   })
 
   it("names a component exactly for the controllers that record events", () => {
     assert.sameMembers(
       Array.from(declared).flatMap(([name, { component }]) => (component === "" ? [] : [name])),
-      all.flatMap(({ controller }) =>
+      table.flatMap(({ controller }) =>
         controller.access.some(({ grant }) => grant === "record") ? [controller.name] : []
       )
     )
@@ -82,7 +78,7 @@ describe("the table of the controllers of this program", () => {
         ([, name = "", initial]) => [name, initial] as const
       )
     )
-    const tuning = Object.values<Setting<unknown>>(Tuning.settings)
+    const tuning = registry.flatMap((one) => Object.values(one.settings)).filter(({ gate }) => gate === undefined)
     for (const { name } of tuning)
       assert.include(
         flags.map(([flag]) => flag),
@@ -97,8 +93,8 @@ describe("the table of the controllers of this program", () => {
 
 describe("a feature that the page calls missing", () => {
   it("is neither a controller nor a debug page of the program", () => {
-    const controllers = all.flatMap(({ aliases = [], controller }) => [controller.name].concat(aliases))
-    const pages = all.flatMap(({ controller }) => Object.keys(controller.debug ?? {}))
+    const controllers = table.flatMap(({ aliases = [], controller }) => [controller.name].concat(aliases))
+    const pages = table.flatMap(({ controller }) => Object.keys(controller.debug ?? {}))
     const names = controllers.map((name) => `\`${name}\``).concat(pages.map((page) => `debug ${page}`))
     const sentences = text.split(/\. |[|\n]/).filter((sentence) => /\bis not (?:t?here)\b/.test(sentence))
     for (const sentence of sentences) for (const name of names) assert.notInclude(sentence, name)

@@ -8,7 +8,7 @@ import * as Program from "../../src/manager/Program.ts"
 import * as Setting from "../../src/layers/Setting.ts"
 import * as Codecs from "../../src/layers/setting/codecs.ts"
 import * as Sources from "../../src/manager/setting/sources.ts"
-import { settings as product } from "../../src/manager/settings.ts"
+import { settings as product } from "../support/controllers.ts"
 
 const hello = Controller.scheduled({
   name: "hello",
@@ -46,8 +46,8 @@ describe("a program", () => {
       program.table(resolved(program)).map(({ byDefault, controller }) => [controller.name, byDefault]),
       [["hello", "on"]]
     )
-    assert.property(product, "podCountInterval")
-    assert.notProperty(program.settings, "podCountInterval")
+    assert.property(product, "--pod-count-interval")
+    assert.notProperty(program.settings, "--pod-count-interval")
   })
 
   it("creates its controllers from the resolved settings", () => {

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import * as ConfigFile from "../../src/manager/configFile.ts"
-import { settings } from "../../src/manager/settings.ts"
+import { settings } from "../support/controllers.ts"
 import * as Process from "../support/process.ts"
 
 const load = (...args: Parameters<typeof ConfigFile.load>) =>

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import { type Gate, parse } from "../../src/manager/gates.ts"
+import type { Gate } from "../../src/layers/Setting.ts"
+import { parse } from "../../src/manager/gates.ts"
 
 const registry: ReadonlyArray<Gate> = [
   { name: "NewQueue", stage: "ALPHA", byDefault: false, summary: "" },

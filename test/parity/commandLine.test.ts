@@ -5,16 +5,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { registry } from "../../src/controllers/registry.ts"
+import { gates, table } from "../support/controllers.ts"
 import * as Flags from "../../src/manager/kubeControllerManager/flags.ts"
 import * as Loops from "../../src/manager/kubeControllerManager/controllers.ts"
 import * as Own from "../../src/manager/kubeControllerManager/settings.ts"
 import type { Setting } from "../../src/layers/Setting.ts"
 import * as Sources from "../../src/manager/setting/sources.ts"
-import { settings } from "../../src/manager/settings.ts"
+import { settings } from "../support/controllers.ts"
 import { controllerNames, flags, initialOf } from "./commandLine.ts"
 
 const own = Own.settingsOf(settings)
@@ -23,7 +22,7 @@ const byName: ReadonlyMap<string, Setting<unknown>> = new Map(
   Object.values<Setting<unknown>>(own).map((setting) => [setting.name, setting])
 )
 
-const translate = (...argv: ReadonlyArray<string>) => Flags.translate(argv, own)
+const translate = (...argv: ReadonlyArray<string>) => Flags.translate(argv, own, gates)
 
 /** Flags with another default here, and the reason. */
 const differing: Readonly<Record<string, string>> = {
@@ -131,10 +130,9 @@ describe("a command line of kube-controller-manager", () => {
   })
 
   it("may name every controller, by each of its names", () => {
-    const all = registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
-    const here = new Set(all.flatMap(({ aliases = [], controller }) => [controller.name, ...aliases]))
+    const here = new Set(table.flatMap(({ aliases = [], controller }) => [controller.name, ...aliases]))
     const names = controllerNames.flatMap(([name, alias]) => (alias === undefined ? [name] : [name, alias]))
-    const { note = "", patterns } = Loops.choose(all, names)
+    const { note = "", patterns } = Loops.choose(table, names)
     assert.deepStrictEqual(
       patterns.filter((name) => !here.has(name)),
       []

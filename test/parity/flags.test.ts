@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import type { Setting } from "../../src/layers/Setting.ts"
 import * as SettingSources from "../../src/manager/setting/sources.ts"
-import { settings } from "../../src/manager/settings.ts"
+import { settings } from "../support/controllers.ts"
 
 const all: ReadonlyArray<Setting<unknown>> = Object.values(settings)
 

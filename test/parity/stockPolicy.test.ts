@@ -3,17 +3,14 @@
  * the program needs around it. `test/scenario/stockRoles.test.ts` shows on a real API server that these are really enough.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
-import { registry } from "../../src/controllers/registry.ts"
+import { tableOf } from "../support/controllers.ts"
 import * as Permissions from "../../src/manager/permissions.ts"
 import * as Stock from "./stockPolicy.ts"
 
 /** Everything is turned on that a file or a flag can turn on. */
-const core = registry({
-  podCount: { schedule: Schedule.forever, nodeSelector: undefined },
-  serviceAccountKeyFile: Option.some("sa.key")
-}).filter(({ controller, group }) => group === "core" && controller.cloud !== true)
+const core = tableOf({ "service-account-private-key-file": "sa.key" }).filter(
+  ({ controller, group }) => group === "core" && controller.cloud !== true
+)
 
 const lease = { namespace: "kube-system", name: "kube-controller-manager" }
 

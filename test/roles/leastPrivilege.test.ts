@@ -5,8 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
-import { registry } from "../../src/controllers/registry.ts"
+import { table } from "../support/controllers.ts"
 import * as Accounts from "../../src/testing/accounts.ts"
 import * as Command from "../../src/manager/manifests/command.ts"
 import { settings } from "../../src/manager/manifests/settings.ts"
@@ -142,8 +141,7 @@ describe("the checks of this file", () => {
   )
 
   it("the scenarios run under the roles that the command prints", () => {
-    const all = registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
-    const chosen = all.map(({ controller: { access, name }, group }) => ({
+    const chosen = table.map(({ controller: { access, name }, group }) => ({
       who: name,
       access,
       needsLeader: false,

@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { settings } from "../../src/manager/settings.ts"
+import { settings } from "../support/controllers.ts"
 import { version } from "../../src/version.ts"
 import * as Process from "../support/process.ts"
 

@@ -9,7 +9,7 @@ import { connect } from "node:http2"
 import { request, type RequestOptions } from "node:https"
 import { join } from "node:path"
 import type * as Setting from "../../src/layers/Setting.ts"
-import { settings } from "../../src/manager/settings.ts"
+import { settings } from "../support/controllers.ts"
 import * as Process from "../support/process.ts"
 
 interface Answered {

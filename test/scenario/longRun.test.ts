@@ -6,8 +6,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
-import * as Schedule from "effect/Schedule"
-import { registry } from "../../src/controllers/registry.ts"
+import { tableOf } from "../support/controllers.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import { Deployment, Lease, Namespace, Pod, ReplicaSet } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
@@ -98,7 +97,7 @@ const manager = Effect.gen(function* () {
       renewDeadline: times.renew,
       retryPeriod: times.retry
     })
-  const all = registry({ podCount: { schedule: Schedule.spaced(times.count), nodeSelector: undefined } })
+  const all = tableOf({ "pod-count-interval": `${times.count}ms` })
   const of = (group: "core" | undefined) => all.filter((one) => one.group === group).map(({ controller }) => controller)
   return yield* Manager.run({
     controllers: of(undefined),

@@ -4,11 +4,10 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
 import { readFile, writeFile } from "node:fs/promises"
 import { request } from "node:https"
 import { join } from "node:path"
-import { registry } from "../../src/controllers/registry.ts"
+import { table } from "../support/controllers.ts"
 import * as Exposition from "../support/exposition.ts"
 import * as Process from "../support/process.ts"
 import * as Promtool from "../support/promtool.ts"
@@ -106,11 +105,7 @@ const portOf = (running: Process.Running) =>
 const tries = 400
 
 /** The metrics of single controllers are tested in test/controllers/metrics.test.ts. */
-const ofLoops = new Set(
-  registry({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }).flatMap(({ controller }) =>
-    (controller.metrics ?? []).map(({ name }) => name)
-  )
-)
+const ofLoops = new Set(table.flatMap(({ controller }) => (controller.metrics ?? []).map(({ name }) => name)))
 
 /** Waits until every family of the table exists: some come with the first request, or with the election. */
 const scraped = Effect.fnUntraced(function* (get: Effect.Effect<string | undefined>, table: typeof usual) {

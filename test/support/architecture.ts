@@ -76,6 +76,8 @@ export const modules: ReadonlyArray<Module> = [
       "layers/Shutdown.ts",
       "layers/Inspection.ts",
       "layers/Webhook.ts",
+      "layers/Setting.ts",
+      "layers/setting/",
       "layers/controller/"
     ],
     packages: effect,
@@ -93,6 +95,7 @@ export const modules: ReadonlyArray<Module> = [
       "layers/Schedules.ts",
       "layers/Discovery.ts",
       "layers/KubeClient.ts",
+      "layers/Setting.ts",
       "manager/registry.ts"
     ],
     packages: effect

@@ -1,11 +1,26 @@
-/** Codecs that settings of several modules share. Each is total: invalid text is None. */
+/** How the texts of settings are read: the codecs that several modules share. Each is total: invalid text is None. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Selector from "../../kube/Selector.ts"
 import { parseDuration } from "../../kube/time.ts"
-import type { Codec } from "../Setting.ts"
+
+/** Parses a text as an `A`; the text has one format, whichever source it comes from. */
+export interface Codec<out A> {
+  /** What `--help` calls a value: `duration`. */
+  readonly metavar: string
+  /** Completes "it must be …". */
+  readonly expected: string
+  /** All valid texts, if they can be listed. */
+  readonly choices?: readonly [string, ...Array<string>] | undefined
+  /** The flag needs no value: alone it means `true`, and `--no-…` means `false`. */
+  readonly isSwitch?: true | undefined
+  /** None: the text is invalid. */
+  readonly decode: (text: string) => Option.Option<A>
+  /** Explains an invalid text, where there is more to explain than what is expected. */
+  readonly explain?: ((text: string) => string | undefined) | undefined
+}
 
 /** Any text. */
 export const text = (metavar: string): Codec<string> => ({ metavar, expected: `a ${metavar}`, decode: Option.some })
@@ -78,6 +93,20 @@ export const rate: Codec<number> = {
     value === "-1" || (/^\d{1,6}(\.\d{1,3})?$/.test(value) && Number(value) > 0)
       ? Option.some(Number(value))
       : Option.none()
+}
+
+/** A number from zero that may have a fraction. */
+export const fraction: Codec<number> = {
+  metavar: "number",
+  expected: "a number from 0, with a fraction if need be",
+  decode: (value) => (/^\d{1,6}(\.\d{1,6})?$/.test(value) ? Option.some(Number(value)) : Option.none())
+}
+
+/** A part of a whole, from 0 to 1. */
+export const share: Codec<number> = {
+  ...fraction,
+  expected: "a number from 0 to 1",
+  decode: (value) => Option.filter(fraction.decode(value), (number) => number <= 1)
 }
 
 /** A concurrency. */

@@ -2,8 +2,7 @@
  * Translates the command line of kube-controller-manager 1.36, parsed like pflag does, into the flags of this program. Flags without effect here
  * are accepted, and one sentence for each reason names those that were given. Flags that this program has itself are not listed here. Pure.
  */
-import { canonical, type Setting, type Settings } from "../../layers/Setting.ts"
-import { gates } from "../settings/controllers.ts"
+import { canonical, type Gate, type Setting, type Settings } from "../../layers/Setting.ts"
 
 /** The reason, which completes "because …", and the flags; a `?` marks those that need no value. */
 interface Group {
@@ -97,8 +96,8 @@ export interface Translated {
 /** Repeated values of these flags are joined; of other flags the last value is used. */
 const lists = new Set(["controllers", "feature-gates"])
 
-/** `settings`: the program's own settings. Source: pflag: FlagSet.Parse. */
-export const translate = (argv: ReadonlyArray<string>, settings: Settings): Translated => {
+/** `settings` and `gates` are those of the program. Source: pflag: FlagSet.Parse. */
+export const translate = (argv: ReadonlyArray<string>, settings: Settings, gates: ReadonlyArray<Gate>): Translated => {
   const own = new Map(
     Object.values(settings).flatMap((setting) =>
       [setting.name, ...setting.aliases].map((name) => [name, setting] as const)
@@ -128,7 +127,7 @@ export const translate = (argv: ReadonlyArray<string>, settings: Settings): Tran
     if (unused !== undefined) found.set(unused.why, [...(found.get(unused.why) ?? []), `--${flag.name}`])
     if (setting !== undefined) put(values, setting, value)
   }
-  const featureGates = gatesIn(values.get("feature-gates") ?? "")
+  const featureGates = gatesIn(values.get("feature-gates") ?? "", gates)
   if (values.has("feature-gates")) values.set("feature-gates", featureGates.here)
   return {
     argv: [...others, ...Array.from(values, ([name, value]) => `--${name}=${value}`), ...argv.slice(known.length)],
@@ -153,13 +152,11 @@ const flagIn = (argument: string): { readonly name: string; readonly value: stri
   return name === undefined ? undefined : { name: canonical(name), value }
 }
 
-const gateNames = new Set<string>([...gates.map(({ name }) => name), "AllAlpha", "AllBeta"])
-
 /** `kube:` is the default component. Invalid text stays, and the setting rejects it. */
-const gatesIn = (text: string) => {
+const gatesIn = (text: string, gates: ReadonlyArray<Gate>) => {
+  const names = new Set([...gates.map(({ name }) => name), "AllAlpha", "AllBeta"])
   const entries = text.split(",").map((entry) => entry.trim().replace(/^kube:/, ""))
-  const isElsewhere = (entry: string): boolean =>
-    /^[A-Z]\w*=\w+$/.test(entry) && !gateNames.has(entry.replace(/=.*/, ""))
+  const isElsewhere = (entry: string): boolean => /^[A-Z]\w*=\w+$/.test(entry) && !names.has(entry.replace(/=.*/, ""))
   return {
     here: entries.filter((entry) => !isElsewhere(entry)).join(","),
     elsewhere: entries.filter(isElsewhere).map((entry) => entry.replace(/=.*/, ""))

@@ -9,7 +9,7 @@ import * as Codecs from "../../layers/setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
 import type * as Settings from "../settings.ts"
 
-const host: Setting.Codec<string> = {
+const host: Codecs.Codec<string> = {
   metavar: "address",
   expected: "an address of this machine",
   decode: (text) => Option.map(Address.parse(text.includes(":") ? `[${text}]:1` : `${text}:1`), () => text)

@@ -5,7 +5,7 @@ import * as Codecs from "../../layers/setting/codecs.ts"
 import * as Settings from "../settings.ts"
 
 /** `1.20` or `v1.33.2`: the minor version. */
-const minorVersion: Setting.Codec<number> = {
+const minorVersion: Codecs.Codec<number> = {
   metavar: "version",
   expected: "a version like 1.20",
   decode: (text) => Option.fromUndefinedOr(/^v?1\.(\d{1,3})(\.\d+)?$/.exec(text)?.[1]).pipe(Option.map(Number))

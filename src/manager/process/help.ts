@@ -1,7 +1,7 @@
 /** `--help`: the flags under the headings of their settings, one line each, then the controllers and the rest. Pure. */
 import type * as HelpDoc from "effect/cli/HelpDoc"
 import * as Option from "effect/Option"
-import type { Gate } from "../gates.ts"
+import type { Gate } from "../../layers/Setting.ts"
 import type { Entry } from "../registry.ts"
 import * as Setting from "../../layers/Setting.ts"
 import { describe as sentence } from "../setting/flags.ts"

@@ -1,11 +1,11 @@
 /**
- * The concurrency of controllers: the format of `--group-kind-concurrency`, and the precedence of several settings. Pure. Source:
+ * The concurrency of controllers: the format of `--group-kind-concurrency`. Pure. Source:
  * controller-runtime: config.Controller.GroupKindConcurrency.
  */
 import * as Option from "effect/Option"
 import type * as Resource from "../../kube/Resource.ts"
 import { nameOf } from "../../layers/controller/defaults.ts"
-import type { Codec } from "../../layers/Setting.ts"
+import type { Codec } from "../../layers/setting/codecs.ts"
 import * as Codecs from "../../layers/setting/codecs.ts"
 import { hint } from "../setting/nearest.ts"
 
@@ -55,14 +55,3 @@ export const unknown = (
     ? undefined
     : `no controller reconciles ${wrong}${hint(wrong, known) || `; there are: ${known.join(", ")}`}`
 }
-
-/** The settings; each is undefined where it is not set. */
-export interface Said {
-  /** By the controller's own flag. */
-  readonly own: number | undefined
-  readonly kind: number | undefined
-  readonly everybody: number | undefined
-}
-
-/** The most specific setting takes precedence; without any, the default. */
-export const choose = ({ everybody, kind, own }: Said, builtIn: number): number => own ?? kind ?? everybody ?? builtIn

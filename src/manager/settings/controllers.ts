@@ -6,20 +6,8 @@ import * as Concurrency from "../runnables/concurrency.ts"
 import * as Setting from "../../layers/Setting.ts"
 import * as Codecs from "../../layers/setting/codecs.ts"
 
-/** Feature gates: behaviour that can be switched on or off until it is always on. */
+/** The feature gates of every program: behaviour that can be switched on or off until it is always on. Controllers have gates beside them. */
 export const gates = [
-  {
-    name: "HPAScaleToZero",
-    stage: "ALPHA",
-    byDefault: false,
-    summary: "Autoscalers with an Object or External metric may take the last replica away, and bring it back"
-  },
-  {
-    name: "MaxUnavailableStatefulSet",
-    stage: "BETA",
-    byDefault: false,
-    summary: "As many replicas of a StatefulSet are replaced at a time as its maxUnavailable allows"
-  },
   {
     name: "PriorityAging",
     stage: "BETA",
@@ -39,13 +27,22 @@ export const gates = [
     byDefault: true,
     summary: "First lists are streamed if the server supports it and --watch-list=auto"
   }
-] as const satisfies ReadonlyArray<Gates.Gate>
+] as const satisfies ReadonlyArray<Setting.Gate>
 
 /** Whether a feature gate is on. */
 export const isOn = (
   { featureGates }: Pick<Setting.Values<typeof settings>, "featureGates">,
   name: (typeof gates)[number]["name"]
 ): boolean => featureGates.get(name) === true
+
+/** The setting for all gates of a program. */
+export const featureGates = (all: ReadonlyArray<Setting.Gate>): Setting.Setting<Gates.Gates> =>
+  Setting.make(Gates.codec(all), {
+    name: "feature-gates",
+    group: "controllers",
+    description: "Feature gates, Name=true,Other=false; AllAlpha and AllBeta set all of a stage",
+    default: ""
+  })
 
 export const settings = {
   controllers: Setting.make(Codecs.list(), {
@@ -54,12 +51,7 @@ export const settings = {
     description: "Controllers to run: * for those on by default, name, -name",
     default: "*"
   }),
-  featureGates: Setting.make(Gates.codec(gates), {
-    name: "feature-gates",
-    group: "controllers",
-    description: "Feature gates, Name=true,Other=false; AllAlpha and AllBeta set all of a stage",
-    default: ""
-  }),
+  featureGates: featureGates(gates),
   startInterval: Setting.make(Codecs.duration, {
     name: "controller-start-interval",
     group: "controllers",

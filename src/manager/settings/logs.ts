@@ -9,7 +9,7 @@ import * as Codecs from "../../layers/setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
 
 /** A level name, or a positive number as in zap, where a greater one is more verbose. */
-const level: Setting.Codec<LogLevel.LogLevel> = {
+const level: Codecs.Codec<LogLevel.LogLevel> = {
   metavar: "level",
   expected: "one of all, trace, debug, info, warn, error, fatal or none, or a number above zero",
   decode: (text) => (/^0+$/.test(text) ? Option.none() : Level.parse(text))

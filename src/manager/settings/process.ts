@@ -6,7 +6,7 @@ import * as Setting from "../../layers/Setting.ts"
 import * as Codecs from "../../layers/setting/codecs.ts"
 
 /** A negative duration means no limit. */
-const budget: Setting.Codec<Duration.Duration> = {
+const budget: Codecs.Codec<Duration.Duration> = {
   metavar: "duration",
   expected: "a duration like 30s, 0, or a negative one like -1 or -1s for no limit",
   decode: (value) =>
@@ -38,7 +38,7 @@ export const settings = {
 }
 
 /** Credentials belong into OTEL_EXPORTER_OTLP_HEADERS, because `/configz` shows this address. */
-const endpoint: Setting.Codec<URL> = {
+const endpoint: Codecs.Codec<URL> = {
   metavar: "url",
   expected: "an address like http://127.0.0.1:4318, without a password in it",
   decode: (text) => {

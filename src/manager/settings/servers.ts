@@ -4,14 +4,14 @@ import * as Address from "../../layers/http/address.ts"
 import * as Setting from "../../layers/Setting.ts"
 import * as Codecs from "../../layers/setting/codecs.ts"
 
-const address: Setting.Codec<Address.Address | undefined> = {
+const address: Codecs.Codec<Address.Address | undefined> = {
   metavar: "address",
   expected: "an address like :8080 or 127.0.0.1:8080, or 0 for none",
   decode: Address.parse
 }
 
 /** Profiles show internals, so the default host is loopback. */
-const loopbackAddress: Setting.Codec<Address.Address | undefined> = {
+const loopbackAddress: Codecs.Codec<Address.Address | undefined> = {
   metavar: "address",
   expected: "an address like 127.0.0.1:6060, a port, or 0 for none",
   decode: (text) => {

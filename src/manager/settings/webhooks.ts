@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import * as Setting from "../../layers/Setting.ts"
 import * as Codecs from "../../layers/setting/codecs.ts"
 
-const port: Setting.Codec<number> = {
+const port: Codecs.Codec<number> = {
   ...Codecs.integer({ min: -1, max: 65_535, expected: "a port from 0 to 65535, or -1 for none" }),
   metavar: "port"
 }

@@ -3,6 +3,7 @@
  * 1.20, has no autoscaling/v2, so the controller itself cannot run there.
  */
 import { assert, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
@@ -51,7 +52,7 @@ it.live.skipIf(isMissing)(
       const isServed = yield* (yield* Discovery).serves(HorizontalPodAutoscaler)
       if (!isServed)
         return console.log("skipped on this API server: the loop of autoscalers, because it has no autoscaling/v2")
-      yield* Layer.build(Autoscalers.make({ period: "200 millis" }).layer)
+      yield* Layer.build(Autoscalers.make({ period: Duration.millis(200) }).layer)
       const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" }
       yield* client.create(HorizontalPodAutoscaler, {
         metadata: { name: "web", namespace },

@@ -5,6 +5,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as ResourceQuotaController from "../../../src/controllers/ResourceQuota.ts"
 import * as Quantity from "../../../src/kube/quantity.ts"
@@ -147,7 +148,7 @@ const promptly = (steps: ReadonlyArray<Partial<Step>>) =>
     const cluster = yield* ClusterTest
     const server = yield* ApiServer
     yield* Harness.quota("q", hard)
-    yield* cluster.run(ResourceQuotaController.make({ syncPeriod: "1 day" }))
+    yield* cluster.run(ResourceQuotaController.make({ syncPeriod: Duration.days(1) }))
     yield* Harness.settle
     for (const [i, one] of steps.entries()) {
       const whole: Step = { what: "wait", which: 0, fault: "none", times: 1, ...one }

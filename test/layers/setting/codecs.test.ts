@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
-import type { Codec } from "../../../src/layers/Setting.ts"
+import type { Codec } from "../../../src/layers/setting/codecs.ts"
 import * as Codecs from "../../../src/layers/setting/codecs.ts"
 
 const takes = <A>(

@@ -10,11 +10,9 @@ import * as Level from "../../../src/manager/logs/level.ts"
 import * as Setting from "../../../src/layers/Setting.ts"
 import * as Codecs from "../../../src/layers/setting/codecs.ts"
 import { resolve, type Sources } from "../../../src/manager/setting/sources.ts"
-import * as Settings from "../../../src/manager/settings.ts"
+import { settings } from "../../support/controllers.ts"
 import { runs } from "../../support/runs.ts"
 import { asked, pagesOf, read } from "./asking.ts"
-
-const { settings } = Settings
 
 /** Texts that differ from the defaults, of settings of many kinds. */
 const texts = {

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Flags from "../../../src/manager/kubeControllerManager/flags.ts"
-import { settings } from "../../../src/manager/settings.ts"
+import { gates, settings } from "../../support/controllers.ts"
 
-const translate = (...argv: ReadonlyArray<string>) => Flags.translate(argv, settings)
+const translate = (...argv: ReadonlyArray<string>) => Flags.translate(argv, settings, gates)
 
 describe("flags of kube-controller-manager that mean nothing here", () => {
   it("are removed with their values, however they are written, and logged by their reason", () => {

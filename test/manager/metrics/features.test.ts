@@ -1,10 +1,11 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
+import type { Gate } from "../../../src/layers/Setting.ts"
 import * as Gates from "../../../src/manager/gates.ts"
 import * as Handle from "../../../src/manager/metrics/handle.ts"
 
-const registry: ReadonlyArray<Gates.Gate> = [
+const registry: ReadonlyArray<Gate> = [
   { name: "New", stage: "ALPHA", byDefault: false, summary: "" },
   { name: "Warm", stage: "BETA", byDefault: true, summary: "" },
   { name: "Settled", stage: "GA", byDefault: true, isLocked: true, summary: "" }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as CliError from "effect/cli/CliError"
 import { oneLine } from "../../../src/kube/printable.ts"
 import { explain, normalize } from "../../../src/manager/process/commandLine.ts"
-import { settings } from "../../../src/manager/settings.ts"
+import { settings } from "../../support/controllers.ts"
 
 describe("the command line", () => {
   it("takes flags in Go's spelling, and leaves the rest alone", () => {

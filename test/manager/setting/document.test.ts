@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import * as Setting from "../../../src/layers/Setting.ts"
 import * as Codecs from "../../../src/layers/setting/codecs.ts"
 import { renewed, tables } from "../../../src/manager/setting/document.ts"
-import { settings } from "../../../src/manager/settings.ts"
+import { settings } from "../../support/controllers.ts"
 
 const two = {
   mode: Setting.make(Codecs.choice(["a", "b"]), {

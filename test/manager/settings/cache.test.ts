@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import { resolve } from "../../../src/manager/setting/sources.ts"
-import { settings } from "../../../src/manager/settings.ts"
+import { settings } from "../../support/controllers.ts"
 import { options } from "../../../src/manager/settings/cache.ts"
 
 const resync = (flags: Record<string, string>) => {

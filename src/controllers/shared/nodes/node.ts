@@ -7,6 +7,16 @@ import * as ApiError from "../../../kube/ApiError.ts"
 import * as Patch from "../../../kube/Patch.ts"
 import type { Node, Pod } from "../../../kube/resources.ts"
 import type { Index } from "../../../layers/Cache.ts"
+import * as Setting from "../../../layers/Setting.ts"
+import * as Codecs from "../../../layers/setting/codecs.ts"
+
+/** Of both node controllers. */
+export const monitorPeriod = Setting.make(Codecs.interval, {
+  name: "node-monitor-period",
+  group: "tuning",
+  description: "Time between two checks of the health of all nodes",
+  default: "5s"
+})
 
 export type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number]
 export type Condition = NonNullable<NonNullable<Node["status"]>["conditions"]>[number]

@@ -6,6 +6,8 @@
 import * as Duration from "effect/Duration"
 import * as Key from "../../../kube/Key.ts"
 import type { Pod, Service } from "../../../kube/resources.ts"
+import * as Setting from "../../../layers/Setting.ts"
+import * as Codecs from "../../../layers/setting/codecs.ts"
 import type { Delta } from "../../../streams/store/Store.ts"
 import type { KeyedQueue } from "../../../streams/queue/KeyedQueue.ts"
 import type * as Trigger from "../../../streams/store/trigger.ts"
@@ -13,6 +15,15 @@ import * as Pods from "./pods.ts"
 import * as Selection from "./selection.ts"
 
 const none: ReadonlyArray<Key.Key> = []
+
+/** How long changes are batched before they are written. `what` completes its description. */
+export const batchPeriod = (name: string, what: string) =>
+  Setting.make(Codecs.duration, {
+    name,
+    group: "tuning",
+    description: `How long changes of ${what}; 0 does so at once`,
+    default: "0s"
+  })
 
 export const services =
   (table: Selection.Table): Trigger.Trigger<Service> =>

@@ -3,6 +3,7 @@
  * loses its pods and recovers. The test waits for watch events; the periods are shorter than in production.
  */
 import { assert, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as NodeLifecycle from "../../../../src/controllers/NodeLifecycle.ts"
@@ -17,7 +18,7 @@ import * as RealServer from "../../../support/realServer.ts"
 const isMissing = envtest.isMissing("nodes on a real API server")
 
 /** Kubelets renew their leases every ten seconds. */
-const times = { period: "300 millis", grace: "13 seconds", rate: 5 } as const
+const times = { period: Duration.millis(300), grace: Duration.seconds(13), rate: 5 }
 
 const cluster = Layer.mergeAll(NodeLifecycle.make(times).layer, TaintEviction.make().layer).pipe(
   Layer.provideMerge(Nodes.layer({ delays: { start: 20, stop: 20 } })),

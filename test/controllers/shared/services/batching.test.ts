@@ -1,21 +1,15 @@
 /** `--endpoint-updates-batch-period` and `--endpointslice-updates-batch-period`: changes of pods are batched, changes of Services are not. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
-import { registry } from "../../../../src/controllers/registry.ts"
+import { tableOf } from "../../../support/controllers.ts"
 import { EndpointSlice, Pod, Service } from "../../../../src/kube/resources.ts"
 import type { Descriptor } from "../../../../src/layers/Controller.ts"
 import * as Harness from "./harness.ts"
 
-const period = Duration.seconds(5)
+const period = "5s"
 
 /** The controllers with the settings of the program. */
-const loops = registry({
-  podCount: { schedule: Schedule.forever, nodeSelector: undefined },
-  endpointBatchPeriod: period,
-  endpointSliceBatchPeriod: period
-})
+const loops = tableOf({ "endpoint-updates-batch-period": period, "endpointslice-updates-batch-period": period })
 
 const loop = (name: string): Descriptor => {
   const entry = loops.find(({ controller }) => controller.name === name)
