@@ -18,32 +18,21 @@ export class StatusError extends Data.TaggedError("StatusError")<{
   }
 }
 
-/**
- * Runs rules in one synchronous section, and then the effect that they return. A rule that refuses throws its StatusError, and then the effect
- * fails with it.
- */
-export const section = <A>(rules: () => Effect.Effect<A, StatusError>): Effect.Effect<A, StatusError> =>
-  Effect.suspend(() => {
-    try {
-      return rules()
-    } catch (thrown) {
-      if (thrown instanceof StatusError) return thrown
-      throw thrown
-    }
-  })
+/** Whether a rule that returns its result, or why it refuses, has refused. The caller returns the StatusError at once. */
+export const isRefusal = (result: unknown): result is StatusError => result instanceof StatusError
 
-/** Runs rules in one synchronous section, and succeeds with their result. */
-export const attempt = <A>(rules: () => A): Effect.Effect<A, StatusError> => section(() => Effect.succeed(rules()))
+/** The result of a rule as an effect: a StatusError is one that fails. */
+export const toEffect = <A>(result: A | StatusError): Effect.Effect<A, StatusError> =>
+  isRefusal(result) ? result : Effect.succeed(result)
 
 /**
- * Continues with another synchronous section when the effect has succeeded. One that has succeeded already continues the present section, which
- * costs nothing: most requests wait for nothing.
+ * Continues when the effect has succeeded. One that has succeeded already continues the present synchronous section, which costs nothing: most
+ * requests wait for nothing.
  */
 export const andThen = <A, B>(
   effect: Effect.Effect<A, StatusError>,
   next: (value: A) => Effect.Effect<B, StatusError>
-): Effect.Effect<B, StatusError> =>
-  isDone(effect) ? next(effect.value) : Effect.flatMap(effect, (value) => section(() => next(value)))
+): Effect.Effect<B, StatusError> => (isDone(effect) ? next(effect.value) : Effect.flatMap(effect, next))
 
 const isDone = <A>(effect: Effect.Effect<A, StatusError>): effect is Exit.Success<A, StatusError> =>
   Exit.isExit(effect) && Exit.isSuccess(effect)

@@ -70,18 +70,23 @@ const unrecognized = (kind: string, text: string): StatusError.StatusError => {
 }
 
 /** A JSON object of any kind: delete options, bindings. Undefined when there is no body. */
-export const optional = (request: ApiRequest, kind: string, decode?: Decode): JsonObject | undefined => {
+export const optional = (
+  request: ApiRequest,
+  kind: string,
+  decode?: Decode
+): JsonObject | StatusError.StatusError | undefined => {
   const value = read(request, kind)
-  if (value !== undefined) (decode ?? dropNulls)(value)
+  if (value === undefined || StatusError.isRefusal(value)) return value
+  if (decode !== undefined) return decode(value) ?? value
+  dropNulls(value)
   return value
 }
 
-const read = (request: ApiRequest, kind: string): JsonObject | undefined => {
+const read = (request: ApiRequest, kind: string): JsonObject | StatusError.StatusError | undefined => {
   if (request.body === "") return undefined
-  if (!acceptedTypes.includes(contentType(request))) throw StatusError.unsupportedMediaType(acceptedTypes)
+  if (!acceptedTypes.includes(contentType(request))) return StatusError.unsupportedMediaType(acceptedTypes)
   const value = parseJson(request.body)
-  if (!isObject(value)) throw unrecognized(kind, request.body)
-  return value
+  return isObject(value) ? value : unrecognized(kind, request.body)
 }
 
 /** The object of a create or update. */
@@ -89,64 +94,55 @@ export const object = (
   request: ApiRequest,
   resource: ResourceDefinition.ResourceDefinition,
   decode: Decode
-): JsonObject => {
-  const value = read(request, resource.kind)
-  if (value === undefined) throw unrecognized(resource.kind, "")
-  return resources.toStored(resource, check(value, resource, decode))
+): JsonObject | StatusError.StatusError => {
+  const value = read(request, resource.kind) ?? unrecognized(resource.kind, "")
+  return StatusError.isRefusal(value) ? value : accept(value, resource, decode)
 }
 
-/** Rejects an object of another kind, or that cannot be decoded. */
-const check = (value: JsonObject, resource: ResourceDefinition.ResourceDefinition, decode: Decode): JsonObject => {
+/** Decodes an object in place; refuses one of another kind, and one that cannot be decoded. */
+const refuseOther = (
+  value: JsonObject,
+  resource: ResourceDefinition.ResourceDefinition,
+  decode: Decode
+): StatusError.StatusError | undefined => {
   const apiVersion = textAt(value, "apiVersion")
   const expected = ResourceDefinition.apiVersion(resource)
   const given = textAt(value, "kind")
   if (apiVersion !== "" && apiVersion !== expected) {
-    throw StatusError.badRequest(
+    return StatusError.badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`
     )
   }
   if (given !== "" && given !== resource.kind) {
-    throw StatusError.badRequest(
+    return StatusError.badRequest(
       `${given} in version ${JSON.stringify(resource.version)} cannot be handled as a ${resource.kind}`
     )
   }
-  decode(value)
+  const refusal = decode(value)
+  if (refusal !== undefined) return refusal
   const metadata = get(value, "metadata") ?? undefined
   if (metadata === undefined) put(value, "metadata", {})
   else if (!isObject(metadata)) {
-    throw StatusError.badRequest(
+    return StatusError.badRequest(
       `${resource.kind} in version ${JSON.stringify(resource.version)} cannot be handled as a ${resource.kind}: json: cannot unmarshal value into Go struct field ${resource.kind}.metadata of type v1.ObjectMeta`
     )
   }
-  return value
+  return undefined
 }
 
-/** The result of a patch. It is changed in place: no part of it may be shared. */
+/** The stored form of an object that was sent, or that is the result of a patch. It is changed in place: no part of it may be shared. */
 export const accept = (
   value: JsonObject,
   resource: ResourceDefinition.ResourceDefinition,
   decode: Decode
-): JsonObject => resources.toStored(resource, check(value, resource, decode))
+): JsonObject | StatusError.StatusError => refuseOther(value, resource, decode) ?? resources.toStored(resource, value)
 
 /** The configuration of an apply, nulls included: the manager owns every field that it sends. */
 export const configuration = (
   value: JsonObject,
   resource: ResourceDefinition.ResourceDefinition,
   decode: Decode
-): JsonObject => resources.sparseToStored(resource, check(clone(value), resource, decode))
-
-/** `dryRun=All`; any other value is rejected. */
-export const dryRun = (values: ReadonlyArray<Json>, kind = "CreateOptions"): boolean => {
-  for (const value of values) {
-    if (value !== "All") {
-      throw StatusError.invalid({ group: "meta.k8s.io", kind }, "", [
-        {
-          field: "dryRun",
-          reason: "FieldValueNotSupported",
-          message: `Unsupported value: ${JSON.stringify(value)}: supported values: "All"`
-        }
-      ])
-    }
-  }
-  return values.length > 0
+): JsonObject | StatusError.StatusError => {
+  const own = clone(value)
+  return refuseOther(own, resource, decode) ?? resources.sparseToStored(resource, own)
 }

@@ -12,7 +12,7 @@ import { serverAddress } from "./validation/addresses.ts"
 import { target } from "./routing.ts"
 import type { RequestScope } from "./admission/Admission.ts"
 import { create } from "./endpoints/write.ts"
-import * as StatusError from "./StatusError.ts"
+import type { StatusError } from "./StatusError.ts"
 
 /** Where clients inside the cluster would find the server: the address of the first simulated control plane node. */
 const advertised = { ip: "10.0.0.1", port: 6443 } as const
@@ -78,16 +78,14 @@ export const request: ApiRequest = {
 }
 
 /** Creates the objects in an empty store. */
-export const bootstrap = (context: RequestScope): Effect.Effect<void, StatusError.StatusError> => {
+export const bootstrap = (context: RequestScope): Effect.Effect<void, StatusError> => {
   const roles = context.state.authorizer.mode === "RBAC" ? bootstrapRoles.objects() : []
   const options = { dryRun: false, manager: "kube-apiserver" }
   return Effect.forEach(
     [...objects(), ...roles],
     ([collection, object]) => {
       const found = target(context.state.registry, collection.split("/"))
-      return found === undefined
-        ? Effect.void
-        : StatusError.section(() => create(context, found, () => ({ object, options })))
+      return found === undefined ? Effect.void : create(context, found, () => ({ object, options }))
     },
     { discard: true }
   )

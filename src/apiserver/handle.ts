@@ -33,7 +33,7 @@ import * as reviews from "./endpoints/reviews.ts"
 import { scale } from "./endpoints/subresources/scale.ts"
 import { requestToken } from "./endpoints/subresources/token.ts"
 import { watch } from "./endpoints/watch.ts"
-import { checkIdentity, optionsOf } from "./endpoints/change.ts"
+import { optionsOf, refuseIdentity } from "./endpoints/change.ts"
 import type { Change } from "./endpoints/change.ts"
 import type { SubresourceHandler } from "./endpoints/subresources/subresource.ts"
 import { expire } from "./storage/commit.ts"
@@ -49,9 +49,12 @@ export const handle = (context: RequestScope): Effect.Effect<ApiResponse> => {
   const asked = attributes.of(context.request, segments)
   let acting = context
   let allowed = false
-  const handled = StatusError.section(() => {
-    acting = impersonation.resolve(context)
-    Authorizer.check(acting, asked)
+  const handled = Effect.suspend((): Response => {
+    const resolved = impersonation.resolve(context)
+    if (StatusError.isRefusal(resolved)) return resolved
+    acting = resolved
+    const refusal = Authorizer.refuse(acting, asked)
+    if (refusal !== undefined) return refusal
     allowed = true
     return route(acting, segments)
   })
@@ -151,7 +154,7 @@ const warned = <A extends ApiResponse>({ warnings }: RequestScope, response: A):
 const route = (context: RequestScope, segments: ReadonlyArray<string> | undefined): Response => {
   if (segments === undefined) return StatusError.unknownPath()
   const target = routing.target(context.state.registry, segments)
-  if (target === undefined) return Effect.succeed(documentOf(context, segments))
+  if (target === undefined) return StatusError.toEffect(documentOf(context, segments))
   const response = dispatch(context, target)
   // Served resources follow the write of a definition; the response stays as it was made before that.
   return definitions.concerns(target.resource) && context.request.method !== "GET"
@@ -159,36 +162,37 @@ const route = (context: RequestScope, segments: ReadonlyArray<string> | undefine
     : response
 }
 
-const documentOf = (context: RequestScope, segments: ReadonlyArray<string>): ApiResponse => {
+const documentOf = (context: RequestScope, segments: ReadonlyArray<string>): ApiResponse | StatusError.StatusError => {
   const { method } = context.request
   const { discovery, openApi } = descriptionsOf(context.state.registry.all)
   const document =
     healthCheck(segments, context.request.query) ??
     discovery.find(segments, context.request.headers["accept"]) ??
     openApi.find(segments, context.request)
-  if (document === undefined) throw StatusError.unknownPath()
-  if (method !== "GET" && method !== "HEAD") throw StatusError.methodNotAllowed()
-  return document
+  if (document === undefined) return StatusError.unknownPath()
+  if (StatusError.isRefusal(document) || method === "GET" || method === "HEAD") return document
+  return StatusError.methodNotAllowed()
 }
 
-const encoderOf = (context: RequestScope, { resource, name }: Target): Encoder =>
-  converted.convertingEncoder(
+const encoderOf = (context: RequestScope, { resource, name }: Target): Encoder | StatusError.StatusError => {
+  const negotiated = negotiateEncoder(context.request.headers["accept"], {
     resource,
-    negotiateEncoder(context.request.headers["accept"], {
-      resource,
-      collection: name === "",
-      includeObject: context.request.query.get("includeObject"),
-      now: context.now
-    })
-  )
+    collection: name === "",
+    includeObject: context.request.query.get("includeObject"),
+    now: context.now
+  })
+  return StatusError.isRefusal(negotiated) ? negotiated : converted.convertingEncoder(resource, negotiated)
+}
 
 const dispatch = (context: RequestScope, target: Target): Response => {
-  writeOptions.check(context.request)
+  const refusal = writeOptions.refuse(context.request)
+  if (refusal !== undefined) return refusal
   expire(context, target.resource)
   const subresource = subresourceHandlers.get(target.subresource)
   if (subresource !== undefined) return Effect.map(subresource(context, target), (given) => answer(...given))
-  if (target.resource.review) return Effect.succeed(answer(201, reviews.answer(context, target)))
+  if (target.resource.review) return encoded(201, StatusError.toEffect(reviews.answer(context, target)))
   const encoder = encoderOf(context, target)
+  if (StatusError.isRefusal(encoder)) return encoder
   return target.name === "" ? onCollection(context, target, encoder) : onObject(context, target, encoder)
 }
 
@@ -214,17 +218,16 @@ const onCollection = (context: RequestScope, target: Target, encoder: Encoder): 
       if (isTrue(context.request.query.get("watch"))) {
         const wanted = context.request.omitManagedFields === true ? (encoder.withoutManagedFields ?? encoder) : encoder
         const lines = watch(context, target, wanted)
-        return Effect.succeed({ _tag: "Watch", contentType: "application/json", lines })
+        return StatusError.isRefusal(lines)
+          ? lines
+          : Effect.succeed({ _tag: "Watch", contentType: "application/json", lines })
       }
       return encoded(200, read.list(context, target, encoder))
     case "POST":
       return resource.namespaced && namespace === ""
         ? StatusError.methodNotAllowed()
         : StatusError.andThen(
-            write.create(context, target, () => ({
-              object: body.object(context.request, resource, fieldValidation.ofBody(context, resource)),
-              options: optionsOf(context)
-            })),
+            write.create(context, target, () => sent(context, resource)),
             (version) => Effect.succeed(answer(201, encoder.encode(version)))
           )
     case "DELETE":
@@ -259,15 +262,26 @@ const onObject = (context: RequestScope, target: Target, encoder: Encoder): Resp
   }
 }
 
-/** The object that a PUT sends. */
-const sentFor = (context: RequestScope, target: Target, existing: Version | undefined): Change => {
-  const { resource, name, subresource } = target
+/** The object that a request sends. */
+const sent = (context: RequestScope, resource: ResourceDefinition): Change | StatusError.StatusError => {
   const object = body.object(context.request, resource, fieldValidation.ofBody(context, resource))
-  const options = optionsOf(context)
-  checkIdentity(target, object)
-  if (existing === undefined && (!resource.createOnUpdate || subresource !== ""))
-    throw StatusError.notFound(resource, name)
-  return { object, options }
+  return StatusError.isRefusal(object) ? object : { object, options: optionsOf(context) }
+}
+
+/** The object that a PUT sends. */
+const sentFor = (
+  context: RequestScope,
+  target: Target,
+  existing: Version | undefined
+): Change | StatusError.StatusError => {
+  const { resource, name, subresource } = target
+  const change = sent(context, resource)
+  if (StatusError.isRefusal(change)) return change
+  const refusal = refuseIdentity(target, change.object)
+  if (refusal !== undefined) return refusal
+  return existing === undefined && (!resource.createOnUpdate || subresource !== "")
+    ? StatusError.notFound(resource, name)
+    : change
 }
 
 const commonChecks: ReadonlyArray<string> = ["ping", "log", "etcd"]

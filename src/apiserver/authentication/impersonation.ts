@@ -12,26 +12,30 @@ import * as serviceAccounts from "./serviceAccounts.ts"
 const prefix = "impersonate-"
 const extraPrefix = "impersonate-extra-"
 
-/** The context with the impersonated user; unchanged without impersonation. Throws 403. */
-export const resolve = <A extends RequestContext>(context: A): A => {
+/** The context with the impersonated user; unchanged without impersonation. */
+export const resolve = <A extends RequestContext>(context: A): A | StatusError.StatusError => {
   const { headers } = context.request
   const name = headers["impersonate-user"] ?? ""
   if (name === "") {
     const orphan = Object.keys(headers).find((header) => header.startsWith(prefix))
     if (orphan === undefined) return context
-    throw StatusError.internal(`requested ${JSON.stringify(orphan)} without impersonating a user`)
+    return StatusError.internal(`requested ${JSON.stringify(orphan)} without impersonating a user`)
   }
   const given = values(headers["impersonate-group"])
   const uid = headers["impersonate-uid"]
   const extra = extraOf(headers)
   const account = serviceAccounts.parse(name)
-  check(context, account === undefined ? { resource: "users", name } : { resource: "serviceaccounts", ...account })
-  for (const group of given) check(context, { resource: "groups", name: group })
-  if (uid !== undefined) check(context, { group: "authentication.k8s.io", resource: "uids", name: uid })
-  for (const [key, all] of Object.entries(extra)) {
-    for (const one of all) {
-      check(context, { group: "authentication.k8s.io", resource: "userextras", subresource: key, name: one })
-    }
+  const needed: ReadonlyArray<Partial<Attributes>> = [
+    account === undefined ? { resource: "users", name } : { resource: "serviceaccounts", ...account },
+    ...given.map((group) => ({ resource: "groups", name: group })),
+    ...(uid === undefined ? [] : [{ group: "authentication.k8s.io", resource: "uids", name: uid }]),
+    ...Object.entries(extra).flatMap(([key, all]) =>
+      all.map((one) => ({ group: "authentication.k8s.io", resource: "userextras", subresource: key, name: one }))
+    )
+  ]
+  for (const wanted of needed) {
+    const refusal = refuse(context, wanted)
+    if (refusal !== undefined) return refusal
   }
   const groups = given.length > 0 ? withAuthenticated(name, given) : defaultGroups(name, account)
   const user: User = {
@@ -71,8 +75,8 @@ const defaultGroups = (name: string, account: serviceAccounts.Account | undefine
     ? serviceAccounts.groupsOf(account.namespace)
     : [name === anonymous ? unauthenticated : authenticated]
 
-const check = (context: RequestContext, wanted: Partial<Attributes>): void =>
-  Authorizer.check(context, {
+const refuse = (context: RequestContext, wanted: Partial<Attributes>): StatusError.StatusError | undefined =>
+  Authorizer.refuse(context, {
     verb: "impersonate",
     path: "",
     isResource: true,

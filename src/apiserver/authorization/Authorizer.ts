@@ -107,17 +107,17 @@ const reading = (collection: (storage: string) => Collection): (() => Policy.Pol
 const objectsOf = (collection: Collection): ReadonlyArray<JsonObject> =>
   [...collection.range({ namespace: "", after: "", revision: collection.upcoming() })].map(Version.parse)
 
-/** Throws 403, in the words of kube-apiserver (endpoints/handlers/responsewriters: forbiddenMessage), when the user may not do it. */
-export const check = (
+/** 403 when the user may not do it, in the words of kube-apiserver (endpoints/handlers/responsewriters: forbiddenMessage). */
+export const refuse = (
   {
     request,
     state
   }: { readonly request: { readonly user: User }; readonly state: { readonly authorizer: Authorizer } },
   wanted: Attributes
-): void => {
-  if (state.authorizer.mode === "AlwaysAllow") return
+): StatusError.StatusError | undefined => {
+  if (state.authorizer.mode === "AlwaysAllow") return undefined
   const { allowed, reason } = state.authorizer.decide(request.user, wanted)
-  if (!allowed) throw forbidden(request.user, wanted, reason)
+  return allowed ? undefined : forbidden(request.user, wanted, reason)
 }
 
 const forbidden = (user: User, wanted: Attributes, reason: string): StatusError.StatusError => {

@@ -4,7 +4,6 @@ import { textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import * as converted from "../apiextensions/conversion/converted.ts"
-import * as body from "../body.ts"
 import type { Target } from "../routing.ts"
 import { apiVersion } from "../scheme/ResourceDefinition.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
@@ -21,11 +20,11 @@ export interface WriteOptions {
   readonly owners?: managedFields.Owners
 }
 
-/** The write options of the query; the manager defaults to the product in the User-Agent, as in kube-apiserver. */
+/** The write options of the query, which `writeOptions.ts` has checked; the manager defaults to the product in the User-Agent, as in kube-apiserver. */
 export const optionsOf = (context: RequestScope): WriteOptions => {
   const { headers, query } = context.request
   return {
-    dryRun: body.dryRun(query.getAll("dryRun")),
+    dryRun: query.has("dryRun"),
     manager: query.get("fieldManager") || (headers["user-agent"] ?? "").split("/")[0] || "unknown"
   }
 }
@@ -76,23 +75,21 @@ export const save = (
   return dryRun ? withoutRevision(context, resource, read) : commit(context, resource, stored, read)
 }
 
-/** A missing namespace becomes that of the path; another one is rejected. */
-export const checkNamespace = ({ resource, namespace }: Target, object: JsonObject): void => {
+/** A missing namespace becomes that of the path; another one is refused. */
+export const refuseNamespace = (
+  { resource, namespace }: Target,
+  object: JsonObject
+): StatusError.StatusError | undefined => {
   const given = textAt(object, "metadata", "namespace")
-  if (given !== "" && given !== (resource.namespaced ? namespace : "")) {
-    throw StatusError.badRequest(
-      "the namespace of the provided object does not match the namespace sent on the request"
-    )
-  }
+  return given === "" || given === (resource.namespaced ? namespace : "")
+    ? undefined
+    : StatusError.badRequest("the namespace of the provided object does not match the namespace sent on the request")
 }
 
-/** The object must be the one that the path names; checked before its existence. */
-export const checkIdentity = (target: Target, object: JsonObject): void => {
+/** Refuses an object that is not the one that the path names, whether that exists or not. */
+export const refuseIdentity = (target: Target, object: JsonObject): StatusError.StatusError | undefined => {
   const given = textAt(object, "metadata", "name")
-  if (given !== "" && given !== target.name) {
-    throw StatusError.badRequest(
-      `the name of the object (${given}) does not match the name on the URL (${target.name})`
-    )
-  }
-  checkNamespace(target, object)
+  return given === "" || given === target.name
+    ? refuseNamespace(target, object)
+    : StatusError.badRequest(`the name of the object (${given}) does not match the name on the URL (${target.name})`)
 }

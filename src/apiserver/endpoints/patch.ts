@@ -17,7 +17,7 @@ import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import { served, servedUnowned } from "../printers/Encoder.ts"
 import { isTrue } from "./listOptions.ts"
-import { checkIdentity } from "./change.ts"
+import { refuseIdentity } from "./change.ts"
 import type { Change, WriteOptions } from "./change.ts"
 import * as write from "./write.ts"
 
@@ -36,48 +36,68 @@ export const patch = (
   const type = body.contentType(context.request)
   return type === mediaTypes.apply
     ? apply(context, target, options)
-    : write.replace(context, target, (existing) => ({ options, object: patched(context, target, existing, type) }))
+    : write.replace(context, target, (existing) => {
+        const object = patched(context, target, existing, type)
+        return StatusError.isRefusal(object) ? object : { options, object }
+      })
 }
 
-const patched = (context: RequestScope, target: Target, existing: Version.Version, type: string): JsonObject => {
-  const patched = type === mediaTypes.json ? edited(context, target, existing) : merged(context, target, existing, type)
-  if (!isObject(patched)) throw StatusError.unprocessable("the patch does not result in an object")
+const patched = (
+  context: RequestScope,
+  target: Target,
+  existing: Version.Version,
+  type: string
+): JsonObject | StatusError.StatusError => {
+  const result = () =>
+    type === mediaTypes.json ? edited(context, target, existing) : merged(context, target, existing, type)
+  const patched = result()
+  if (StatusError.isRefusal(patched)) return patched
+  if (!isObject(patched)) return StatusError.unprocessable("the patch does not result in an object")
   // An error quotes the patched object, which decoding changes: it is made again for the error.
   const decode =
     type === mediaTypes.strategic
-      ? fieldValidation.ofMerged(context, target.resource, () => sentBy(context))
-      : fieldValidation.ofPatched(context, target.resource, () =>
-          type === mediaTypes.json ? edited(context, target, existing) : merged(context, target, existing, type)
-        )
+      ? fieldValidation.ofMerged(context, target.resource, () => body.parseJson(context.request.body) ?? null)
+      : fieldValidation.ofPatched(context, target.resource, result)
   return body.accept(patched, target.resource, decode)
 }
 
-const sentBy = (context: RequestScope): Json => {
+const sentBy = (context: RequestScope): Json | StatusError.StatusError => {
   const sent = body.parseJson(context.request.body)
-  if (sent === undefined) throw StatusError.badRequest("error decoding patch: invalid JSON")
-  return sent
+  return sent === undefined ? StatusError.badRequest("error decoding patch: invalid JSON") : sent
 }
 
 /** The result of a JSON patch: a copy, because an operation may put one value in two places. */
-const edited = (context: RequestScope, { resource }: Target, existing: Version.Version): Json => {
-  const current = served(resource, existing)
-  return clone(jsonPatch.apply(current, sentBy(context)))
+const edited = (
+  context: RequestScope,
+  { resource }: Target,
+  existing: Version.Version
+): Json | StatusError.StatusError => {
+  const sent = sentBy(context)
+  if (StatusError.isRefusal(sent)) return sent
+  const result = jsonPatch.apply(served(resource, existing), sent)
+  return StatusError.isRefusal(result) ? result : clone(result)
 }
 
 /**
  * The result of a merge. It shares structure with its two inputs, which are parsed for this alone, so it may be changed in place;
  * nothing is in it twice.
  */
-const merged = (context: RequestScope, target: Target, existing: Version.Version, type: string): Json => {
+const merged = (
+  context: RequestScope,
+  target: Target,
+  existing: Version.Version,
+  type: string
+): Json | StatusError.StatusError => {
   const sent = sentBy(context)
+  if (StatusError.isRefusal(sent)) return sent
   // Lists of a custom resource have no merge keys.
   const accepted = Object.values(mediaTypes).filter(
     (one) => target.resource.customResource === undefined || one !== mediaTypes.strategic
   )
   if (type === mediaTypes.apply || type === mediaTypes.json || !accepted.some((one) => one === type)) {
-    throw StatusError.unsupportedMediaType(accepted)
+    return StatusError.unsupportedMediaType(accepted)
   }
-  if (!isObject(sent)) throw StatusError.badRequest("error decoding patch: json: cannot unmarshal value into Go value")
+  if (!isObject(sent)) return StatusError.badRequest("error decoding patch: json: cannot unmarshal value into Go value")
   const current = mayChangeManagedFields(sent)
     ? served(target.resource, existing)
     : servedUnowned(target.resource, existing)
@@ -112,20 +132,23 @@ const applied = (
   target: Target,
   existing: Version.Version | undefined,
   options: WriteOptions
-): Change => {
+): Change | StatusError.StatusError => {
   const { resource, name, subresource } = target
   const query = context.request.query
-  if ((query.get("fieldManager") ?? "") === "") throw managerRequired()
+  if ((query.get("fieldManager") ?? "") === "") return managerRequired()
   const sent = body.parseJson(context.request.body)
-  if (!isObject(sent)) throw StatusError.badRequest("error decoding YAML: the body of an apply is one object")
+  if (!isObject(sent)) return StatusError.badRequest("error decoding YAML: the body of an apply is one object")
   if (textAt(sent, "apiVersion") === "" || textAt(sent, "kind") === "") {
-    throw StatusError.badRequest("error decoding YAML: Object 'Kind' is missing")
+    return StatusError.badRequest("error decoding YAML: Object 'Kind' is missing")
   }
-  const config = onlyPart(target, body.configuration(sent, resource, fieldValidation.ofApplied(resource)))
-  if (subresource === "") checkIdentity(target, config)
-  if (existing === undefined && subresource !== "") throw StatusError.notFound(resource, name)
+  const whole = body.configuration(sent, resource, fieldValidation.ofApplied(resource))
+  if (StatusError.isRefusal(whole)) return whole
+  const config = onlyPart(target, whole)
+  const refusal = subresource === "" ? refuseIdentity(target, config) : undefined
+  if (refusal !== undefined) return refusal
+  if (existing === undefined && subresource !== "") return StatusError.notFound(resource, name)
   const live = existing === undefined ? undefined : { object: Version.parse(existing), owners: existing.owners }
-  const { object, owners } = applyPatch.apply(live, config, {
+  const result = applyPatch.apply(live, config, {
     manager: { manager: options.manager, operation: "Apply", apiVersion: apiVersion(resource), subresource },
     force: isTrue(query.get("force")),
     time: RequestContext.timestamp(context.now),
@@ -133,7 +156,9 @@ const applied = (
     settle: (merged) =>
       resource.customResource === undefined ? void resources.asStored(resource, merged) : resource.defaults?.(merged)
   })
-  return { object, options: { ...options, owners } }
+  return StatusError.isRefusal(result)
+    ? result
+    : { object: result.object, options: { ...options, owners: result.owners } }
 }
 
 /** An apply manages only the fields that its endpoint can change. */

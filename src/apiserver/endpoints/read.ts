@@ -20,39 +20,44 @@ export const stored = (context: RequestScope, { resource, namespace, name }: Tar
   context.state.collection(resource.storage).get(Version.keyOf(namespace, name))
 
 /** The same, or 404. */
-export const find = (context: RequestScope, target: Target): Version.Version => {
-  const version = stored(context, target)
-  if (version === undefined) throw StatusError.notFound(target.resource, target.name)
-  return version
-}
+export const find = (context: RequestScope, target: Target): Version.Version | StatusError.StatusError =>
+  stored(context, target) ?? StatusError.notFound(target.resource, target.name)
 
 type Encoded = Effect.Effect<string, StatusError.StatusError>
 
 export const get = (context: RequestScope, target: Target, encoder: Encoder): Encoded => {
   const wanted = listOptions.resourceVersion(context.request.query)
+  if (StatusError.isRefusal(wanted)) return wanted
   const current = context.state.log.revision()
-  if (wanted !== undefined && wanted > current) throw StatusError.tooLargeResourceVersion(wanted, current)
+  if (wanted !== undefined && wanted > current) return StatusError.tooLargeResourceVersion(wanted, current)
   const version = find(context, target)
+  if (StatusError.isRefusal(version)) return version
   return StatusError.after(converted.prepare(context, target.resource, [version]), () =>
     Effect.succeed(encoder.encode(version))
   )
 }
 
 export const list = (context: RequestScope, target: Target, encoder: Encoder): Encoded => {
-  const { metadata, versions } = choose(context, target)
+  const chosen = choose(context, target)
+  if (StatusError.isRefusal(chosen)) return chosen
+  const { metadata, versions } = chosen
   return StatusError.after(converted.prepare(context, target.resource, versions), () =>
     Effect.succeed(encoder.encodeList(versions, metadata))
   )
 }
 
+interface Chosen {
+  readonly versions: ReadonlyArray<Version.Version>
+  readonly metadata: ListMeta
+}
+
 /** The objects that the query of a list selects, and the ListMeta. */
-export const choose = (
-  context: RequestScope,
-  target: Target
-): { readonly versions: ReadonlyArray<Version.Version>; readonly metadata: ListMeta } => {
+export const choose = (context: RequestScope, target: Target): Chosen | StatusError.StatusError => {
   const collection = context.state.collection(target.resource.storage)
   const chosen = listOptions.parse(target, context.request.query)
+  if (StatusError.isRefusal(chosen)) return chosen
   const plan = planOf(context, collection)
+  if (StatusError.isRefusal(plan)) return plan
   const { versions, more } = page(collection, chosen, plan)
   const last = versions.at(-1)
   if (!more || last === undefined) return { versions, metadata: { resourceVersion: String(plan.revision) } }
@@ -69,20 +74,24 @@ export const choose = (
 }
 
 /** The revision that a list is read at. Source: "Semantics for get and list" of the API concepts page. */
-const planOf = (context: RequestScope, collection: Collection): Page => {
+const planOf = (context: RequestScope, collection: Collection): Page | StatusError.StatusError => {
   const query = context.request.query
   const current = context.state.log.revision()
-  const limit = Math.max(0, listOptions.integer(query, "limit") ?? 0)
+  const asked = listOptions.integer(query, "limit")
+  if (StatusError.isRefusal(asked)) return asked
+  const limit = Math.max(0, asked ?? 0)
   const wanted = listOptions.resourceVersion(query)
+  if (StatusError.isRefusal(wanted)) return wanted
   const match = query.get("resourceVersionMatch") ?? ""
   const continued = query.get("continue") ?? ""
   if (continued !== "") return resume(collection, continued, current, limit, wanted)
-  checkMatch(match, query.get("resourceVersion") ?? "")
-  if (wanted !== undefined && wanted > current) throw StatusError.tooLargeResourceVersion(wanted, current)
+  const refusal = refuseMatch(match, query.get("resourceVersion") ?? "")
+  if (refusal !== undefined) return refusal
+  if (wanted !== undefined && wanted > current) return StatusError.tooLargeResourceVersion(wanted, current)
   const exact = match === "Exact" || (match === "" && limit > 0)
   if (wanted === undefined || wanted === 0 || !exact) return { revision: current, after: "", limit }
   if (wanted < collection.history.compacted) {
-    throw StatusError.expired("The resourceVersion for the provided list is too old.")
+    return StatusError.expired("The resourceVersion for the provided list is too old.")
   }
   return { revision: wanted, after: "", limit }
 }
@@ -93,35 +102,34 @@ const resume = (
   current: number,
   limit: number,
   wanted: number | undefined
-): Page => {
+): Page | StatusError.StatusError => {
   if (wanted !== undefined && wanted !== 0) {
-    throw StatusError.badRequest("specifying resource version is not allowed when using continue")
+    return StatusError.badRequest("specifying resource version is not allowed when using continue")
   }
-  const { revision, after } = decodeToken(text)
+  const token = decodeToken(text)
+  if (StatusError.isRefusal(token)) return token
+  const { revision, after } = token
   if (revision < 0) return { revision: current, after, limit }
-  if (revision < collection.history.compacted) throw expiredToken(after)
+  if (revision < collection.history.compacted) return expiredToken(after)
   return { revision: Math.min(revision, current), after, limit }
 }
 
-const checkMatch = (match: string, version: string): void => {
+const refuseMatch = (match: string, version: string): StatusError.StatusError | undefined => {
+  const field = "resourceVersionMatch"
   const forbidden = (detail: string) =>
-    listOptions.refuseListOptions({
-      field: "resourceVersionMatch",
-      reason: "FieldValueForbidden",
-      message: `Forbidden: ${detail}`
-    })
-  if (match === "") return
+    listOptions.invalid({ field, reason: "FieldValueForbidden", message: `Forbidden: ${detail}` })
+  if (match === "") return undefined
   if (match !== "Exact" && match !== "NotOlderThan") {
-    listOptions.refuseListOptions({
-      field: "resourceVersionMatch",
+    return listOptions.invalid({
+      field,
       reason: "FieldValueNotSupported",
       message: `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`
     })
   }
-  if (version === "") forbidden("resourceVersionMatch is forbidden unless resourceVersion is provided")
-  if (match === "Exact" && version === "0") {
-    forbidden('resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')
-  }
+  if (version === "") return forbidden("resourceVersionMatch is forbidden unless resourceVersion is provided")
+  return match === "Exact" && version === "0"
+    ? forbidden('resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')
+    : undefined
 }
 
 /**
@@ -137,13 +145,13 @@ interface ContinueToken {
 const encodeToken = (token: ContinueToken): string =>
   Base64Url.encode(JSON.stringify({ v: "meta.k8s.io/v1", rv: token.revision, start: token.after }))
 
-const decodeToken = (text: string): ContinueToken => {
+const decodeToken = (text: string): ContinueToken | StatusError.StatusError => {
   const decoded = Base64Url.decodeString(text)
   const value: Json | undefined = Result.isSuccess(decoded) ? parseJson(decoded.success) : undefined
   const revision = at(value, "rv")
   const after = textAt(value, "start")
   if (typeof revision !== "number" || after === "" || textAt(value, "v") !== "meta.k8s.io/v1") {
-    throw StatusError.badRequest("continue key is not valid: the token was not issued by this server")
+    return StatusError.badRequest("continue key is not valid: the token was not issued by this server")
   }
   return { revision, after }
 }

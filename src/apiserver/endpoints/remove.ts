@@ -28,8 +28,10 @@ type Verb = (context: RequestScope, target: Target, encoder: Encoder) => Effectf
 
 export const remove: Verb = (context, target, encoder) => {
   const options = sentOptions(context)
-  const { key } = read.find(context, target)
-  return StatusError.andThen(admitted(context, target, key, options), (removed) => {
+  if (StatusError.isRefusal(options)) return options
+  const found = read.find(context, target)
+  if (StatusError.isRefusal(found)) return found
+  return StatusError.andThen(admitted(context, target, found.key, options), (removed) => {
     if (removed === "absent") return StatusError.notFound(target.resource, target.name)
     const { gone, version } = removed
     return Effect.succeed(
@@ -46,10 +48,11 @@ export const remove: Verb = (context, target, encoder) => {
  */
 export const removeCollection: Verb = (context, target, encoder) => {
   const options = sentOptions(context)
-  const { metadata, versions } = read.choose(context, target)
-  const removed = Effect.forEach(versions, ({ key }) =>
-    StatusError.section(() => admitted(context, target, key, options))
-  )
+  if (StatusError.isRefusal(options)) return options
+  const chosen = read.choose(context, target)
+  if (StatusError.isRefusal(chosen)) return chosen
+  const { metadata, versions } = chosen
+  const removed = Effect.forEach(versions, ({ key }) => admitted(context, target, key, options))
   return Effect.map(removed, (all) =>
     encoder.encodeList(
       all.flatMap((one) => (one === "absent" ? [] : one.version)),
@@ -58,8 +61,10 @@ export const removeCollection: Verb = (context, target, encoder) => {
   )
 }
 
-const sentOptions = (context: RequestScope): lifecycle.DeleteOptions =>
-  optionsOf(context, body.optional(context.request, "DeleteOptions") ?? {})
+const sentOptions = (context: RequestScope): lifecycle.DeleteOptions | StatusError.StatusError => {
+  const sent = body.optional(context.request, "DeleteOptions")
+  return StatusError.isRefusal(sent) ? sent : optionsOf(context, sent ?? {})
+}
 
 /** Deletes an object that admission has seen as it is; an object that changes meanwhile is admitted again. */
 const admitted = (
@@ -78,7 +83,9 @@ const admitted = (
       const version = converted.ready(resource, stored)
       const deletion = { context, target, name: version.name, before: Version.parse(version), options }
       return StatusError.after(context.state.admission.remove(deletion), () =>
-        Effect.succeed(collection.get(key) === stored ? removeOne(context, resource, version, options) : undefined)
+        collection.get(key) === stored
+          ? StatusError.toEffect(removeOne(context, resource, version, options))
+          : Effect.undefined
       )
     })
   })
@@ -90,9 +97,10 @@ export const removeOne = (
   resource: ResourceDefinition,
   version: Version.Version,
   options: lifecycle.DeleteOptions
-): Removed => {
+): Removed | StatusError.StatusError => {
   const object = Version.parse(context.state.collection(resource.storage).get(version.key) ?? version)
-  lifecycle.checkPreconditions(resource, object, options)
+  const refusal = lifecycle.refusePreconditions(resource, object, options)
+  if (refusal !== undefined) return refusal
   holdForCleanup(resource, object)
   switch (lifecycle.markDeleted(context, resource, object, options)) {
     case "gone":
@@ -124,22 +132,29 @@ const success = (resource: ResourceDefinition, version: Version.Version): Json =
 })
 
 /** The options of the body, or of the query where the body has none. */
-export const optionsOf = (context: RequestScope, sent: JsonObject): lifecycle.DeleteOptions => {
+export const optionsOf = (
+  context: RequestScope,
+  sent: JsonObject
+): lifecycle.DeleteOptions | StatusError.StatusError => {
   const query = context.request.query
   const grace = at(sent, "gracePeriodSeconds") ?? listOptions.integer(query, "gracePeriodSeconds")
+  if (StatusError.isRefusal(grace)) return grace
   const orphan = at(sent, "orphanDependents") ?? orphanOf(query.get("orphanDependents"))
   const policy = textAt(sent, "propagationPolicy") || (query.get("propagationPolicy") ?? "")
   const dryRuns = at(sent, "dryRun")
-  if (grace !== undefined && typeof grace !== "number")
-    throw StatusError.badRequest("gracePeriodSeconds must be a number")
-  if (policy !== "" && orphan !== undefined) throw bothPolicies(policy)
-  if (policy !== "" && !lifecycle.isPolicy(policy)) throw unsupportedPolicy(policy)
+  if (grace !== undefined && typeof grace !== "number") {
+    return StatusError.badRequest("gracePeriodSeconds must be a number")
+  }
+  if (policy !== "" && orphan !== undefined) return bothPolicies(policy)
+  if (policy !== "" && !lifecycle.isPolicy(policy)) return unsupportedPolicy(policy)
+  const unsupported = Array.isArray(dryRuns) ? dryRuns.find((one) => one !== "All") : undefined
+  if (unsupported !== undefined) return unsupportedDryRun(unsupported)
   return {
     gracePeriodSeconds: grace,
     propagationPolicy: policy === "" ? legacyPolicy(orphan) : policy,
     uid: textAt(sent, "preconditions", "uid") || undefined,
     resourceVersion: textAt(sent, "preconditions", "resourceVersion") || undefined,
-    dryRun: body.dryRun(Array.isArray(dryRuns) ? dryRuns : query.getAll("dryRun"), "DeleteOptions")
+    dryRun: Array.isArray(dryRuns) ? dryRuns.length > 0 : query.has("dryRun")
   }
 }
 
@@ -151,6 +166,15 @@ const legacyPolicy = (orphan: Json | undefined): string | undefined =>
 const bothPolicies = (policy: string): StatusError.StatusError =>
   StatusError.invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [
     invalidValue("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set")
+  ])
+
+const unsupportedDryRun = (value: Json): StatusError.StatusError =>
+  StatusError.invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [
+    {
+      field: "dryRun",
+      reason: "FieldValueNotSupported",
+      message: `Unsupported value: ${JSON.stringify(value)}: supported values: "All"`
+    }
   ])
 
 const unsupportedPolicy = (policy: string): StatusError.StatusError =>

@@ -18,16 +18,26 @@ import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 
 /** The review that was sent, with the result as its status. */
-export const answer = (context: RequestScope, { resource, name, namespace }: Target): string => {
+export const answer = (
+  context: RequestScope,
+  { resource, name, namespace }: Target
+): string | StatusError.StatusError => {
   if (context.request.method !== "POST" || name !== "" || resource.namespaced !== (namespace !== "")) {
-    throw StatusError.methodNotAllowed()
+    return StatusError.methodNotAllowed()
   }
   const object = body.object(context.request, resource, fieldValidation.ofBody(context, resource))
+  if (StatusError.isRefusal(object)) return object
   const status = statusOf(context, resource.kind, namespace, object)
+  if (StatusError.isRefusal(status)) return status
   return JSON.stringify({ ...object, kind: resource.kind, apiVersion: ResourceDefinition.apiVersion(resource), status })
 }
 
-const statusOf = (context: RequestScope, kind: string, namespace: string, object: JsonObject): Json => {
+const statusOf = (
+  context: RequestScope,
+  kind: string,
+  namespace: string,
+  object: JsonObject
+): Json | StatusError.StatusError => {
   switch (kind) {
     case "TokenReview":
       return tokenStatus(context, object)
@@ -36,11 +46,14 @@ const statusOf = (context: RequestScope, kind: string, namespace: string, object
     case "SelfSubjectRulesReview":
       return rules(context, object)
     case "SelfSubjectAccessReview":
-      checkAttributes(object, [])
-      return decision(context.state.authorizer.decide(context.request.user, wanted(object)))
+      return (
+        refuseAttributes(object, []) ?? decision(context.state.authorizer.decide(context.request.user, wanted(object)))
+      )
     default:
-      checkSubject(object, kind === "LocalSubjectAccessReview" ? namespace : undefined)
-      return decision(context.state.authorizer.decide(subject(object), wanted(object)))
+      return (
+        refuseSubject(object, kind === "LocalSubjectAccessReview" ? namespace : undefined) ??
+        decision(context.state.authorizer.decide(subject(object), wanted(object)))
+      )
   }
 }
 
@@ -74,10 +87,13 @@ const wanted = (object: JsonObject): Attributes => {
 }
 
 /** Errors of reviews name no kind: kube-apiserver validates them outside its registry. */
-const refuse = (...errors: ReadonlyArray<FieldError>): StatusError.StatusError =>
+const invalid = (errors: ReadonlyArray<FieldError>): StatusError.StatusError =>
   StatusError.invalid({ group: "authorization.k8s.io", kind: "" }, "", errors)
 
-const checkAttributes = (object: JsonObject, before: ReadonlyArray<FieldError>): void => {
+const refuseAttributes = (
+  object: JsonObject,
+  before: ReadonlyArray<FieldError>
+): StatusError.StatusError | undefined => {
   const resource = at(object, "spec", "resourceAttributes")
   const other = at(object, "spec", "nonResourceAttributes")
   const errors = [...before]
@@ -89,10 +105,10 @@ const checkAttributes = (object: JsonObject, before: ReadonlyArray<FieldError>):
   } else if (resource === undefined && other === undefined) {
     errors.push(invalidValue("spec.resourceAttributes", "null", oneOf))
   }
-  if (errors.length > 0) throw refuse(...errors)
+  return errors.length === 0 ? undefined : invalid(errors)
 }
 
-const checkSubject = (object: JsonObject, namespace: string | undefined): void => {
+const refuseSubject = (object: JsonObject, namespace: string | undefined): StatusError.StatusError | undefined => {
   const errors: Array<FieldError> = []
   const nobody = textAt(object, "spec", "user") === "" && arrayAt(object, "spec", "groups").length === 0
   if (nobody) errors.push(invalidValue("spec.user", "", "at least one of user or group must be specified"))
@@ -100,21 +116,21 @@ const checkSubject = (object: JsonObject, namespace: string | undefined): void =
   if (namespace !== undefined && asked !== namespace) {
     errors.push(invalidValue("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"))
   }
-  checkAttributes(object, errors)
+  return refuseAttributes(object, errors)
 }
 
-const tokenStatus = (context: RequestScope, object: JsonObject): JsonObject => {
+const tokenStatus = (context: RequestScope, object: JsonObject): JsonObject | StatusError.StatusError => {
   const text = textAt(object, "spec", "token")
-  if (text === "") throw StatusError.badRequest("token is required for TokenReview in authentication")
+  if (text === "") return StatusError.badRequest("token is required for TokenReview in authentication")
   const audiences = arrayAt(object, "spec", "audiences").map(String)
   const identified = context.state.authenticator.identify(context, text, audiences)
   if ("error" in identified) return { user: {}, error: identified.error }
   return { authenticated: true, user: userInfo(identified.user), audiences: [...identified.audiences] }
 }
 
-const rules = (context: RequestScope, object: JsonObject): JsonObject => {
+const rules = (context: RequestScope, object: JsonObject): JsonObject | StatusError.StatusError => {
   const namespace = textAt(object, "spec", "namespace")
-  if (namespace === "") throw refuse(required("spec.namespace", "no namespace on request"))
+  if (namespace === "") return invalid([required("spec.namespace", "no namespace on request")])
   const { absent, rules } = context.state.authorizer.rulesFor(context.request.user, namespace)
   return {
     resourceRules: rules.filter(({ resources }) => resources.length > 0).map(resourceRule),

@@ -1,5 +1,4 @@
 /** One try to create an object. Source: apiserver/pkg/registry/generic/registry: Store.Create. */
-import * as Effect from "effect/Effect"
 import { objectAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import type { RequestScope, Write } from "../admission/Admission.ts"
@@ -15,7 +14,7 @@ import * as Version from "../storage/Version.ts"
 import * as addresses from "../validation/addresses.ts"
 import * as metadata from "../validation/metadata.ts"
 import * as validate from "../validation/validate.ts"
-import { checkNamespace, keptOf, save, writerOf } from "./change.ts"
+import { keptOf, refuseNamespace, save, writerOf } from "./change.ts"
 import type { Change, Effectful, Ready, WriteOptions } from "./change.ts"
 
 /** What a create does that finds the name taken: refuse, or start again and update. */
@@ -29,17 +28,21 @@ export const startAgain: Taken = () => undefined
 export const tryCreate = (
   context: RequestScope,
   target: Target,
-  read: () => Change,
+  read: () => Change | StatusError.StatusError,
   taken: Taken
 ): Effectful<Version.Version | undefined> => {
   const { admission } = context.state
-  const { object, options } = read()
+  const change = read()
+  if (StatusError.isRefusal(change)) return change
+  const { object, options } = change
   const written = { context, target, object, before: undefined, dryRun: options.dryRun }
   const managers = beforeAdmission(context, target, object, options)
+  if (StatusError.isRefusal(managers)) return managers
   return StatusError.after(admission.admit(written), () => {
     const ready = validated(written, options, managers)
+    if (StatusError.isRefusal(ready)) return ready
     return StatusError.after(keptOf(context, target.resource, ready), (kept) =>
-      StatusError.after(admission.check(written), () => Effect.succeed(committed(written, ready, kept, taken)))
+      StatusError.after(admission.check(written), () => StatusError.toEffect(committed(written, ready, kept, taken)))
     )
   })
 }
@@ -50,42 +53,42 @@ const committed = (
   ready: Ready,
   kept: converted.Kept | undefined,
   taken: Taken
-): Version.Version | undefined => {
+): Version.Version | StatusError.StatusError | undefined => {
   const { context, dryRun, object, target } = written
   const { admission } = context.state
-  checkServed(context, target.resource)
+  const unserved = refuseUnserved(context, target.resource)
+  if (unserved !== undefined) return unserved
   const key = Version.keyOf(target.resource.namespaced ? target.namespace : "", textAt(object, "metadata", "name"))
   const isTaken = context.state.collection(target.resource.storage).get(key) !== undefined
   const refusal = isTaken ? taken(target.resource, textAt(object, "metadata", "name")) : undefined
   if (!ready.isAllocated() || (isTaken && refusal === undefined)) return undefined
   const atCommit = admission.atCommit(written)
-  if (atCommit instanceof StatusError.StatusError) throw atCommit
+  if (StatusError.isRefusal(atCommit)) return atCommit
   // A quota is charged before the name is looked up, as by kube-apiserver: the quota controller corrects the usage.
   atCommit?.()
-  if (refusal !== undefined) throw refusal
-  return save(context, target.resource, ready, kept, dryRun)
+  return refusal ?? save(context, target.resource, ready, kept, dryRun)
 }
 
 const validated = (
   { context, object, target }: Write,
   options: WriteOptions,
   managers: managedFields.Owners | undefined
-): Ready => {
+): Ready | StatusError.StatusError => {
   target.resource.onCreate?.(object)
   const owners = managers ?? ownersOfNew(context, target, object, options)
   const isAllocated = addresses.allocate(context, target.resource, object)
-  validate.object(target.resource, object)
-  return { object, owners, isAllocated }
+  if (StatusError.isRefusal(isAllocated)) return isAllocated
+  return validate.object(target.resource, object) ?? { object, owners, isAllocated }
 }
 
 /** A definition may be deleted while a request waits: nothing is created in what it has left. */
-const checkServed = ({ state }: RequestScope, resource: ResourceDefinition): void => {
-  if (resource.customResource === undefined) return
+const refuseUnserved = ({ state }: RequestScope, resource: ResourceDefinition): StatusError.StatusError | undefined => {
+  if (resource.customResource === undefined) return undefined
   const served = state.registry.find(`${apiVersion(resource)}/${resource.plural}`)
-  if (served === undefined) throw StatusError.unknownPath()
-  if (served.customResource?.terminating === true) {
-    throw StatusError.notAllowedWhile("create", "custom resource definition is terminating")
-  }
+  if (served === undefined) return StatusError.unknownPath()
+  return served.customResource?.terminating === true
+    ? StatusError.notAllowedWhile("create", "custom resource definition is terminating")
+    : undefined
 }
 
 /** Completes the object; returns its managed fields, because fields that admission and the server set have no manager. */
@@ -94,10 +97,10 @@ const beforeAdmission = (
   target: Target,
   object: JsonObject,
   options: WriteOptions
-): managedFields.Owners | undefined => {
+): managedFields.Owners | StatusError.StatusError | undefined => {
   const { resource, namespace } = target
-  checkServed(context, resource)
-  checkNamespace(target, object)
+  const refusal = refuseUnserved(context, resource) ?? refuseNamespace(target, object) ?? metadata.refuseVersion(object)
+  if (refusal !== undefined) return refusal
   const generated = textAt(object, "metadata", "name") === ""
   metadata.create(context, resource, object, namespace)
   if (generated) regenerateName(context, target, object)

@@ -18,7 +18,7 @@ import * as addresses from "../validation/addresses.ts"
 import * as lifecycle from "../validation/lifecycle.ts"
 import * as metadata from "../validation/metadata.ts"
 import * as validate from "../validation/validate.ts"
-import { checkIdentity, keptOf, save, writerOf } from "./change.ts"
+import { keptOf, refuseIdentity, save, writerOf } from "./change.ts"
 import type { Change, Effectful, Ready, WriteOptions } from "./change.ts"
 
 /** Undefined when the object has changed since it was read. */
@@ -51,17 +51,20 @@ const admitted = (
 ): Effectful<Version.Version | undefined> => {
   const { resource, name } = target
   const { admission } = context.state
-  checkIdentity(target, object)
+  const other = refuseIdentity(target, object)
+  if (other !== undefined) return other
   const before = Version.parse(existing)
-  checkPreconditions(resource, object, before, name)
+  const refusal = refusePreconditions(resource, object, before, name)
+  if (refusal !== undefined) return refusal
   const sentOwners = managedFields.sent(object, existing.owners)
   const next = merged(context, target, object, before)
   const written = { context, target, object: next, before, dryRun: options.dryRun }
   return StatusError.after(admission.admit(written), () => {
     const ready = validated(written, existing, options, sentOwners)
+    if (StatusError.isRefusal(ready)) return ready
     return StatusError.after(ready.outcome === "changed" ? keptOf(context, resource, ready) : undefined, (kept) =>
       StatusError.after(admission.check(written), () =>
-        Effect.succeed(committed(written, { existing, stored }, ready, kept))
+        StatusError.toEffect(committed(written, { existing, stored }, ready, kept))
       )
     )
   })
@@ -72,12 +75,16 @@ const validated = (
   existing: Version.Version,
   options: WriteOptions,
   sentOwners: ReturnType<typeof managedFields.sent>
-): Changed => {
+): Changed | StatusError.StatusError => {
   const { resource, subresource } = target
   const isAllocated = subresource === "" ? addresses.allocate(context, resource, next, before) : addresses.none
+  if (StatusError.isRefusal(isAllocated)) return isAllocated
+  const added = metadata.refuseNewFinalizers(resource, next, before)
+  if (added !== undefined) return added
   metadata.update(resource, next, before, subresource)
-  if (subresource === "") validate.object(resource, next, before)
-  else validate.part(resource, subresource, next, before)
+  const invalid =
+    subresource === "" ? validate.object(resource, next, before) : validate.part(resource, subresource, next, before)
+  if (invalid !== undefined) return invalid
   const difference = fields.between(before, next, resources.shapeOf(resource))
   const owners = options.owners ?? ownersAfter(context, target, existing.owners, sentOwners, difference, options)
   const outcome = lifecycle.isFinished(resource, next, before)
@@ -94,12 +101,12 @@ const committed = (
   { existing, stored }: Read,
   ready: Changed,
   kept: converted.Kept | undefined
-): Version.Version | undefined => {
+): Version.Version | StatusError.StatusError | undefined => {
   const { context, dryRun, object, target } = written
   const { resource } = target
   if (context.state.collection(resource.storage).get(stored.key) !== stored || !ready.isAllocated()) return undefined
   const atCommit = context.state.admission.atCommit(written)
-  if (atCommit instanceof StatusError.StatusError) throw atCommit
+  if (StatusError.isRefusal(atCommit)) return atCommit
   atCommit?.()
   if (ready.outcome === "unchanged") return existing
   if (ready.outcome === "changed") return save(context, resource, ready, kept, dryRun)
@@ -155,16 +162,17 @@ const ownersAfter = (
   return managedFields.updated(base, difference, writerOf(target, options), RequestContext.timestamp(context.now))
 }
 
-const checkPreconditions = (
+/** Refuses an update of another object or of another version than the client has read. */
+const refusePreconditions = (
   resource: ResourceDefinition,
   object: JsonObject,
   before: JsonObject,
   name: string
-): void => {
+): StatusError.StatusError | undefined => {
   const uid = textAt(object, "metadata", "uid")
   const currentUid = textAt(before, "metadata", "uid")
   if (uid !== "" && uid !== currentUid) {
-    throw StatusError.conflict(
+    return StatusError.conflict(
       resource,
       name,
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${currentUid}`
@@ -172,9 +180,9 @@ const checkPreconditions = (
   }
   const version = textAt(object, "metadata", "resourceVersion")
   if (version === "" || version === "0") {
-    if (resource.unconditionalUpdate) return
+    if (resource.unconditionalUpdate) return undefined
     // The storage reports this error, with the resource instead of the kind.
-    throw StatusError.invalid({ group: resource.group, kind: resource.plural }, name, [
+    return StatusError.invalid({ group: resource.group, kind: resource.plural }, name, [
       {
         field: "metadata.resourceVersion",
         reason: "FieldValueInvalid",
@@ -182,7 +190,7 @@ const checkPreconditions = (
       }
     ])
   }
-  if (version !== textAt(before, "metadata", "resourceVersion")) throw StatusError.modified(resource, name)
+  return version === textAt(before, "metadata", "resourceVersion") ? undefined : StatusError.modified(resource, name)
 }
 
 /** The parts of the new state that the endpoint may change. */

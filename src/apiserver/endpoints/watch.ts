@@ -14,18 +14,30 @@ import * as listOptions from "./listOptions.ts"
 /** Without timeoutSeconds a watch lasts 30 to 60 minutes, at random, so that clients do not reconnect together. */
 const defaultMinutes = 30
 
-export const watch = (context: RequestScope, target: Target, encoder: Encoder): Stream.Stream<string> => {
+export const watch = (
+  context: RequestScope,
+  target: Target,
+  encoder: Encoder
+): Stream.Stream<string> | StatusError.StatusError => {
   const query = context.request.query
   const collection = context.state.collection(target.resource.storage)
   const chosen = listOptions.parse(target, query)
-  const wanted = listOptions.resourceVersion(query) ?? 0
+  if (StatusError.isRefusal(chosen)) return chosen
+  const revision = listOptions.resourceVersion(query)
+  if (StatusError.isRefusal(revision)) return revision
+  const wanted = revision ?? 0
   const bookmarks = listOptions.isTrue(query.get("allowWatchBookmarks"))
   const streaming = initialEvents(query)
+  if (StatusError.isRefusal(streaming)) return streaming
   const current = context.state.log.revision()
-  if (streaming === true && wanted > current) throw StatusError.tooLargeResourceVersion(wanted, current)
+  if (streaming === true && wanted > current) return StatusError.tooLargeResourceVersion(wanted, current)
   const list = streaming ?? wanted === 0
-  const seconds = listOptions.integer(query, "timeoutSeconds") ?? 0
-  const duration = seconds > 0 ? seconds * 1000 : defaultMinutes * 60_000 * (1 + context.random.nextDoubleUnsafe())
+  const seconds = listOptions.integer(query, "timeoutSeconds")
+  if (StatusError.isRefusal(seconds)) return seconds
+  const duration =
+    seconds !== undefined && seconds > 0
+      ? seconds * 1000
+      : defaultMinutes * 60_000 * (1 + context.random.nextDoubleUnsafe())
   return collection.watchers.open({
     selection: chosen,
     encoder,
@@ -52,22 +64,21 @@ const preparationOf = (context: RequestScope, resource: ResourceDefinition): Pre
       }
 
 /** `sendInitialEvents`, checked together with what it requires. Source: validation of ListOptions. */
-const initialEvents = (query: URLSearchParams): boolean | undefined => {
+const initialEvents = (query: URLSearchParams): boolean | StatusError.StatusError | undefined => {
   const text = query.get("sendInitialEvents")
   const match = query.get("resourceVersionMatch") ?? ""
-  const forbidden = (field: string, detail: string): never =>
-    listOptions.refuseListOptions({ field, reason: "FieldValueForbidden", message: `Forbidden: ${detail}` })
+  const forbidden = (detail: string) =>
+    listOptions.invalid({
+      field: "resourceVersionMatch",
+      reason: "FieldValueForbidden",
+      message: `Forbidden: ${detail}`
+    })
   if (text === null || text === "") {
-    if (match !== "") {
-      forbidden(
-        "resourceVersionMatch",
-        "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
-      )
-    }
-    return undefined
+    return match === ""
+      ? undefined
+      : forbidden("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
   }
-  if (match !== "NotOlderThan") {
-    forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
-  }
-  return listOptions.isTrue(text)
+  return match === "NotOlderThan"
+    ? listOptions.isTrue(text)
+    : forbidden("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
 }

@@ -40,8 +40,11 @@ export const retried = <A>(
 }
 
 /** `read` returns the object to create; it is called once for each try. */
-export const create = (context: RequestScope, target: Target, read: () => Change): Effectful<Version.Version> =>
-  retried(context, target, () => tryCreate(context, target, read, refused))
+export const create = (
+  context: RequestScope,
+  target: Target,
+  read: () => Change | StatusError.StatusError
+): Effectful<Version.Version> => retried(context, target, () => tryCreate(context, target, read, refused))
 
 /** Updates the object that the target names. */
 export const replace = (
@@ -60,7 +63,7 @@ export const replace = (
 export const upsert = (
   context: RequestScope,
   target: Target,
-  change: (existing: Version.Version | undefined) => Change
+  change: (existing: Version.Version | undefined) => Change | StatusError.StatusError
 ): Effectful<Updated> =>
   retried(context, target, () => {
     const stored = storedOf(context, target)
@@ -76,12 +79,17 @@ const updated = (once: Effectful<Version.Version | undefined>, created: boolean)
   StatusError.andThen(once, (version) => Effect.succeed(version === undefined ? undefined : { version, created }))
 
 /** PUT of an object that does not exist, for kinds that allow it: the name comes from the path, and a resourceVersion is an error. */
-const createNamed = (context: RequestScope, target: Target, read: () => Change): Effectful<Updated | undefined> => {
+const createNamed = (
+  context: RequestScope,
+  target: Target,
+  read: () => Change | StatusError.StatusError
+): Effectful<Updated | undefined> => {
   const named = () => {
     const change = read()
+    if (StatusError.isRefusal(change)) return change
     const sent = ensureObject(change.object, "metadata")
     if (textAt(sent, "uid") !== "" || !["", "0"].includes(textAt(sent, "resourceVersion"))) {
-      throw StatusError.notFound(target.resource, target.name)
+      return StatusError.notFound(target.resource, target.name)
     }
     sent["name"] = target.name
     return change

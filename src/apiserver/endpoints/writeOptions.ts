@@ -19,16 +19,16 @@ const kinds: Readonly<Record<string, string>> = {
 /** Maximum length of a field manager name, in bytes. */
 const managerBytes = 128
 
-/** Rejects unknown and contradictory options. */
-export const check = (request: ApiRequest): void => {
+/** Refuses unknown and contradictory options. */
+export const refuse = (request: ApiRequest): StatusError.StatusError | undefined => {
   const kind = Object.hasOwn(kinds, request.method) ? kinds[request.method] : undefined
-  if (kind === undefined || request.query.size === 0) return
+  if (kind === undefined || request.query.size === 0) return undefined
   const errors: Array<FieldError> = []
   if (kind === "PatchOptions") force(errors, request)
   manager(errors, request.query.get("fieldManager") ?? "")
   const values = request.query.getAll("dryRun")
   if (values.some((value) => value !== "All")) errors.push(dryRun(values))
-  if (errors.length > 0) throw StatusError.invalid({ group: "meta.k8s.io", kind }, "", errors)
+  return errors.length === 0 ? undefined : StatusError.invalid({ group: "meta.k8s.io", kind }, "", errors)
 }
 
 const dryRun = (values: ReadonlyArray<string>): FieldError => ({

@@ -15,7 +15,7 @@ interface Document {
 
 export interface OpenApi {
   /** The answer to a GET, undefined when the path names none of the documents. */
-  readonly find: (segments: ReadonlyArray<string>, request: ApiRequest) => Answer | undefined
+  readonly find: (segments: ReadonlyArray<string>, request: ApiRequest) => Answer | StatusError.StatusError | undefined
 }
 
 /** The documents of a server with these resources and this version. */
@@ -65,9 +65,9 @@ export const make = (resources: ReadonlyArray<ResourceDefinition.ResourceDefinit
   }
 }
 
-const answer = ({ hash, text }: Document, { headers, path, query }: ApiRequest): Answer => {
+const answer = ({ hash, text }: Document, { headers, path, query }: ApiRequest): Answer | StatusError.StatusError => {
   const accept = headers["accept"] ?? ""
-  if (accept !== "" && !parseAccept(accept).some(isJson)) throw StatusError.notAcceptable(["application/json"])
+  if (accept !== "" && !parseAccept(accept).some(isJson)) return StatusError.notAcceptable(["application/json"])
   const base = { _tag: "Answer", contentType: "application/json", body: "" } as const
   const asked = query.get("hash")
   if (asked !== null && asked !== "" && asked !== hash) {

@@ -49,26 +49,33 @@ const objectEncoderOf = (resource: ResourceDefinition): Encoder => {
   return created
 }
 
-export const negotiateEncoder = (accept: string | undefined, options: Options): Encoder => {
+export const negotiateEncoder = (accept: string | undefined, options: Options): Encoder | StatusError.StatusError => {
   if (accept === undefined || accept === "" || accept === "application/json") return objectEncoderOf(options.resource)
   for (const media of parseAccept(accept)) {
     if (!isJson(media)) continue
     const found = encoderOf(media.parameters, options)
     if (found !== undefined) return found
   }
-  throw StatusError.notAcceptable(accepted)
+  return StatusError.notAcceptable(accepted)
 }
 
-const encoderOf = (parameters: Readonly<Record<string, string>>, options: Options): Encoder | undefined => {
+/** Undefined for a representation that the server does not have. */
+const encoderOf = (
+  parameters: Readonly<Record<string, string>>,
+  options: Options
+): Encoder | StatusError.StatusError | undefined => {
   const { as, g: group, v: version } = parameters
   if (as === undefined) return objectEncoderOf(options.resource)
   if (group !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1")) return undefined
-  if (as === "Table") return tableEncoder(options.resource, version, includeOf(options.includeObject), options.now)
+  if (as === "Table") {
+    const include = includeOf(options.includeObject)
+    return StatusError.isRefusal(include) ? include : tableEncoder(options.resource, version, include, options.now)
+  }
   const wanted = options.collection ? ["PartialObjectMetadataList", "PartialObjectMetadata"] : ["PartialObjectMetadata"]
   return version === "v1" && wanted.includes(as) ? metadataEncoder : undefined
 }
 
-const includeOf = (text: string | null): Include => {
+const includeOf = (text: string | null): Include | StatusError.StatusError => {
   switch (text) {
     case null:
     case "":
@@ -78,6 +85,6 @@ const includeOf = (text: string | null): Include => {
     case "Object":
       return text
     default:
-      throw StatusError.badRequest(`unrecognized includeObject value: ${JSON.stringify(text)}`)
+      return StatusError.badRequest(`unrecognized includeObject value: ${JSON.stringify(text)}`)
   }
 }

@@ -27,7 +27,7 @@ const addressText = (address: number): string => [24, 16, 8, 0].map((shift) => (
 export const none = (): boolean => true
 
 /**
- * Allocates for a Service, in place; `before` is the stored state. Nothing is reserved: the result answers, when the Service is stored, whether
+ * Allocates for a Service, in place; `before` is the stored state. Refuses what another Service has. Nothing is reserved: the result answers, when the Service is stored, whether
  * its addresses and ports are still free.
  */
 export const allocate = (
@@ -35,12 +35,12 @@ export const allocate = (
   resource: ResourceDefinition,
   object: JsonObject,
   before?: JsonObject
-): (() => boolean) => {
+): (() => boolean) | StatusError.StatusError => {
   if (resource.kind !== "Service" || resource.group !== "") return none
   const collection = context.state.collection(resource.storage)
   const { latest } = collection
-  assign(context, resource, object, before)
-  return () => collection.latest === latest || areFree(context, resource, object)
+  const refusal = assign(context, resource, object, before)
+  return refusal ?? (() => collection.latest === latest || areFree(context, resource, object))
 }
 
 const areFree = (context: RequestContext, resource: ResourceDefinition, object: JsonObject): boolean => {
@@ -60,21 +60,22 @@ const assign = (
   resource: ResourceDefinition,
   object: JsonObject,
   before: JsonObject | undefined
-): void => {
+): StatusError.StatusError | undefined => {
   const spec = ensureObject(object, "spec")
   if (before !== undefined) keep(spec, objectAt(before, "spec") ?? {})
   const type = textAt(spec, "type")
-  if (type === "ExternalName") return
+  if (type === "ExternalName") return undefined
   const ip = textAt(spec, "clusterIP")
   const own = textAt(before, "spec", "clusterIP")
-  if (ip !== "None" && (ip === "" || ip !== own)) address(context, resource, object, spec, ip)
+  const refusal = ip !== "None" && (ip === "" || ip !== own) ? address(context, resource, object, spec, ip) : undefined
+  if (refusal !== undefined) return refusal
   const list = arrayAt(spec, "clusterIPs")
   if (list.length === 0) spec["clusterIPs"] = [textAt(spec, "clusterIP")]
   spec["ipFamilies"] ??= ["IPv4"]
   spec["ipFamilyPolicy"] ??= "SingleStack"
-  if (type !== "NodePort" && type !== "LoadBalancer") return
+  if (type !== "NodePort" && type !== "LoadBalancer") return undefined
   const metadata = objectAt(before ?? object, "metadata")
-  nodePorts(context, resource, spec, Version.keyOf(textAt(metadata, "namespace"), textAt(metadata, "name")))
+  return nodePorts(context, resource, spec, Version.keyOf(textAt(metadata, "namespace"), textAt(metadata, "name")))
 }
 
 /** An update that omits an allocated value keeps it. */
@@ -135,11 +136,11 @@ const address = (
   object: JsonObject,
   spec: JsonObject,
   asked: string
-): void => {
+): StatusError.StatusError | undefined => {
   const taken = new Set(stored(context, resource).map((one) => one.fields?.["spec.clusterIP"] ?? ""))
   if (asked !== "") {
-    if (!taken.has(asked)) return
-    throw StatusError.invalid(resource, textAt(object, "metadata", "name"), [
+    if (!taken.has(asked)) return undefined
+    return StatusError.invalid(resource, textAt(object, "metadata", "name"), [
       invalid("spec.clusterIPs", [asked], `failed to allocate IP ${asked}: provided IP is already allocated`)
     ])
   }
@@ -148,15 +149,20 @@ const address = (
     const text = addressText(next)
     if (taken.has(text)) continue
     spec["clusterIP"] = text
-    return
+    return undefined
   }
-  throw StatusError.internal("failed to allocate a serviceIP: range is full")
+  return StatusError.internal("failed to allocate a serviceIP: range is full")
 }
 
 const portsOf = (service: Json | undefined): ReadonlyArray<number> =>
   arrayAt(service, "spec", "ports").map((port) => numberAt(port, "nodePort"))
 
-const nodePorts = (context: RequestContext, resource: ResourceDefinition, spec: JsonObject, own: string): void => {
+const nodePorts = (
+  context: RequestContext,
+  resource: ResourceDefinition,
+  spec: JsonObject,
+  own: string
+): StatusError.StatusError | undefined => {
   const ports = arrayAt(spec, "ports").filter(isObject)
   const holders = stored(context, resource).filter((one) => one.key !== own && one.text.includes('"nodePort"'))
   const taken = new Set(holders.flatMap((one) => portsOf(Version.parse(one))))
@@ -166,7 +172,7 @@ const nodePorts = (context: RequestContext, resource: ResourceDefinition, spec: 
       const detail = taken.has(asked)
         ? "provided port is already allocated"
         : `provided port is not in the valid range. The range of valid ports is ${firstPort}-${lastPort}`
-      throw StatusError.invalid(resource, own.split("/").at(-1) ?? "", [
+      return StatusError.invalid(resource, own.split("/").at(-1) ?? "", [
         invalid(`spec.ports[${index}].nodePort`, asked, detail)
       ])
     }
@@ -176,8 +182,9 @@ const nodePorts = (context: RequestContext, resource: ResourceDefinition, spec: 
     if (numberAt(port, "nodePort") !== 0) continue
     let next = firstPort
     while (taken.has(next)) next++
-    if (next > lastPort || at(spec, "allocateLoadBalancerNodePorts") === false) return
+    if (next > lastPort || at(spec, "allocateLoadBalancerNodePorts") === false) return undefined
     port["nodePort"] = next
     taken.add(next)
   }
+  return undefined
 }

@@ -21,8 +21,8 @@ import * as duplicates from "./duplicates.ts"
 
 type Directive = "Ignore" | "Strict" | "Warn"
 
-/** Decodes an object before it is written and drops unknown fields. */
-export type Decode = (object: JsonObject) => void
+/** Decodes an object in place before it is written and drops unknown fields; returns why it is refused, or undefined. */
+export type Decode = (object: JsonObject) => StatusError.StatusError | undefined
 
 const optionKinds: Readonly<Record<string, string>> = {
   PATCH: "PatchOptions",
@@ -30,11 +30,11 @@ const optionKinds: Readonly<Record<string, string>> = {
   PUT: "UpdateOptions"
 }
 
-const directiveOf = ({ request }: RequestContext): Directive => {
+const directiveOf = ({ request }: RequestContext): Directive | StatusError.StatusError => {
   const asked = request.query.get("fieldValidation") ?? ""
   if (asked === "") return "Warn"
   if (asked === "Ignore" || asked === "Strict" || asked === "Warn") return asked
-  throw StatusError.invalid({ group: "meta.k8s.io", kind: optionKinds[request.method] ?? "CreateOptions" }, "", [
+  return StatusError.invalid({ group: "meta.k8s.io", kind: optionKinds[request.method] ?? "CreateOptions" }, "", [
     {
       field: "fieldValidation",
       reason: "FieldValueNotSupported",
@@ -51,10 +51,11 @@ const settle = (
   directive: Directive,
   errors: ReadonlyArray<string>,
   refuse: (why: string) => StatusError.StatusError
-) => {
-  if (errors.length === 0 || directive === "Ignore") return
-  if (directive === "Strict") throw refuse(strictText(errors))
+): StatusError.StatusError | undefined => {
+  if (errors.length === 0 || directive === "Ignore") return undefined
+  if (directive === "Strict") return refuse(strictText(errors))
   context.warnings.push(...errors)
+  return undefined
 }
 
 const unknownTexts = (findings: Findings | undefined): ReadonlyArray<string> =>
@@ -124,16 +125,17 @@ const bodyAs =
   (context: RequestContext, type: Reader | undefined): Decode =>
   (object) => {
     const directive = directiveOf(context)
-    if (type === undefined) return
+    if (StatusError.isRefusal(directive)) return directive
+    if (type === undefined) return undefined
     const refuse = (why: string) =>
       StatusError.badRequest(
         `${type.name} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.name}: ${why}`
       )
     const repeated = directive === "Ignore" ? [] : repeatedIn(context.request, object)
     const findings = type.read(object)
-    if (findings?.mismatch !== undefined) throw refuse(goText(findings.mismatch))
+    if (findings?.mismatch !== undefined) return refuse(goText(findings.mismatch))
     const errors = [...repeated.map((path) => `duplicate field ${JSON.stringify(path)}`), ...unknownTexts(findings)]
-    settle(context, directive, errors, refuse)
+    return settle(context, directive, errors, refuse)
   }
 
 /** Paths of the duplicate members of a body. */
@@ -141,24 +143,30 @@ const repeatedIn = ({ body, isOwnBody }: RequestContext["request"], object: Json
   // If re-encoding has the same length, there is no duplicate; this is cheaper than scanning.
   isOwnBody === true || JSON.stringify(object).length === body.length ? [] : duplicates.find(body)
 
-/** The result of a JSON or merge patch; `again` computes it once more, because decoding changes it in place. */
-export const ofPatched = (context: RequestContext, resource: ResourceDefinition, again: () => Json): Decode =>
+/** Computes the result of a patch once more for an error, because decoding has changed it in place. */
+type Again = () => Json | StatusError.StatusError
+
+/** The result of a JSON or merge patch. */
+export const ofPatched = (context: RequestContext, resource: ResourceDefinition, again: Again): Decode =>
   patchedAs(context, readerOf(resource), again)
 
 /** The same for a subresource with a type of its own. */
-export const ofPatchedAs = (context: RequestContext, type: string, again: () => Json): Decode =>
+export const ofPatchedAs = (context: RequestContext, type: string, again: Again): Decode =>
   patchedAs(context, ofType(types.get(type)), again)
 
 const patchedAs =
-  (context: RequestContext, type: Reader | undefined, again: () => Json): Decode =>
+  (context: RequestContext, type: Reader | undefined, again: Again): Decode =>
   (object) => {
     const directive = directiveOf(context)
-    if (type === undefined) return
-    const findings = type.read(object)
-    if (findings === undefined) return
-    const refuse = (why: string) => invalidPatch(JSON.stringify(again()), why)
-    if (findings.mismatch !== undefined) throw refuse(goText(findings.mismatch))
-    settle(context, directive, unknownTexts(findings), refuse)
+    if (StatusError.isRefusal(directive)) return directive
+    const findings = type?.read(object)
+    if (findings === undefined) return undefined
+    const refuse = (why: string) => {
+      const result = again()
+      return StatusError.isRefusal(result) ? result : invalidPatch(JSON.stringify(result), why)
+    }
+    if (findings.mismatch !== undefined) return refuse(goText(findings.mismatch))
+    return settle(context, directive, unknownTexts(findings), refuse)
   }
 
 /** The result of a strategic merge patch; `patch` parses the patch once more. */
@@ -167,11 +175,12 @@ export const ofMerged =
   (object) => {
     const type = types.ofKind(resource)
     const directive = directiveOf(context)
+    if (StatusError.isRefusal(directive)) return directive
     const findings = type === undefined ? undefined : decode(object, type)
-    if (findings === undefined) return
+    if (findings === undefined) return undefined
     const refuse = (why: string) => invalidPatch(goValue(patch()), why)
-    if (findings.mismatch !== undefined) throw refuse(converterText(findings.mismatch))
-    settle(context, directive, unknownTexts(findings), refuse)
+    if (findings.mismatch !== undefined) return refuse(converterText(findings.mismatch))
+    return settle(context, directive, unknownTexts(findings), refuse)
   }
 
 const nothing: Findings = { unknown: [], mismatch: undefined }
@@ -192,12 +201,12 @@ export const ofApplied =
       ...unknown.map((path) => `.${path}: field not declared in schema`),
       ...(mismatch === undefined ? [] : [typedText(mismatch)])
     ]
-    if (errors.length === 0) return
+    if (errors.length === 0) return undefined
     const name = `${textAt(object, "metadata", "namespace")}/${textAt(object, "metadata", "name")}`
     const gvk = `${resource.group}/${resource.version}, Kind=${resource.kind}`
     const text = errors.length === 1 ? (errors[0] ?? "") : `errors:\n${errors.map((one) => `  ${one}`).join("\n")}`
     // kube-apiserver returns 500 without a reason, which is a bug there (kubernetes issue 139253).
-    throw StatusError.badRequest(`failed to create typed patch object (${name}; ${gvk}): ${text}`)
+    return StatusError.badRequest(`failed to create typed patch object (${name}; ${gvk}): ${text}`)
   }
 
 const invalidPatch = (value: string, why: string): StatusError.StatusError =>

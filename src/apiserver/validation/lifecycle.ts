@@ -59,26 +59,32 @@ export interface DeleteOptions {
   readonly dryRun: boolean
 }
 
-export const checkPreconditions = (resource: ResourceDefinition, object: JsonObject, options: DeleteOptions): void => {
+/** Refuses to delete an object that is not the one of the preconditions. */
+export const refusePreconditions = (
+  resource: ResourceDefinition,
+  object: JsonObject,
+  options: DeleteOptions
+): StatusError.StatusError | undefined => {
   const name = textAt(object, "metadata", "name")
   const uid = textAt(object, "metadata", "uid")
   const version = textAt(object, "metadata", "resourceVersion")
   // kube-apiserver reports the kind here, not the resource.
   const named = { ...resource, plural: resource.kind }
   if (options.uid !== undefined && options.uid !== uid) {
-    throw StatusError.conflict(
+    return StatusError.conflict(
       named,
       name,
       `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`
     )
   }
   if (options.resourceVersion !== undefined && options.resourceVersion !== version) {
-    throw StatusError.conflict(
+    return StatusError.conflict(
       named,
       name,
       `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${version}). The object might have been modified`
     )
   }
+  return undefined
 }
 
 /**

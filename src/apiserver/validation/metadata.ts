@@ -41,6 +41,12 @@ export const canonical = (object: JsonObject, revision: string): JsonObject => {
 
 const generatedBase = 58
 
+/** Refuses a new object with a resourceVersion. */
+export const refuseVersion = (object: JsonObject): StatusError.StatusError | undefined =>
+  textAt(object, "metadata", "resourceVersion") === ""
+    ? undefined
+    : StatusError.badRequest("resourceVersion should not be set on objects to be created")
+
 /** Sets name, uid, creationTimestamp and generation of a new object. A name takes precedence over generateName. */
 export const create = (
   context: RequestContext.RequestContext,
@@ -49,9 +55,6 @@ export const create = (
   namespace: string
 ): void => {
   const metadata = ensureObject(object, "metadata")
-  if (textAt(metadata, "resourceVersion") !== "") {
-    throw StatusError.badRequest("resourceVersion should not be set on objects to be created")
-  }
   const prefix = textAt(metadata, "generateName")
   if (textAt(metadata, "name") === "" && prefix !== "") {
     metadata["name"] = prefix.slice(0, generatedBase) + RequestContext.suffix(context.random)
@@ -88,7 +91,6 @@ export const update = (
   const metadata = ensureObject(object, "metadata")
   const before = objectAt(existing, "metadata") ?? {}
   for (const key of owned) put(metadata, key, get(before, key))
-  refuseNewFinalizers(resource, metadata, before)
   if (resource.generation === false || subresource === "status" || !counts(resource, object, existing)) return
   const generation = get(before, "generation")
   metadata["generation"] = (typeof generation === "number" ? generation : 0) + 1
@@ -110,13 +112,18 @@ const counts = (resource: ResourceDefinition, object: JsonObject, existing: Json
 const contentOf = ({ apiVersion: _a, kind: _k, metadata: _m, status: _s, ...content }: JsonObject): JsonObject =>
   content
 
-const refuseNewFinalizers = (resource: ResourceDefinition, metadata: JsonObject, before: JsonObject): void => {
-  if (textAt(before, "deletionTimestamp") === "") return
-  const known = arrayAt(before, "finalizers")
-  const added = arrayAt(metadata, "finalizers").filter((one) => !known.includes(one))
-  if (added.length === 0) return
+/** Refuses an update that adds finalizers to an object that is being deleted. */
+export const refuseNewFinalizers = (
+  resource: ResourceDefinition,
+  object: JsonObject,
+  existing: JsonObject
+): StatusError.StatusError | undefined => {
+  if (textAt(existing, "metadata", "deletionTimestamp") === "") return undefined
+  const known = arrayAt(existing, "metadata", "finalizers")
+  const added = arrayAt(object, "metadata", "finalizers").filter((one) => !known.includes(one))
+  if (added.length === 0) return undefined
   const found = `[]string{${added.map((one) => JSON.stringify(one)).join(", ")}}`
-  throw StatusError.invalid(resource, textAt(before, "name"), [
+  return StatusError.invalid(resource, textAt(existing, "metadata", "name"), [
     forbidden(
       "metadata.finalizers",
       `no new finalizers can be added if the object is being deleted, found new finalizers ${found}`

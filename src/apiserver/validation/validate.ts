@@ -17,31 +17,37 @@ export { forbidden as forbiddenValue, invalid as invalidValue, required } from "
 /** Limit of all annotations together, keys included, in bytes. */
 const annotationBytes = 262_144
 
-/** Validates a create or an update; `before` is the stored object of an update. */
-export const object = (resource: ResourceDefinition, object: JsonObject, before?: JsonObject): void => {
+/** Refuses an invalid object; `before` is the stored object of an update. */
+export const object = (
+  resource: ResourceDefinition,
+  object: JsonObject,
+  before?: JsonObject
+): StatusError.StatusError | undefined => {
   const errors = ofMetadata(resource, object)
+  if (StatusError.isRefusal(errors)) return errors
   const validation = validationOf(resource)
   validation.validate?.(errors, object)
   validateCustomResource(errors, resource, object, before)
   if (before === undefined) validation.validateCreate?.(errors, object)
   else validation.validateUpdate?.(errors, object, before)
-  if (errors.length > 0)
-    throw StatusError.invalid(validation.reportedAs ?? resource, textAt(object, "metadata", "name"), errors)
+  if (errors.length === 0) return undefined
+  return StatusError.invalid(validation.reportedAs ?? resource, textAt(object, "metadata", "name"), errors)
 }
 
-/** Validates a write of a subresource: metadata, and ephemeral containers or status. */
+/** Refuses an invalid write of a subresource, by its metadata and its ephemeral containers or status. */
 export const part = (
   resource: ResourceDefinition,
   subresource: string,
   object: JsonObject,
   before: JsonObject
-): void => {
+): StatusError.StatusError | undefined => {
   const errors = ofMetadata(resource, object)
+  if (StatusError.isRefusal(errors)) return errors
   validateCustomResource(errors, resource, object, before)
   if (subresource === "ephemeralcontainers")
     validationOf(resource).validateEphemeralContainers?.(errors, object, before)
   if (subresource === "status") validationOf(resource).validateStatusUpdate?.(errors, object, before)
-  if (errors.length > 0) throw StatusError.invalid(resource, textAt(object, "metadata", "name"), errors)
+  return errors.length === 0 ? undefined : StatusError.invalid(resource, textAt(object, "metadata", "name"), errors)
 }
 
 /**
@@ -69,12 +75,13 @@ const validateCustomResource = (
   }
 }
 
-const ofMetadata = (resource: ResourceDefinition, object: JsonObject): Errors => {
+/** The errors of the metadata; a refusal when they cannot be read. */
+const ofMetadata = (resource: ResourceDefinition, object: JsonObject): Errors | StatusError.StatusError => {
   const meta = objectAt(object, "metadata") ?? {}
   const errors: Errors = []
   name(errors, resource, meta)
-  stringMap(errors, meta, "labels")
-  stringMap(errors, meta, "annotations")
+  const refusal = stringMap(errors, meta, "labels") ?? stringMap(errors, meta, "annotations")
+  if (refusal !== undefined) return refusal
   owners(errors, meta)
   finalizers(errors, meta)
   return errors
@@ -90,17 +97,21 @@ const name = (errors: Errors, resource: ResourceDefinition, meta: JsonObject): v
   else pushAll(errors, "metadata.name", text, names.objectName(resource, text))
 }
 
-const stringMap = (errors: Errors, meta: JsonObject, which: "labels" | "annotations"): void => {
+const stringMap = (
+  errors: Errors,
+  meta: JsonObject,
+  which: "labels" | "annotations"
+): StatusError.StatusError | undefined => {
   const map = get(meta, which)
-  if (map === undefined) return
+  if (map === undefined) return undefined
   const field = `metadata.${which}`
   if (!isObject(map))
-    throw StatusError.badRequest(`json: cannot unmarshal value into Go struct field ObjectMeta.${field}`)
+    return StatusError.badRequest(`json: cannot unmarshal value into Go struct field ObjectMeta.${field}`)
   let bytes = 0
   for (const key of Object.keys(map)) {
     const value = map[key]
     if (typeof value !== "string") {
-      throw StatusError.badRequest(
+      return StatusError.badRequest(
         `json: cannot unmarshal ${typeof value} into Go struct field ObjectMeta.${field} of type string`
       )
     }
@@ -109,6 +120,7 @@ const stringMap = (errors: Errors, meta: JsonObject, which: "labels" | "annotati
     if (which === "labels") pushAll(errors, field, value, names.label(value))
   }
   if (which === "annotations" && bytes > annotationBytes) errors.push(tooLong(field, annotationBytes))
+  return undefined
 }
 
 const owners = (errors: Errors, meta: JsonObject): void => {

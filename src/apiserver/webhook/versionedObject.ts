@@ -58,43 +58,41 @@ export const stored = (
   const accepted = (one: JsonObject, as: ResourceDefinition.ResourceDefinition) =>
     body.accept(one, as, fieldValidation.ofBody(ignoringUnknownFields(context), as))
   if (resource === target.resource || resource.customResource?.converter === undefined) {
-    return patched(document, patch, (one) => accepted(one, resource))
+    return StatusError.toEffect(patched(document, patch, (one) => accepted(one, resource)))
   }
   // A field that is unknown in the version of the rule may exist in that of the target.
-  return Effect.flatMap(
-    patched(document, patch, (one) => one),
-    (result) => {
-      if (result === undefined) return Effect.undefined
-      const { apiVersion: _apiVersion, kind: _kind, ...object } = result
-      return Effect.flatMap(converted.objectIn(context, resource, target.resource, object), (one) =>
-        StatusError.attempt(() => accepted(one, target.resource))
-      )
-    }
+  const result = patched(document, patch, (one) => one)
+  if (result === undefined || StatusError.isRefusal(result)) return StatusError.toEffect(result)
+  const { apiVersion: _apiVersion, kind: _kind, ...object } = result
+  return Effect.flatMap(converted.objectIn(context, resource, target.resource, object), (one) =>
+    StatusError.toEffect(accepted(one, target.resource))
   )
 }
 
 /** The same for an object with only one version. */
-export const patchUnversioned = (document: Json, patch: string): ReturnType<typeof patched> =>
-  patched(document, patch, (result) => result)
+export const patchUnversioned = (
+  document: Json,
+  patch: string
+): Effect.Effect<JsonObject | undefined, StatusError.StatusError> =>
+  StatusError.toEffect(patched(document, patch, (result) => result))
 
 const patched = (
   document: Json,
   text: string,
-  read: (result: JsonObject) => JsonObject
-): Effect.Effect<JsonObject | undefined, StatusError.StatusError> => {
+  read: (result: JsonObject) => JsonObject | StatusError.StatusError
+): JsonObject | StatusError.StatusError | undefined => {
   const patch = body.parseJson(text)
   if (patch === undefined) return StatusError.internal("invalid JSON in the patch of a webhook")
-  const result = StatusError.attempt(() => {
-    const result = clone(jsonPatch.apply(document, patch))
-    if (equal(result, document)) return undefined
-    if (!isObject(result)) throw StatusError.badRequest("the patch does not result in an object")
-    return read(result)
-  })
-  return Effect.mapError(result, (refusal) => StatusError.internal(causeOf(refusal)))
+  const result = jsonPatch.apply(document, patch)
+  if (StatusError.isRefusal(result)) return internal(result)
+  if (equal(result, document)) return undefined
+  const next = isObject(result) ? read(clone(result)) : StatusError.badRequest("the patch does not result in an object")
+  return StatusError.isRefusal(next) ? internal(next) : next
 }
 
-const causeOf = ({ status }: StatusError.StatusError): string =>
-  status.details?.causes?.[0]?.message ?? status.message ?? ""
+/** A webhook whose patch is refused is an error of the server, not of the client. */
+const internal = ({ status }: StatusError.StatusError): StatusError.StatusError =>
+  StatusError.internal(status.details?.causes?.[0]?.message ?? status.message ?? "")
 
 const ignoringUnknownFields = (context: RequestScope): RequestScope => ({
   ...context,

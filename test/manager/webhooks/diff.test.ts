@@ -24,14 +24,8 @@ const alike = (a: unknown, b: unknown, path = ""): ReadonlyArray<string> => {
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The value after the patch; undefined if it cannot be applied. */
-const applied = (value: unknown, patch: unknown): unknown => {
-  try {
-    return apply(value as Json, patch as Json)
-  } catch {
-    return undefined
-  }
-}
+/** The value after the patch; a StatusError if it cannot be applied. */
+const applied = (value: unknown, patch: unknown): unknown => apply(value as Json, patch as Json)
 
 describe("Diff", () => {
   checkProperty("applied to the first it gives the second", pairs, ([from, to]) =>

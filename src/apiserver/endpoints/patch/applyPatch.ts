@@ -27,10 +27,10 @@ export interface Live {
 }
 
 /** `live` is undefined when the object does not exist yet. */
-export const apply = (live: Live | undefined, config: JsonObject, options: Options): Live => {
+export const apply = (live: Live | undefined, config: JsonObject, options: Options): Live | StatusError.StatusError => {
   const { manager, settle, shape, time } = options
   if ((at(config, "metadata", "managedFields") ?? null) !== null) {
-    throw StatusError.badRequest("metadata.managedFields must be nil")
+    return StatusError.badRequest("metadata.managedFields must be nil")
   }
   const before = live?.object ?? {}
   const wanted = fields.applied(fields.ownable(config), shape)
@@ -38,9 +38,11 @@ export const apply = (live: Live | undefined, config: JsonObject, options: Optio
   const previous = owners.find((entry) => managed.same(entry, manager))
   const others = owners.filter((entry) => entry !== previous)
   const merged = mergeMembers(before, config, shape)
+  if (StatusError.isRefusal(merged)) return merged
   const object = previous === undefined ? merged : pruned(merged, previous.fields.tree, wanted, others, shape)
   const difference = fields.between(before, object, shape)
   const kept = difference === undefined ? others : settleConflicts(others, difference, options.force)
+  if (StatusError.isRefusal(kept)) return kept
   const own = managed.entry(manager, time, wanted)
   settle(object)
   const same = difference === undefined || fields.between(before, object, shape) === undefined
@@ -60,7 +62,11 @@ const ownersOf = ({ object, owners }: Live, { manager, shape, time }: Options): 
  * Objects merge by member, keyed lists by element, sets by value; everything else is replaced. Null removes a value, except one that
  * merges.
  */
-const merge = (live: Json | undefined, config: Json, shape: Shape.Shape | undefined): Json => {
+const merge = (
+  live: Json | undefined,
+  config: Json,
+  shape: Shape.Shape | undefined
+): Json | StatusError.StatusError => {
   if (live === undefined || shape?.atomic === true) return clone(config)
   if (config === null) return fields.isWhole(live, shape) ? null : live
   if (isObject(live) && isObject(config)) return mergeMembers(live, config, shape)
@@ -71,27 +77,39 @@ const merge = (live: Json | undefined, config: Json, shape: Shape.Shape | undefi
   return clone(config)
 }
 
-const mergeMembers = (live: JsonObject, config: JsonObject, shape: Shape.Shape | undefined): JsonObject => {
+const mergeMembers = (
+  live: JsonObject,
+  config: JsonObject,
+  shape: Shape.Shape | undefined
+): JsonObject | StatusError.StatusError => {
   const out: JsonObject = { ...live }
   for (const key of Object.keys(config)) {
-    set(out, key, merge(get(live, key), config[key] ?? null, Shape.field(shape, key)))
+    const merged = merge(get(live, key), config[key] ?? null, Shape.field(shape, key))
+    if (StatusError.isRefusal(merged)) return merged
+    set(out, key, merged)
   }
   return out
 }
 
-const mergeElements = (live: Array<Json>, config: Array<Json>, shape: Shape.Shape): Array<Json> => {
+const mergeElements = (
+  live: Array<Json>,
+  config: Array<Json>,
+  shape: Shape.Shape
+): Array<Json> | StatusError.StatusError => {
   const out = [...live]
   const inner = fields.elementShape(shape)
   for (const element of config) {
     const key = fields.elementKey(element, shape)
     if (key === undefined) {
-      throw StatusError.badRequest(
+      return StatusError.badRequest(
         `associative list without keys has an element that's a map type: ${JSON.stringify(element)}`
       )
     }
     const index = out.findIndex((one) => fields.elementKey(one, shape) === key)
-    if (index === -1) out.push(clone(element))
-    else out[index] = merge(out[index], element, inner)
+    const merged = index === -1 ? clone(element) : merge(out[index], element, inner)
+    if (StatusError.isRefusal(merged)) return merged
+    if (index === -1) out.push(merged)
+    else out[index] = merged
   }
   return out
 }
@@ -115,17 +133,17 @@ interface Conflict {
   readonly fields: FieldSet.FieldSet
 }
 
-/** The entries of other managers after the apply; fails when it would change their fields, unless forced. */
+/** The entries of other managers after the apply; a refusal when it would change their fields, unless forced. */
 const settleConflicts = (
   others: ReadonlyArray<managed.Entry>,
   { changed, removed }: fields.Difference,
   force: boolean
-): ReadonlyArray<managed.Entry | undefined> => {
+): ReadonlyArray<managed.Entry | undefined> | StatusError.StatusError => {
   const conflicts: Array<Conflict> = others.flatMap((entry) => {
     const common = FieldSet.intersection(entry.fields.tree, changed)
     return FieldSet.isEmpty(common) ? [] : [{ entry, fields: common }]
   })
-  if (conflicts.length > 0 && !force) throw refuse(conflicts)
+  if (conflicts.length > 0 && !force) return conflicting(conflicts)
   return others.map((entry) => managed.without(entry, changed, removed))
 }
 
@@ -135,7 +153,7 @@ const describe = (entry: managed.Entry): string => {
   return `${JSON.stringify(entry.manager)}${subresource}${version}`
 }
 
-const refuse = (conflicts: ReadonlyArray<Conflict>): StatusError.StatusError => {
+const conflicting = (conflicts: ReadonlyArray<Conflict>): StatusError.StatusError => {
   const flat = conflicts.flatMap((conflict) =>
     FieldSet.paths(conflict.fields).map((path) => ({ who: describe(conflict.entry), path }))
   )

@@ -16,172 +16,221 @@ const copyLimit = 3 * 1024 * 1024
 const tooLarge = (message: string): StatusError.StatusError =>
   new StatusError.StatusError({ status: Status.failure({ code: 413, reason: "RequestEntityTooLarge", message }) })
 
-export const apply = (document: Json, patch: Json): Json => {
-  if (!Array.isArray(patch))
-    throw StatusError.badRequest("error decoding patch: a JSON patch is an array of operations")
+type Patched = Json | StatusError.StatusError
+
+export const apply = (document: Json, patch: Json): Patched => {
+  if (!Array.isArray(patch)) {
+    return StatusError.badRequest("error decoding patch: a JSON patch is an array of operations")
+  }
   if (patch.length > limit) {
-    throw tooLarge(`The allowed maximum operations in a JSON patch is ${limit}, got ${patch.length}`)
+    return tooLarge(`The allowed maximum operations in a JSON patch is ${limit}, got ${patch.length}`)
   }
-  let copied = 0
-  const spend = (value: Json): void => {
-    copied += JSON.stringify(value).length
-    if (copied <= copyLimit) return
-    throw tooLarge(
-      `Request entity too large: Unable to complete the copy, the accumulated size increase of copy is ${copied}, exceeding the limit ${copyLimit}`
-    )
+  const copies = { size: 0 }
+  let current = document
+  for (const operation of patch) {
+    const next = step(current, operation, copies)
+    if (StatusError.isRefusal(next)) return next
+    current = next
   }
-  return patch.reduce<Json>((current, operation) => step(current, operation, spend), document)
+  return current
 }
 
-const step = (document: Json, operation: Json, spend: (copied: Json) => void): Json => {
-  if (!isObject(operation)) throw StatusError.badRequest("error decoding patch: an operation is an object")
+/** What the copies of a patch have added so far, in characters. */
+interface Copies {
+  size: number
+}
+
+const step = (document: Json, operation: Json, copies: Copies): Patched => {
+  if (!isObject(operation)) return StatusError.badRequest("error decoding patch: an operation is an object")
   const op = textAt(operation, "op")
   const path = pointer(operation, "path")
+  if (StatusError.isRefusal(path)) return path
   switch (op) {
     case "add":
-      return change(
-        document,
-        path,
-        (parent, key) => add(parent, key, value(operation)),
-        () => value(operation)
-      )
+      return add(document, path, () => value(operation))
     case "remove":
       return remove(document, path)
     case "replace":
-      find(document, path)
-      return replace(document, path, value(operation))
-    case "move": {
-      const from = pointer(operation, "from")
-      const moved = find(document, from)
-      if (path.length > from.length && from.every((part, index) => part === path[index])) {
-        throw StatusError.unprocessable(`move operation: cannot move ${text(from)} into itself`)
-      }
-      const without = remove(document, from)
-      return change(
-        without,
-        path,
-        (parent, key) => add(parent, key, moved),
-        () => moved
-      )
-    }
-    case "copy": {
-      const copied = find(document, pointer(operation, "from"))
-      spend(copied)
-      return change(
-        document,
-        path,
-        (parent, key) => add(parent, key, copied),
-        () => copied
-      )
-    }
+      return replace(document, path, () => value(operation))
+    case "move":
+      return move(document, path, pointer(operation, "from"))
+    case "copy":
+      return copy(document, path, pointer(operation, "from"), copies)
     case "test":
-      if (equal(find(document, path), value(operation))) return document
-      throw StatusError.unprocessable(`testing value ${text(path)} failed: test failed`)
+      return test(document, path, () => value(operation))
     default:
-      throw StatusError.unprocessable(`Unexpected kind: ${op || "unknown"}`)
+      return StatusError.unprocessable(`Unexpected kind: ${op || "unknown"}`)
   }
 }
 
-const value = (operation: JsonObject): Json => {
+const value = (operation: JsonObject): Patched => {
   const found = get(operation, "value")
-  if (found === undefined) throw StatusError.unprocessable(`${textAt(operation, "op")} operation: missing value`)
-  return found
+  return found === undefined ? StatusError.unprocessable(`${textAt(operation, "op")} operation: missing value`) : found
 }
 
-const pointer = (operation: JsonObject, member: "path" | "from"): ReadonlyArray<string> => {
+type Pointer = ReadonlyArray<string>
+
+const pointer = (operation: JsonObject, member: "path" | "from"): Pointer | StatusError.StatusError => {
   const found = get(operation, member)
-  if (typeof found !== "string")
-    throw StatusError.unprocessable(`${textAt(operation, "op")} operation: missing ${member}`)
+  if (typeof found !== "string") {
+    return StatusError.unprocessable(`${textAt(operation, "op")} operation: missing ${member}`)
+  }
   if (found === "") return []
-  if (!found.startsWith("/")) throw StatusError.unprocessable(`invalid JSON pointer ${JSON.stringify(found)}`)
+  if (!found.startsWith("/")) return StatusError.unprocessable(`invalid JSON pointer ${JSON.stringify(found)}`)
   return found
     .slice(1)
     .split("/")
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
 }
 
-const text = (path: ReadonlyArray<string>): string => path.map((part) => `/${part}`).join("")
+const text = (path: Pointer): string => path.map((part) => `/${part}`).join("")
 
-const missing = (path: ReadonlyArray<string>): StatusError.StatusError =>
+const missing = (path: Pointer): StatusError.StatusError =>
   StatusError.unprocessable(`doc is missing path: ${JSON.stringify(text(path))}: missing value`)
 
-const find = (document: Json, path: ReadonlyArray<string>): Json => {
+const find = (document: Json, path: Pointer): Patched => {
   let current: Json | undefined = document
   for (const key of path) {
-    current = Array.isArray(current)
-      ? current[index(key, current.length - 1)]
-      : isObject(current)
-        ? get(current, key)
-        : undefined
-    if (current === undefined) throw missing(path)
+    if (Array.isArray(current)) {
+      const at = index(key, current.length - 1)
+      if (StatusError.isRefusal(at)) return at
+      current = current[at]
+    } else current = isObject(current) ? get(current, key) : undefined
+    if (current === undefined) return missing(path)
   }
   return current
 }
 
 /** An index without sign and leading zeros, at most `last`. */
-const index = (key: string, last: number): number => {
-  if (!/^(0|[1-9]\d*)$/.test(key)) throw StatusError.unprocessable(`invalid array index ${JSON.stringify(key)}`)
+const index = (key: string, last: number): number | StatusError.StatusError => {
+  if (!/^(0|[1-9]\d*)$/.test(key)) return StatusError.unprocessable(`invalid array index ${JSON.stringify(key)}`)
   const found = Number(key)
-  if (found > last) throw StatusError.unprocessable(`unable to access invalid index: ${key}: invalid index referenced`)
-  return found
+  return found > last
+    ? StatusError.unprocessable(`unable to access invalid index: ${key}: invalid index referenced`)
+    : found
 }
 
 type Container = JsonObject | Array<Json>
 
-/** Copies the containers on the path and changes the last one; `root` is the result for the empty path. */
+/** Copies the containers on the path and changes the last one with `edit`, which may refuse; `root` is the result for the empty path. */
 const change = (
   document: Json,
-  path: ReadonlyArray<string>,
-  edit: (parent: Container, key: string) => void,
-  root: () => Json
-): Json => {
+  path: Pointer,
+  edit: (parent: Container, key: string) => StatusError.StatusError | undefined,
+  root: () => Patched
+): Patched => {
   const [key, ...rest] = path
   if (key === undefined) return root()
   if (Array.isArray(document)) {
     const copy = [...document]
-    if (rest.length === 0) edit(copy, key)
-    else {
-      const at = index(key, copy.length - 1)
-      copy[at] = change(copy[at] ?? null, rest, edit, root)
-    }
+    if (rest.length === 0) return edit(copy, key) ?? copy
+    const at = index(key, copy.length - 1)
+    if (StatusError.isRefusal(at)) return at
+    const changed = change(copy[at] ?? null, rest, edit, root)
+    if (StatusError.isRefusal(changed)) return changed
+    copy[at] = changed
     return copy
   }
-  if (!isObject(document)) throw missing(path)
+  if (!isObject(document)) return missing(path)
   const copy = { ...document }
-  if (rest.length === 0) edit(copy, key)
-  else {
-    const child = get(copy, key)
-    if (child === undefined) throw missing(path)
-    set(copy, key, change(child, rest, edit, root))
-  }
+  if (rest.length === 0) return edit(copy, key) ?? copy
+  const child = get(copy, key)
+  if (child === undefined) return missing(path)
+  const changed = change(child, rest, edit, root)
+  if (StatusError.isRefusal(changed)) return changed
+  set(copy, key, changed)
   return copy
 }
 
-const add = (parent: Container, key: string, added: Json): void => {
-  if (!Array.isArray(parent)) set(parent, key, added)
-  else parent.splice(key === "-" ? parent.length : index(key, parent.length), 0, added)
-}
+const add = (document: Json, path: Pointer, value: () => Patched): Patched =>
+  change(
+    document,
+    path,
+    (parent, key) => {
+      const added = value()
+      if (StatusError.isRefusal(added)) return added
+      if (!Array.isArray(parent)) {
+        set(parent, key, added)
+        return undefined
+      }
+      const at = key === "-" ? parent.length : index(key, parent.length)
+      if (StatusError.isRefusal(at)) return at
+      parent.splice(at, 0, added)
+      return undefined
+    },
+    value
+  )
 
-const remove = (document: Json, path: ReadonlyArray<string>): Json => {
-  find(document, path)
+const remove = (document: Json, path: Pointer): Patched => {
+  const found = find(document, path)
+  if (StatusError.isRefusal(found)) return found
   return change(
     document,
     path,
     (parent, key) => {
-      if (Array.isArray(parent)) parent.splice(index(key, parent.length - 1), 1)
-      else delete parent[key]
+      if (!Array.isArray(parent)) {
+        delete parent[key]
+        return undefined
+      }
+      const at = index(key, parent.length - 1)
+      if (StatusError.isRefusal(at)) return at
+      parent.splice(at, 1)
+      return undefined
     },
     () => null
   )
 }
 
-const replace = (document: Json, path: ReadonlyArray<string>, replacement: Json): Json =>
-  change(
+const replace = (document: Json, path: Pointer, value: () => Patched): Patched => {
+  const found = find(document, path)
+  if (StatusError.isRefusal(found)) return found
+  const replacement = value()
+  if (StatusError.isRefusal(replacement)) return replacement
+  return change(
     document,
     path,
     (parent, key) => {
-      if (Array.isArray(parent)) parent[index(key, parent.length - 1)] = replacement
-      else set(parent, key, replacement)
+      if (!Array.isArray(parent)) {
+        set(parent, key, replacement)
+        return undefined
+      }
+      const at = index(key, parent.length - 1)
+      if (StatusError.isRefusal(at)) return at
+      parent[at] = replacement
+      return undefined
     },
     () => replacement
   )
+}
+
+const move = (document: Json, path: Pointer, from: Pointer | StatusError.StatusError): Patched => {
+  if (StatusError.isRefusal(from)) return from
+  const moved = find(document, from)
+  if (StatusError.isRefusal(moved)) return moved
+  if (path.length > from.length && from.every((part, index) => part === path[index])) {
+    return StatusError.unprocessable(`move operation: cannot move ${text(from)} into itself`)
+  }
+  const without = remove(document, from)
+  return StatusError.isRefusal(without) ? without : add(without, path, () => moved)
+}
+
+const copy = (document: Json, path: Pointer, from: Pointer | StatusError.StatusError, copies: Copies): Patched => {
+  if (StatusError.isRefusal(from)) return from
+  const copied = find(document, from)
+  if (StatusError.isRefusal(copied)) return copied
+  copies.size += JSON.stringify(copied).length
+  if (copies.size > copyLimit) {
+    return tooLarge(
+      `Request entity too large: Unable to complete the copy, the accumulated size increase of copy is ${copies.size}, exceeding the limit ${copyLimit}`
+    )
+  }
+  return add(document, path, () => copied)
+}
+
+const test = (document: Json, path: Pointer, value: () => Patched): Patched => {
+  const found = find(document, path)
+  if (StatusError.isRefusal(found)) return found
+  const wanted = value()
+  if (StatusError.isRefusal(wanted)) return wanted
+  return equal(found, wanted) ? document : StatusError.unprocessable(`testing value ${text(path)} failed: test failed`)
+}

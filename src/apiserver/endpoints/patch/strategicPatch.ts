@@ -10,18 +10,25 @@ import * as Shape from "../../scheme/Shape.ts"
 const orderPrefix = "$setElementOrder/"
 const deletePrefix = "$deleteFromPrimitiveList/"
 
-export const apply = (target: JsonObject, patch: JsonObject, shape: Shape.Shape | undefined): JsonObject => {
+type Merged<A> = A | StatusError.StatusError
+
+export const apply = (target: JsonObject, patch: JsonObject, shape: Shape.Shape | undefined): Merged<JsonObject> => {
   const directive = get(patch, "$patch")
   if (directive === "replace") return stripped(patch)
   if (directive === "delete") return {}
-  if (directive !== undefined && directive !== "merge") throw badDirective(directive)
+  if (directive !== undefined && directive !== "merge") {
+    return StatusError.badRequest(`unknown patch type found in the patch: ${JSON.stringify(directive)}`)
+  }
   const out = retained(target, patch)
+  if (StatusError.isRefusal(out)) return out
   for (const key of Object.keys(patch)) {
     const value = get(patch, key)
     if (value === undefined || key === "$patch" || key === "$retainKeys") continue
     if (key.startsWith(orderPrefix)) continue
-    if (key.startsWith(deletePrefix)) deletePrimitives(out, key.slice(deletePrefix.length), value)
-    else mergeMember(out, key, value, Shape.field(shape, key))
+    const refusal = key.startsWith(deletePrefix)
+      ? deletePrimitives(out, key.slice(deletePrefix.length), value)
+      : mergeMember(out, key, value, Shape.field(shape, key))
+    if (refusal !== undefined) return refusal
   }
   for (const key of Object.keys(patch)) {
     if (key.startsWith(orderPrefix)) reorder(out, target, key.slice(orderPrefix.length), get(patch, key), shape)
@@ -31,30 +38,39 @@ export const apply = (target: JsonObject, patch: JsonObject, shape: Shape.Shape 
   return out
 }
 
-const badDirective = (directive: Json): StatusError.StatusError =>
-  StatusError.badRequest(`unknown patch type found in the patch: ${JSON.stringify(directive)}`)
-
 /** With `$retainKeys` only the named members remain; the others belong to another variant of a union. */
-const retained = (target: JsonObject, patch: JsonObject): JsonObject => {
+const retained = (target: JsonObject, patch: JsonObject): Merged<JsonObject> => {
   const keep = get(patch, "$retainKeys")
   if (keep === undefined) return { ...target }
-  if (!Array.isArray(keep)) throw StatusError.badRequest("invalid patch format of retainKeys")
+  if (!Array.isArray(keep)) return StatusError.badRequest("invalid patch format of retainKeys")
   const out: JsonObject = {}
   for (const key of Object.keys(target)) if (keep.includes(key)) set(out, key, target[key] ?? null)
   return out
 }
 
-const mergeMember = (out: JsonObject, key: string, value: Json, shape: Shape.Shape | undefined): void => {
-  const current = get(out, key)
-  if (value === null) delete out[key]
-  else if (isObject(value)) {
-    if (get(value, "$patch") === "delete") delete out[key]
-    else set(out, key, isObject(current) && shape?.replaced !== true ? apply(current, value, shape) : stripped(value))
-  } else if (Array.isArray(value)) set(out, key, mergeList(Array.isArray(current) ? current : [], value, shape))
-  else set(out, key, value)
+const mergeMember = (
+  out: JsonObject,
+  key: string,
+  value: Json,
+  shape: Shape.Shape | undefined
+): StatusError.StatusError | undefined => {
+  if (value === null || (isObject(value) && get(value, "$patch") === "delete")) {
+    delete out[key]
+    return undefined
+  }
+  const merged = mergeValue(get(out, key), value, shape)
+  if (StatusError.isRefusal(merged)) return merged
+  set(out, key, merged)
+  return undefined
 }
 
-const mergeList = (current: Array<Json>, patch: Array<Json>, shape: Shape.Shape | undefined): Array<Json> => {
+const mergeValue = (current: Json | undefined, value: Json, shape: Shape.Shape | undefined): Merged<Json> => {
+  if (Array.isArray(value)) return mergeList(Array.isArray(current) ? current : [], value, shape)
+  if (!isObject(value)) return value
+  return isObject(current) && shape?.replaced !== true ? apply(current, value, shape) : stripped(value)
+}
+
+const mergeList = (current: Array<Json>, patch: Array<Json>, shape: Shape.Shape | undefined): Merged<Array<Json>> => {
   if (shape?.patchSet === true) {
     return [...current, ...patch.filter((one, index) => !current.includes(one) && patch.indexOf(one) === index)]
   }
@@ -71,28 +87,33 @@ const isDirective = (element: Json): boolean =>
 
 const clean = (element: Json): Json => (isObject(element) ? stripped(element) : element)
 
-const mergeByKey = (current: Array<Json>, patch: Array<Json>, shape: Shape.Shape, key: string): Array<Json> => {
+const mergeByKey = (current: Array<Json>, patch: Array<Json>, shape: Shape.Shape, key: string): Merged<Array<Json>> => {
   let out = [...current]
   for (const element of patch) {
     const id = isObject(element) ? get(element, key) : undefined
     if (!isObject(element) || id === undefined) {
-      throw StatusError.badRequest(`map: ${JSON.stringify(element)} does not contain declared merge key: ${key}`)
+      return StatusError.badRequest(`map: ${JSON.stringify(element)} does not contain declared merge key: ${key}`)
     }
     const matches = (one: Json): boolean => isObject(one) && equal(get(one, key), id)
-    if (get(element, "$patch") === "delete") out = out.filter((one) => !matches(one))
-    else {
-      const index = out.findIndex(matches)
-      const found = out[index]
-      if (isObject(found)) out[index] = apply(found, element, { ...(shape.fields && { fields: shape.fields }) })
-      else out.push(stripped(element))
+    if (get(element, "$patch") === "delete") {
+      out = out.filter((one) => !matches(one))
+      continue
     }
+    const index = out.findIndex(matches)
+    const found = out[index]
+    const merged = isObject(found)
+      ? apply(found, element, { ...(shape.fields && { fields: shape.fields }) })
+      : stripped(element)
+    if (StatusError.isRefusal(merged)) return merged
+    if (isObject(found)) out[index] = merged
+    else out.push(merged)
   }
   return out
 }
 
-const deletePrimitives = (out: JsonObject, key: string, values: Json): void => {
+const deletePrimitives = (out: JsonObject, key: string, values: Json): StatusError.StatusError | undefined => {
   const current = get(out, key)
-  if (!Array.isArray(values)) throw StatusError.badRequest(`invalid patch format of ${deletePrefix}`)
+  if (!Array.isArray(values)) return StatusError.badRequest(`invalid patch format of ${deletePrefix}`)
   if (Array.isArray(current)) {
     set(
       out,
@@ -100,6 +121,7 @@ const deletePrimitives = (out: JsonObject, key: string, values: Json): void => {
       current.filter((one) => !values.includes(one))
     )
   }
+  return undefined
 }
 
 /** A new value, without directives and nulls. */

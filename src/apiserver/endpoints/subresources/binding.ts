@@ -12,22 +12,30 @@ import type { RequestScope } from "../../admission/Admission.ts"
 import * as Version from "../../storage/Version.ts"
 import * as read from "../read.ts"
 import { overwrite } from "../../storage/commit.ts"
-import { checkNamespace } from "../change.ts"
+import { refuseNamespace } from "../change.ts"
 import { action } from "./subresource.ts"
 
-const decode = (context: RequestScope, target: Target): JsonObject => {
+const decode = (context: RequestScope, target: Target): JsonObject | StatusError.StatusError => {
   const sent = body.optional(context.request, "Binding", fieldValidation.ofBodyAs(context, "core.Binding")) ?? {}
-  if (textAt(sent, "metadata", "name") !== target.name) {
-    throw StatusError.badRequest("name in URL does not match name in Binding object")
-  }
-  checkNamespace(target, sent)
-  return sent
+  if (StatusError.isRefusal(sent)) return sent
+  return textAt(sent, "metadata", "name") === target.name
+    ? (refuseNamespace(target, sent) ?? sent)
+    : StatusError.badRequest("name in URL does not match name in Binding object")
 }
 
-const act = (context: RequestScope, target: Target, sent: JsonObject, dryRun: boolean): void => {
-  checkTarget(sent)
-  const pod = Version.parse(read.find(context, target))
-  refuseUnassignable(target, pod, textAt(sent, "metadata", "uid"))
+const act = (
+  context: RequestScope,
+  target: Target,
+  sent: JsonObject,
+  dryRun: boolean
+): StatusError.StatusError | undefined => {
+  const invalid = refuseTarget(sent)
+  if (invalid !== undefined) return invalid
+  const found = read.find(context, target)
+  if (StatusError.isRefusal(found)) return found
+  const pod = Version.parse(found)
+  const refusal = refuseUnassignable(target, pod, textAt(sent, "metadata", "uid"))
+  if (refusal !== undefined) return refusal
   ensureObject(pod, "spec")["nodeName"] = textAt(sent, "target", "name")
   const annotations = objectAt(sent, "metadata", "annotations") ?? {}
   for (const [key, value] of Object.entries(annotations)) {
@@ -35,31 +43,37 @@ const act = (context: RequestScope, target: Target, sent: JsonObject, dryRun: bo
   }
   setCondition(context, pod, { type: "PodScheduled", status: "True" })
   overwrite(context, target.resource, pod, dryRun)
+  return undefined
 }
 
 export const bind = action({ as: { group: "", version: "v1", kind: "Binding" }, decode, act })
 
 /** kube-apiserver reports these errors without a reason: the field messages are the whole message of a 500. */
-const checkTarget = (sent: JsonObject): void => {
+const refuseTarget = (sent: JsonObject): StatusError.StatusError | undefined => {
   const kind = textAt(sent, "target", "kind")
   const errors: Errors = []
   if (kind !== "" && kind !== "Node") errors.push(notSupported("target.kind", kind, ["Node", "<empty>"]))
   if (textAt(sent, "target", "name") === "") errors.push(required("target.name"))
   const texts = errors.map(({ field, message }) => `${field}: ${message}`)
-  if (texts.length > 0) throw StatusError.unclassified(texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`)
+  if (texts.length === 0) return undefined
+  return StatusError.unclassified(texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`)
 }
 
-const refuseUnassignable = ({ resource, name }: Target, pod: JsonObject, uid: string): void => {
+const refuseUnassignable = (
+  { resource, name }: Target,
+  pod: JsonObject,
+  uid: string
+): StatusError.StatusError | undefined => {
   const refuse = (why: string) => StatusError.conflict({ ...resource, plural: `${resource.plural}/binding` }, name, why)
   const own = textAt(pod, "metadata", "uid")
   if (uid !== "" && uid !== own) {
-    throw refuse(`Precondition failed: UID in precondition: ${uid}, UID in object meta: ${own}`)
+    return refuse(`Precondition failed: UID in precondition: ${uid}, UID in object meta: ${own}`)
   }
   if (textAt(pod, "metadata", "deletionTimestamp") !== "") {
-    throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`)
+    return refuse(`pod ${name} is being deleted, cannot be assigned to a host`)
   }
   const assigned = textAt(pod, "spec", "nodeName")
-  if (assigned !== "") throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(assigned)}`)
+  return assigned === "" ? undefined : refuse(`pod ${name} is already assigned to node ${JSON.stringify(assigned)}`)
 }
 
 /** Replaces the condition of this type; lastTransitionTime changes only with the status. */

@@ -28,29 +28,38 @@ const budgetKind = resources.all.find((resource) => resource.kind === "PodDisrup
 /** Maximum number of disruptedPods of a budget. */
 const maxDisrupted = 2000
 
-const decode = (context: RequestScope, target: Target): JsonObject => {
+const decode = (context: RequestScope, target: Target): JsonObject | StatusError.StatusError => {
   const sent = body.optional(context.request, "Eviction", fieldValidation.ofBodyAs(context, "policy.Eviction")) ?? {}
-  checkObject(target, sent)
-  return sent
+  return StatusError.isRefusal(sent) ? sent : (refuseObject(target, sent) ?? sent)
 }
 
 /** One synchronous section: no disruption is counted twice. */
-const act = (context: RequestScope, target: Target, sent: JsonObject, dryRun: boolean): void => {
+const act = (
+  context: RequestScope,
+  target: Target,
+  sent: JsonObject,
+  dryRun: boolean
+): StatusError.StatusError | undefined => {
   const asked = remove.optionsOf(context, objectAt(sent, "deleteOptions") ?? {})
+  if (StatusError.isRefusal(asked)) return asked
   const options = { ...asked, dryRun: asked.dryRun || dryRun }
   const found = read.find(context, target)
+  if (StatusError.isRefusal(found)) return found
   const pod = Version.parse(found)
-  lifecycle.checkPreconditions(target.resource, pod, options)
-  if (!isExempt(pod)) checkBudget(context, target, found, pod, options.dryRun)
-  if (!options.dryRun) setDisruptionTarget(context, target, pod)
+  const refusal =
+    lifecycle.refusePreconditions(target.resource, pod, options) ??
+    (isExempt(pod) ? undefined : chargeBudget(context, target, found, pod, options.dryRun))
+  if (refusal !== undefined) return refusal
+  const current = options.dryRun ? found : setDisruptionTarget(context, target, pod)
   // The precondition on the resourceVersion held for the pod before its condition was set.
-  remove.removeOne(context, target.resource, read.find(context, target), { ...options, resourceVersion: undefined })
+  const removed = remove.removeOne(context, target.resource, current, { ...options, resourceVersion: undefined })
+  return StatusError.isRefusal(removed) ? removed : undefined
 }
 
 export const evict = action({ as: { group: "policy", version: "v1", kind: "Eviction" }, decode, act })
 
 /** Set with or without a budget, so that controllers recognise an evicted pod. */
-const setDisruptionTarget = (context: RequestScope, target: Target, pod: JsonObject): void => {
+const setDisruptionTarget = (context: RequestScope, target: Target, pod: JsonObject): Version.Version => {
   const generation = numberAt(pod, "metadata", "generation")
   setCondition(context, pod, {
     type: "DisruptionTarget",
@@ -59,19 +68,19 @@ const setDisruptionTarget = (context: RequestScope, target: Target, pod: JsonObj
     message: "Eviction API: evicting",
     ...(generation === 0 ? {} : { observedGeneration: generation })
   })
-  overwrite(context, target.resource, pod, false)
+  return overwrite(context, target.resource, pod, false)
 }
 
-const checkObject = (target: Target, sent: JsonObject): void => {
+const refuseObject = (target: Target, sent: JsonObject): StatusError.StatusError | undefined => {
   const apiVersion = textAt(sent, "apiVersion")
   if (apiVersion !== "" && apiVersion !== "policy/v1" && apiVersion !== "policy/v1beta1") {
-    throw StatusError.badRequest(
+    return StatusError.badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (policy/v1)`
     )
   }
-  if (textAt(sent, "metadata", "name") !== target.name) {
-    throw StatusError.badRequest("name in URL does not match name in Eviction object")
-  }
+  return textAt(sent, "metadata", "name") === target.name
+    ? undefined
+    : StatusError.badRequest("name in URL does not match name in Eviction object")
 }
 
 /** Pods that are pending, finished or being deleted need no budget. */
@@ -79,19 +88,20 @@ const isExempt = (pod: JsonObject): boolean =>
   ["Pending", "Succeeded", "Failed"].includes(textAt(pod, "status", "phase")) ||
   textAt(pod, "metadata", "deletionTimestamp") !== ""
 
-const checkBudget = (
+/** Counts the eviction against the budget of the pod, or refuses it. */
+const chargeBudget = (
   context: RequestScope,
   target: Target,
   found: Version.Version,
   pod: JsonObject,
   dryRun: boolean
-): void => {
+): StatusError.StatusError | undefined => {
   const budgets = budgetsOf(context, found)
   const budget = budgets[0]
-  if (budget === undefined) return
-  if (budgets.length > 1) throw tooManyBudgets()
-  if (!isReady(pod) && toleratesUnready(budget)) return
-  decrementBudget(context, budget, target.name, dryRun)
+  if (budget === undefined) return undefined
+  if (budgets.length > 1) return tooManyBudgets()
+  if (!isReady(pod) && toleratesUnready(budget)) return undefined
+  return decrementBudget(context, budget, target.name, dryRun)
 }
 
 /** kube-apiserver sets no reason in this error. */
@@ -136,20 +146,25 @@ const toleratesUnready = (budget: JsonObject): boolean => {
 }
 
 /** Takes one disruption from the budget, and records the pod for the disruption controller. */
-const decrementBudget = (context: RequestScope, budget: JsonObject, pod: string, dryRun: boolean): void => {
-  if (budgetKind === undefined) return
+const decrementBudget = (
+  context: RequestScope,
+  budget: JsonObject,
+  pod: string,
+  dryRun: boolean
+): StatusError.StatusError | undefined => {
+  if (budgetKind === undefined) return undefined
   const name = textAt(budget, "metadata", "name")
   const status = ensureObject(budget, "status")
   if (numberAt(status, "observedGeneration") < numberAt(budget, "metadata", "generation")) {
-    throw refused(`The disruption budget ${name} is still being processed by the server.`, budgetRetrySeconds)
+    return refused(`The disruption budget ${name} is still being processed by the server.`, budgetRetrySeconds)
   }
   const allowed = numberAt(status, "disruptionsAllowed")
   // kube-apiserver names the kind in this error, not the resource.
   const named = { ...budgetKind, plural: "poddisruptionbudget" }
-  if (allowed < 0) throw StatusError.forbidden(named, name, "pdb disruptions allowed is negative")
+  if (allowed < 0) return StatusError.forbidden(named, name, "pdb disruptions allowed is negative")
   const disrupted = at(status, "disruptedPods")
   if (isObject(disrupted) && Object.keys(disrupted).length > maxDisrupted) {
-    throw StatusError.forbidden(
+    return StatusError.forbidden(
       named,
       name,
       "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
@@ -157,12 +172,13 @@ const decrementBudget = (context: RequestScope, budget: JsonObject, pod: string,
   }
   if (allowed === 0) {
     const healthy = `${numberAt(status, "desiredHealthy")} healthy pods and has ${numberAt(status, "currentHealthy")} currently`
-    throw refused(`The disruption budget ${name} needs ${healthy}`)
+    return refused(`The disruption budget ${name} needs ${healthy}`)
   }
   status["disruptionsAllowed"] = allowed - 1
   if (allowed === 1) setDisruptionNotAllowed(context, status)
   set(ensureObject(status, "disruptedPods"), pod, RequestContext.timestamp(context.now))
   overwrite(context, budgetKind, budget, dryRun)
+  return undefined
 }
 
 /** Sets the condition of an exhausted budget as its controller would. */

@@ -33,18 +33,16 @@ export const scale: SubresourceHandler = Effect.fnUntraced(function* (context, t
   const method = context.request.method
   const shown = (version: Version.Version) => JSON.stringify(scaleOf(resource, Version.parse(version)))
   if (method === "GET" || method === "HEAD") {
-    const found = yield* StatusError.attempt(() => read.find(context, target))
+    const found = yield* StatusError.toEffect(read.find(context, target))
     yield* converted.prepare(context, resource, [found]) ?? Effect.void
     return [200, shown(converted.ready(resource, found))]
   }
   if (method !== "PUT" && method !== "PATCH") {
-    yield* StatusError.attempt(() => read.find(context, target))
+    yield* StatusError.toEffect(read.find(context, target))
     return yield* StatusError.methodNotAllowed()
   }
-  const options = yield* StatusError.attempt(() => optionsOf(context))
-  const { version } = yield* StatusError.section(() =>
-    write.replace(context, target, (existing) => scaled(context, target, existing, options))
-  )
+  const options = optionsOf(context)
+  const { version } = yield* write.replace(context, target, (existing) => scaled(context, target, existing, options))
   return [200, shown(version)]
 })
 
@@ -57,7 +55,7 @@ const scaled = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Change, StatusError.StatusError> {
   const object = Version.parse(existing)
   const before = scaleOf(target.resource, object)
-  const wanted = yield* StatusError.attempt(() => sentScale(context, target, before))
+  const wanted = yield* StatusError.toEffect(sentScale(context, target, before))
   yield* Admission.admitSubresource({
     context,
     target,
@@ -70,23 +68,25 @@ const scaled = Effect.fnUntraced(function* (
   for (const key of ["resourceVersion", "uid"]) put(metadata, key, textAt(wanted, "metadata", key) || undefined)
   const path = target.resource.customResource?.scale?.replicas ?? workloads.replicas
   const parent = path.slice(0, -1).reduce(ensureObject, object)
-  set(parent, path.at(-1) ?? "replicas", yield* StatusError.attempt(() => replicasOf(wanted, target.name)))
+  set(parent, path.at(-1) ?? "replicas", yield* StatusError.toEffect(replicasOf(wanted, target.name)))
   return { object, options }
 })
 
-const sentScale = (context: RequestScope, target: Target, current: JsonObject): JsonObject => {
+const sentScale = (
+  context: RequestScope,
+  target: Target,
+  current: JsonObject
+): JsonObject | StatusError.StatusError => {
   const wanted =
     context.request.method === "PUT"
       ? body.optional(context.request, "Scale", fieldValidation.ofBodyAs(context, scaleType))
       : patched(context, current)
-  if (!isObject(wanted)) throw StatusError.badRequest("the object provided is unrecognized (must be of type Scale)")
+  if (StatusError.isRefusal(wanted)) return wanted
+  if (!isObject(wanted)) return StatusError.badRequest("the object provided is unrecognized (must be of type Scale)")
   const given = textAt(wanted, "metadata", "name")
-  if (given !== "" && given !== target.name) {
-    throw StatusError.badRequest(
-      `the name of the object (${given}) does not match the name on the URL (${target.name})`
-    )
-  }
-  return wanted
+  return given === "" || given === target.name
+    ? wanted
+    : StatusError.badRequest(`the name of the object (${given}) does not match the name on the URL (${target.name})`)
 }
 
 /** The paths of a Scale in the built-in kinds. */
@@ -126,29 +126,28 @@ const plain = (labels: JsonObject): Record<string, string> =>
   Object.fromEntries(Object.keys(labels).map((key) => [key, textAt(labels, key)]))
 
 /** A Scale has no lists: strategic merge and apply give the same result as a merge patch. */
-const patched = (context: RequestScope, current: JsonObject): Json => {
+const patched = (context: RequestScope, current: JsonObject): Json | StatusError.StatusError => {
   const sent = body.parseJson(context.request.body)
-  if (sent === undefined) throw StatusError.badRequest("error decoding patch: invalid JSON")
+  if (sent === undefined) return StatusError.badRequest("error decoding patch: invalid JSON")
   const result =
     body.contentType(context.request) === "application/json-patch+json"
       ? jsonPatch.apply(current, sent)
       : mergePatch.apply(current, sent)
-  if (!isObject(result)) return result
+  if (StatusError.isRefusal(result) || !isObject(result)) return result
   const own = clone(result)
-  fieldValidation.ofPatchedAs(context, scaleType, () => result)(own)
-  return own
+  return fieldValidation.ofPatchedAs(context, scaleType, () => result)(own) ?? own
 }
 
-const replicasOf = (wanted: JsonObject, name: string): number => {
+const replicasOf = (wanted: JsonObject, name: string): number | StatusError.StatusError => {
   const replicas = at(wanted, "spec", "replicas") ?? 0
   if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
-    throw StatusError.badRequest(
+    return StatusError.badRequest(
       "json: cannot unmarshal value into Go struct field ScaleSpec.spec.replicas of type int32"
     )
   }
   if (replicas < 0) {
     const error = invalidValue("spec.replicas", replicas, "must be greater than or equal to 0")
-    throw StatusError.invalid(scaleGroup, name, [error])
+    return StatusError.invalid(scaleGroup, name, [error])
   }
   return replicas
 }

@@ -19,19 +19,23 @@ const done: Json = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Su
 interface Action {
   /** The kind of the object that is sent. */
   readonly as: GroupVersionKind
-  readonly decode: (context: RequestScope, target: Target) => JsonObject
-  /** Runs in one synchronous section, after admission. */
-  readonly act: (context: RequestScope, target: Target, sent: JsonObject, dryRun: boolean) => void
+  readonly decode: (context: RequestScope, target: Target) => JsonObject | StatusError.StatusError
+  /** Runs in one synchronous section, after admission; returns why it refuses, or undefined. */
+  readonly act: (
+    context: RequestScope,
+    target: Target,
+    sent: JsonObject,
+    dryRun: boolean
+  ) => StatusError.StatusError | undefined
 }
 
 /** A subresource to which clients post an object that is acted on and not stored. */
 export const action = ({ act, as, decode }: Action): SubresourceHandler =>
   Effect.fnUntraced(function* (context, target) {
-    const { dryRun, object } = yield* StatusError.attempt(() => {
-      if (context.request.method !== "POST") throw StatusError.methodNotAllowed()
-      return { object: decode(context, target), dryRun: optionsOf(context).dryRun }
-    })
+    if (context.request.method !== "POST") return yield* StatusError.methodNotAllowed()
+    const object = yield* StatusError.toEffect(decode(context, target))
+    const { dryRun } = optionsOf(context)
     yield* Admission.admitSubresource({ context, target, object, before: undefined, dryRun, as })
-    yield* StatusError.attempt(() => act(context, target, object, dryRun))
+    yield* act(context, target, object, dryRun) ?? Effect.void
     return [201, JSON.stringify(done)]
   })

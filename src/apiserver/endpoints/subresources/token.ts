@@ -27,7 +27,7 @@ const minSeconds = 600
 const maxSeconds = 2 ** 32
 
 export const requestToken: SubresourceHandler = Effect.fnUntraced(function* (context, target) {
-  const { account, dryRun, sent } = yield* StatusError.attempt(() => decode(context, target))
+  const { account, dryRun, sent } = yield* StatusError.toEffect(decode(context, target))
   yield* Admission.admitSubresource({
     context,
     target,
@@ -36,23 +36,38 @@ export const requestToken: SubresourceHandler = Effect.fnUntraced(function* (con
     dryRun,
     as: { ...request, version: "v1" }
   })
-  return [201, yield* StatusError.attempt(() => issue(context, target, account, sent))]
+  return [201, yield* StatusError.toEffect(issue(context, target, account, sent))]
 })
 
-const decode = (context: RequestScope, target: Target) => {
-  if (context.request.method !== "POST") throw StatusError.methodNotAllowed()
-  const type = fieldValidation.ofBodyAs(context, "authentication.TokenRequest")
-  const sent = body.optional(context.request, "TokenRequest", type) ?? {}
-  const account = Version.parse(read.find(context, target))
-  return { account, sent, dryRun: body.dryRun(context.request.query.getAll("dryRun")) }
+interface Decoded {
+  readonly account: JsonObject
+  readonly sent: JsonObject
+  readonly dryRun: boolean
 }
 
-const issue = (context: RequestScope, target: Target, account: JsonObject, sent: JsonObject): string => {
+const decode = (context: RequestScope, target: Target): Decoded | StatusError.StatusError => {
+  if (context.request.method !== "POST") return StatusError.methodNotAllowed()
+  const type = fieldValidation.ofBodyAs(context, "authentication.TokenRequest")
+  const sent = body.optional(context.request, "TokenRequest", type) ?? {}
+  if (StatusError.isRefusal(sent)) return sent
+  const found = read.find(context, target)
+  if (StatusError.isRefusal(found)) return found
+  return { account: Version.parse(found), sent, dryRun: context.request.query.has("dryRun") }
+}
+
+const issue = (
+  context: RequestScope,
+  target: Target,
+  account: JsonObject,
+  sent: JsonObject
+): string | StatusError.StatusError => {
   const seconds = secondsOf(sent)
+  if (StatusError.isRefusal(seconds)) return seconds
   const asked = arrayAt(sent, "spec", "audiences").map(String)
   const audiences = asked.length === 0 ? [issuer] : asked
   const bound = objectAt(sent, "spec", "boundObjectRef")
   const boundClaim = bound === undefined ? {} : claimOf(context, target, bound)
+  if (StatusError.isRefusal(boundClaim)) return boundClaim
   const uid = textAt(account, "metadata", "uid")
   const { name, namespace } = target
   const now = Math.floor(context.now / 1000)
@@ -78,16 +93,16 @@ const issue = (context: RequestScope, target: Target, account: JsonObject, sent:
   return JSON.stringify(answer)
 }
 
-const secondsOf = (sent: JsonObject): number => {
+const secondsOf = (sent: JsonObject): number | StatusError.StatusError => {
   const asked = at(sent, "spec", "expirationSeconds") ?? defaultSeconds
   const refuse = (error: FieldError) => StatusError.invalid(request, "", [error])
   const field = "spec.expirationSeconds"
   if (typeof asked !== "number" || asked < minSeconds) {
-    throw refuse(invalidValue(field, asked, "may not specify a duration less than 10 minutes"))
+    return refuse(invalidValue(field, asked, "may not specify a duration less than 10 minutes"))
   }
-  if (asked > maxSeconds)
-    throw refuse(invalidValue(field, asked, "may not specify a duration larger than 2^32 seconds"))
-  return Math.floor(asked)
+  return asked > maxSeconds
+    ? refuse(invalidValue(field, asked, "may not specify a duration larger than 2^32 seconds"))
+    : Math.floor(asked)
 }
 
 const boundKinds: ReadonlyMap<string, string> = new Map([
@@ -97,27 +112,31 @@ const boundKinds: ReadonlyMap<string, string> = new Map([
 ])
 
 /** A token may be bound to an existing object, by its uid; a pod must run as the account. */
-const claimOf = (context: RequestScope, { name, namespace }: Target, bound: JsonObject): JsonObject => {
+const claimOf = (
+  context: RequestScope,
+  { name, namespace }: Target,
+  bound: JsonObject
+): JsonObject | StatusError.StatusError => {
   const named = textAt(bound, "kind")
   const resource = resources.all.find(({ group, plural }) => group === "" && plural === boundKinds.get(named))
   if (resource === undefined || !["", "v1"].includes(textAt(bound, "apiVersion"))) {
-    throw StatusError.badRequest(`cannot bind token to object of type ${textAt(bound, "apiVersion")}, Kind=${named}`)
+    return StatusError.badRequest(`cannot bind token to object of type ${textAt(bound, "apiVersion")}, Kind=${named}`)
   }
   const key = Version.keyOf(resource.namespaced ? namespace : "", textAt(bound, "name"))
   const found = context.state.collection(resource.storage).get(key)
-  if (found === undefined) throw StatusError.notFound(resource, textAt(bound, "name"))
+  if (found === undefined) return StatusError.notFound(resource, textAt(bound, "name"))
   const object = Version.parse(found)
   const uid = textAt(object, "metadata", "uid")
   const wanted = textAt(bound, "uid")
   if (wanted !== "" && wanted !== uid) {
-    throw StatusError.conflict(
+    return StatusError.conflict(
       resource,
       found.name,
       `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`
     )
   }
   if (named === "Pod" && (textAt(object, "spec", "serviceAccountName") || "default") !== name) {
-    throw StatusError.badRequest(
+    return StatusError.badRequest(
       `cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`
     )
   }
