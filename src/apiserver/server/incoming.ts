@@ -3,6 +3,7 @@
  * converts it to JSON. Nothing here throws on any input: an invalid request fails with the response to send.
  */
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { IncomingMessage } from "node:http"
 import type { Answer } from "../Api.ts"
 import * as StatusAnswer from "./statusAnswer.ts"
@@ -126,16 +127,19 @@ const isJson = (text: string): boolean => {
   }
 }
 
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : "")
-
 const fromYaml = (text: string, before = ""): Effect.Effect<string, Answer> =>
-  Effect.tryPromise({
-    try: async () => (await import("./bodies/yamlBody.ts")).toJson(text),
-    catch: (cause) => StatusAnswer.badRequest(`${before}error converting YAML to JSON: ${messageOf(cause)}`)
-  })
+  Effect.flatMap(
+    Effect.promise(() => import("./bodies/yamlBody.ts")),
+    ({ toJson }) => accepted(toJson(text), `${before}error converting YAML to JSON: `)
+  )
 
 const fromProtobuf = (bytes: Uint8Array): Effect.Effect<string, Answer> =>
-  Effect.tryPromise({
-    try: async () => (await import("./bodies/protobufBody.ts")).toJson(bytes),
-    catch: (cause) => StatusAnswer.badRequest(messageOf(cause))
-  })
+  Effect.flatMap(
+    Effect.promise(() => import("./bodies/protobufBody.ts")),
+    ({ toJson }) => accepted(toJson(bytes), "")
+  )
+
+const accepted = (json: Result.Result<string, string>, before: string): Effect.Effect<string, Answer> =>
+  Result.isFailure(json)
+    ? Effect.fail(StatusAnswer.badRequest(`${before}${json.failure}`))
+    : Effect.succeed(json.success)

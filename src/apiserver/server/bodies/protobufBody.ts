@@ -10,6 +10,7 @@
  * Source: k8s.io/apimachinery/pkg/runtime/serializer/protobuf.
  */
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire"
+import * as Result from "effect/Result"
 import { set } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as Types from "../../scheme/types.ts"
@@ -18,19 +19,33 @@ import { numbers } from "../../generated/protobufNumbers.ts"
 /** The magic number of Kubernetes protobuf bodies. */
 const magic = [0x6b, 0x38, 0x73, 0x00]
 
-/** Throws an `Error` if the bytes are no object of a known kind. */
-export const toJson = (bytes: Uint8Array): string => {
+/** The JSON text, or why the bytes are no object of a known kind. */
+export const toJson = (bytes: Uint8Array): Result.Result<string, string> => {
+  try {
+    return read(bytes)
+  } catch (cause) {
+    // The reader of the library throws where the bytes end too early or are not UTF-8, and `malformed` throws like it.
+    return Result.fail(cause instanceof Error ? cause.message : "")
+  }
+}
+
+const malformed = (why: string): never => {
+  throw new Error(why)
+}
+
+const read = (bytes: Uint8Array): Result.Result<string, string> => {
   if (magic.some((byte, index) => bytes[index] !== byte)) {
-    throw new Error("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+    return Result.fail("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
   }
   const { apiVersion, kind, raw } = readEnvelope(bytes.subarray(magic.length))
-  if (kind === "") throw new Error("Object 'Kind' is missing in the protobuf message")
+  if (kind === "") return Result.fail("Object 'Kind' is missing in the protobuf message")
   const type = typeOf(apiVersion, kind)
-  if (type === undefined)
-    throw new Error(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`)
+  if (type === undefined) {
+    return Result.fail(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`)
+  }
   const object: JsonObject = { kind, apiVersion }
   readFields(raw, planOf(type), object)
-  return JSON.stringify(object)
+  return Result.succeed(JSON.stringify(object))
 }
 
 /** Options that are registered in every group. */
@@ -81,7 +96,7 @@ const eachField = (
   const reader = new BinaryReader(bytes)
   while (reader.pos < reader.len) {
     const [number, wire] = reader.tag()
-    if (expected !== undefined && wire !== expected) throw new Error(`field ${number} has wire type ${wire}`)
+    if (expected !== undefined && wire !== expected) malformed(`field ${number} has wire type ${wire}`)
     if (!on(number, reader, wire)) reader.skip(wire, number)
   }
 }
@@ -203,7 +218,7 @@ const zeroOf = (fieldType: Types.FieldType): Json => {
 }
 
 const expectWire = (expected: WireType, wire: WireType, number: number): void => {
-  if (wire !== expected) throw new Error(`field ${number} has wire type ${wire}`)
+  if (wire !== expected) malformed(`field ${number} has wire type ${wire}`)
 }
 
 const readValue = (reader: BinaryReader, wire: WireType, fieldType: Types.FieldType): Json => {
@@ -275,7 +290,7 @@ const readTime = (bytes: Uint8Array, micro: boolean): Json => {
   )
   const date = new Date(seconds * 1000)
   if (Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999 || date.getUTCFullYear() < 0) {
-    throw new Error(`a time of ${seconds} seconds is out of range`)
+    malformed(`a time of ${seconds} seconds is out of range`)
   }
   const text = date.toISOString().slice(0, 19)
   return micro

@@ -2,23 +2,32 @@
  * Converts YAML request bodies to JSON, like the parser of kube-apiserver: YAML 1.1 (so `defaultMode: 0644` is octal and `on` is true),
  * but timestamps stay strings and `80:80` is not sexagesimal. A module of its own because it is loaded with the first YAML body.
  */
+import * as Result from "effect/Result"
 import { Composer, type CST, Parser } from "yaml"
 import { maxDepth } from "../../body.ts"
 
-/** Throws when the text is not one YAML document. Keys such as `__proto__` become plain data. */
-export const toJson = (text: string): string => {
+/** The JSON text, or why the text is not one YAML document. Keys such as `__proto__` become plain data. */
+export const toJson = (text: string): Result.Result<string, string> => {
+  try {
+    return read(text)
+  } catch (cause) {
+    // The library throws for an alias without an anchor, and for too many aliases.
+    return Result.fail(cause instanceof Error ? cause.message : "")
+  }
+}
+
+const read = (text: string): Result.Result<string, string> => {
   // The parser does not recurse, but the composer does: the depth is checked between them.
   const tokens = [...new Parser().parse(text)]
-  if (isTooDeep(tokens)) throw new Error(`it is nested too deeply, in more than ${maxDepth} levels`)
+  if (isTooDeep(tokens)) return Result.fail(`it is nested too deeply, in more than ${maxDepth} levels`)
   const documents = [...composer().compose(tokens)]
-  if (documents.length > 1) throw new Error("expected one YAML document")
+  if (documents.length > 1) return Result.fail("expected one YAML document")
   const document = documents[0]
-  if (document === undefined) throw new Error("the body is empty")
+  if (document === undefined) return Result.fail("the body is empty")
   const [error] = document.errors
-  if (error !== undefined) throw new Error(error.message)
+  if (error !== undefined) return Result.fail(error.message)
   const json: string | undefined = JSON.stringify(document.toJS({ maxAliasCount: 100 }))
-  if (json === undefined) throw new Error("the document is empty")
-  return json
+  return json === undefined ? Result.fail("the document is empty") : Result.succeed(json)
 }
 
 const composer = () =>

@@ -5,6 +5,7 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as ProtobufBody from "../../../../src/apiserver/server/bodies/protobufBody.ts"
 import { numbers } from "../../../../src/apiserver/generated/protobufNumbers.ts"
@@ -197,7 +198,7 @@ const which = Arbitrary.schema(natural)
 const throughProtobuf = (index: number, tape: ReadonlyArray<number>) => {
   const { apiVersion, id, kind } = all[index % all.length] ?? all[0]!
   const object = objectOf(id, new Tape(tape))
-  const decoded: unknown = JSON.parse(ProtobufBody.toJson(encode(apiVersion, kind, id, object)))
+  const decoded: unknown = JSON.parse(Result.getOrThrow(ProtobufBody.toJson(encode(apiVersion, kind, id, object))))
   return { sent: { kind, apiVersion, ...object }, decoded }
 }
 
@@ -249,7 +250,7 @@ describe("protobuf bodies", () => {
       })
     })
     const bytes = Buffer.concat([Buffer.from("k8s\0"), writer.finish()])
-    assert.deepStrictEqual(JSON.parse(ProtobufBody.toJson(bytes)), {
+    assert.deepStrictEqual(JSON.parse(Result.getOrThrow(ProtobufBody.toJson(bytes))), {
       apiVersion: "apps/v1",
       kind: "Deployment",
       metadata: { name: "a", ownerReferences: [{ kind: "", name: "", uid: "", apiVersion: "", controller: false }] },
@@ -260,7 +261,10 @@ describe("protobuf bodies", () => {
   it("decode __proto__ as a plain key", () => {
     const data = JSON.parse('{"__proto__":"x","constructor":"y"}') as JsonObject
     const text = ProtobufBody.toJson(encode("v1", "ConfigMap", "core.ConfigMap", { data }))
-    assert.strictEqual(text, '{"kind":"ConfigMap","apiVersion":"v1","data":{"__proto__":"x","constructor":"y"}}')
+    assert.strictEqual(
+      Result.merge(text),
+      '{"kind":"ConfigMap","apiVersion":"v1","data":{"__proto__":"x","constructor":"y"}}'
+    )
   })
 
   it.prop("decode to an object or fail with one sentence when truncated or damaged", { which, choices }, (input) => {
@@ -269,22 +273,14 @@ describe("protobuf bodies", () => {
     const damaged = Uint8Array.from(bytes)
     for (const choice of input.choices.slice(0, 3)) damaged[choice % damaged.length] = choice & 255
     for (const body of [damaged, bytes.subarray(0, input.which % bytes.length)]) {
-      try {
-        JSON.parse(ProtobufBody.toJson(body))
-      } catch (error) {
-        assert.instanceOf(error, Error)
-        assert.match(error.message, /\S/)
-      }
+      const json = ProtobufBody.toJson(body)
+      if (Result.isSuccess(json)) JSON.parse(json.success)
+      else assert.match(json.failure, /\S/)
     }
   })
 
-  const message = (body: string | Uint8Array): string => {
-    try {
-      return ProtobufBody.toJson(typeof body === "string" ? Buffer.from(body) : body)
-    } catch (error) {
-      return (error as Error).message
-    }
-  }
+  const message = (body: string | Uint8Array): string =>
+    Result.merge(ProtobufBody.toJson(typeof body === "string" ? Buffer.from(body) : body))
 
   it("without the prefix, without a kind or of an unknown one fail with the messages of kube-apiserver", () => {
     assert.match(
