@@ -55,23 +55,24 @@ export const write = Effect.fnUntraced(function* (access: Access, directory?: st
   const folder = yield* Effect.acquireRelease(
     directory === undefined
       ? io("create a directory for the kubeconfig", () => mkdtemp(join(tmpdir(), "embedded-cluster-")))
-      : io("use the directory for the kubeconfig", () => ensure(directory).then(() => directory)),
+      : Effect.mapBoth(ensure(directory), {
+          onFailure: ({ message }) => failed("use the directory for the kubeconfig", message),
+          onSuccess: () => directory
+        }),
     (folder) => (own ? quietly(() => rmdir(folder)) : Effect.void)
   )
   const path = join(folder, "kubeconfig")
   const text = contents(access)
   return yield* Effect.acquireRelease(
-    io(`write ${path}`, async () => {
+    Effect.suspend(() => {
       // Not randomness for the program: a name that no other process can have chosen.
       const part = join(folder, `.kubeconfig-${randomBytes(6).toString("hex")}`)
-      try {
+      const written = io(`write ${path}`, async () => {
         await writeFile(part, text, { mode: 0o600, flag: "wx" })
         await rename(part, path)
-      } catch (cause) {
-        await rm(part, { force: true })
-        throw cause
-      }
-      return path
+        return path
+      })
+      return Effect.tapError(written, () => quietly(() => rm(part, { force: true })))
     }),
     () =>
       quietly(async () => {
@@ -84,9 +85,10 @@ export const write = Effect.fnUntraced(function* (access: Access, directory?: st
 const io = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, KubeconfigError> =>
   Effect.tryPromise({
     try: run,
-    catch: (cause) =>
-      new KubeconfigError({ message: `cannot ${what}: ${cause instanceof Error ? cause.message : String(cause)}` })
+    catch: (cause) => failed(what, cause instanceof Error ? cause.message : String(cause))
   })
+
+const failed = (what: string, why: string) => new KubeconfigError({ message: `cannot ${what}: ${why}` })
 
 const quietly = (run: () => Promise<unknown>): Effect.Effect<void> =>
   Effect.ignore(Effect.tryPromise({ try: run, catch: () => undefined }))
