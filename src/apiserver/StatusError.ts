@@ -1,7 +1,7 @@
 /**
- * An error with the `Status` that the client receives (apimachinery api/errors: StatusError). Each phase of a request fails with it, and
- * `handle` makes the response of it; any other error is a defect and becomes a 500. The messages are those of api/errors, because clients
- * match on them.
+ * An error with the `Status` that the client receives (apimachinery api/errors: StatusError). A phase of a request that refuses returns it, and
+ * `handle` makes the response of it; an exception is a defect and becomes a 500. It is an effect that fails, so a phase that may wait returns it
+ * as its effect. The messages are those of api/errors, because clients match on them.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
