@@ -1,7 +1,7 @@
 /**
  * The loop between a keyed queue and a reconcile: a limited number of runs at once, one at a time for each key. Every run is a fiber, so a
  * run that times out, dies or is interrupted releases its key and affects no other run. The queue decides which key comes next;
- * `outcome.ts` decides what follows from the outcome of a run.
+ * `settler.ts` decides what follows from the outcome of a run.
  *
  * The loop takes keys synchronously while there are keys and free workers, forks a fiber for each run, and updates the queue at its exit.
  * It never suspends; it is called when the queue has keys again, when a run ends, and when the watchdog finds a run over its
@@ -19,11 +19,13 @@ import type * as Tracer from "effect/Tracer"
 import * as Monotonic from "../monotonic.ts"
 import type { KeyedQueue } from "../queue/KeyedQueue.ts"
 import type { QueueMetrics } from "./loopMetrics.ts"
-import { type Outcome, type RunEvent, settler } from "./outcome.ts"
+import type { Outcome } from "./outcome.ts"
+import { type RunEvent, settler } from "./settler.ts"
 import type { Trace } from "./trace.ts"
 import * as Watchdog from "./watchdog.ts"
 
-export { type After, after, type Done, done, type Outcome, type RunEvent, terminal, TerminalError } from "./outcome.ts"
+export { type After, after, type Done, done, type Outcome, terminal, TerminalError } from "./outcome.ts"
+export type { RunEvent } from "./settler.ts"
 
 /** Settings of a loop. */
 export interface Options<K, E, R> {
