@@ -66,7 +66,7 @@ export default defineConfig({
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],
-      exclude: ["src/main.ts", "src/index.ts", "src/node.ts", "src/testing.ts"],
+      exclude: ["src/main.ts", "src/index.ts", "src/node.ts", "src/testing.ts", "src/internals.ts"],
       reporter: ["text-summary", "lcov"]
     }
   }

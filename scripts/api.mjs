@@ -15,13 +15,29 @@ const other = process.argv.slice(2).find((argument) => !argument.startsWith("--"
 const directory = join(root, "docs/api")
 
 /** `src/layers/Controller.ts: Options.name`, for everything without a doc comment. */
-const undocumented = ({ pages }) =>
-  pages.flatMap(({ source, symbols }) =>
-    symbols.flatMap(({ doc, fields, isPrivate, name }) => [
-      ...(doc === "" && isPrivate !== true ? [`${source}: ${name}`] : []),
-      ...fields.filter((field) => field.doc === undefined).map((field) => `${source}: ${name}.${field.name}`)
-    ])
+const undocumented = ({ internals, pages }) => [
+  ...new Set(
+    [...pages, ...internals].flatMap(({ source, symbols }) =>
+      symbols.flatMap(({ doc, fields, isPrivate, name }) => [
+        ...(doc === "" && isPrivate !== true ? [`${source}: ${name}`] : []),
+        ...fields.filter((field) => field.doc === undefined).map((field) => `${source}: ${name}.${field.name}`)
+      ])
+    )
   )
+]
+
+const isText = (path) => /\.(md|ts)$/.test(path) && !/(^|\/)(node_modules|dist)\//.test(path)
+
+/** The pages for users; the others are for those who change this package. */
+const guideNames = ["writing-a-controller", "from-controller-runtime", "embedded-cluster", "controllers", "operations"]
+
+/** What users are shown: the README, the guides, the examples, and what `create` writes. */
+const shown = () => {
+  const inFolder = (name) => readdirSync(join(root, name), { recursive: true }).map((path) => join(name, path))
+  const guides = guideNames.map((name) => join("docs", `${name}.md`))
+  const paths = ["README.md", ...guides, ...inFolder("examples"), ...inFolder("templates")]
+  return paths.filter(isText).map((path) => readFileSync(join(root, path), "utf8"))
+}
 
 const present = () =>
   existsSync(directory)
@@ -43,8 +59,8 @@ const compare = (pages) => {
 
 await main(() => {
   const read = surface(other === undefined ? root : resolve(other))
-  if (other === undefined && !check) renew(pagesOf(read))
+  if (other === undefined && !check) renew(pagesOf(read, shown()))
   const missing = undocumented(read)
   if (missing.length > 0) throw new Error(`${missing.length} have no doc comment:\n${missing.join("\n")}`)
-  if (other === undefined && check) compare(pagesOf(read))
+  if (other === undefined && check) compare(pagesOf(read, shown()))
 })

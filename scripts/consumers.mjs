@@ -70,9 +70,9 @@ const project = (name, tarball, types) => {
   return path
 }
 
-/** Imports `.` and `./testing` on the Node that runs this. */
+/** Imports `.`, `./testing` and `./internals` on the Node that runs this. */
 const library = (tarball) => {
-  said(`library: imports "." and "./testing" on Node ${process.versions.node}, no overrides`)
+  said(`library: imports ".", "./testing" and "./internals" on Node ${process.versions.node}, no overrides`)
   const path = project("library", tarball, [])
   run(process.execPath, ["out/main.js"], { cwd: path, timeout: 60_000 })
   said("  runs: a controller on the embedded API server, in virtual time")

@@ -1,6 +1,7 @@
 /**
  * The library: what a controller is written with. It imports `effect` and nothing of any platform, so it runs wherever Effect
- * does; `effect-controller-manager/node` has the platform's edge, `effect-controller-manager/testing` the embedded cluster.
+ * does; `effect-controller-manager/node` has the platform's edge, `effect-controller-manager/testing` the embedded cluster. What these
+ * three are made of is in `effect-controller-manager/internals`.
  */
 export * as Access from "./kube/Access.ts"
 export * as ApiError from "./kube/ApiError.ts"
@@ -12,22 +13,17 @@ export * as Meta from "./kube/Meta.ts"
 export * as Owner from "./kube/Owner.ts"
 export * as Patch from "./kube/Patch.ts"
 export * as Resource from "./kube/Resource.ts"
-export * as ResourceVersion from "./kube/ResourceVersion.ts"
 export * as Selector from "./kube/Selector.ts"
 export * as Status from "./kube/Status.ts"
 export * from "./kube/resources.ts"
 
-export * as KeyedQueue from "./streams/queue/KeyedQueue.ts"
-export * as LoopMetrics from "./streams/reconcile/loopMetrics.ts"
 export * as MetricFamily from "./streams/reconcile/metricFamily.ts"
 export * as Predicate from "./streams/store/predicate.ts"
-export * as Reconcile from "./streams/reconcile/Reconcile.ts"
-export { reflect } from "./streams/watch/watch.ts"
-export * as Store from "./streams/store/Store.ts"
+export * as Reconcile from "./streams/reconcile/outcome.ts"
+export type { Delta, Readable } from "./streams/store/Store.ts"
 export * as Trigger from "./streams/store/trigger.ts"
-export * as Watch from "./streams/watch/watch.ts"
 
-export { Cache, type Informer, type InformerFailure, type Listener, NotCached } from "./layers/Cache.ts"
+export { Cache, NotCached } from "./layers/Cache.ts"
 export { CloudError, CloudProvider } from "./layers/CloudProvider.ts"
 export { ClusterName } from "./layers/ClusterAuthority.ts"
 export * as Controller from "./layers/Controller.ts"
@@ -39,15 +35,9 @@ export { Discovery, NotServed } from "./layers/Discovery.ts"
 export { Endpoint } from "./layers/Endpoint.ts"
 export { type Check, Health, type Probe } from "./layers/Health.ts"
 export { KubeClient } from "./layers/KubeClient.ts"
-export { LeaderLost, Leadership } from "./layers/Leadership.ts"
 export * as Definitions from "./manager/crds/Definitions.ts"
-export * as Manager from "./manager/Manager.ts"
-export * as Registry from "./manager/registry.ts"
 export { type EventSink, Recorder } from "./layers/Recorder.ts"
 export * as Schedules from "./layers/Schedules.ts"
-export * as Shutdown from "./layers/Shutdown.ts"
 export { SupervisedFailure, Supervisor } from "./layers/Supervisor.ts"
 export { Transport } from "./layers/Transport.ts"
 export * as Webhook from "./layers/Webhook.ts"
-
-export * as Election from "./leader/Election.ts"

@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import * as library from "../src/index.ts"
+import * as internals from "../src/internals.ts"
+import * as node from "../src/node.ts"
+import * as testing from "../src/testing.ts"
 import { version } from "../src/version.ts"
 
 const root = new URL("..", import.meta.url).pathname
@@ -137,7 +141,7 @@ describe("package", () => {
     )
     assert.deepStrictEqual(
       targets.map(({ name }) => name),
-      [".", "./node", "./testing"]
+      [".", "./node", "./testing", "./internals"]
     )
     for (const { default: module, types } of targets) {
       assert.strictEqual(types.replace(/\.d\.ts$/, ""), module.replace(/\.js$/, ""))
@@ -146,10 +150,21 @@ describe("package", () => {
     assert.deepStrictEqual(Object.values(manifest.bin), ["dist/main.js"])
   })
 
-  it("the library and its test kit load only effect and an engine for patterns; the check finds what the platform module loads", () => {
+  it("the library, its test kit and its internals load only effect and an engine for patterns; the check finds what the platform module loads", () => {
     assert.deepStrictEqual([...packagesOf("src/index.ts")], ["effect", "@bufbuild"])
     assert.deepStrictEqual([...packagesOf("src/testing.ts")], ["effect", "@bufbuild"])
+    assert.deepStrictEqual([...packagesOf("src/internals.ts")], ["effect", "@bufbuild"])
     assert.includeMembers([...packagesOf("src/node.ts")], ["effect", "undici"])
+  })
+
+  it("what promises nothing has no second name in an entry that does", () => {
+    const promised = [library, node, testing].flatMap((entry): ReadonlyArray<unknown> => Object.values(entry))
+    const unpromised = Object.entries(internals)
+    assert.isAbove(unpromised.length, 10)
+    assert.deepStrictEqual(
+      unpromised.filter(([, value]) => promised.includes(value)).map(([name]) => name),
+      []
+    )
   })
 
   it("effect has one version: consumers are asked for the tested version", () => {

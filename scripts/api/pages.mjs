@@ -71,21 +71,83 @@ const indexOf = (pages, specifiers) => {
     const rows = pages
       .filter(({ imports }) => imports.some((one) => one.specifier === specifier))
       .map((page) => {
-        const names = page.imports.filter((one) => one.specifier === specifier).map(({ name }) => `\`${name}\``)
-        return `| [${page.title}](${page.title}.md) | ${names.join(", ")} | ${firstSentence(page.opening).replaceAll("|", "\\|")} |`
+        return `| [${page.title}](${page.title}.md) | ${namesOf(page, specifier).join(", ")} | ${firstSentence(page.opening).replaceAll("|", "\\|")} |`
       })
     return `## ${specifier}\n\n| page | import | what it is |\n|---|---|---|\n${rows.join("\n")}\n`
   })
-  return `# API reference\n\nEverything that is public, with its doc comments. \`npm run api\` renews these pages from the sources.\n\nIn \`Effect<A, E, R>\`, \`E\` is how it can fail and \`R\` what it needs; \`Duration.Input\` is a text like \`"5 seconds"\`, or a number of milliseconds. The message of an error is one sentence.\n\n${sections.join("\n")}`
+  return `# API reference\n\nEverything that is public, with its doc comments. [What is stable](stability.md) says which of it may change, and when. \`npm run api\` renews these pages from the sources.\n\nIn \`Effect<A, E, R>\`, \`E\` is how it can fail and \`R\` what it needs; \`Duration.Input\` is a text like \`"5 seconds"\`, or a number of milliseconds. The message of an error is one sentence.\n\n${sections.join("\n")}`
 }
 
-/** The files of the reference: their names and texts. */
-export const pagesOf = ({ pages, specifiers }) => {
-  const texts = laidOut(pages.flatMap(({ symbols }) => symbols.flatMap(({ texts }) => texts)))
+/** The names that these texts import from an entry, or that they name in prose: `ApiError.facts(error)`. */
+const usedOf = (specifier, texts) =>
+  new Set([
+    ...texts.flatMap((text) => [...text.matchAll(/`(\w+)[`.(]/g)].map(([, name]) => name)),
+    ...texts
+      .flatMap((text) => [...text.matchAll(/^import (?:type )?\{([^}]*)\} from "([^"]+)"/gm)])
+      .filter(([, , from]) => from === specifier)
+      .flatMap(([, names]) => names.split(",").map((name) => name.trim().replace(/^type /, "")))
+  ])
+
+const namesOf = (page, specifier) =>
+  page.imports.filter((one) => one.specifier === specifier).map(({ name }) => `\`${name}\``)
+
+/** The page that says what is stable: what the guides and examples use, the rest of the public entries, and the entry that promises nothing. */
+const stabilityOf = ({ internals, internalSpecifier, pages, specifiers, texts }) => {
+  const table = (wanted) => {
+    const rows = specifiers.flatMap((specifier) => {
+      const used = usedOf(specifier, texts)
+      const found = pages
+        .filter(({ imports }) => imports.some((one) => one.specifier === specifier))
+        .filter(({ imports }) => imports.some(({ name }) => used.has(name)) === wanted)
+      const links = found.map((page) => `[${page.title}](${page.title}.md)`)
+      return links.length === 0 ? [] : [`| \`${specifier}\` | ${links.join(", ")} |`]
+    })
+    return `| entry | pages |\n|---|---|\n${rows.join("\n")}\n`
+  }
+  const rows = internals.map(
+    (page) =>
+      `| ${namesOf(page, internalSpecifier).join(", ")} | ${firstSentence(page.opening).replaceAll("|", "\\|")} | [source](../../${page.source}) |`
+  )
+  return `# What is stable
+
+\`npm run api\` generates this page from the exports of the package, and from what the README, the guides, the examples and the template of
+\`create\` import or name. Before version 1.0 a minor version (0.**2**.0) may break programs; a patch version (0.1.**1**) does not. A symbol that moves or
+gets another name leaves no alias behind: [the changelog](../../CHANGELOG.md) has the old name beside the new one.
+
+| | a patch version | a minor version |
+|---|---|---|
+| stable | changes nothing that a program relies on | may change it; the changelog shows what to write instead |
+| may change | changes nothing that a program relies on | may change or remove it; the changelog names it |
+| internals | may change or remove it | may change or remove it |
+
+## Stable
+
+The README, the guides, the examples or the template use these, and tests execute what they show.
+
+${table(true)}
+## May change
+
+Public, and not yet used in a guide or an example.
+
+${table(false)}
+## Internals
+
+\`${internalSpecifier}\` is the machinery behind the other entries, for programs that are put together by hand. It promises nothing. The
+declarations have doc comments, and there is no reference of it.
+
+| import | what it is | |
+|---|---|---|
+${rows.join("\n")}
+`
+}
+
+/** The files of the reference: their names and texts. `texts` are those of guides and examples. */
+export const pagesOf = ({ internals, internalSpecifier, pages, specifiers }, texts) => {
+  const formatted = laidOut(pages.flatMap(({ symbols }) => symbols.flatMap(({ texts }) => texts)))
   const titled = pages.map((page) => ({
     ...page,
     title: titleOf(page),
-    symbols: page.symbols.map((symbol) => ({ ...symbol, texts: symbol.texts.map(() => texts.shift()) }))
+    symbols: page.symbols.map((symbol) => ({ ...symbol, texts: symbol.texts.map(() => formatted.shift()) }))
   }))
   const names = titled.map(({ title }) => title.toLowerCase())
   const twice = names.find((name, index) => names.indexOf(name) !== index)
@@ -93,6 +155,7 @@ export const pagesOf = ({ pages, specifiers }) => {
     throw new Error(`two modules want the page ${twice}.md: give one another name where it is exported`)
   return new Map([
     ["README.md", indexOf(titled, specifiers)],
+    ["stability.md", stabilityOf({ internals, internalSpecifier, pages: titled, specifiers, texts })],
     ...titled.map((page) => [`${page.title}.md`, pageOf(page)])
   ])
 }

@@ -40,19 +40,23 @@ const emitted = (root) => {
   return path
 }
 
+/** The entry that promises nothing. */
+const internal = "./internals"
+
 /** `.` and `./node`, each with the file of its types. */
 const entriesOf = (root) => {
   const { exports, name } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
   return Object.entries(exports)
     .filter(([, target]) => target.types !== undefined)
-    .map(([path, { types }]) => ({ specifier: join(name, path), types }))
+    .map(([path, { types }]) => ({ path, specifier: join(name, path), types }))
 }
 
 const isAlias = (symbol) => (symbol.flags & SymbolFlags.Alias) !== 0
 const isModule = (symbol) => (symbol.flags & SymbolFlags.ValueModule) !== 0
 
 /**
- * The pages of the exports of the project in a folder; `specifiers` are its entries.
+ * The pages of the exports of the project in a folder; `specifiers` are its entries. The entry that promises nothing is apart: `internals` are
+ * its pages, `internalSpecifier` its name.
  */
 export const surface = (root) => {
   const path = emitted(root)
@@ -60,10 +64,20 @@ export const surface = (root) => {
   try {
     const snapshot = api.updateSnapshot({ openProjects: [join(path, "tsconfig.json")] })
     const [project] = snapshot.getProjects()
-    const reader = makeReader(project, path, root)
     const entries = entriesOf(root)
-    for (const { specifier, types } of entries) reader.entry(specifier, join(path, types))
-    return { specifiers: entries.map(({ specifier }) => specifier), pages: reader.pages() }
+    const read = (entries) => {
+      const reader = makeReader(project, path, root)
+      for (const { specifier, types } of entries) reader.entry(specifier, join(path, types))
+      return reader.pages()
+    }
+    const promised = entries.filter(({ path }) => path !== internal)
+    const others = entries.filter(({ path }) => path === internal)
+    return {
+      specifiers: promised.map(({ specifier }) => specifier),
+      pages: read(promised),
+      internalSpecifier: others[0]?.specifier,
+      internals: read(others)
+    }
   } finally {
     api.close()
   }

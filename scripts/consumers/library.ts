@@ -13,6 +13,7 @@ import {
   Recorder,
   Supervisor
 } from "effect-controller-manager"
+import { Store } from "effect-controller-manager/internals"
 import { ApiServer } from "effect-controller-manager/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -71,5 +72,6 @@ const test = Effect.gen(function* () {
   return (yield* client.get(Namespace, { name: "shop" })).metadata.labels?.["seen"]
 })
 
+if (Store.make<Namespace>().list().length > 0) throw new Error("expected an empty store")
 const answer = await Effect.runPromise(test.pipe(Effect.scoped, Effect.provide(cluster)))
 if (answer !== "2") throw new Error(`expected the namespace to be seen twice, found ${answer}`)

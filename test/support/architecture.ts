@@ -137,6 +137,7 @@ export const modules: ReadonlyArray<Module> = [
   { path: "main.ts", modules: ["cli/product.ts", "version.ts", "manager/renewal/"], packages: node },
   { path: "version.ts", modules: [], packages: [] },
   { path: "index.ts", modules: [...library, "leader/", "manager/"], packages: effect },
+  { path: "internals.ts", modules: [...library, ...cluster, "leader/", "manager/"], packages: effect },
   { path: "testing.ts", modules: [...library, ...cluster, "testing/"], packages: effect },
   {
     path: "node.ts",
@@ -146,7 +147,7 @@ export const modules: ReadonlyArray<Module> = [
 ]
 
 /** Entries: no other file imports them. */
-const entries = ["main.ts", "index.ts", "node.ts", "testing.ts"]
+const entries = ["main.ts", "index.ts", "node.ts", "testing.ts", "internals.ts"]
 
 /** What the pure vocabulary must not hold, although `effect` has it. */
 const forbiddenInKube = ["effect/Layer", "effect/Context", "effect/Stream"]

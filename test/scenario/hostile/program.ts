@@ -8,7 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import { parseArgs } from "node:util"
-import { Access, ConfigMap, Controller, Election, Manager, Patch } from "../../../src/index.ts"
+import { Access, ConfigMap, Controller, Patch } from "../../../src/index.ts"
+import { Election, Manager } from "../../../src/internals.ts"
 import * as ProgramServices from "../programServices.ts"
 
 const { values } = parseArgs({
