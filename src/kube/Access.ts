@@ -42,6 +42,19 @@ export type Any = Access<Grant, Resource.Any, string>
 export type Granted<A, G extends Grant, S extends string = ""> =
   A extends Access<G, infer R, infer T> ? ([T, S] extends [S, T] ? R : never) : never
 
+/** The kinds of {@link Granted}. In the compiler's message about any other kind, `Lacking` names what the declaration lacks. */
+export type KindsWith<Lacking extends string, A, G extends Grant, S extends string = ""> =
+  | Granted<A, G, S>
+  | Missing<Lacking>
+
+/** No value has this type: it is there to be read, in the message of the compiler about a declaration that lacks something. */
+export interface Missing<out Lacking extends string> {
+  /** What to add. */
+  readonly [missing]: Lacking
+}
+
+declare const missing: unique symbol
+
 /** The subresources that `A` names. */
 export type Subresource<A> = A extends Access<Grant, unknown, infer S> ? Exclude<S, ""> : never
 

@@ -141,15 +141,12 @@ export interface Declared<
 }
 
 /** A controller that reconciles keys. */
-export interface OfKeys<A, E, Req> {
+export interface OfKeys<A, E, Req, B = Reconcile.Outcome | void> {
   /**
    * Brings the actual state of one object closer to the desired one; level-based, idempotent. Return nothing or `Reconcile.done`, or
    * `Reconcile.after(d)` to run again. A failure is retried with backoff; a failure with `Reconcile.terminal` is not retried.
    */
-  readonly reconcile: (
-    request: Request,
-    context: ReconcileContext<A>
-  ) => Effect.Effect<Reconcile.Outcome | void, E, Req>
+  readonly reconcile: (request: Request, context: ReconcileContext<A>) => Effect.Effect<B, E, Req>
   readonly reconcileObject?: undefined
   readonly finalizers?: undefined
 }
@@ -160,14 +157,14 @@ export interface OfKeys<A, E, Req> {
  * the condition `Valid` where the kind has conditions. It is tried again after a change that `predicate` accepts; other objects go on.
  * Source: controller-runtime reconcile.ObjectReconciler.
  */
-export interface OfObjects<R, A, E, Req> {
+export interface OfObjects<R, A, E, Req, B = Reconcile.Outcome | void> {
   /** The kind whose objects are reconciled. */
   readonly for: R
   /**
    * As `reconcile` of {@link OfKeys}, with the object instead of its key. Without `finalizers` it also receives objects that are being
    * deleted.
    */
-  readonly reconcileObject: Work<R, A, Reconcile.Outcome | void, E, Req>
+  readonly reconcileObject: Work<R, A, B, E, Req>
   /**
    * The cleanup of finalizers, by their names: `{ "example.com/bucket": (bucket) => empty(bucket) }`. An object has the finalizers before it
    * is passed to `reconcileObject`; each is removed when its cleanup has succeeded. Objects that are being deleted are then not passed to
@@ -194,12 +191,28 @@ export type Options<
   Acc extends ReadonlyArray<Access.Any>,
   Src extends ReadonlyArray<Keys>,
   E,
-  Req
+  Req,
+  B = Reconcile.Outcome | void
 > = Declared<R, Own, Watch, Acc, Src> &
-  (OfKeys<Granted<R, Own, Watch, Acc[number]>, E, Req> | OfObjects<R, Granted<R, Own, Watch, Acc[number]>, E, Req>)
+  (
+    | OfKeys<Granted<R, Own, Watch, Acc[number]>, E, Req, B>
+    | OfObjects<R, Granted<R, Own, Watch, Acc[number]>, E, Req, B>
+  )
+
+/** What a reconcile may return; the compiler names that when it returns something else. */
+type Returning<B> = [B] extends [Reconcile.Outcome | void]
+  ? unknown
+  : Readonly<
+      Partial<
+        Record<
+          "reconcile" | "reconcileObject",
+          Access.Missing<"a result that is nothing, Reconcile.done or Reconcile.after(…)">
+        >
+      >
+    >
 
 /** Without a `for` kind there is nothing to own. */
-type OwnedBy<R> = [R] extends [never] ? readonly [] : unknown
+type OwnedBy<R> = [R] extends [never] ? ReadonlyArray<Access.Missing<"for, the kind that owns it">> : unknown
 
 /** A raw source. */
 type Keys = Stream.Stream<Key, unknown, unknown>
@@ -215,12 +228,15 @@ export const make = <
   const Own extends ReadonlyArray<Sources.Owns> = [],
   const Watch extends ReadonlyArray<Sources.Watched> = [],
   const Acc extends ReadonlyArray<Access.Any> = [],
-  const Src extends ReadonlyArray<Keys> = []
+  const Src extends ReadonlyArray<Keys> = [],
+  B = Reconcile.Outcome | void
 >(
-  options: Options<R, Own, Watch, Acc, Src, E, Req>
+  options: Returning<B> & Options<R, Own, Watch, Acc, Src, E, Req, B>
 ): Descriptor<Exclude<Req | Stream.Services<Src[number]>, Scope.Scope>> => {
   const kind: Resource.Any | undefined = options.for
-  const { access: granted = [], name, predicate, reconcile, sources = [], watches = [] } = options
+  const { access: granted = [], name, predicate, sources = [], watches = [] } = options
+  // `Returning` admits no other results.
+  const reconcile = options.reconcile as OfKeys<Granted<R, Own, Watch, Acc[number]>, E, Req>["reconcile"] | undefined
   const owns = (options.owns ?? []).map(Sources.ownedOf)
   const watched = watches.map(({ source }) => source)
   const kinds = [...(kind === undefined ? [] : [kind]), ...[...owns, ...watches].map(({ resource }) => resource)]

@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import type { Missing } from "../kube/Access.ts"
 import type { CloudProvider } from "../layers/CloudProvider.ts"
 import type { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import type { Descriptor, Services } from "../layers/Controller.ts"
@@ -27,6 +28,9 @@ export type Member<R> = Descriptor<R> | Entry<R>
 
 type Common = typeof Settings.common
 
+/** The services that a controller may need: those in `services`, and those of every program. */
+type Provided<R> = NoInfer<R> | Available | Missing<"a layer of it in services">
+
 /** What a program is. */
 export interface Options<S extends Setting.Settings = {}, R = never, E = never> {
   /**
@@ -42,8 +46,8 @@ export interface Options<S extends Setting.Settings = {}, R = never, E = never> 
   readonly settings?: S | undefined
   /** All controllers, in the order in which they start; a function if they depend on settings of the program. */
   readonly controllers:
-    | ReadonlyArray<Member<NoInfer<R> | Available> | Configured<NoInfer<R> | Available>>
-    | ((resolved: Resolved<Common & S>) => ReadonlyArray<Member<NoInfer<R> | Available>>)
+    | ReadonlyArray<Member<Provided<R>> | Configured<Provided<R>>>
+    | ((resolved: Resolved<Common & S>) => ReadonlyArray<Member<Provided<R>>>)
   /**
    * Services that the controllers need, in addition to those of every program or instead of them; a function if they depend on settings. Built once
    * in each process, before the first controller, and closed after the last.

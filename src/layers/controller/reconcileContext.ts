@@ -23,70 +23,76 @@ type MainWrite = Omit<KubeClient.WriteOptions, "subresource">
 type MainTarget = Omit<KubeClient.Target, "subresource">
 
 /** The server, restricted to the grants in `A`. Every failure is an `ApiError`. */
-export interface Client<A> {
+export interface Client<in A> {
   /** One object, as it is on the server. Prefer the cache. */
-  readonly get: <R extends Access.Granted<A, "get">>(
+  readonly get: <R extends Access.KindsWith<"Access.get(…) in access", A, "get">>(
     resource: R,
     target: MainTarget,
     options?: KubeClient.GetOptions
   ) => Call<Resource.Object<R>>
   /** All objects of a selection, as they are on the server. Prefer the cache. */
-  readonly list: <R extends Access.Granted<A, "list">>(
+  readonly list: <R extends Access.KindsWith<"Access.list(…) in access", A, "list">>(
     resource: R,
     options?: KubeClient.ListOptions
   ) => Call<KubeList<Resource.Object<R>>>
   /** Creates an object. Fails with `AlreadyExists` where there is one of that name. */
-  readonly create: <R extends Access.Granted<A, "create">>(
+  readonly create: <R extends Access.KindsWith<"Access.create(…) in access", A, "create">>(
     resource: R,
     object: DraftOf<R>,
     options?: MainWrite & { readonly namespace?: string | undefined }
   ) => Call<Resource.Object<R>>
   /** Replaces an object. With a resource version in it, it fails with `Conflict` when another writer has changed the object since. */
-  readonly update: <R extends Access.Granted<A, "update">>(
+  readonly update: <R extends Access.KindsWith<"Access.update(…) in access", A, "update">>(
     resource: R,
     object: Resource.Object<R>,
     options?: MainWrite
   ) => Call<Resource.Object<R>>
   /** Changes an object on the server, whatever its version. */
-  readonly patch: <R extends Access.Granted<A, "patch">>(
+  readonly patch: <R extends Access.KindsWith<"Access.patch(…) in access", A, "patch">>(
     resource: R,
     target: MainTarget,
     patch: Patch.Patch,
     options?: Omit<KubeClient.PatchOptions, "subresource">
   ) => Call<Resource.Object<R>>
   /** Deletes an object. Fails with `NotFound` where there is none. */
-  readonly delete: <R extends Access.Granted<A, "delete">>(
+  readonly delete: <R extends Access.KindsWith<"Access.remove(…) in access", A, "delete">>(
     resource: R,
     target: MainTarget,
     options?: KubeClient.DeleteOptions
   ) => Call<KubeObject | Status.Status>
   /** Deletes the selected objects with one request. */
-  readonly deleteCollection: <R extends Access.Granted<A, "deletecollection">>(
+  readonly deleteCollection: <
+    R extends Access.KindsWith<"Access.removeCollection(…) in access", A, "deletecollection">
+  >(
     resource: R,
     selection: KubeClient.ListOptions,
     options?: KubeClient.DeleteOptions
   ) => Call<void>
   /** A subresource of an object: `client.subresource("status").patch(…)`. */
-  readonly subresource: <S extends Access.Subresource<A>>(name: S) => Subresource<A, S>
+  readonly subresource: <
+    S extends Access.Subresource<A> | (string & Access.Missing<"a grant of this subresource in access">)
+  >(
+    name: S
+  ) => Subresource<A, S>
 }
 
 /** Writes to one subresource. */
-export interface Subresource<A, S extends string> {
+export interface Subresource<in A, S extends string> {
   /** Creates it with a POST, for instance an `eviction`. */
-  readonly create: <R extends Access.Granted<A, "create", S>>(
+  readonly create: <R extends Access.KindsWith<`Access.create(…, "${S}") in access`, A, "create", S>>(
     resource: R,
     target: MainTarget,
     object: object,
     options?: MainWrite
   ) => Call<KubeObject>
   /** Replaces it. */
-  readonly update: <R extends Access.Granted<A, "update", S>>(
+  readonly update: <R extends Access.KindsWith<`Access.update(…, "${S}") in access`, A, "update", S>>(
     resource: R,
     object: Resource.Object<R>,
     options?: MainWrite
   ) => Call<Resource.Object<R>>
   /** Changes it. */
-  readonly patch: <R extends Access.Granted<A, "patch", S>>(
+  readonly patch: <R extends Access.KindsWith<`Access.patch(…, "${S}") in access`, A, "patch", S>>(
     resource: R,
     target: MainTarget,
     patch: Patch.Patch,
@@ -97,19 +103,19 @@ export interface Subresource<A, S extends string> {
 type DraftOf<R> = R extends Resource.Resource<infer A> ? Draft<A> : never
 
 /** Reads without a request, restricted to the kinds with a `read` grant. They wait for the first sync and cannot fail. */
-export interface Reader<A> {
+export interface Reader<in A> {
   /** The object with that key; undefined when there is none. */
-  readonly get: <R extends Access.Granted<A, "read">>(
+  readonly get: <R extends Access.KindsWith<"Access.read(…) in access", A, "read">>(
     resource: R,
     key: Key.Key
   ) => Effect.Effect<Resource.Object<R> | undefined>
   /** The objects of a namespace, or of all namespaces, that match the labels. In no particular order. */
-  readonly list: <R extends Access.Granted<A, "read">>(
+  readonly list: <R extends Access.KindsWith<"Access.read(…) in access", A, "read">>(
     resource: R,
     options?: { readonly namespace?: string | undefined; readonly labels?: Selector.LabelSelector | undefined }
   ) => Effect.Effect<ReadonlyArray<Resource.Object<R>>>
   /** Objects by an index that a source or the controller declared. */
-  readonly byIndex: <R extends Access.Granted<A, "read">>(
+  readonly byIndex: <R extends Access.KindsWith<"Access.read(…) in access", A, "read">>(
     resource: R,
     index: string,
     value: string
@@ -137,12 +143,16 @@ export interface ReconcileContext<A> {
 }
 
 /** Has no methods unless `Access.record` is declared. */
-export type Events<A> = [Access.Granted<A, "record">] extends [never] ? undefined : EventSink
+export type Events<A> = [Access.Granted<A, "record">] extends [never]
+  ? Access.Missing<"Access.record in access">
+  : EventSink
 
 /** The context of a controller with state: that of its runs, and the store and queue for its synchronous triggers. */
 export interface BodyContext<A> extends ReconcileContext<A> {
   /** The store of a kind, synchronously: empty until the first sync, never older than the delta that a trigger handles. */
-  readonly store: <R extends Access.Granted<A, "read">>(resource: R) => Store.Readable<Resource.Object<R>>
+  readonly store: <R extends Access.KindsWith<"Access.read(…) in access", A, "read">>(
+    resource: R
+  ) => Store.Readable<Resource.Object<R>>
   /** For keys to reconcile later; all other keys come from the sources. */
   readonly queue: Pick<KeyedQueue, "addUnsafe" | "addWithUnsafe">
 }

@@ -26,18 +26,21 @@ type IntentOf<R> = R extends Resource.Resource<infer A> ? Intent<A> : never
 
 type StatusOf<R> = Resource.Object<R> extends { readonly status?: infer S } ? Partial<NonNullable<S>> : object
 
+/** An apply creates an object that does not exist. */
+type Creatable<A> = Extract<Access.Granted<A, "patch">, Access.Granted<A, "create">>
+
 /** Server-side apply for one controller. */
-export interface Applier<A> {
+export interface Applier<in A> {
   /**
    * Creates the object if it does not exist, so it needs `Access.create` and `Access.patch` of the kind. Fails with `Conflict` only without
    * `force`; the error names the other managers of the fields.
    */
-  readonly apply: <R extends Extract<Access.Granted<A, "patch">, Access.Granted<A, "create">>>(
+  readonly apply: <R extends Creatable<A> | Access.Missing<"Access.create(…) and Access.patch(…) in access">>(
     resource: R,
     intent: IntentOf<R>
   ) => Effect.Effect<Resource.Object<R>, ApiError>
   /** Applies the status of an object that exists. Needs `Access.patch` of the subresource `status`. */
-  readonly applyStatus: <R extends Access.Granted<A, "patch", "status">>(
+  readonly applyStatus: <R extends Access.KindsWith<'Access.patch(…, "status") in access', A, "patch", "status">>(
     resource: R,
     object: KubeObject,
     status: StatusOf<R>

@@ -23,10 +23,9 @@ export interface Written<A> {
   readonly object: A
 }
 
-type ReadAndWritten<A> = Extract<
-  Extract<Access.Granted<A, "create">, Access.Granted<A, "update">>,
-  Access.Granted<A, "read">
->
+type ReadAndWritten<A> =
+  | Extract<Extract<Access.Granted<A, "create">, Access.Granted<A, "update">>, Access.Granted<A, "read">>
+  | Access.Missing<"Access.read(…), Access.create(…) and Access.update(…) in access">
 
 type DraftOf<R> = R extends Resource.Resource<infer A> ? Draft<A> : never
 
@@ -55,12 +54,20 @@ export const createOrUpdate = <A, R extends ReadAndWritten<A>>(
   wanted: Wanted<R>
 ): Effect.Effect<Written<Resource.Object<R>>, ApiError | Reconcile.TerminalError> =>
   Effect.gen(function* () {
-    const current = yield* cache.get(wanted.resource, Key.make(wanted.namespace, wanted.name))
+    const current = yield* (cache as unknown as AnyReader<R>).get(
+      wanted.resource,
+      Key.make(wanted.namespace, wanted.name)
+    )
     const step = plan(wanted, current, wanted.mutate(current))
     const resource = wanted.resource as Resource.Resource<KubeObject>
     // The id of a resource determines the type of its objects.
     return (yield* carryOut(Calls.of(client), resource, step)) as Written<Resource.Object<R>>
   })
+
+/** `ReadAndWritten` admits only kinds that may be read. */
+interface AnyReader<R> {
+  readonly get: (resource: R, key: Key.Key) => Effect.Effect<Resource.Object<R> | undefined>
+}
 
 const carryOut = (
   calls: Calls.Calls,

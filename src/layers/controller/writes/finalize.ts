@@ -29,7 +29,12 @@ export interface Finalizing<R, E, Req> {
  * The object to reconcile, with its finalizers; undefined when it is being deleted or gone, and there is nothing more to do. Needs
  * `Access.patch` of the kind. Fails with the first failure of a cleanup, after all have run, and with `Conflict` when the cache is behind.
  */
-export const finalize = <A, R extends Access.Granted<A, "patch">, E = never, Req = never>(
+export const finalize = <
+  A,
+  R extends Access.KindsWith<"Access.patch(…) in access", A, "patch">,
+  E = never,
+  Req = never
+>(
   client: Client<A>,
   options: Finalizing<R, E, Req>
 ): Effect.Effect<Resource.Object<R> | undefined, E | ApiError.ApiError, Req> => {
