@@ -1,13 +1,14 @@
 /**
  * Every public declaration is documented: a symbol, and a field that users read or write, has a doc comment, and docs/api contains them all. The script
- * is first tested with a small package, because a check that finds nothing proves nothing.
+ * is first tested with a small package, because a check that finds nothing proves nothing. The examples in doc comments are compiled and executed.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { compile, execute } from "./support/userModules.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -72,5 +73,68 @@ export class Things {
   it("have doc comments here, and docs/api is up to date", () => {
     const { code, said } = script("--check")
     assert.strictEqual(code, 0, said)
+  })
+})
+
+/**
+ * The twenty most used symbols, most used first, counted in README.md, the guides, examples/, templates/ and src/controllers, where the built-in
+ * kinds do not count; and five with which a controller begins.
+ */
+const mostUsed = `
+  ApiError Key.of Access.read ApiError.hasReason Controller.watch Reconcile.done ClusterTest Access.patch Access.update Key.make
+  Access.record Access.get Reconcile.after Owner.controllerOf KubeClient Access.remove Controller.stateful Access.create
+  Selector.matchesLabels Owner.reference
+  Patch.merge Controller.make applier Conditions.set Resource.make`
+  .trim()
+  .split(/\s+/)
+
+const pages = join(root, "docs/api")
+
+/** The examples on a page of the reference, by symbol: `Key.of`, `applier`. */
+const examplesOn = (page: string): ReadonlyArray<readonly [symbol: string, example: string]> => {
+  const [opening = "", ...sections] = readFileSync(join(pages, page), "utf8").split(/^## /m)
+  const [, title = ""] = /^# (\S+)/.exec(opening) ?? []
+  return sections.flatMap((section) => {
+    const [, name = ""] = /^(\S+)/.exec(section) ?? []
+    const symbol =
+      new RegExp(`^import \\{ ${title} \\}`, "m").test(opening) && name !== title ? `${title}.${name}` : name
+    return [...section.matchAll(/^Example:\n```ts\n(.*?)^```$/gms)].map(
+      ([, example = ""]) => [symbol, example] as const
+    )
+  })
+}
+
+describe("examples in doc comments", () => {
+  const [, imports = ""] = /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(pages, "README.md"), "utf8")) ?? []
+  const examples = readdirSync(pages).flatMap(examplesOn)
+  const modules = Object.fromEntries(examples.map(([symbol, example]) => [symbol, `${imports}\n${example}`]))
+
+  it("show the most used symbols, and each asserts something", () => {
+    assert.deepStrictEqual(
+      mostUsed.filter((symbol) => modules[symbol] === undefined),
+      []
+    )
+    for (const [symbol, example] of examples) {
+      assert.match(example, /^assert\./m)
+      assert.include(example, symbol)
+    }
+  })
+
+  it("compile", () => {
+    const wrong = { wrong: `${imports}\nassert.equal(Key.off, 1)` }
+    const { wrong: found, ...messages } = compile({ ...modules, ...wrong })
+    assert.lengthOf(found ?? [], 1)
+    assert.deepStrictEqual(Object.values(messages).flat(), [])
+  })
+
+  for (const [symbol, text] of Object.entries(modules)) {
+    it(`${symbol}: the example does what it asserts`, async () => assert.isDefined(await execute(text)))
+  }
+
+  it("fail when they assert what is not so", async () => {
+    const failed = await execute(`${imports}\nassert.equal(Key.make("a", "b"), "b/a")`).catch(
+      (error: Error) => error.name
+    )
+    assert.strictEqual(failed, "AssertionError")
   })
 })

@@ -12,12 +12,13 @@ import {
   isVariableDeclaration
 } from "typescript/unstable/ast/is"
 
-/** The sentences of a doc comment without its delimiters and its tags; undefined where there is none. */
+/** The sentences and examples of a doc comment without its delimiters and its other tags; undefined where there is none. */
 const docOf = (comment) => {
   const inner = /^\/\*\*(.*)\*\/$/s.exec(comment)?.[1]
   if (inner === undefined) return undefined
   const lines = inner.split("\n").map((line) => line.replace(/^\s*\* ?/, "").trimEnd())
   return lines
+    .map((line) => (line === "@example" ? "Example:" : line))
     .filter((line) => !/^@\w+\s*$/.test(line))
     .join("\n")
     .trim()

@@ -66,6 +66,17 @@ const pageOf = (page) => {
   return `# ${page.title}\n\n${imports}\n${prose(page.opening)}\n\nSource: [${page.source}](../../${page.source})\n\n${contentsOf(page.symbols)}${symbols.join("\n")}`
 }
 
+/** The imports of the examples in doc comments. */
+const exampleImports = `import assert from "node:assert/strict"
+import { Access, ApiError, applier, Conditions, Controller, Key, KubeClient, Owner, Patch } from "effect-controller-manager"
+import { Reconcile, Resource, Selector, Trigger } from "effect-controller-manager"
+import { ConfigMap, Deployment, Namespace, Pod, Secret } from "effect-controller-manager"
+import { ClusterTest } from "effect-controller-manager/testing"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"`
+
 const indexOf = (pages, specifiers) => {
   const sections = specifiers.map((specifier) => {
     const rows = pages
@@ -75,7 +86,7 @@ const indexOf = (pages, specifiers) => {
       })
     return `## ${specifier}\n\n| page | import | what it is |\n|---|---|---|\n${rows.join("\n")}\n`
   })
-  return `# API reference\n\nEverything that is public, with its doc comments. [What is stable](stability.md) says which of it may change, and when. \`npm run api\` renews these pages from the sources.\n\nIn \`Effect<A, E, R>\`, \`E\` is how it can fail and \`R\` what it needs; \`Duration.Input\` is a text like \`"5 seconds"\`, or a number of milliseconds. The message of an error is one sentence.\n\n${sections.join("\n")}`
+  return `# API reference\n\nEverything that is public, with its doc comments. [What is stable](stability.md) says which of it may change, and when. \`npm run api\` renews these pages from the sources.\n\nIn \`Effect<A, E, R>\`, \`E\` is how it can fail and \`R\` what it needs; \`Duration.Input\` is a text like \`"5 seconds"\`, or a number of milliseconds. The message of an error is one sentence.\n\nThe examples have these imports. \`test/api.test.ts\` compiles and executes each of them.\n\n${fence}ts\n${exampleImports}\n${fence}\n\n${sections.join("\n")}`
 }
 
 /** The names that these texts import from an entry, or that they name in prose: `ApiError.facts(error)`. */

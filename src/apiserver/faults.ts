@@ -10,7 +10,7 @@ import { all as kinds } from "./scheme/resources.ts"
 const count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))
 const seconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))
 
-/** A fault. */
+/** What happens to a call: as data, so that generators can create and shrink it. */
 export const Fault = Schema.Union([
   /** Delays the call. */
   Schema.TaggedStruct("Delay", { millis: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 120_000 })) }),

@@ -60,7 +60,20 @@ export type Subresource<A> = A extends Access<Grant, unknown, infer S> ? Exclude
 
 type Res<A extends KubeObject, Id extends string> = Resource.Resource<A, Id>
 
-/** Cached reads of a kind: the informer is started, and kept, for as long as the controller runs. */
+/**
+ * Cached reads of a kind: the informer is started, and kept, for as long as the controller runs.
+ *
+ * @example
+ * ```ts
+ * const { reads } = Controller.make({
+ *   name: "counter",
+ *   for: Namespace,
+ *   access: [Access.read(Pod)],
+ *   reconcile: ({ name }, { cache }) => Effect.asVoid(cache.list(Pod, { namespace: name }))
+ * })
+ * assert.deepEqual(reads, [Namespace, Pod])
+ * ```
+ */
 export const read = <A extends KubeObject, Id extends string>(resource: Res<A, Id>): Access<"read", Res<A, Id>> => ({
   grant: "read",
   resource,
@@ -83,7 +96,20 @@ export const whereServed = <G extends Grant, R, S extends string>(access: Access
   isOptional: true
 })
 
-/** Permission to write Events. Without it, the context of a reconcile has no `events`. */
+/**
+ * Permission to write Events. Without it, the context of a reconcile has no `events`.
+ *
+ * @example
+ * ```ts
+ * const greeter = Controller.make({
+ *   name: "greeter",
+ *   for: Namespace,
+ *   access: [Access.record],
+ *   reconcileObject: (namespace, { events }) => events.normal(namespace, "Welcome", "hello")
+ * })
+ * assert.ok(greeter.access.includes(Access.record))
+ * ```
+ */
 export const record: Access<"record", typeof Event> = { grant: "record", resource: Event, subresource: "" }
 
 const on =
@@ -99,16 +125,65 @@ const on =
     subresource: (subresource ?? "") as S
   })
 
-/** Reads of single objects, or of a subresource of them, from the API server, without an informer. */
+/**
+ * Reads of single objects, or of a subresource of them, from the API server, without an informer.
+ *
+ * @example
+ * ```ts
+ * const { access } = Controller.make({
+ *   name: "reader",
+ *   for: Pod,
+ *   access: [Access.get(Secret)],
+ *   reconcile: ({ namespace }, { client }) => Effect.asVoid(client.get(Secret, { namespace, name: "password" }))
+ * })
+ * assert.deepEqual(access.map(({ grant }) => Access.verbs[grant]), [["list", "watch"], ["get"]])
+ * ```
+ */
 export const get = on("get")
 
-/** May create objects, or post to a subresource. */
+/**
+ * May create objects, or post to a subresource.
+ *
+ * @example
+ * ```ts
+ * const evict = Access.create(Pod, "eviction")
+ * assert.deepEqual([evict.grant, evict.resource, evict.subresource], ["create", Pod, "eviction"])
+ * ```
+ */
 export const create = on("create")
 
-/** May replace whole objects, or a subresource of them. */
+/**
+ * May replace whole objects, or a subresource of them.
+ *
+ * @example
+ * ```ts
+ * const { name } = Controller.make({
+ *   name: "scaler",
+ *   for: Deployment,
+ *   access: [Access.update(Deployment)],
+ *   reconcileObject: (deployment, { client }) =>
+ *     Effect.asVoid(client.update(Deployment, { ...deployment, metadata: { ...deployment.metadata, labels: {} } }))
+ * })
+ * assert.equal(name, "scaler")
+ * ```
+ */
 export const update = on("update")
 
-/** Patches of every type, server-side apply included; one that may create its object needs `create` too. */
+/**
+ * Patches of every type, server-side apply included; one that may create its object needs `create` too.
+ *
+ * @example
+ * ```ts
+ * const { access } = Controller.make({
+ *   name: "phases",
+ *   for: Pod,
+ *   access: [Access.patch(Pod, "status")],
+ *   reconcile: ({ name, namespace }, { client }) =>
+ *     Effect.asVoid(client.subresource("status").patch(Pod, { name, namespace }, Patch.merge({ status: { phase: "Failed" } })))
+ * })
+ * assert.deepEqual(access.map(({ grant, subresource }) => `${grant} ${subresource}`), ["read ", "patch status"])
+ * ```
+ */
 export const patch = on("patch")
 
 /**
@@ -120,7 +195,20 @@ export const own = <A extends KubeObject, Id extends string>(
   resource: Res<A, Id>
 ): Access<"update", Res<A, Id>, "finalizers"> => ({ grant: "update", resource, subresource: "finalizers" })
 
-/** May delete one object at a time. */
+/**
+ * May delete one object at a time.
+ *
+ * @example
+ * ```ts
+ * const { access } = Controller.make({
+ *   name: "janitor",
+ *   for: Pod,
+ *   access: [Access.remove(Pod)],
+ *   reconcile: ({ name, namespace }, { client }) => Effect.asVoid(client.delete(Pod, { name, namespace }))
+ * })
+ * assert.deepEqual(access.map(({ grant }) => grant), ["read", "delete"])
+ * ```
+ */
 export const remove = <A extends KubeObject, Id extends string>(
   resource: Res<A, Id>
 ): Access<"delete", Res<A, Id>> => ({

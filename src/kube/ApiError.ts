@@ -46,7 +46,7 @@ export type Reason =
   /** A write that needs leadership, from a process that can no longer prove that it leads: not sent, or aborted while in flight. */
   | { readonly _tag: "LeaderFenced" }
 
-/** The names of the reasons: `NotFound`, `Conflict`, … */
+/** The names of the reasons: `NotFound`, `Conflict` and the others of {@link Reason}. */
 export type ReasonTag = Reason["_tag"]
 
 /** Which call failed: enough to identify the permission or the object. It is not part of the message. */
@@ -67,6 +67,15 @@ export interface Context {
  * A call to an API server failed. Decide by `reason`: `ApiError.hasReason(error, "NotFound")`, or `Effect.catchReason`.
  * The message is the server's message alone, as in Go's `StatusError`, so that events and conditions that contain it can be compared and
  * aggregated. `context` says which call it was, and `facts` has both as annotations of a log line.
+ *
+ * @example
+ * ```ts
+ * const found = Effect.gen(function* () {
+ *   const client = yield* KubeClient
+ *   return yield* client.get(ConfigMap, { namespace: "default", name: "none" })
+ * }).pipe(Effect.catchReason("ApiError", "NotFound", () => Effect.undefined))
+ * assert.equal(await Effect.runPromise(Effect.provide(found, ClusterTest.layer())), undefined)
+ * ```
  */
 export class ApiError extends Data.TaggedError("ApiError")<{
   /** Why it failed, classified once. */
@@ -97,7 +106,19 @@ export const facts = (error: unknown): { readonly error: string; readonly call?:
   ...(isApiError(error) && { call: error.context })
 })
 
-/** Whether the call failed for one of these reasons. */
+/**
+ * Whether the call failed for one of these reasons.
+ *
+ * @example
+ * ```ts
+ * const again = Effect.gen(function* () {
+ *   const client = yield* KubeClient
+ *   return yield* Effect.flip(client.create(Namespace, { metadata: { name: "default" } }))
+ * })
+ * const error = await Effect.runPromise(Effect.provide(again, ClusterTest.layer()))
+ * assert.equal(ApiError.hasReason(error, "AlreadyExists", "Conflict"), true)
+ * ```
+ */
 export const hasReason = (error: ApiError, ...tags: ReadonlyArray<ReasonTag>): boolean =>
   tags.includes(error.reason._tag)
 

@@ -8,7 +8,17 @@ import * as Result from "effect/Result"
 import type { KubeObject, ObjectMeta, OwnerReference } from "./Meta.ts"
 import * as Resource from "./Resource.ts"
 
-/** The reference to the managing controller, if there is one. Validation forbids several; of those the first counts. */
+/**
+ * The reference to the managing controller, if there is one. Validation forbids several; of those the first counts.
+ *
+ * @example
+ * ```ts
+ * const owner = { metadata: { namespace: "shop", name: "web", uid: "1" } }
+ * const ownerReferences = [Owner.reference(Deployment, owner)]
+ * assert.equal(Owner.controllerOf({ metadata: { namespace: "shop", name: "web-1", ownerReferences } })?.uid, "1")
+ * assert.equal(Owner.controllerOf(owner), undefined)
+ * ```
+ */
 export const controllerOf = (object: KubeObject): OwnerReference | undefined => {
   const references = object.metadata.ownerReferences
   if (references === undefined) return undefined
@@ -20,7 +30,15 @@ export const controllerOf = (object: KubeObject): OwnerReference | undefined => 
 export const controlledBy = (object: KubeObject, uid: string | undefined): boolean =>
   uid !== undefined && controllerOf(object)?.uid === uid
 
-/** The reference of a new dependent to its controller, with `blockOwnerDeletion`. The owner must be stored, so that it has a uid. */
+/**
+ * The reference of a new dependent to its controller, with `blockOwnerDeletion`. The owner must be stored, so that it has a uid.
+ *
+ * @example
+ * ```ts
+ * const { apiVersion, controller, name } = Owner.reference(Deployment, { metadata: { name: "web", uid: "1" } })
+ * assert.deepEqual([apiVersion, name, controller], ["apps/v1", "web", true])
+ * ```
+ */
 export const reference = (resource: Resource.Any, owner: KubeObject): OwnerReference => ({
   apiVersion: Resource.apiVersion(resource),
   kind: resource.kind,

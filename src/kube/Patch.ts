@@ -28,7 +28,20 @@ export interface JsonOperation {
 /** RFC 6902: operations, applied in order, all or none. */
 export const json = (operations: ReadonlyArray<JsonOperation>): Patch => ({ type: "json", body: operations })
 
-/** RFC 7386: objects merge, `null` deletes, arrays are replaced whole. */
+/**
+ * RFC 7386: objects merge, `null` deletes, arrays are replaced whole.
+ *
+ * @example
+ * ```ts
+ * const shop = Effect.gen(function* () {
+ *   const client = yield* KubeClient
+ *   yield* client.create(Namespace, { metadata: { name: "shop", labels: { old: "yes" } } })
+ *   return yield* client.patch(Namespace, { name: "shop" }, Patch.merge({ metadata: { labels: { old: null, team: "blue" } } }))
+ * })
+ * const { metadata } = await Effect.runPromise(Effect.provide(shop, ClusterTest.layer()))
+ * assert.deepEqual([metadata.labels?.["team"], metadata.labels?.["old"]], ["blue", undefined])
+ * ```
+ */
 export const merge = (body: object): Patch => ({ type: "merge", body })
 
 /** Kubernetes' own: lists with a merge key merge by it. Built-in kinds only. */

@@ -187,7 +187,24 @@ export interface Make {
   <const O extends CustomOptions>(options: O): Custom<WireOf<O>, DecodedOf<O>, IdOf<O>>
 }
 
-/** Declares a kind, built-in or custom: see {@link Make}. */
+/**
+ * Declares a kind, built-in or custom: see {@link Make}.
+ *
+ * @example
+ * ```ts
+ * const Team = Resource.make({
+ *   group: "example.com",
+ *   version: "v1",
+ *   kind: "Team",
+ *   plural: "teams",
+ *   scope: "Cluster",
+ *   spec: Schema.Struct({ tier: Schema.String.pipe(Schema.withDecodingDefaultKey(Effect.succeed("free"))) })
+ * })
+ * const team = Result.getOrThrow(Team.decode({ metadata: { name: "blue" }, spec: {} }))
+ * assert.equal(team.spec.tier, "free")
+ * assert.equal(Resource.qualifiedName(Team), "teams.example.com")
+ * ```
+ */
 export const make = ((options?: CustomOptions) => (options === undefined ? described : custom(options))) as Make
 
 const described = <O extends Options>(options: O) => ({
@@ -303,7 +320,7 @@ export const selected = <A extends KubeObject, Id extends string, const F extend
   return { id: `${resource.id}?${fieldSelector}`, group, version, kind, plural, scope, projection, part }
 }
 
-/** `v1`, `apps/v1`. */
+/** The `apiVersion` of its objects: `v1` in the core group, `apps/v1` in others. */
 export const apiVersion = (resource: Any): string =>
   resource.group === "" ? resource.version : `${resource.group}/${resource.version}`
 

@@ -37,10 +37,19 @@ export interface LabelSelectorSpec {
 
 type Labels = Readonly<Record<string, string>> | undefined
 
-/** Selects all objects. */
+/** The selector without requirements, which selects all objects. */
 export const everything: LabelSelector = []
 
-/** Whether labels fulfil all requirements. Source: apimachinery labels.Requirement.Matches. */
+/**
+ * Whether labels fulfil all requirements. Source: apimachinery labels.Requirement.Matches.
+ *
+ * @example
+ * ```ts
+ * const selector = Result.getOrThrow(Selector.parseLabels("app=web,tier notin (cache)"))
+ * assert.equal(Selector.matchesLabels(selector, { app: "web" }), true)
+ * assert.equal(Selector.matchesLabels(selector, { app: "web", tier: "cache" }), false)
+ * ```
+ */
 export const matchesLabels = (selector: LabelSelector, labels: Labels): boolean =>
   selector.every((requirement) =>
     holds(

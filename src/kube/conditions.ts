@@ -75,6 +75,15 @@ export const isTrue = (conditions: Conditions | undefined, type: string): boolea
 /**
  * The list with the claimed condition, which replaces the one of its type or comes last; the argument itself if nothing changes.
  * `now` is in milliseconds since 1970.
+ *
+ * @example
+ * ```ts
+ * const claim = { type: "Ready", status: true, reason: "Applied" }
+ * const conditions = Conditions.set(undefined, claim, 0)
+ * assert.equal(Conditions.isTrue(conditions, "Ready"), true)
+ * assert.equal(conditions[0]?.lastTransitionTime, "1970-01-01T00:00:00Z")
+ * assert.equal(Conditions.set(conditions, claim, 60_000), conditions) // nothing changes
+ * ```
  */
 export const set = (conditions: Conditions | undefined, claim: Claim, now: number): Conditions => {
   const before = get(conditions, claim.type)

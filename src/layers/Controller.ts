@@ -220,7 +220,27 @@ type Keys = Stream.Stream<Key, unknown, unknown>
 /** The read grants of resources, one by one. */
 type Read<R> = R extends Resource.Any ? Access.Access<"read", R> : never
 
-/** Declares a keyed controller. Throws {@link InvalidController} when the declaration is invalid. */
+/**
+ * Declares a keyed controller. Throws {@link InvalidController} when the declaration is invalid.
+ *
+ * @example
+ * ```ts
+ * const Labels = Controller.make({
+ *   name: "labels",
+ *   for: Namespace,
+ *   access: [Access.patch(Namespace)],
+ *   reconcile: ({ name }, { client }) =>
+ *     Effect.asVoid(client.patch(Namespace, { name }, Patch.merge({ metadata: { labels: { seen: "yes" } } })))
+ * })
+ * const seen = Effect.gen(function* () {
+ *   const cluster = yield* ClusterTest
+ *   yield* cluster.run(Labels)
+ *   yield* cluster.settle
+ *   return (yield* (yield* KubeClient).get(Namespace, { name: "default" })).metadata.labels?.["seen"]
+ * }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()), Effect.provide(TestClock.layer()))
+ * assert.equal(await Effect.runPromise(seen), "yes")
+ * ```
+ */
 export const make = <
   R extends Resource.Any = never,
   E = never,
@@ -321,7 +341,26 @@ export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, 
   readonly body: (context: BodyContext<Acc[number]>) => Effect.Effect<Body<E, Req>, never, Req2>
 }
 
-/** Declares a keyed controller that keeps state between its runs, such as expectations. Prefer {@link make} without them. */
+/**
+ * Declares a keyed controller that keeps state between its runs, such as expectations. Prefer {@link make} without them.
+ *
+ * @example
+ * ```ts
+ * const Seen = Controller.stateful({
+ *   name: "seen",
+ *   access: [Access.read(Namespace)],
+ *   body: () =>
+ *     Effect.sync(() => {
+ *       const seen = new Set<string>()
+ *       return {
+ *         sources: [Controller.watch(Namespace, Trigger.self)],
+ *         reconcile: ({ name }) => Effect.sync(() => void seen.add(name))
+ *       }
+ *     })
+ * })
+ * assert.deepEqual(Seen.reads, [Namespace])
+ * ```
+ */
 export const stateful = <E, Req = never, Req2 = never, const Acc extends ReadonlyArray<Access.Any> = []>(
   options: StatefulOptions<Acc, E, Req, Req2>
 ): Descriptor<Exclude<Req | Req2, Scope.Scope>> => {

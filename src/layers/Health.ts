@@ -9,7 +9,7 @@ import type * as Scope from "effect/Scope"
 /** `liveness`: it fails when a restart would help. `readiness`: it fails while the component cannot do its work. */
 export type Probe = "liveness" | "readiness"
 
-/** One health check. */
+/** One health check, which is run for each probe of its kind. */
 export interface Check {
   /** Its path below the path of the probe: lower case, digits and dashes. */
   readonly name: string

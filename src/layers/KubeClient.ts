@@ -185,7 +185,20 @@ export interface Client {
   readonly through: (between: (transport: Transport["Service"]) => Transport["Service"], around?: Around) => Client
 }
 
-/** The verbs of the API, typed by resource. It allows every call; the client of a controller allows only what its `access` declares. */
+/**
+ * The verbs of the API, typed by resource. It allows every call; the client of a controller allows only what its `access` declares.
+ *
+ * @example
+ * ```ts
+ * const names = Effect.gen(function* () {
+ *   const client = yield* KubeClient
+ *   yield* client.create(ConfigMap, { metadata: { namespace: "default", name: "prices" }, data: { tea: "3" } })
+ *   const { items } = yield* client.list(ConfigMap, { namespace: "default" })
+ *   return items.map(({ metadata }) => metadata.name)
+ * })
+ * assert.deepEqual(await Effect.runPromise(Effect.provide(names, ClusterTest.layer())), ["prices"])
+ * ```
+ */
 export class KubeClient extends Context.Service<KubeClient, Client>()("effect-controller-manager/KubeClient") {
   /** With settings. */
   static readonly layerWith = (options: Options): Layer.Layer<KubeClient, never, Transport> =>

@@ -11,13 +11,13 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../kube/ApiError.ts"
 
-/** An HTTP method. */
+/** The HTTP method of a call. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
 /** Query parameters in order; an array value repeats the parameter; `undefined` leaves it out. */
 export type Query = Readonly<Record<string, string | number | boolean | ReadonlyArray<string> | undefined>>
 
-/** One call. */
+/** One call to the server, as it is sent. */
 export interface Request {
   /** The HTTP method. */
   readonly method: Method
@@ -44,7 +44,7 @@ export interface Request {
   readonly context: ApiError.Context
 }
 
-/** A successful response. */
+/** A response with a status that means success; others are failures of the call. */
 export interface Response {
   /** 200 to 299; any other status is an `ApiError`. */
   readonly status: number

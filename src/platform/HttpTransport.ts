@@ -37,7 +37,7 @@ export const layerWith = (options: Options): Layer.Layer<Transport, never, Endpo
 /** The same with default options. */
 export const layer: Layer.Layer<Transport, never, Endpoint.Endpoint> = layerWith({})
 
-/** Connections are kept and shared until the scope closes. */
+/** A transport to that endpoint. Its connections are kept and shared until the scope closes. */
 export const make = (
   endpoint: Endpoint.Endpoint["Service"],
   options: Options = {}

@@ -19,7 +19,7 @@ export { KubeConfigError } from "./kubeconfig/document.ts"
 /** No setting names a cluster, there is no kubeconfig, and the process does not run in a pod. */
 export class NotConfigured extends Data.TaggedError("NotConfigured")<{ readonly message: string }> {}
 
-/** Where to look. */
+/** Where to look for the cluster and its credentials. */
 export interface Options {
   /** `auto`: a kubeconfig that a setting names, else the pod's service account, else `~/.kube/config`. The other modes look in one place only. */
   readonly mode: "auto" | "kubeconfig" | "in-cluster"

@@ -25,7 +25,7 @@ import { nodeOf } from "./placement/SchedulerCache.ts"
 import * as PodLifecycle from "./podLifecycle.ts"
 import * as Scheduler from "./scheduler.ts"
 
-/** What is simulated. */
+/** Which machines are simulated, and how. */
 export interface Options {
   /** Default: one control-plane machine and two workers. */
   readonly machines?: ReadonlyArray<Machine.Machine> | undefined
@@ -59,7 +59,7 @@ export class UnknownPod extends Data.TaggedError("UnknownPod")<{
   }
 }
 
-/** Identifies a pod. */
+/** The name of a pod and its namespace. */
 export interface PodName {
   /** Default: `default`. */
   readonly namespace?: string | undefined

@@ -81,7 +81,25 @@ export class ManifestError extends Data.TaggedError("ManifestError")<{ readonly 
 
 type ApplyError = ApiError | ManifestError | NotServed
 
-/** A cluster in the virtual time of the test. */
+/**
+ * A cluster in the virtual time of the test.
+ *
+ * @example
+ * ```ts
+ * const phase = Effect.gen(function* () {
+ *   const cluster = yield* ClusterTest
+ *   yield* cluster.apply(`
+ *     apiVersion: v1
+ *     kind: Pod
+ *     metadata: { namespace: default, name: web }
+ *     spec: { containers: [{ name: web, image: "example.test/web:1" }] }
+ *   `)
+ *   yield* cluster.advance("1 minute")
+ *   return (yield* cluster.snapshot(Pod)).map(({ status }) => status?.phase)
+ * }).pipe(Effect.provide(ClusterTest.layer({ nodes: 2 })), Effect.provide(TestClock.layer()))
+ * assert.deepEqual(await Effect.runPromise(phase), ["Running"])
+ * ```
+ */
 export class ClusterTest extends Context.Service<
   ClusterTest,
   {

@@ -3,12 +3,7 @@
  * code compiles.
  */
 import { assert, beforeAll, describe, it } from "@effect/vitest"
-import { mkdirSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { API } from "typescript/unstable/sync"
-
-const root = fileURLToPath(new URL("../..", import.meta.url))
+import { compile } from "../support/userModules.ts"
 
 interface Mistake {
   readonly title: string
@@ -163,34 +158,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 `
 
-/** The first lines of all messages about each of these modules, which are compiled in one program. */
-const compile = (modules: Readonly<Record<string, string>>): Readonly<Record<string, ReadonlyArray<string>>> => {
-  const folder = join(root, "node_modules", ".documents", `mistakes-${process.pid}`)
-  mkdirSync(folder, { recursive: true })
-  for (const [name, code] of Object.entries(modules)) writeFileSync(join(folder, `${name}.ts`), `${imports}${code}\n`)
-  const compilerOptions = {
-    noUnusedLocals: false,
-    paths: {
-      "effect-controller-manager": [join(root, "src/index.ts")],
-      "effect-controller-manager/node": [join(root, "src/node.ts")]
-    }
-  }
-  const config = join(folder, "tsconfig.json")
-  writeFileSync(config, JSON.stringify({ extends: join(root, "tsconfig.json"), compilerOptions, include: ["*.ts"] }))
-  const api = new API({ cwd: folder })
-  try {
-    const [project] = api.updateSnapshot({ openProjects: [config] }).getProjects()
-    return Object.fromEntries(
-      Object.keys(modules).map((name) => [
-        name,
-        project!.program.getSemanticDiagnostics(join(folder, `${name}.ts`)).map(({ text }) => text)
-      ])
-    )
-  } finally {
-    api.close()
-  }
-}
-
 describe("mistakes in a controller", () => {
   let messages: Readonly<Record<string, ReadonlyArray<string>>> = {}
 
@@ -198,8 +165,8 @@ describe("mistakes in a controller", () => {
     messages = compile(
       Object.fromEntries(
         Object.entries(mistakes).flatMap(([name, { code, right }]) => [
-          [name, code.replace(/[‹›]/g, "")],
-          [`${name}Right`, code.replace(/‹.*›/, right)]
+          [name, imports + code.replace(/[‹›]/g, "")],
+          [`${name}Right`, imports + code.replace(/‹.*›/, right)]
         ])
       )
     )

@@ -25,7 +25,20 @@ export interface SourceOptions<A> {
   readonly indexes?: ReadonlyArray<Index<A>> | undefined
 }
 
-/** Watches a kind: `watch(Secret, Trigger.map((secret) => …))`. */
+/**
+ * Watches a kind: `watch(Secret, Trigger.map((secret) => …))`.
+ *
+ * @example
+ * ```ts
+ * const Users = Controller.make({
+ *   name: "users",
+ *   for: Pod,
+ *   watches: [Controller.watch(Secret, Trigger.map(({ metadata }) => [Key.make(metadata.namespace, "web")]))],
+ *   reconcile: ({ key }, { cache }) => Effect.asVoid(cache.get(Secret, key))
+ * })
+ * assert.deepEqual(Users.reads, [Pod, Secret])
+ * ```
+ */
 export const watch = <A extends KubeObject, Id extends string>(
   resource: Resource.Resource<A, Id>,
   trigger: Trigger.Trigger<A>,

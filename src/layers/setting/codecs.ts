@@ -22,7 +22,7 @@ export interface Codec<out A> {
   readonly explain?: ((text: string) => string | undefined) | undefined
 }
 
-/** Any text. */
+/** Any text; `metavar` is its name in `--help`. */
 export const text = (metavar: string): Codec<string> => ({ metavar, expected: `a ${metavar}`, decode: Option.some })
 
 /** A secret text; declare the setting `secret` as well. */
@@ -109,7 +109,7 @@ export const share: Codec<number> = {
   decode: (value) => Option.filter(fraction.decode(value), (number) => number <= 1)
 }
 
-/** A concurrency. */
+/** How many keys are reconciled at once: a number of at least 1. */
 export const concurrency = integer({ min: 1, max: 999_999, expected: "a number of at least 1" })
 
 /** A port; whether 0 means any free port or no server depends on the setting. */

@@ -54,7 +54,10 @@ export interface InstallOptions {
   readonly timeout?: Duration.Input | undefined
 }
 
-/** Creates or updates the definitions, one after the other, and waits until each kind is served. */
+/**
+ * Creates or updates the definitions, one after the other, and waits until each kind is served. Fails with `NotStructural` before it writes
+ * anything, and with `NotEstablished` when a kind is not served in time.
+ */
 export const install = (
   resources: ReadonlyArray<Resource.AnyCustom>,
   { timeout = "30 seconds" }: InstallOptions = {}

@@ -4,7 +4,7 @@
  */
 import { oneLine } from "../../kube/printable.ts"
 
-/** A standard stream. */
+/** The standard output or the standard error stream. */
 export interface Output {
   /** Takes text; never waits. */
   readonly write: (text: string) => unknown

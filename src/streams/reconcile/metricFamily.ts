@@ -26,7 +26,7 @@ export interface Family {
 /** The values of the labels, if there are labels. */
 type Values<L extends string> = [L] extends [never] ? [] : [values: Readonly<Record<L, string>>]
 
-/** A counter. */
+/** A family of counters, one for each combination of labels; they only increase. */
 export interface Counter<L extends string> extends Family {
   /** Adds to the counter; zero only makes the series. */
   readonly add: (count: number, ...values: Values<L>) => Effect.Effect<void>
@@ -34,7 +34,7 @@ export interface Counter<L extends string> extends Family {
   readonly addUnsafe: (context: Context.Context<never>, count: number, ...values: Values<L>) => void
 }
 
-/** A gauge. */
+/** A family of gauges, one for each combination of labels; each has its latest value. */
 export interface Gauge<L extends string> extends Family {
   /** Sets the value. */
   readonly set: (value: number, ...values: Values<L>) => Effect.Effect<void>
@@ -42,7 +42,7 @@ export interface Gauge<L extends string> extends Family {
   readonly remove: (...values: Values<L>) => Effect.Effect<void>
 }
 
-/** A histogram. */
+/** A family of histograms, one for each combination of labels, which count values in buckets. */
 export interface Histogram<L extends string> extends Family {
   /** Adds a measurement. */
   readonly observe: (value: number, ...values: Values<L>) => Effect.Effect<void>

@@ -23,10 +23,39 @@ export interface After {
   readonly priority: number | undefined
 }
 
-/** No further run until something changes. */
+/**
+ * No further run until something changes.
+ *
+ * @example
+ * ```ts
+ * const Once = Controller.make({ name: "once", for: Namespace, reconcile: () => Effect.succeed(Reconcile.done) })
+ * assert.deepEqual(Reconcile.done, { _tag: "Done" })
+ * assert.equal(Once.name, "once")
+ * ```
+ */
 export const done: Outcome = { _tag: "Done" }
 
-/** A further run after `delay`; with zero or less the key is ready at once. */
+/**
+ * A further run after `delay`; with zero or less the key is ready at once.
+ *
+ * @example
+ * ```ts
+ * let runs = 0
+ * const Hourly = Controller.make({
+ *   name: "hourly",
+ *   for: Namespace,
+ *   predicate: ({ object }) => object.metadata.name === "default",
+ *   reconcile: () => Effect.sync(() => (++runs, Reconcile.after("1 hour")))
+ * })
+ * const day = Effect.gen(function* () {
+ *   const cluster = yield* ClusterTest
+ *   yield* cluster.run(Hourly)
+ *   yield* cluster.advance("24 hours")
+ * })
+ * await Effect.runPromise(day.pipe(Effect.scoped, Effect.provide(ClusterTest.layer()), Effect.provide(TestClock.layer())))
+ * assert.equal(runs, 25)
+ * ```
+ */
 export const after = (delay: Duration.Input, options?: { readonly priority?: number | undefined }): Outcome => ({
   _tag: "After",
   delay: Duration.fromInputUnsafe(delay),

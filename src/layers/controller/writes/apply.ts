@@ -57,7 +57,27 @@ export interface ApplierOptions {
   readonly force?: boolean | undefined
 }
 
-/** Server-side apply with a controller's client: `const { apply, applyStatus } = applier(client)`. */
+/**
+ * Server-side apply with a controller's client: `const { apply, applyStatus } = applier(client)`.
+ *
+ * @example
+ * ```ts
+ * const Copies = Controller.make({
+ *   name: "copies",
+ *   for: Namespace,
+ *   access: [Access.create(ConfigMap), Access.patch(ConfigMap)],
+ *   reconcile: ({ name }, { client }) =>
+ *     applier(client).apply(ConfigMap, { metadata: { namespace: name, name: "name" }, data: { name } }).pipe(Effect.asVoid)
+ * })
+ * const copy = Effect.gen(function* () {
+ *   const cluster = yield* ClusterTest
+ *   yield* cluster.run(Copies)
+ *   yield* cluster.settle
+ *   return yield* (yield* KubeClient).get(ConfigMap, { namespace: "default", name: "name" })
+ * }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()), Effect.provide(TestClock.layer()))
+ * assert.deepEqual((await Effect.runPromise(copy)).data, { name: "default" })
+ * ```
+ */
 export const applier = <A>(client: Client<A>, { fieldManager, force = true }: ApplierOptions = {}): Applier<A> => {
   const calls = Calls.of(client)
   const options = { fieldManager, force }
