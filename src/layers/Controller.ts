@@ -199,18 +199,6 @@ export type Options<
     | OfObjects<R, Granted<R, Own, Watch, Acc[number]>, E, Req, B>
   )
 
-/** What a reconcile may return; the compiler names that when it returns something else. */
-type Returning<B> = [B] extends [Reconcile.Outcome | void]
-  ? unknown
-  : Readonly<
-      Partial<
-        Record<
-          "reconcile" | "reconcileObject",
-          Access.Missing<"a result that is nothing, Reconcile.done or Reconcile.after(…)">
-        >
-      >
-    >
-
 /** Without a `for` kind there is nothing to own. */
 type OwnedBy<R> = [R] extends [never] ? ReadonlyArray<Access.Missing<"for, the kind that owns it">> : unknown
 
@@ -225,20 +213,11 @@ type Read<R> = R extends Resource.Any ? Access.Access<"read", R> : never
  *
  * @example
  * ```ts
- * const Labels = Controller.make({
- *   name: "labels",
- *   for: Namespace,
- *   access: [Access.patch(Namespace)],
- *   reconcile: ({ name }, { client }) =>
- *     Effect.asVoid(client.patch(Namespace, { name }, Patch.merge({ metadata: { labels: { seen: "yes" } } })))
- * })
- * const seen = Effect.gen(function* () {
- *   const cluster = yield* ClusterTest
- *   yield* cluster.run(Labels)
- *   yield* cluster.settle
- *   return (yield* (yield* KubeClient).get(Namespace, { name: "default" })).metadata.labels?.["seen"]
- * }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()), Effect.provide(TestClock.layer()))
- * assert.equal(await Effect.runPromise(seen), "yes")
+ * let runs = 0
+ * const Counter = Controller.make({ name: "counter", for: Namespace, reconcile: () => Effect.sync(() => void runs++) })
+ * const counted = Effect.flatMap(ClusterTest, ({ run, settle }) => Effect.andThen(run(Counter), settle)).pipe(Effect.scoped)
+ * await Effect.runPromise(counted.pipe(Effect.provide(ClusterTest.layer()), Effect.provide(TestClock.layer())))
+ * assert.ok(runs > 0)
  * ```
  */
 export const make = <
@@ -251,11 +230,11 @@ export const make = <
   const Src extends ReadonlyArray<Keys> = [],
   B = Reconcile.Outcome | void
 >(
-  options: Returning<B> & Options<R, Own, Watch, Acc, Src, E, Req, B>
+  options: Declaration.Returning<B> & Options<R, Own, Watch, Acc, Src, E, Req, B>
 ): Descriptor<Exclude<Req | Stream.Services<Src[number]>, Scope.Scope>> => {
   const kind: Resource.Any | undefined = options.for
   const { access: granted = [], name, predicate, sources = [], watches = [] } = options
-  // `Returning` admits no other results.
+  // `Declaration.Returning` admits no other results.
   const reconcile = options.reconcile as OfKeys<Granted<R, Own, Watch, Acc[number]>, E, Req>["reconcile"] | undefined
   const owns = (options.owns ?? []).map(Sources.ownedOf)
   const watched = watches.map(({ source }) => source)
@@ -349,14 +328,11 @@ export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, 
  * const Seen = Controller.stateful({
  *   name: "seen",
  *   access: [Access.read(Namespace)],
- *   body: () =>
- *     Effect.sync(() => {
- *       const seen = new Set<string>()
- *       return {
- *         sources: [Controller.watch(Namespace, Trigger.self)],
- *         reconcile: ({ name }) => Effect.sync(() => void seen.add(name))
- *       }
- *     })
+ *   body: () => {
+ *     const seen = new Set<string>()
+ *     const reconcile = ({ name }: Controller.Request) => Effect.sync(() => void seen.add(name))
+ *     return Effect.succeed({ sources: [Controller.watch(Namespace, Trigger.self)], reconcile })
+ *   }
  * })
  * assert.deepEqual(Seen.reads, [Namespace])
  * ```

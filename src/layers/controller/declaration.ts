@@ -1,9 +1,12 @@
 /**
  * The checks of a controller's declaration. `check` runs when the value is made, so a mistake fails at the first start of the program, or of
- * a test, with one sentence that says what to write instead. The registry checks that names are unique.
+ * a test, with one sentence that says what to write instead. `Returning` is a check of the compiler. The registry checks that names are
+ * unique.
  */
 import * as Data from "effect/Data"
+import type * as Access from "../../kube/Access.ts"
 import * as Resource from "../../kube/Resource.ts"
+import type * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 
 /** A controller was declared in a way that cannot work. Thrown by the call that declares it. */
 export class InvalidController extends Data.TaggedError("InvalidController")<{
@@ -16,6 +19,15 @@ export class InvalidController extends Data.TaggedError("InvalidController")<{
     return `controller ${JSON.stringify(this.controller)}: ${this.problem}`
   }
 }
+
+/** What a reconcile may return; the compiler names that when it returns something else. */
+export type Returning<B> = [B] extends [Reconcile.Outcome | void]
+  ? unknown
+  : {
+      readonly [
+        Form in "reconcile" | "reconcileObject"
+      ]?: Access.Missing<"a result that is nothing, Reconcile.done or Reconcile.after(…)">
+    }
 
 /** The fields of a declaration that are checked. */
 export interface Declaration {
