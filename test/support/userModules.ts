@@ -56,11 +56,8 @@ export const compile = (modules: Readonly<Record<string, string>>): Readonly<Rec
     }
   })
 
-/** Executes a module to its end. */
-export const execute = (text: string): Promise<unknown> => {
+/** Executes a module to its end, and returns its exports. */
+export const execute = <A>(text: string): Promise<A> => {
   const resolved = text.replace(/(?<=from )"([^"]+)"/g, (_, name: string) => JSON.stringify(entries[name] ?? name))
-  return inFolder(
-    { main: resolved },
-    (folder) => import(/* @vite-ignore */ join(folder, "main.ts")) as Promise<unknown>
-  )
+  return inFolder({ main: resolved }, (folder) => import(/* @vite-ignore */ join(folder, "main.ts")) as Promise<A>)
 }
