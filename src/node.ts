@@ -7,8 +7,5 @@ export * as HttpTransport from "./platform/HttpTransport.ts"
 export * as KubeConfig from "./platform/KubeConfig.ts"
 
 export type { Host } from "./manager/process/Host.ts"
-export type { Entry } from "./manager/registry.ts"
 export { InvalidProgram, type Member, type Options as ProgramOptions } from "./manager/Program.ts"
-export * as Setting from "./layers/Setting.ts"
-export * as SettingCodec from "./layers/setting/codecs.ts"
 export { run } from "./cli/program.ts"

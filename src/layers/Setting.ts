@@ -52,8 +52,11 @@ export interface Setting<out A> {
 
 /** A feature gate: optional behaviour with a name, a stage and a default. Source: k8s.io/component-base/featuregate. */
 export interface Gate {
+  /** In capitals at the start of each word: `MaxUnavailableStatefulSet`. */
   readonly name: string
+  /** `AllAlpha` and `AllBeta` set the gates of a stage. */
   readonly stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED"
+  /** Whether it is on where `--feature-gates` does not name it. */
   readonly byDefault: boolean
   /** The default is locked: setting the gate to another value is an error. */
   readonly isLocked?: boolean | undefined

@@ -28,9 +28,6 @@ export type Member<R> = Descriptor<R> | Entry<R>
 
 type Common = typeof Settings.common
 
-/** The services that a controller may need: those in `services`, and those of every program. */
-type Provided<R> = NoInfer<R> | Available | Missing<"a layer of it in services">
-
 /** What a program is. */
 export interface Options<S extends Setting.Settings = {}, R = never, E = never> {
   /**
@@ -46,8 +43,13 @@ export interface Options<S extends Setting.Settings = {}, R = never, E = never> 
   readonly settings?: S | undefined
   /** All controllers, in the order in which they start; a function if they depend on settings of the program. */
   readonly controllers:
-    | ReadonlyArray<Member<Provided<R>> | Configured<Provided<R>>>
-    | ((resolved: Resolved<Common & S>) => ReadonlyArray<Member<Provided<R>>>)
+    | ReadonlyArray<
+        | Member<NoInfer<R> | Available | Missing<"a layer of it in services">>
+        | Configured<NoInfer<R> | Available | Missing<"a layer of it in services">>
+      >
+    | ((
+        resolved: Resolved<Common & S>
+      ) => ReadonlyArray<Member<NoInfer<R> | Available | Missing<"a layer of it in services">>>)
   /**
    * Services that the controllers need, in addition to those of every program or instead of them; a function if they depend on settings. Built once
    * in each process, before the first controller, and closed after the last.

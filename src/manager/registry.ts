@@ -45,6 +45,7 @@ export interface Entry<out R = never> {
 
 /** A controller with settings of its own: a program adds them to its flags, variables, keys of the configuration file, help and documentation. */
 export interface Configured<out R = never> {
+  /** By any property. */
   readonly settings: Setting.Settings
   /** The entry for the values that the program has read. */
   readonly entryOf: (resolved: Resolved<typeof common>) => Entry<R>
@@ -52,7 +53,9 @@ export interface Configured<out R = never> {
 
 /** The module of a controller: its settings, feature gates among them, and how it is made with their values. */
 export interface Configurable<R, S extends Setting.Settings = {}> {
+  /** By the properties of their values. Default: none. */
   readonly settings?: S | undefined
+  /** Makes the controller; called once for each program, and once more for the concurrency that other settings give it. Must have no effects. */
   readonly make: (values: Setting.Values<S>) => Descriptor<R>
 }
 

@@ -1,11 +1,22 @@
 /** Keeps a Deployment for each Memcached, counts ready servers in its status, and records an event when it is deleted. */
-import { Access, applier, Controller, Deployment, Key } from "effect-controller-manager"
+import { Access, applier, Controller, Deployment, Key, Setting, SettingCodec } from "effect-controller-manager"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Memcached } from "./Memcached.ts"
 import { deploymentFor, statusOf } from "./plan.ts"
 
-export const make = (options: { readonly image: string }) =>
+/** A flag of the program, a variable, and a key of its configuration file. */
+export const settings = {
+  image: Setting.make(SettingCodec.text("image"), {
+    name: "memcached-image",
+    env: "MEMCACHED_IMAGE",
+    group: "tuning",
+    description: "What the servers run",
+    default: "memcached:1.6-alpine"
+  })
+}
+
+export const make = (options: Setting.Values<typeof settings>) =>
   Controller.make({
     name: "memcached",
     for: Memcached,

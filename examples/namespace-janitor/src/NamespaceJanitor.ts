@@ -2,9 +2,8 @@
  * Deletes namespaces whose TTL has expired. The annotation `janitor.example.com/ttl` has the TTL in hours. The controller checks all
  * namespaces on a schedule, because no watch event announces that a TTL expires.
  */
-import { Access, Controller, Namespace } from "effect-controller-manager"
+import { Access, Controller, Namespace, Setting, SettingCodec } from "effect-controller-manager"
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 
@@ -19,7 +18,16 @@ export const endOf = ({ metadata }: Namespace): number | undefined => {
   return hours > 0 && !Number.isNaN(begin) ? begin + hours * hour : undefined
 }
 
-export const make = (options: { readonly interval: Duration.Duration }) =>
+export const settings = {
+  interval: Setting.make(SettingCodec.interval, {
+    name: "janitor-interval",
+    group: "tuning",
+    description: "Time between two looks at all namespaces",
+    default: "5m"
+  })
+}
+
+export const make = (options: Setting.Values<typeof settings>) =>
   Controller.scheduled({
     name: "namespace-janitor",
     access: [Access.read(Namespace), Access.remove(Namespace), Access.record],

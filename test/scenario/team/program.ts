@@ -6,8 +6,8 @@ import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Access, Controller, Namespace, Patch } from "../../../src/index.ts"
-import { run, Setting, SettingCodec } from "../../../src/node.ts"
+import { Access, configured, Controller, Namespace, Patch, Setting, SettingCodec } from "../../../src/index.ts"
+import { run } from "../../../src/node.ts"
 
 class Words extends Context.Service<Words, { readonly first: string }>()("team/Words") {
   static readonly layer = Layer.effect(
@@ -16,7 +16,16 @@ class Words extends Context.Service<Words, { readonly first: string }>()("team/W
   )
 }
 
-const writer = (second: string) =>
+const settings = {
+  word: Setting.make(SettingCodec.text("word"), {
+    name: "word",
+    group: "tuning",
+    description: "The second word",
+    default: "world"
+  })
+}
+
+const writer = ({ word: second }: Setting.Values<typeof settings>) =>
   Controller.make({
     name: "writer",
     for: Namespace,
@@ -33,16 +42,8 @@ run({
   name: "team-program",
   version: "1.2.3",
   description: "Writes words.",
-  settings: {
-    word: Setting.make(SettingCodec.text("word"), {
-      name: "word",
-      group: "tuning",
-      description: "The second word",
-      default: "world"
-    })
-  },
-  controllers: ({ values }) => [
-    { controller: writer(values.word), byDefault: "on", summary: `writes the word ${values.word}` }
+  controllers: [
+    configured({ settings, make: writer }, ({ word }) => ({ byDefault: "on", summary: `writes the word ${word}` }))
   ],
   services: Words.layer
 })
