@@ -46,8 +46,8 @@ export const controllerRuntime: Rows = {
       "a defect ${title}",
       "keys of the first list wait for keys of changes: ${prioritizes}"
     ],
-    "manager/runnables/concurrency.test.ts":
-      "comes from the controller's flag, the kind, or the general setting, in that order"
+    "manager/configured.test.ts":
+      "the concurrency comes from the controller's flag, its kind, the setting for all, or its default, in this order"
   }),
   "2.1 additions": row("a program's own checks and pages; none may take the path of the metrics", {
     "manager/servers.test.ts": [

@@ -14,7 +14,9 @@ export const controllers: Rows = {
   D2: row("runs where its kinds are served, under its name, five at once", {
     "manager/runnables/kinds.test.ts": "waits for a required kind that it does not read",
     "scenario/identity.test.ts": "asks under a name of its own",
-    "manager/runnables/concurrency.test.ts": "is the default without a setting"
+    "parity/flags.test.ts": "--${name}",
+    "manager/configured.test.ts":
+      "the concurrency comes from the controller's flag, its kind, the setting for all, or its default, in this order"
   }),
   D3: row("ownership, hash and revision", {
     "controllers/Deployment.test.ts": "names and labels its ReplicaSet by the template",

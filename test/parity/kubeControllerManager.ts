@@ -113,10 +113,9 @@ export const kubeControllerManager: Rows = {
   }),
   K20: row("a limit of keys at once", {
     "layers/controller/defaults.test.ts": "keys at once: ${title}",
-    "manager/runnables/concurrency.test.ts": [
-      "is the default without a setting",
-      "comes from the controller's flag, the kind, or the general setting, in that order"
-    ],
+    "parity/flags.test.ts": "--${name}",
+    "manager/configured.test.ts":
+      "the concurrency comes from the controller's flag, its kind, the setting for all, or its default, in this order",
     "streams/reconcile/reconcileLoop.test.ts":
       "never runs a key twice at once, loses no add, counts every failure, and ends with an empty queue"
   }),
