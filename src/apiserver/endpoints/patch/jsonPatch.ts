@@ -47,17 +47,17 @@ const step = (document: Json, operation: Json, copies: Copies): Patched => {
   if (StatusError.isRefusal(path)) return path
   switch (op) {
     case "add":
-      return add(document, path, () => value(operation))
+      return add(document, path, value(operation))
     case "remove":
       return remove(document, path)
     case "replace":
-      return replace(document, path, () => value(operation))
+      return replace(document, path, value(operation))
     case "move":
       return move(document, path, pointer(operation, "from"))
     case "copy":
       return copy(document, path, pointer(operation, "from"), copies)
     case "test":
-      return test(document, path, () => value(operation))
+      return test(document, path, value(operation))
     default:
       return StatusError.unprocessable(`Unexpected kind: ${op || "unknown"}`)
   }
@@ -88,15 +88,22 @@ const text = (path: Pointer): string => path.map((part) => `/${part}`).join("")
 const missing = (path: Pointer): StatusError.StatusError =>
   StatusError.unprocessable(`doc is missing path: ${JSON.stringify(text(path))}: missing value`)
 
+type Container = JsonObject | Array<Json>
+
+/** What a container has at a key; undefined where it has nothing. */
+const childOf = (parent: Json, key: string): Patched | undefined => {
+  if (!Array.isArray(parent)) return isObject(parent) ? get(parent, key) : undefined
+  const at = index(key, parent.length - 1)
+  return StatusError.isRefusal(at) ? at : parent[at]
+}
+
 const find = (document: Json, path: Pointer): Patched => {
-  let current: Json | undefined = document
+  let current = document
   for (const key of path) {
-    if (Array.isArray(current)) {
-      const at = index(key, current.length - 1)
-      if (StatusError.isRefusal(at)) return at
-      current = current[at]
-    } else current = isObject(current) ? get(current, key) : undefined
-    if (current === undefined) return missing(path)
+    const child = childOf(current, key)
+    if (child === undefined) return missing(path)
+    if (StatusError.isRefusal(child)) return child
+    current = child
   }
   return current
 }
@@ -110,97 +117,60 @@ const index = (key: string, last: number): number | StatusError.StatusError => {
     : found
 }
 
-type Container = JsonObject | Array<Json>
-
 /** Copies the containers on the path and changes the last one with `edit`, which may refuse; `root` is the result for the empty path. */
 const change = (
   document: Json,
   path: Pointer,
   edit: (parent: Container, key: string) => StatusError.StatusError | undefined,
-  root: () => Patched
+  root: Patched
 ): Patched => {
   const [key, ...rest] = path
-  if (key === undefined) return root()
-  if (Array.isArray(document)) {
-    const copy = [...document]
-    if (rest.length === 0) return edit(copy, key) ?? copy
-    const at = index(key, copy.length - 1)
-    if (StatusError.isRefusal(at)) return at
-    const changed = change(copy[at] ?? null, rest, edit, root)
-    if (StatusError.isRefusal(changed)) return changed
-    copy[at] = changed
-    return copy
-  }
-  if (!isObject(document)) return missing(path)
-  const copy = { ...document }
+  if (key === undefined) return root
+  if (!Array.isArray(document) && !isObject(document)) return missing(path)
+  const copy = Array.isArray(document) ? [...document] : { ...document }
   if (rest.length === 0) return edit(copy, key) ?? copy
-  const child = get(copy, key)
+  const child = childOf(copy, key)
   if (child === undefined) return missing(path)
-  const changed = change(child, rest, edit, root)
+  const changed = StatusError.isRefusal(child) ? child : change(child, rest, edit, root)
   if (StatusError.isRefusal(changed)) return changed
-  set(copy, key, changed)
+  put(copy, key, changed)
   return copy
 }
 
-const add = (document: Json, path: Pointer, value: () => Patched): Patched =>
+/** Replaces an element that exists, or sets a member. */
+const put = (parent: Container, key: string, value: Json): void => {
+  if (Array.isArray(parent)) parent[Number(key)] = value
+  else set(parent, key, value)
+}
+
+const add = (document: Json, path: Pointer, added: Patched): Patched =>
   change(
     document,
     path,
     (parent, key) => {
-      const added = value()
       if (StatusError.isRefusal(added)) return added
-      if (!Array.isArray(parent)) {
-        set(parent, key, added)
-        return undefined
-      }
+      if (!Array.isArray(parent)) return void set(parent, key, added)
       const at = key === "-" ? parent.length : index(key, parent.length)
-      if (StatusError.isRefusal(at)) return at
-      parent.splice(at, 0, added)
-      return undefined
+      return StatusError.isRefusal(at) ? at : void parent.splice(at, 0, added)
     },
-    value
+    added
   )
 
 const remove = (document: Json, path: Pointer): Patched => {
   const found = find(document, path)
   if (StatusError.isRefusal(found)) return found
-  return change(
-    document,
-    path,
-    (parent, key) => {
-      if (!Array.isArray(parent)) {
-        delete parent[key]
-        return undefined
-      }
-      const at = index(key, parent.length - 1)
-      if (StatusError.isRefusal(at)) return at
-      parent.splice(at, 1)
-      return undefined
-    },
-    () => null
-  )
+  const drop = (parent: Container, key: string): undefined => {
+    if (Array.isArray(parent)) parent.splice(Number(key), 1)
+    else delete parent[key]
+  }
+  return change(document, path, drop, null)
 }
 
-const replace = (document: Json, path: Pointer, value: () => Patched): Patched => {
+const replace = (document: Json, path: Pointer, replacement: Patched): Patched => {
   const found = find(document, path)
   if (StatusError.isRefusal(found)) return found
-  const replacement = value()
   if (StatusError.isRefusal(replacement)) return replacement
-  return change(
-    document,
-    path,
-    (parent, key) => {
-      if (!Array.isArray(parent)) {
-        set(parent, key, replacement)
-        return undefined
-      }
-      const at = index(key, parent.length - 1)
-      if (StatusError.isRefusal(at)) return at
-      parent[at] = replacement
-      return undefined
-    },
-    () => replacement
-  )
+  return change(document, path, (parent, key) => void put(parent, key, replacement), replacement)
 }
 
 const move = (document: Json, path: Pointer, from: Pointer | StatusError.StatusError): Patched => {
@@ -211,12 +181,11 @@ const move = (document: Json, path: Pointer, from: Pointer | StatusError.StatusE
     return StatusError.unprocessable(`move operation: cannot move ${text(from)} into itself`)
   }
   const without = remove(document, from)
-  return StatusError.isRefusal(without) ? without : add(without, path, () => moved)
+  return StatusError.isRefusal(without) ? without : add(without, path, moved)
 }
 
 const copy = (document: Json, path: Pointer, from: Pointer | StatusError.StatusError, copies: Copies): Patched => {
-  if (StatusError.isRefusal(from)) return from
-  const copied = find(document, from)
+  const copied = StatusError.isRefusal(from) ? from : find(document, from)
   if (StatusError.isRefusal(copied)) return copied
   copies.size += JSON.stringify(copied).length
   if (copies.size > copyLimit) {
@@ -224,13 +193,12 @@ const copy = (document: Json, path: Pointer, from: Pointer | StatusError.StatusE
       `Request entity too large: Unable to complete the copy, the accumulated size increase of copy is ${copies.size}, exceeding the limit ${copyLimit}`
     )
   }
-  return add(document, path, () => copied)
+  return add(document, path, copied)
 }
 
-const test = (document: Json, path: Pointer, value: () => Patched): Patched => {
+const test = (document: Json, path: Pointer, wanted: Patched): Patched => {
   const found = find(document, path)
   if (StatusError.isRefusal(found)) return found
-  const wanted = value()
   if (StatusError.isRefusal(wanted)) return wanted
   return equal(found, wanted) ? document : StatusError.unprocessable(`testing value ${text(path)} failed: test failed`)
 }
