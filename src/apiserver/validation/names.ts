@@ -20,6 +20,12 @@ const valueWords =
 
 const tooLong = (limit: number): string => `must be no more than ${limit} characters`
 
+const none: ReadonlyArray<string> = []
+
+/** Most names are valid, and need no list. */
+const errorsOf = (length: number, limit: number, isValid: boolean, words: string): ReadonlyArray<string> =>
+  length <= limit && isValid ? none : [...(length > limit ? [tooLong(limit)] : []), ...(isValid ? [] : [words])]
+
 /** Errors of a name of this kind. A generateName prefix may end with a hyphen. */
 export const objectName = (
   resource: Pick<ResourceDefinition, "nameRule">,
@@ -32,16 +38,27 @@ export const objectName = (
       if (name === "." || name === "..") return [`may not be '${name}'`]
       return ["/", "%"].filter((bad) => name.includes(bad)).map((bad) => `may not contain '${bad}'`)
     case "label":
-      return [...(name.length > 63 ? [tooLong(63)] : []), ...(dnsLabel.test(text) ? [] : [labelWords])]
+      return errorsOf(name.length, 63, dnsLabel.test(text), labelWords)
     case "service":
-      return [...(name.length > 63 ? [tooLong(63)] : []), ...(dns1035.test(text) ? [] : [serviceWords])]
+      return errorsOf(name.length, 63, dns1035.test(text), serviceWords)
     case "subdomain":
-      return [...(name.length > 253 ? [tooLong(253)] : []), ...(subdomain.test(text) ? [] : [subdomainWords])]
+      return errorsOf(name.length, 253, subdomain.test(text), subdomainWords)
   }
 }
 
+/** Some keys that are valid: most objects have the same few. */
+const known = new Set<string>()
+const mostKnown = 1000
+
 /** Keys of labels and annotations, and finalizers: `prefix/name` or `name`. */
 export const qualified = (key: string): ReadonlyArray<string> => {
+  if (known.has(key)) return none
+  const errors = errorsOfKey(key)
+  if (errors.length === 0 && known.size < mostKnown) known.add(key)
+  return errors
+}
+
+const errorsOfKey = (key: string): ReadonlyArray<string> => {
   const parts = key.split("/")
   if (parts.length > 2) {
     return [
@@ -61,7 +78,5 @@ export const qualified = (key: string): ReadonlyArray<string> => {
   return errors
 }
 
-export const label = (value: string): ReadonlyArray<string> => [
-  ...(value.length > 63 ? [tooLong(63)] : []),
-  ...(labelValue.test(value) ? [] : [valueWords])
-]
+export const label = (value: string): ReadonlyArray<string> =>
+  errorsOf(value.length, 63, labelValue.test(value), valueWords)
