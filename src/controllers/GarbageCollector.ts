@@ -24,6 +24,7 @@ import * as Shutdown from "../layers/Shutdown.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import type { Delta } from "../streams/store/Store.ts"
 import * as KeyedQueue from "../streams/queue/KeyedQueue.ts"
+import * as TokenBucket from "../streams/queue/tokenBucket.ts"
 import * as LoopMetrics from "../streams/reconcile/loopMetrics.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
@@ -163,7 +164,7 @@ const eventOf = (resource: Resource.Any) => {
 }
 
 const queue = (name: string, metrics: LoopMetrics.QueueMetrics) =>
-  KeyedQueue.make({ name, bucket: { perSecond: 10, burst: 100 }, metrics })
+  KeyedQueue.make({ name, bucket: TokenBucket.clientGo, metrics })
 
 interface Queues {
   readonly toDelete: KeyedQueue.KeyedQueue
