@@ -17,7 +17,7 @@ import * as Controller from "../layers/Controller.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import * as Monitors from "./shared/kinds/monitors.ts"
-import * as Loop from "./resourcequota/loop.ts"
+import * as Loop from "./resourcequota/triggers.ts"
 
 export interface Options {
   /** `--concurrent-resource-quota-syncs`, 5: workers for new quotas, and as many for all others. */

@@ -10,7 +10,7 @@ import { Secret, ServiceAccount } from "../kube/resources.ts"
 import { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Secrets from "./shared/tokens/secrets.ts"
-import * as Sync from "./serviceaccounttoken/sync.ts"
+import * as Sync from "./serviceaccounttoken/legacyToken.ts"
 
 export interface Options {
   /** How many Secrets are synced at once. Default: 5. */

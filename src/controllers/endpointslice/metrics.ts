@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type { Service } from "../../kube/resources.ts"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
 import type { Sizes } from "../shared/services/totals.ts"
-import * as Model from "./model.ts"
+import * as Model from "./desired.ts"
 import type { Plan } from "./plan.ts"
 
 const prefix = "endpoint_slice_controller"

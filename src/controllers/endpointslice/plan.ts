@@ -10,7 +10,7 @@ import * as ServicePorts from "../shared/services/servicePorts.ts"
 import type { Sizes } from "../shared/services/totals.ts"
 import type { Shares } from "./allocation.ts"
 import * as Hints from "./hints.ts"
-import * as Model from "./model.ts"
+import * as Model from "./desired.ts"
 import * as Slices from "./slices.ts"
 import type { FamilyOutcome } from "./topologyCache.ts"
 

@@ -10,7 +10,7 @@ import type { Index } from "../../layers/Cache.ts"
 import type { Family } from "../shared/services/pods.ts"
 import * as ServicePorts from "../shared/services/servicePorts.ts"
 import * as TriggerTime from "../shared/services/triggerTime.ts"
-import * as Model from "./model.ts"
+import * as Model from "./desired.ts"
 
 const serviceName = "kubernetes.io/service-name"
 const managedBy = "endpointslice.kubernetes.io/managed-by"

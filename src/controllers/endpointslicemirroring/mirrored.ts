@@ -8,7 +8,7 @@ import type { Draft } from "../../kube/Meta.ts"
 import * as Owner from "../../kube/Owner.ts"
 import { Endpoints, type EndpointSlice, type Service } from "../../kube/resources.ts"
 import type { Index } from "../../layers/Cache.ts"
-import type * as Model from "./model.ts"
+import type * as Model from "./desired.ts"
 
 const serviceName = "kubernetes.io/service-name"
 const managedBy = "endpointslice.kubernetes.io/managed-by"

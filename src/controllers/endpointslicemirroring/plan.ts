@@ -8,7 +8,7 @@ import type { Draft } from "../../kube/Meta.ts"
 import type { Endpoints, EndpointSlice } from "../../kube/resources.ts"
 import type { Sizes } from "../shared/services/totals.ts"
 import * as Mirrored from "./mirrored.ts"
-import * as Model from "./model.ts"
+import * as Model from "./desired.ts"
 
 export interface Gathered {
   /** Undefined if they are deleted or not to be mirrored. */

@@ -7,7 +7,7 @@ import * as ApiError from "../../kube/ApiError.ts"
 import type { HorizontalPodAutoscaler } from "../../kube/resources.ts"
 import type { Failure } from "../shared/scale/scales.ts"
 import { ReconcileError } from "./snapshot.ts"
-import * as Status from "./plan/status.ts"
+import * as Status from "./status.ts"
 import type { Deps } from "./deps.ts"
 
 /** The failure of reading or writing a scale. */

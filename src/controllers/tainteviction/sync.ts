@@ -11,7 +11,7 @@ import * as Monotonic from "../../streams/monotonic.ts"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import type { Readable } from "../../streams/store/Store.ts"
-import * as Evict from "./evict.ts"
+import * as Evict from "./apply.ts"
 import * as Plan from "./plan.ts"
 
 const deletions = Family.counter(

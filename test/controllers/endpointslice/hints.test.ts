@@ -6,7 +6,7 @@ import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Allocation from "../../../src/controllers/endpointslice/allocation.ts"
 import * as Hints from "../../../src/controllers/endpointslice/hints.ts"
-import type { Endpoint } from "../../../src/controllers/endpointslice/model.ts"
+import type { Endpoint } from "../../../src/controllers/endpointslice/desired.ts"
 import * as TopologyCache from "../../../src/controllers/endpointslice/topologyCache.ts"
 import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
 

@@ -1,7 +1,7 @@
 import { describe } from "@effect/vitest"
 /** An applied plan leaves slices that match the pods, and nothing to do, whatever slices existed. */
 import * as Arbitrary from "effect/Arbitrary"
-import * as Model from "../../../src/controllers/endpointslice/model.ts"
+import * as Model from "../../../src/controllers/endpointslice/desired.ts"
 import * as Plan from "../../../src/controllers/endpointslice/plan.ts"
 import * as ServicePorts from "../../../src/controllers/shared/services/servicePorts.ts"
 import type { Draft } from "../../../src/kube/Meta.ts"

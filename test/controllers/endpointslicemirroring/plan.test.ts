@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Mirrored from "../../../src/controllers/endpointslicemirroring/mirrored.ts"
-import * as Model from "../../../src/controllers/endpointslicemirroring/model.ts"
+import * as Model from "../../../src/controllers/endpointslicemirroring/desired.ts"
 import * as Plan from "../../../src/controllers/endpointslicemirroring/plan.ts"
 import * as Repack from "../../../src/controllers/shared/services/repack.ts"
 import * as ServicePorts from "../../../src/controllers/shared/services/servicePorts.ts"

@@ -2,11 +2,11 @@
  * The autoscaler's new status. Fields that are not given keep their values, except the metrics. Source:
  * pkg/controller/podautoscaler: setStatus.
  */
-import * as Conditions from "../../../kube/conditions.ts"
-import * as Equality from "../../../kube/equality.ts"
-import type { HorizontalPodAutoscaler } from "../../../kube/resources.ts"
-import * as Time from "../../../kube/time.ts"
-import type { Condition, MetricStatus, Status } from "./spec.ts"
+import * as Conditions from "../../kube/conditions.ts"
+import * as Equality from "../../kube/equality.ts"
+import type { HorizontalPodAutoscaler } from "../../kube/resources.ts"
+import * as Time from "../../kube/time.ts"
+import type { Condition, MetricStatus, Status } from "./plan/spec.ts"
 
 export interface StatusChange {
   readonly claims: ReadonlyArray<Claim>

@@ -2,9 +2,9 @@
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Plan from "../../src/controllers/RootCa.ts"
-import type { ConfigMap } from "../../src/kube/resources.ts"
-import { checkProperty } from "../support/property.ts"
+import * as Plan from "../../../src/controllers/RootCa.ts"
+import type { ConfigMap } from "../../../src/kube/resources.ts"
+import { checkProperty } from "../../support/property.ts"
 
 const description = "kubernetes.io/description"
 

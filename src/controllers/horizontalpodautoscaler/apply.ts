@@ -11,7 +11,7 @@ import * as Metrics from "./metrics.ts"
 import * as History from "./plan/history.ts"
 import type { Plan } from "./plan/plan.ts"
 import * as Spec from "./plan/spec.ts"
-import * as Status from "./plan/status.ts"
+import * as Status from "./status.ts"
 import type { LoopState, Deps } from "./deps.ts"
 import * as StatusWriter from "./statusWriter.ts"
 

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Loop from "../../../src/controllers/resourcequota/loop.ts"
+import * as Loop from "../../../src/controllers/resourcequota/triggers.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import { Pod, type ResourceQuota, Secret } from "../../../src/kube/resources.ts"
 import * as KeyedQueue from "../../../src/streams/queue/KeyedQueue.ts"
