@@ -14,17 +14,6 @@ import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Plan from "./clusterroleaggregation/plan.ts"
 import * as Selection from "./clusterroleaggregation/selection.ts"
 
-const writes = Family.counter(
-  "cluster_role_aggregation_writes_total",
-  "ClusterRoles whose aggregated rules were written, by method: apply, update",
-  ["method"]
-)
-
-const counted = (method: "apply" | "update") => writes.add(1, { method })
-
-/** Field manager of the applied rules. */
-const fieldManager = "clusterrole-aggregation-controller"
-
 export interface Options {
   /** How many ClusterRoles are synced at once. Default: 5, as in kube-controller-manager. */
   readonly concurrency?: number | undefined
@@ -37,6 +26,7 @@ const access = [
   Access.escalate(ClusterRole)
 ] as const
 
+// The triggers keep which roles each label concerns.
 export const make = ({ concurrency = 5 }: Options = {}) =>
   Controller.stateful({
     name: "clusterrole-aggregation",
@@ -67,7 +57,10 @@ export const make = ({ concurrency = 5 }: Options = {}) =>
       })
   })
 
-type Client = Controller.ReconcileContext<(typeof access)[number]>["client"]
+/** Field manager of the applied rules. */
+const fieldManager = "clusterrole-aggregation-controller"
+
+type Client = Controller.Client<(typeof access)[number]>
 
 const write = (client: Client, role: ClusterRole, rules: Plan.Rules): Effect.Effect<"apply" | "update", ApiError> => {
   const { name, uid } = role.metadata
@@ -86,3 +79,11 @@ const write = (client: Client, role: ClusterRole, rules: Plan.Rules): Effect.Eff
     )
   )
 }
+
+const writes = Family.counter(
+  "cluster_role_aggregation_writes_total",
+  "ClusterRoles whose aggregated rules were written, by method: apply, update",
+  ["method"]
+)
+
+const counted = (method: "apply" | "update") => writes.add(1, { method })

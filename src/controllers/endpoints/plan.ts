@@ -20,7 +20,7 @@ export type Plan =
 
 const none: Plan = { _tag: "None" }
 
-export interface Gathered {
+export interface Snapshot {
   readonly service: Service
   /** The pods that the Service selects. */
   readonly pods: ReadonlyArray<Pod>
@@ -29,7 +29,7 @@ export interface Gathered {
   readonly time: string | undefined
 }
 
-export const plan = ({ current, pods, service, time }: Gathered): Plan => {
+export const plan = ({ current, pods, service, time }: Snapshot): Plan => {
   const { isTruncated, subsets } = Subsets.truncate(Subsets.of(service, pods))
   const labels = labelsOf(service)
   const metadata = {

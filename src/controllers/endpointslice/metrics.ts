@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type { Service } from "../../kube/resources.ts"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
 import type { Sizes } from "../shared/services/totals.ts"
-import * as Model from "./desired.ts"
+import * as Desired from "./desired.ts"
 import type { Plan } from "./plan.ts"
 
 const prefix = "endpoint_slice_controller"
@@ -66,8 +66,8 @@ export const planned = ({ moves }: Pick<Plan, "moves">): Effect.Effect<void> =>
 /** Observes the slices that were written for a family. */
 export const wrote = (service: Service, count: number): Effect.Effect<void> =>
   perSync.observe(count, {
-    topology: Model.isProportional(service.metadata) ? "Auto" : "Disabled",
-    traffic_distribution: Model.preferenceOf(service) ?? ""
+    topology: Desired.isProportional(service.metadata) ? "Auto" : "Disabled",
+    traffic_distribution: Desired.preferenceOf(service) ?? ""
   })
 
 export const preferred = (services: ReadonlyMap<string, number>): Effect.Effect<void> =>

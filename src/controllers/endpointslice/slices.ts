@@ -10,7 +10,7 @@ import type { Index } from "../../layers/Cache.ts"
 import type { Family } from "../shared/services/pods.ts"
 import * as ServicePorts from "../shared/services/servicePorts.ts"
 import * as TriggerTime from "../shared/services/triggerTime.ts"
-import * as Model from "./desired.ts"
+import * as Desired from "./desired.ts"
 
 const serviceName = "kubernetes.io/service-name"
 const managedBy = "endpointslice.kubernetes.io/managed-by"
@@ -40,7 +40,7 @@ export const labelsOf = (service: Service): Record<string, string> => {
   const { [headless]: _, ...own } = service.metadata.labels ?? {}
   return {
     ...own,
-    ...(Model.hasClusterIP(service) ? {} : { [headless]: "" }),
+    ...(Desired.hasClusterIP(service) ? {} : { [headless]: "" }),
     [serviceName]: service.metadata.name,
     [managedBy]: manager
   }
@@ -60,7 +60,7 @@ export const isOwned = (slice: EndpointSlice, service: Service): boolean =>
 export interface Content {
   readonly family: Family
   readonly ports: ReadonlyArray<ServicePorts.Resolved>
-  readonly endpoints: ReadonlyArray<Model.Endpoint>
+  readonly endpoints: ReadonlyArray<Desired.Endpoint>
 }
 
 /** Common to all slices that one sync writes. */

@@ -14,7 +14,7 @@ import type { Family } from "../shared/services/pods.ts"
 import * as Selection from "../shared/services/selection.ts"
 import * as TriggerTime from "../shared/services/triggerTime.ts"
 import * as Metrics from "./metrics.ts"
-import * as Model from "./desired.ts"
+import * as Desired from "./desired.ts"
 import * as Plan from "./plan.ts"
 import type { LoopState, Deps } from "./deps.ts"
 import * as Slices from "./slices.ts"
@@ -72,7 +72,7 @@ const reconcile = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState,
   yield* Effect.forEach(topologyEvents, ({ message, reason, type }) =>
     deps.events.event(service, type, reason, message)
   )
-  yield* Metrics.preferred(preferences.note(key, Model.preferenceOf(service)))
+  yield* Metrics.preferred(preferences.note(key, Desired.preferenceOf(service)))
   const errors = [...lostPods(service, plan.lost), ...(yield* apply(deps, loopState, { key, service, plan }))]
   yield* Metrics.total(totals.note(key, plan.sizes))
   if (errors.length > 0) {
