@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import type { Service } from "../../kube/resources.ts"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
 import type { Sizes } from "../shared/services/totals.ts"
-import * as Desired from "./desired.ts"
-import type { Plan } from "./plan.ts"
+import * as Desired from "./plan/desired.ts"
+import type { Plan } from "./plan/plan.ts"
 
 const prefix = "endpoint_slice_controller"
 

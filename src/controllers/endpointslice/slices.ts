@@ -10,7 +10,7 @@ import type { Index } from "../../layers/Cache.ts"
 import type { Family } from "../shared/services/pods.ts"
 import * as ServicePorts from "../shared/services/servicePorts.ts"
 import * as TriggerTime from "../shared/services/triggerTime.ts"
-import * as Desired from "./desired.ts"
+import * as Desired from "./plan/desired.ts"
 
 const serviceName = "kubernetes.io/service-name"
 const managedBy = "endpointslice.kubernetes.io/managed-by"

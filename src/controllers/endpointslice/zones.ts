@@ -7,7 +7,7 @@ import * as Quantity from "../../kube/quantity.ts"
 import type { Node } from "../../kube/resources.ts"
 import type { Delta } from "../../streams/store/Store.ts"
 import * as Nodes from "../shared/nodes/node.ts"
-import type { Shares } from "./allocation.ts"
+import type { Shares } from "./plan/allocation.ts"
 
 export interface Zones {
   /** Returns whether the shares changed. */

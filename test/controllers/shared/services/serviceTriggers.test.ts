@@ -1,7 +1,7 @@
 /** A change enqueues every Service whose endpoints it changes, and no other. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Desired from "../../../../src/controllers/endpointslice/desired.ts"
+import * as Desired from "../../../../src/controllers/endpointslice/plan/desired.ts"
 import * as Subsets from "../../../../src/controllers/endpoints/subsets.ts"
 import * as Selection from "../../../../src/controllers/shared/services/selection.ts"
 import * as Watching from "../../../../src/controllers/shared/services/serviceTriggers.ts"

@@ -1,14 +1,14 @@
 import { describe } from "@effect/vitest"
 /** An applied plan leaves slices that match the pods, and nothing to do, whatever slices existed. */
 import * as Arbitrary from "effect/Arbitrary"
-import * as Desired from "../../../src/controllers/endpointslice/desired.ts"
-import * as Plan from "../../../src/controllers/endpointslice/plan.ts"
-import * as ServicePorts from "../../../src/controllers/shared/services/servicePorts.ts"
-import type { Draft } from "../../../src/kube/Meta.ts"
-import * as Owner from "../../../src/kube/Owner.ts"
-import type { EndpointSlice, Service } from "../../../src/kube/resources.ts"
-import { checkProperty, int, oneOf } from "../../support/property.ts"
-import { nodeOf, podFacts, podsOf, selected, service, serviceFacts } from "../shared/services/objects.ts"
+import * as Desired from "../../../../src/controllers/endpointslice/plan/desired.ts"
+import * as Plan from "../../../../src/controllers/endpointslice/plan/plan.ts"
+import * as ServicePorts from "../../../../src/controllers/shared/services/servicePorts.ts"
+import type { Draft } from "../../../../src/kube/Meta.ts"
+import * as Owner from "../../../../src/kube/Owner.ts"
+import type { EndpointSlice, Service } from "../../../../src/kube/resources.ts"
+import { checkProperty, int, oneOf } from "../../../support/property.ts"
+import { nodeOf, podFacts, podsOf, selected, service, serviceFacts } from "../../shared/services/objects.ts"
 
 /** The Service and its pods when a slice was written, or its owner. */
 const sliceFacts = Arbitrary.all({

@@ -3,10 +3,10 @@
  * the pod is ready and not terminating, or if the Service publishes addresses that are not ready. Pure. Source:
  * endpointslice: reconcileByAddressType, podToEndpoint.
  */
-import * as PodState from "../../kube/pod.ts"
-import type { EndpointSlice, Node, Pod, Service } from "../../kube/resources.ts"
-import * as Pods from "../shared/services/pods.ts"
-import * as ServicePorts from "../shared/services/servicePorts.ts"
+import * as PodState from "../../../kube/pod.ts"
+import type { EndpointSlice, Node, Pod, Service } from "../../../kube/resources.ts"
+import * as Pods from "../../shared/services/pods.ts"
+import * as ServicePorts from "../../shared/services/servicePorts.ts"
 
 export type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number]
 

@@ -1,9 +1,9 @@
 /** The endpoint of one pod: conditions, host name, hints, node and zone; and the address families. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Desired from "../../../src/controllers/endpointslice/desired.ts"
-import * as Plan from "../../../src/controllers/endpointslice/plan.ts"
-import { Service } from "../../../src/kube/resources.ts"
-import { nodeOf, podsOf, service } from "../shared/services/objects.ts"
+import * as Desired from "../../../../src/controllers/endpointslice/plan/desired.ts"
+import * as Plan from "../../../../src/controllers/endpointslice/plan/plan.ts"
+import { Service } from "../../../../src/kube/resources.ts"
+import { nodeOf, podsOf, service } from "../../shared/services/objects.ts"
 
 const facts = {
   ports: "number",

@@ -2,17 +2,17 @@
  * The creates, updates and deletes that bring the slices of a Service to the desired endpoints. Pure and idempotent.
  * Source: endpointslice: reconcileByPortMapping.
  */
-import type { Draft } from "../../kube/Meta.ts"
-import type { EndpointSlice, Node, Pod, Service } from "../../kube/resources.ts"
-import * as Pack from "../shared/services/pack.ts"
-import type { Family } from "../shared/services/pods.ts"
-import * as ServicePorts from "../shared/services/servicePorts.ts"
-import type { Sizes } from "../shared/services/totals.ts"
+import type { Draft } from "../../../kube/Meta.ts"
+import type { EndpointSlice, Node, Pod, Service } from "../../../kube/resources.ts"
+import * as Pack from "../../shared/services/pack.ts"
+import type { Family } from "../../shared/services/pods.ts"
+import * as ServicePorts from "../../shared/services/servicePorts.ts"
+import type { Sizes } from "../../shared/services/totals.ts"
 import type { Shares } from "./allocation.ts"
 import * as Hints from "./hints.ts"
 import * as Desired from "./desired.ts"
-import * as Slices from "./slices.ts"
-import type { FamilyOutcome } from "./topologyCache.ts"
+import * as Slices from "../slices.ts"
+import type { FamilyOutcome } from "../topologyCache.ts"
 
 export interface Snapshot {
   readonly service: Service
