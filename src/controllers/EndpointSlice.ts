@@ -1,25 +1,20 @@
 /**
  * endpointslice: keeps the addresses behind each Service in EndpointSlices, by default of at most 100 endpoints.
- * `endpointslice/` decides and applies, `shared/services/` holds what `endpoint` needs too; this file holds the
- * watches, the permissions and the API calls. Source: pkg/controller/endpointslice: syncService.
+ * `endpointslice/` decides and applies, `shared/services/` holds what `endpoint` needs too. Source:
+ * pkg/controller/endpointslice: syncService.
  */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Access from "../kube/Access.ts"
 import { EndpointSlice, Node, Pod, Service } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Reconcile from "../streams/reconcile/Reconcile.ts"
-import * as SliceTracker from "./endpointslice/sliceTracker.ts"
+import * as Deps from "./endpointslice/deps.ts"
 import * as Metrics from "./endpointslice/metrics.ts"
-import { makePreferences, type LoopState, type Deps } from "./endpointslice/deps.ts"
 import * as Slices from "./endpointslice/slices.ts"
+import * as State from "./endpointslice/state.ts"
 import * as Sync from "./endpointslice/sync.ts"
 import * as Triggers from "./endpointslice/triggers.ts"
-import * as TopologyCache from "./endpointslice/topologyCache.ts"
-import * as Zones from "./endpointslice/zones.ts"
 import * as Selection from "./shared/services/selection.ts"
-import * as Totals from "./shared/services/totals.ts"
-import * as Watching from "./shared/services/serviceTriggers.ts"
+import * as ServiceTriggers from "./shared/services/serviceTriggers.ts"
 
 export interface Options {
   /** How many Services are synced at once. Default: 5. */
@@ -30,67 +25,35 @@ export interface Options {
   readonly batchPeriod?: Duration.Duration | undefined
 }
 
-/** The precondition keeps the call from a slice that was recreated under the same name. */
-const sameObject = ({ metadata: { uid } }: EndpointSlice) => (uid === undefined ? {} : { preconditions: { uid } })
-
-export const make = (options: Options = {}) =>
+// The triggers recognise the slices that the syncs wrote, and keep the selectors of Services and the CPU of zones for them.
+export const make = ({ batchPeriod, concurrency = 5, maxEndpointsPerSlice = 100 }: Options = {}) =>
   Controller.stateful({
     name: "endpointslice",
     queue: "endpoint_slice",
     metrics: Metrics.families,
     component: "endpoint-slice-controller",
     for: Service,
-    access: [
-      Access.read(Service),
-      Access.own(Service),
-      Access.read(Pod),
-      Access.read(Node),
-      Access.read(EndpointSlice),
-      Access.create(EndpointSlice),
-      Access.update(EndpointSlice),
-      Access.remove(EndpointSlice),
-      Access.record
-    ],
-    concurrency: options.concurrency ?? 5,
+    access: Deps.access,
+    concurrency,
     backoff: { base: "1 second", max: "1000 seconds" },
     retries: 15,
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     readYourWritesLimit: "5 minutes",
-    body: ({ client, events, queue, store }) =>
+    body: (context) =>
       Effect.map(Metrics.holding, (onHeld) => {
-        const deps: Deps = {
-          services: store(Service),
-          pods: store(Pod),
-          nodes: store(Node),
-          slices: store(EndpointSlice),
-          create: (draft) => client.create(EndpointSlice, draft),
-          update: (slice) => client.update(EndpointSlice, slice),
-          remove: (slice) => client.delete(EndpointSlice, slice.metadata, sameObject(slice)),
-          events,
-          queue
-        }
-        const table = Selection.makeTable()
-        const loopState: LoopState = {
-          table,
-          tracker: SliceTracker.make(),
-          zones: Zones.make(),
-          topologyCache: TopologyCache.make(),
-          totals: Totals.make(),
-          preferences: makePreferences(),
-          limit: options.maxEndpointsPerSlice ?? 100,
-          minSyncDelay: Duration.max(options.batchPeriod ?? Duration.zero, Triggers.minSyncDelay)
-        }
-        const sync = Sync.sync(deps, loopState)
+        const deps = Deps.depsOf(context)
+        const state = State.make()
+        const sync = Sync.sync(deps, state, maxEndpointsPerSlice)
         return {
           sources: [
-            Controller.watch(Service, Watching.services(table)),
-            Controller.watch(Pod, Watching.batched(Watching.pods(table), queue, options.batchPeriod), {
+            Controller.watch(Service, ServiceTriggers.services(state.table)),
+            Controller.watch(Pod, ServiceTriggers.batched(ServiceTriggers.pods(state.table), deps.queue, batchPeriod), {
               indexes: [Selection.byLabel, Triggers.byNode]
             }),
-            Controller.watch(Node, Triggers.nodes(deps, loopState)),
-            Controller.watch(EndpointSlice, Triggers.slices(deps, loopState), { indexes: [Slices.byService] })
+            Controller.watch(Node, Triggers.nodes(deps, state)),
+            Controller.watch(EndpointSlice, Triggers.slices(deps, state, batchPeriod), { indexes: [Slices.byService] })
           ],
-          reconcile: ({ key }) => Effect.as(sync(key), Reconcile.done),
+          reconcile: ({ key }) => sync(key),
           onHeld
         }
       })
