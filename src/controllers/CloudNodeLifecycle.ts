@@ -43,7 +43,7 @@ const atOnce = 8
 const shutdown = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" } as const
 
 /** Whether the machine has to be checked with the cloud provider, because the node is not ready. */
-export const isInDoubt = (node: Node): boolean => Nodes.readyCondition(node)?.status !== "True"
+export const isInDoubt = (node: Node): boolean => !Nodes.isReady(node)
 
 /** `gone`: the cloud provider has no such machine. `off`: the machine is shut down. */
 type MachineState = "gone" | "off" | "there"

@@ -36,7 +36,7 @@ const zoneLabel = "topology.kubernetes.io/zone"
 export const partOf = (node: Node): Part | undefined => {
   const { labels = {} } = node.metadata
   if (excluded.some((label) => Object.hasOwn(labels, label))) return undefined
-  if (Nodes.readyCondition(node)?.status !== "True") return undefined
+  if (!Nodes.isReady(node)) return undefined
   const zone = labels[zoneLabel] ?? ""
   const processors = Number(Quantity.milli(node.status?.allocatable?.["cpu"] ?? "0") ?? 0n)
   return zone === "" || processors <= 0 ? unknown : { zone, processors }

@@ -1,7 +1,6 @@
 /**
  * One pass over all nodes: sets the conditions of nodes that stopped reporting to Unknown, determines the state of each zone, and marks pods and
- * nodes accordingly. The decisions are in other files of this folder; this file makes the writes, any of which may fail: what fails is retried in
- * the next pass. A node whose status could not be determined does not count for its zone. Source: pkg/controller/nodelifecycle: monitorNodeHealth.
+ * nodes accordingly. Any write may fail: what fails is retried in the next pass. A node whose status could not be determined does not count for its zone. Source: pkg/controller/nodelifecycle: monitorNodeHealth.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -12,9 +11,9 @@ import * as Monotonic from "../../streams/monotonic.ts"
 import * as Nodes from "../shared/nodes/node.ts"
 import * as Health from "./health.ts"
 import * as Metrics from "./metrics.ts"
-import * as Pods from "./pods.ts"
-import type { State, Deps, Settings } from "./deps.ts"
-import * as Taints from "./taints.ts"
+import { apply, type Checked } from "./apply.ts"
+import type { Deps } from "./deps.ts"
+import type { Settings, State } from "./state.ts"
 import * as Zones from "./zones.ts"
 
 /** The key of the eviction queue: no node can have that name. */
@@ -25,15 +24,9 @@ const atOnce = 8
 const tries = 5
 const pause = "20 millis"
 
-interface Checked {
-  readonly node: Node
-  /** The node became unreachable in this pass. */
-  readonly isLost: boolean
-}
-
 export const monitorNodeHealth = (deps: Deps, state: State, settings: Settings) => {
   const check = checking(deps, state, settings)
-  const apply = applying(deps, state)
+  const applyChecked = apply(deps, state)
   return Effect.gen(function* () {
     const now = Monotonic.millis(yield* Clock.Clock)
     const begun = now()
@@ -46,7 +39,10 @@ export const monitorNodeHealth = (deps: Deps, state: State, settings: Settings) 
       concurrency: atOnce
     })).filter((one) => one !== undefined)
     yield* assess(state, settings, checked, { now: now(), observed })
-    yield* Effect.forEach(checked, (one) => timed(one.node, apply(one, now)), { concurrency: atOnce, discard: true })
+    yield* Effect.forEach(checked, (one) => timed(one.node, applyChecked(one, now)), {
+      concurrency: atOnce,
+      discard: true
+    })
     yield* Metrics.took(millis.values(), now() - begun)
     if (state.noExecuteQueue.next(now()) !== undefined) deps.queue.addUnsafe(queueKey)
   })
@@ -89,7 +85,7 @@ const checking = (deps: Deps, state: State, settings: Settings) =>
     const { name } = node.metadata
     const lease = deps.leases.get(Key.make("kube-node-lease", name))
     // From the last pass and not from the cache, which may already hold an earlier write of this pass whose response was lost.
-    const wasReady = isReady(state.checked.get(name))
+    const wasReady = Nodes.isReady(state.checked.get(name))
     const observeNode = (one: Node): boolean => {
       const heartbeats = Health.observe(state.heartbeats.get(name), one, lease, observed)
       state.heartbeats.set(name, heartbeats)
@@ -118,8 +114,6 @@ const checking = (deps: Deps, state: State, settings: Settings) =>
       current = found.success
     }
   })
-
-const isReady = (node: Node | undefined): boolean => node !== undefined && Nodes.readyCondition(node)?.status === "True"
 
 const isUnreachable = (node: Node): boolean => Nodes.readyCondition(node)?.status === "Unknown"
 
@@ -154,7 +148,7 @@ const assess = Effect.fnUntraced(function* (
     if (!Zones.counts(node)) continue
     const zone = Zones.zoneOf(node)
     const { notReady, ready } = zones.get(zone) ?? { ready: 0, notReady: 0 }
-    zones.set(zone, isReady(node) ? { ready: ready + 1, notReady } : { ready, notReady: notReady + 1 })
+    zones.set(zone, Nodes.isReady(node) ? { ready: ready + 1, notReady } : { ready, notReady: notReady + 1 })
   }
   const before = state.states
   const transition = Zones.transition(before, zones, settings)
@@ -179,50 +173,4 @@ const logTransitions = Effect.fnUntraced(function* (before: Zones.States, { mode
     const facts = { zone: Zones.shown(zone), state, nodesPerSecond: rates.get(zone) }
     yield* Effect.annotateLogs(Effect.logInfo("The state of a zone has changed"), facts)
   }
-})
-
-const applying = (deps: Deps, state: State) =>
-  Effect.fnUntraced(
-    function* ({ isLost, node }: Checked, now: () => number) {
-      const { name } = node.metadata
-      const action = Taints.taintActionOf(node, Zones.isDisrupted(state.states))
-      if (action === "Enqueue") state.noExecuteQueue.add(Zones.zoneOf(node), name, now())
-      else state.noExecuteQueue.remove(name)
-      if (isLost) {
-        state.podsToMark.add(name)
-        yield* deps.events.normal(node, "NodeNotReady", `Node ${name} status is now: NodeNotReady`)
-        yield* Effect.annotateLogs(Effect.logInfo("A node has not reported for too long"), { node: name })
-      }
-      if (isReady(node)) state.podsToMark.delete(name)
-      if (state.podsToMark.has(name)) yield* markNotReady(deps, state, name)
-      if (action !== "Remove" && action !== "Swap") return
-      const wallclock = yield* Clock.currentTimeMillis
-      const isDisrupted = Zones.isDisrupted(state.states)
-      const wrote = yield* Nodes.write(deps, node, (one) => {
-        const still = Taints.taintActionOf(one, isDisrupted)
-        return still === "Remove"
-          ? Taints.withoutNoExecuteTaint(one)
-          : still === "Swap"
-            ? Taints.withNoExecuteTaint(one, wallclock)
-            : undefined
-      })
-      if (wrote && action === "Remove") {
-        const why = isDisrupted
-          ? "Removed the NoExecute taints of a node, because no node is ready"
-          : "Removed the NoExecute taints of a node that is ready again"
-        yield* Effect.annotateLogs(Effect.logInfo(why), { node: name })
-      }
-    },
-    (effect, { node }) =>
-      Effect.catch(effect, (error) =>
-        Effect.annotateLogs(Effect.logWarning(`Cannot change the taints of a node: ${error.message}`), {
-          node: node.metadata.name
-        })
-      )
-  )
-
-const markNotReady = Effect.fnUntraced(function* (deps: Deps, state: State, name: string) {
-  const pods = deps.pods.byIndex(Nodes.byNode.name, name)
-  const marked = yield* Effect.forEach(pods, (pod) => Pods.markNotReady(deps, pod))
-  if (marked.every((one) => one)) state.podsToMark.delete(name)
 })
