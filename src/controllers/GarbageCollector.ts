@@ -32,8 +32,8 @@ import * as AttemptToDelete from "./garbagecollector/attemptToDelete.ts"
 import * as AttemptToOrphan from "./garbagecollector/attemptToOrphan.ts"
 import * as Dot from "./garbagecollector/dot.ts"
 import * as Graph from "./garbagecollector/graph.ts"
-import * as Identity from "./garbagecollector/Identity.ts"
-import * as Objects from "./garbagecollector/Objects.ts"
+import * as Identity from "./garbagecollector/identity.ts"
+import * as Objects from "./garbagecollector/objects.ts"
 import * as Monitors from "./shared/kinds/monitors.ts"
 
 export interface Options {

@@ -6,8 +6,8 @@
 import * as Effect from "effect/Effect"
 import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"
 import * as Graph from "./graph.ts"
-import * as Identity from "./Identity.ts"
-import type { Failure, Objects, Outcome, Propagation } from "./Objects.ts"
+import * as Identity from "./identity.ts"
+import type { Failure, Objects, Outcome, Propagation } from "./objects.ts"
 import * as Patches from "./patches.ts"
 
 /**

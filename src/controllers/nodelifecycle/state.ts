@@ -3,7 +3,7 @@ import type { Node } from "../../kube/resources.ts"
 import * as Nodes from "../shared/nodes/node.ts"
 import type { Deps } from "./deps.ts"
 import * as Health from "./health.ts"
-import { RateLimitedQueue } from "./RateLimitedQueue.ts"
+import { RateLimitedQueue } from "./rateLimitedQueue.ts"
 import type * as Zones from "./zones.ts"
 
 /** All times in milliseconds. */

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as AttemptToDelete from "../../../src/controllers/garbagecollector/attemptToDelete.ts"
 import type { Judged, Standing } from "../../../src/controllers/garbagecollector/attemptToDelete.ts"
-import type { Identity } from "../../../src/controllers/garbagecollector/Identity.ts"
-import type { Propagation } from "../../../src/controllers/garbagecollector/Objects.ts"
+import type { Identity } from "../../../src/controllers/garbagecollector/identity.ts"
+import type { Propagation } from "../../../src/controllers/garbagecollector/objects.ts"
 import * as Patches from "../../../src/controllers/garbagecollector/patches.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 
