@@ -41,13 +41,16 @@ export interface Options {
   readonly concurrency?: number | undefined
 }
 
+const access = [
+  Access.read(Resource.anything),
+  Access.get(Resource.anything),
+  Access.patch(Resource.anything),
+  Access.remove(Resource.anything),
+  Access.record
+] as const
+
 const name = "garbagecollector"
 const component = "garbage-collector-controller"
-
-const syncErrors = Family.counter(
-  "garbagecollector_controller_resources_sync_error_total",
-  "Refreshes of the watched resources that failed, found no resource, or found one whose cache did not sync in time"
-)
 
 /** Source: pkg/controller/garbagecollector: NewDependencyGraphBuilder. */
 const queueNames = {
@@ -55,15 +58,10 @@ const queueNames = {
   toOrphan: "garbage_collector_attempt_to_orphan"
 } as const
 
+// No form of `Controller`: two queues share one graph, and the kinds to watch are known only after discovery.
 export const make = (options: Options = {}): Descriptor<Discovery> => ({
   name,
-  access: [
-    Access.read(Resource.anything),
-    Access.get(Resource.anything),
-    Access.patch(Resource.anything),
-    Access.remove(Resource.anything),
-    Access.record
-  ],
+  access,
   // Unknown before discovery; the informers start with the controller.
   reads: [],
   needsLeader: true,
@@ -295,3 +293,8 @@ const isWaiting = (cause: CollectError["cause"], attempt: number): boolean => {
       return false
   }
 }
+
+const syncErrors = Family.counter(
+  "garbagecollector_controller_resources_sync_error_total",
+  "Refreshes of the watched resources that failed, found no resource, or found one whose cache did not sync in time"
+)

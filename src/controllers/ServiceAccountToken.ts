@@ -4,6 +4,7 @@
  * tokens, and does not run without a signing key. A sync reads the cache, then the server before any write: the cache is enough to leave a Secret
  * unchanged, never to delete it or to issue a token. Source: pkg/controller/serviceaccount: TokensController.
  */
+import * as Base64Url from "effect/encoding/Base64Url"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Access from "../kube/Access.ts"
@@ -13,7 +14,6 @@ import { Secret, ServiceAccount } from "../kube/resources.ts"
 import { ClusterAuthority, type TokenSigner } from "../layers/ClusterAuthority.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
-import { legacyToken } from "./serviceaccounttoken/legacyToken.ts"
 import * as Secrets from "./shared/tokens/secrets.ts"
 
 export interface Options {
@@ -146,6 +146,37 @@ const removeReference = (term: Term, key: Key.Key, name: string) =>
       schedule: Schedule.max([Schedule.jittered(Schedule.spaced("100 millis")), Schedule.recurs(9)])
     })
   )
+
+/** The account that a token names, and the Secret that holds it. */
+export interface Holder {
+  readonly namespace: string
+  readonly account: string
+  /** The uid of the account. */
+  readonly uid: string
+  /** Name of the Secret. */
+  readonly secret: string
+}
+
+const claimPrefix = "kubernetes.io/serviceaccount"
+
+const claims = ({ account, namespace, secret, uid }: Holder) => ({
+  iss: "kubernetes/serviceaccount",
+  [`${claimPrefix}/namespace`]: namespace,
+  [`${claimPrefix}/secret.name`]: secret,
+  [`${claimPrefix}/service-account.name`]: account,
+  [`${claimPrefix}/service-account.uid`]: uid,
+  sub: `system:serviceaccount:${namespace}:${account}`
+})
+
+/**
+ * A legacy token: a JSON web token without an expiry, valid as long as the Secret and the account exist. With a deterministic signature the same
+ * holder always gets the same token. Source: pkg/serviceaccount: LegacyClaims.
+ */
+export const legacyToken = ({ algorithm, keyId, sign }: TokenSigner, holder: Holder): string => {
+  const head = { alg: algorithm, kid: keyId }
+  const input = `${Base64Url.encode(JSON.stringify(head))}.${Base64Url.encode(JSON.stringify(claims(holder)))}`
+  return `${input}.${Base64Url.encode(sign(input))}`
+}
 
 const actions = Family.counter(
   "serviceaccount_token_controller_actions_total",

@@ -9,10 +9,13 @@ import * as SliceCalls from "../shared/services/sliceCalls.ts"
 
 export interface Deps extends SliceCalls.Calls {
   readonly services: Store.Readable<Service>
+  /** With the indexes `Selection.byLabel` and `Triggers.byNode`. */
   readonly pods: Store.Readable<Pod>
   readonly nodes: Store.Readable<Node>
+  /** With the index `Slices.byService`. */
   readonly slices: Store.Readable<EndpointSlice>
   readonly events: EventSink
+  /** For keys that are synced after a delay. */
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">
 }
 

@@ -9,6 +9,7 @@ import * as SliceCalls from "../shared/services/sliceCalls.ts"
 export interface Deps extends SliceCalls.Calls {
   readonly services: Store.Readable<Service>
   readonly endpoints: Store.Readable<Endpoints>
+  /** With the index `Mirrored.byEndpoints`. */
   readonly slices: Store.Readable<EndpointSlice>
   readonly events: EventSink
 }

@@ -3,19 +3,39 @@
  * read again; if another client has changed the size, the update fails and the next reconciliation decides. Source:
  * pkg/controller/podautoscaler: reconcileAutoscaler.
  */
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { HorizontalPodAutoscaler } from "../../kube/resources.ts"
 import type { Failure, Scale, Scales, Target } from "../shared/scale/scales.ts"
 import type { Deps } from "./deps.ts"
 import * as Metrics from "./metrics.ts"
-import { failureText, type Outcome, ReconcileError, undecidedText } from "./outcome.ts"
 import * as History from "./plan/history.ts"
 import type { Plan } from "./plan/plan.ts"
 import * as Spec from "./plan/spec.ts"
 import type { Snapshot } from "./snapshot.ts"
 import type { State } from "./state.ts"
 import * as Status from "./status.ts"
+
+/** The outcome of a reconciliation. */
+export interface Outcome {
+  readonly action: Metrics.Action
+  readonly fault: Metrics.Fault
+  /** A failure although the size may have been changed. */
+  readonly failure: string | undefined
+}
+
+/** The reconciliation failed; the message is logged. */
+export class ReconcileError extends Data.TaggedError("ReconcileError")<{
+  readonly message: string
+  readonly fault: Metrics.Fault
+  /** What was done before the failure. Default: nothing. */
+  readonly done?: Metrics.Action
+}> {
+  get action(): Metrics.Action {
+    return this.done ?? "none"
+  }
+}
 
 export interface Rescale {
   readonly snapshot: Snapshot
@@ -197,3 +217,19 @@ const updateStatus = (
           : Effect.fail(error)
       )
   )
+
+/** The failure of reading or writing a scale. */
+export const failureText = (error: Failure): string => {
+  switch (error._tag) {
+    case "NotServed":
+      return `no matches for kind "${error.kind}" in group "${error.group}"`
+    case "NotScalable":
+      return "the server could not find the requested resource"
+    case "ApiError":
+      return error.detail
+  }
+}
+
+/** Why nothing was decided. */
+export const undecidedText = (reference: string, why: string): string =>
+  `failed to compute desired number of replicas based on listed metrics for ${reference}: ${why}`

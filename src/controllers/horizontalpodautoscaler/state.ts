@@ -12,6 +12,7 @@ export interface State {
   readonly settings: Settings
   /** By uid: a recreated autoscaler starts with no history. */
   readonly history: (key: Key, autoscaler: HorizontalPodAutoscaler) => History.History
+  /** Keeps the history after a reconciliation. */
   readonly remember: (key: Key, autoscaler: HorizontalPodAutoscaler, history: History.History) => void
   readonly forget: (key: Key) => void
   readonly selectors: Selectors.Table
