@@ -5,6 +5,7 @@
 import * as Key from "../../../kube/Key.ts"
 import type { Pod, Service } from "../../../kube/resources.ts"
 import type { Index } from "../../../layers/Cache.ts"
+import { makeBuckets } from "../../../streams/store/Index.ts"
 import * as Store from "../../../streams/store/Store.ts"
 import * as Pods from "./pods.ts"
 
@@ -68,15 +69,13 @@ interface Entry {
 
 export const makeTable = (): Table => {
   const entries = new Map<Key.Key, Entry>()
-  /** No bucket is empty. */
-  const buckets = new Map<string, Set<Key.Key>>()
+  const buckets = makeBuckets()
 
   const remove = (service: Key.Key): void => {
     const entry = entries.get(service)
     if (entry === undefined) return
     entries.delete(service)
-    const bucket = buckets.get(entry.pair)
-    if (bucket?.delete(service) === true && bucket.size === 0) buckets.delete(entry.pair)
+    buckets.take(entry.pair, service)
   }
 
   const choose = (namespace: string | undefined, selector: Labels): Entry => {
@@ -98,9 +97,7 @@ export const makeTable = (): Table => {
       if (selector === undefined) return
       const entry = choose(namespace, selector)
       entries.set(service, entry)
-      const bucket = buckets.get(entry.pair)
-      if (bucket === undefined) buckets.set(entry.pair, new Set([service]))
-      else bucket.add(service)
+      buckets.put(entry.pair, service)
     },
     delete: remove,
     matching: (namespace, labels) => {
