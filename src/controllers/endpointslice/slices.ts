@@ -2,6 +2,7 @@
  * Ownership, labels and content of slices, and the placeholder of a Service without endpoints. Pure. Source:
  * endpointslice: newEndpointSlice, setEndpointSliceLabels.
  */
+import * as Equality from "../../kube/equality.ts"
 import * as Key from "../../kube/Key.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import * as Owner from "../../kube/Owner.ts"
@@ -44,12 +45,6 @@ export const labelsOf = (service: Service): Record<string, string> => {
     [serviceName]: service.metadata.name,
     [managedBy]: manager
   }
-}
-
-export const hasLabels = ({ metadata }: EndpointSlice, labels: Readonly<Record<string, string>>): boolean => {
-  const { labels: own = {} } = metadata
-  const keys = Object.keys(labels)
-  return keys.length === Object.keys(own).length && keys.every((key) => own[key] === labels[key])
 }
 
 /** Whether this Service controls it, not a deleted one of the same name. */
@@ -113,4 +108,6 @@ export const rehint = (slice: EndpointSlice, { labels, time }: Writing): Endpoin
 
 /** Whether it is the placeholder slice. */
 export const isPlaceholder = (slice: EndpointSlice, labels: Readonly<Record<string, string>>): boolean =>
-  (slice.endpoints ?? []).length === 0 && (slice.ports ?? []).length === 0 && hasLabels(slice, labels)
+  (slice.endpoints ?? []).length === 0 &&
+  (slice.ports ?? []).length === 0 &&
+  Equality.isSameMap(slice.metadata.labels, labels)

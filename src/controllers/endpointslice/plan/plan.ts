@@ -2,6 +2,7 @@
  * The creates, updates and deletes that bring the slices of a Service to the desired endpoints. Pure and idempotent.
  * Source: endpointslice: reconcileByPortMapping.
  */
+import * as Equality from "../../../kube/equality.ts"
 import type { Draft } from "../../../kube/Meta.ts"
 import type { EndpointSlice, Node, Pod, Service } from "../../../kube/resources.ts"
 import * as Pack from "../../shared/services/pack.ts"
@@ -145,7 +146,7 @@ const inFamily = (
   for (const slice of slices) {
     if (slice.addressType !== family || !Slices.isOwned(slice, service)) continue
     const key = ServicePorts.keyOfAll(slice.ports ?? [])
-    const isStale = !Slices.hasLabels(slice, writing.labels)
+    const isStale = !Equality.isSameMap(slice.metadata.labels, writing.labels)
     const same = byPorts.get(key)
     const one = { slice, endpoints: slice.endpoints ?? [], isStale }
     if (same === undefined) byPorts.set(key, [one])

@@ -2,6 +2,7 @@
  * Which Services select a pod, and which pods a Service selects, without a scan of all: a table of selectors, each under its rarest label, and an
  * index of pods by label. Plain synchronous state.
  */
+import * as Equality from "../../../kube/equality.ts"
 import * as Key from "../../../kube/Key.ts"
 import type { Pod, Service } from "../../../kube/resources.ts"
 import type { Index } from "../../../layers/Cache.ts"
@@ -92,7 +93,7 @@ export const makeTable = (): Table => {
   return {
     set: (service, namespace, selector) => {
       const known = entries.get(service)
-      if (known !== undefined && selector !== undefined && isSame(known.selector, selector)) return
+      if (known !== undefined && selector !== undefined && Equality.isSameMap(known.selector, selector)) return
       remove(service)
       if (selector === undefined) return
       const entry = choose(namespace, selector)
@@ -116,9 +117,6 @@ export const makeTable = (): Table => {
     }
   }
 }
-
-const isSame = (a: Labels, b: Labels): boolean =>
-  a === b || (Object.keys(a).length === Object.keys(b).length && matches(a, b))
 
 /**
  * The pods that a Service selects, of those that can be endpoints. If its selector has only labels that are not indexed, all pods of its namespace
