@@ -19,20 +19,19 @@ import { instanceOf, plan } from "./memcached/plan.ts"
 export { Memcached }
 export { webhooks } from "./memcached/kind.ts"
 
-const finalizer = "cache.example.com/finalizer"
-
 export interface Options {
   /** The image of the servers. Default: `memcached:1.6-alpine`. */
   readonly image?: string | undefined
 }
 
-const Pods = Resource.metadataOnly(Pod)
+const access = [
+  Access.patch(Memcached, "status"),
+  Access.create(Deployment),
+  Access.patch(Deployment),
+  Access.record
+] as const
 
-/** The key of the Memcached that a pod belongs to. */
-const keysOf = (pod: KubeObject) => {
-  const instance = instanceOf(pod)
-  return instance === undefined ? [] : [Key.make(pod.metadata.namespace, instance)]
-}
+const finalizer = "cache.example.com/finalizer"
 
 export const make = ({ image = "memcached:1.6-alpine" }: Options = {}) =>
   Controller.make({
@@ -42,7 +41,7 @@ export const make = ({ image = "memcached:1.6-alpine" }: Options = {}) =>
     watches: [Controller.watch(Pods, Trigger.map(keysOf), { indexes: [{ name: "memcached", of: keysOf }] })],
     // During a rollout the Deployment and its pods change often; their changes within this time cause one reconcile.
     minInterval: "100 millis",
-    access: [Access.patch(Memcached, "status"), Access.create(Deployment), Access.patch(Deployment), Access.record],
+    access,
     finalizers: {
       [finalizer]: (memcached, { events }) =>
         events.warning(
@@ -67,3 +66,11 @@ export const make = ({ image = "memcached:1.6-alpine" }: Options = {}) =>
         return isBlocked ? Reconcile.after("30 seconds") : Reconcile.done
       })
   })
+
+const Pods = Resource.metadataOnly(Pod)
+
+/** The key of the Memcached that a pod belongs to. */
+const keysOf = (pod: KubeObject) => {
+  const instance = instanceOf(pod)
+  return instance === undefined ? [] : [Key.make(pod.metadata.namespace, instance)]
+}
