@@ -21,6 +21,7 @@ import * as TokenBucket from "../streams/queue/tokenBucket.ts"
 import * as Trigger from "../streams/store/trigger.ts"
 import type { Cache } from "./Cache.ts"
 import * as Declaration from "./controller/declaration.ts"
+import type { Runs } from "./controller/loop.ts"
 import * as Loop from "./controller/loop.ts"
 import * as Objects from "./controller/objects.ts"
 import * as Periodic from "./controller/periodic.ts"
@@ -42,7 +43,7 @@ export {
   watch,
   watchReferred
 } from "./controller/sources.ts"
-export type { Runs } from "./controller/loop.ts"
+export type { Runs }
 export type { BodyContext, Client, Reader, Request, ReconcileContext } from "./controller/reconcileContext.ts"
 
 /** The services that the layer of every controller needs. */
@@ -108,7 +109,7 @@ export interface Declared<
   Acc extends ReadonlyArray<Access.Any>,
   Src extends ReadonlyArray<Keys>
 >
-  extends Placement, Counted, Loop.Runs {
+  extends Placement, Counted, Runs {
   /** Unique, lower case. */
   readonly name: string
   /** The kind whose objects are reconciled: each change of an object adds its key. Without it the sources determine the keys. */
@@ -270,8 +271,7 @@ export interface Body<E, Req> {
 }
 
 /** A controller that keeps state. */
-export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, Req2>
-  extends Placement, Counted, Loop.Runs {
+export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, Req2> extends Placement, Counted, Runs {
   /** Unique, lower case. */
   readonly name: string
   /** The kind of the objects that its keys name, if there is one: for logs, and for limits by kind. */
