@@ -19,45 +19,44 @@ export interface Checked {
   readonly isLost: boolean
 }
 
-export const apply = (deps: Deps, state: State) =>
-  Effect.fnUntraced(
-    function* ({ isLost, node }: Checked, now: () => number) {
-      const { name } = node.metadata
-      const action = Taints.taintActionOf(node, Zones.isDisrupted(state.states))
-      if (action === "Enqueue") state.noExecuteQueue.add(Zones.zoneOf(node), name, now())
-      else state.noExecuteQueue.remove(name)
-      if (isLost) {
-        state.podsToMark.add(name)
-        yield* deps.events.normal(node, "NodeNotReady", `Node ${name} status is now: NodeNotReady`)
-        yield* Effect.annotateLogs(Effect.logInfo("A node has not reported for too long"), { node: name })
-      }
-      if (Nodes.isReady(node)) state.podsToMark.delete(name)
-      if (state.podsToMark.has(name)) yield* markNotReady(deps, state, name)
-      if (action !== "Remove" && action !== "Swap") return
-      const wallclock = yield* Clock.currentTimeMillis
-      const isDisrupted = Zones.isDisrupted(state.states)
-      const wrote = yield* Nodes.write(deps, node, (one) => {
-        const still = Taints.taintActionOf(one, isDisrupted)
-        return still === "Remove"
-          ? Taints.withoutNoExecuteTaint(one)
-          : still === "Swap"
-            ? Taints.withNoExecuteTaint(one, wallclock)
-            : undefined
+export const apply = Effect.fnUntraced(
+  function* (deps: Deps, state: State, { isLost, node }: Checked, now: () => number) {
+    const { name } = node.metadata
+    const action = Taints.taintActionOf(node, Zones.isDisrupted(state.states))
+    if (action === "Enqueue") state.noExecuteQueue.add(Zones.zoneOf(node), name, now())
+    else state.noExecuteQueue.remove(name)
+    if (isLost) {
+      state.podsToMark.add(name)
+      yield* deps.events.normal(node, "NodeNotReady", `Node ${name} status is now: NodeNotReady`)
+      yield* Effect.annotateLogs(Effect.logInfo("A node has not reported for too long"), { node: name })
+    }
+    if (Nodes.isReady(node)) state.podsToMark.delete(name)
+    if (state.podsToMark.has(name)) yield* markNotReady(deps, state, name)
+    if (action !== "Remove" && action !== "Swap") return
+    const wallclock = yield* Clock.currentTimeMillis
+    const isDisrupted = Zones.isDisrupted(state.states)
+    const wrote = yield* Nodes.write(deps, node, (one) => {
+      const still = Taints.taintActionOf(one, isDisrupted)
+      return still === "Remove"
+        ? Taints.withoutNoExecuteTaint(one)
+        : still === "Swap"
+          ? Taints.withNoExecuteTaint(one, wallclock)
+          : undefined
+    })
+    if (wrote && action === "Remove") {
+      const why = isDisrupted
+        ? "Removed the NoExecute taints of a node, because no node is ready"
+        : "Removed the NoExecute taints of a node that is ready again"
+      yield* Effect.annotateLogs(Effect.logInfo(why), { node: name })
+    }
+  },
+  (effect, _deps, _state, { node }) =>
+    Effect.catch(effect, (error) =>
+      Effect.annotateLogs(Effect.logWarning(`Cannot change the taints of a node: ${error.message}`), {
+        node: node.metadata.name
       })
-      if (wrote && action === "Remove") {
-        const why = isDisrupted
-          ? "Removed the NoExecute taints of a node, because no node is ready"
-          : "Removed the NoExecute taints of a node that is ready again"
-        yield* Effect.annotateLogs(Effect.logInfo(why), { node: name })
-      }
-    },
-    (effect, { node }) =>
-      Effect.catch(effect, (error) =>
-        Effect.annotateLogs(Effect.logWarning(`Cannot change the taints of a node: ${error.message}`), {
-          node: node.metadata.name
-        })
-      )
-  )
+    )
+)
 
 const markNotReady = Effect.fnUntraced(function* (deps: Deps, state: State, name: string) {
   const pods = deps.pods.byIndex(Nodes.byNode.name, name)
