@@ -84,8 +84,7 @@ const remove = Effect.fnUntraced(function* ({ client, events }: Context, node: N
   const { name, uid } = node.metadata
   const message = `Deleting node ${name} because it does not exist in the cloud provider`
   yield* events.normal(node, "DeletingNode", message)
-  const preconditions = uid === undefined ? undefined : { uid }
-  yield* client.delete(Node, { name }, { preconditions }).pipe(
+  yield* client.delete(Node, { name }, { preconditions: { uid } }).pipe(
     Effect.tap(() => deletions.add(1)),
     Effect.tap(() => Effect.logInfo("Deleted a node whose machine is gone")),
     ApiError.unlessReplaced,

@@ -131,11 +131,10 @@ const named = ({ metadata: { name, namespace } }: Service): KubeObject => ({
 })
 
 /** The precondition keeps the call from an object that was recreated under the same name. */
-const remove = ({ client }: Context, { metadata }: Endpoints) => {
-  const { uid } = metadata
-  const deletion = client.delete(Endpoints, metadata, uid === undefined ? {} : { preconditions: { uid } })
-  return ApiError.unlessGone(Effect.tap(deletion, () => changed("delete", 0)))
-}
+const remove = ({ client }: Context, { metadata }: Endpoints) =>
+  ApiError.unlessGone(
+    Effect.tap(client.delete(Endpoints, metadata, { preconditions: { uid: metadata.uid } }), () => changed("delete", 0))
+  )
 
 const changes = Family.counter("endpoint_controller_changes_total", "Writes of Endpoints, by operation", ["operation"])
 

@@ -77,8 +77,7 @@ const remove = Effect.fnUntraced(
     const { name, namespace, uid } = removal.pod.metadata
     const verdict = Plan.verdict(removal, yield* Clock.currentTimeMillis)
     if (verdict !== undefined) yield* mark(client.subresource("status").patch(Pod, { namespace, name }, verdict))
-    const preconditions = uid === undefined ? undefined : { uid }
-    yield* client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0, preconditions })
+    yield* client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } })
     yield* Effect.logInfo("Removed pod")
   },
   (effect, _, { pod, why }) =>

@@ -50,10 +50,7 @@ export const make = () =>
               () => Effect.succeed(pod)
             ),
           patchStatus: ({ metadata }, patch) => mark(client.subresource("status").patch(Pod, metadata, patch)),
-          remove: ({ metadata }) => {
-            const { uid } = metadata
-            return client.delete(Pod, metadata, { preconditions: uid === undefined ? undefined : { uid } })
-          }
+          remove: ({ metadata }) => client.delete(Pod, metadata, { preconditions: { uid: metadata.uid } })
         }
 
         /** Removes a scheduled eviction, and records an event unless the pod was deleted already. */

@@ -25,8 +25,5 @@ export const callsOf = (client: Controller.Client<(typeof access)[number]>): Cal
   create: (draft) => client.create(EndpointSlice, draft),
   update: (slice) => client.update(EndpointSlice, slice),
   // The precondition keeps the call from a slice that was recreated under the same name.
-  remove: ({ metadata }) => {
-    const { uid } = metadata
-    return client.delete(EndpointSlice, metadata, uid === undefined ? {} : { preconditions: { uid } })
-  }
+  remove: ({ metadata }) => client.delete(EndpointSlice, metadata, { preconditions: { uid: metadata.uid } })
 })
