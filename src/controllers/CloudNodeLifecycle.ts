@@ -22,15 +22,7 @@ export type Options = Setting.Options<typeof settings>
 
 const access = [Access.read(Node), Access.get(Node), Access.patch(Node), Access.remove(Node), Access.record] as const
 
-type Tools = Controller.ReconcileContext<(typeof access)[number]>
-
-const deletions = Family.counter(
-  "cloud_node_lifecycle_nodes_deleted_total",
-  "Nodes that were deleted because their machine no longer exists in the cloud"
-)
-
-/** Nodes checked concurrently. */
-const atOnce = 8
+type Context = Controller.ReconcileContext<(typeof access)[number]>
 
 export const make = (options: Options = {}) =>
   Controller.scheduled({
@@ -40,16 +32,19 @@ export const make = (options: Options = {}) =>
     cloud: true,
     access,
     schedule: Schedule.spaced(Setting.orDefault(options.period, settings.period)),
-    run: (tools) =>
-      Effect.flatMap(tools.cache.list(Node), (nodes) =>
-        Effect.forEach(nodes, (node) => reconcile(tools, node), { concurrency: atOnce, discard: true })
+    run: (context) =>
+      Effect.flatMap(context.cache.list(Node), (nodes) =>
+        Effect.forEach(nodes, (node) => reconcile(context, node), { concurrency: atOnce, discard: true })
       )
   })
+
+/** Nodes checked concurrently. */
+const atOnce = 8
 
 const shutdown = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" } as const
 
 /** Whether the machine has to be checked with the cloud provider, because the node is not ready. */
-export const isInDoubt = (node: Node): boolean => Nodes.readyCondition(node)?.status !== "True"
+export const isInDoubt = (node: Node): boolean => !Nodes.isReady(node)
 
 /** `gone`: the cloud provider has no such machine. `off`: the machine is shut down. */
 type MachineState = "gone" | "off" | "there"
@@ -61,12 +56,12 @@ export const taints = (node: Node, machine: MachineState): ReadonlyArray<Nodes.T
 }
 
 const reconcile = Effect.fnUntraced(
-  function* (tools: Tools, node: Node) {
+  function* (context: Context, node: Node) {
     const state = isInDoubt(node) ? yield* stateOf(node) : "there"
-    if (state === "gone") return yield* remove(tools, node)
+    if (state === "gone") return yield* remove(context, node)
     const calls: Nodes.Calls = {
-      live: (name) => tools.client.get(Node, { name }),
-      patch: (name, patch) => tools.client.patch(Node, { name }, patch)
+      live: (name) => context.client.get(Node, { name }),
+      patch: (name, patch) => context.client.patch(Node, { name }, patch)
     }
     if (yield* Nodes.write(calls, node, (one) => taints(one, state))) {
       yield* Effect.logInfo(state === "off" ? "A node's machine is shut down" : "A node's machine is running")
@@ -86,19 +81,14 @@ const stateOf = Effect.fnUntraced(function* ({ metadata: { name }, spec }: Node)
   return (yield* cloud.isShutDown(node)) ? "off" : "there"
 })
 
-const remove = Effect.fnUntraced(function* ({ client, events }: Tools, node: Node) {
+const remove = Effect.fnUntraced(function* ({ client, events }: Context, node: Node) {
   const { name, uid } = node.metadata
   const message = `Deleting node ${name} because it does not exist in the cloud provider`
   yield* events.normal(node, "DeletingNode", message)
-  const preconditions = uid === undefined ? undefined : { uid }
-  yield* client.delete(Node, { name }, { preconditions }).pipe(
+  yield* client.delete(Node, { name }, { preconditions: { uid } }).pipe(
     Effect.tap(() => deletions.add(1)),
     Effect.tap(() => Effect.logInfo("Deleted a node whose machine is gone")),
-    // The node was deleted, or recreated under the same name.
-    Effect.catchIf(
-      (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
-      () => Effect.void
-    ),
+    ApiError.unlessReplaced,
     Effect.tapError((error) =>
       // The next leader deletes it.
       ApiError.hasReason(error, "LeaderFenced")
@@ -107,3 +97,8 @@ const remove = Effect.fnUntraced(function* ({ client, events }: Tools, node: Nod
     )
   )
 })
+
+const deletions = Family.counter(
+  "cloud_node_lifecycle_nodes_deleted_total",
+  "Nodes that were deleted because their machine no longer exists in the cloud"
+)

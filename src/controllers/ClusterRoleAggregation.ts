@@ -14,17 +14,6 @@ import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Plan from "./clusterroleaggregation/plan.ts"
 import * as Selection from "./clusterroleaggregation/selection.ts"
 
-const writes = Family.counter(
-  "cluster_role_aggregation_writes_total",
-  "ClusterRoles whose aggregated rules were written, by method: apply, update",
-  ["method"]
-)
-
-const counted = (method: "apply" | "update") => writes.add(1, { method })
-
-/** Field manager of the applied rules. */
-const fieldManager = "clusterrole-aggregation-controller"
-
 const access = [
   Access.read(ClusterRole),
   Access.patch(ClusterRole),
@@ -32,6 +21,7 @@ const access = [
   Access.escalate(ClusterRole)
 ] as const
 
+// The triggers keep which roles each label concerns.
 export const make = () =>
   Controller.stateful({
     name: "clusterrole-aggregation",
@@ -63,7 +53,10 @@ export const make = () =>
       })
   })
 
-type Client = Controller.ReconcileContext<(typeof access)[number]>["client"]
+/** Field manager of the applied rules. */
+const fieldManager = "clusterrole-aggregation-controller"
+
+type Client = Controller.Client<(typeof access)[number]>
 
 const write = (client: Client, role: ClusterRole, rules: Plan.Rules): Effect.Effect<"apply" | "update", ApiError> => {
   const { name, uid } = role.metadata
@@ -82,3 +75,11 @@ const write = (client: Client, role: ClusterRole, rules: Plan.Rules): Effect.Eff
     )
   )
 }
+
+const writes = Family.counter(
+  "cluster_role_aggregation_writes_total",
+  "ClusterRoles whose aggregated rules were written, by method: apply, update",
+  ["method"]
+)
+
+const counted = (method: "apply" | "update") => writes.add(1, { method })

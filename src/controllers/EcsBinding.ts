@@ -34,11 +34,13 @@ export const EcsBinding = Resource.make({
 /** Set to `true` on a reconciled EcsBinding. */
 export const annotation = "has-reconcile"
 
+const access = [Access.patch(EcsBinding)] as const
+
 export const make = () =>
   Controller.make({
     name: "ecsbinding",
     for: EcsBinding,
-    access: [Access.patch(EcsBinding)],
+    access,
     reconcileObject: ({ metadata: { annotations, name } }, { client }) =>
       annotations?.[annotation] === "true"
         ? Effect.void

@@ -1,27 +1,21 @@
 /**
  * endpointslice: keeps the addresses behind each Service in EndpointSlices, by default of at most 100 endpoints.
- * `endpointslice/` decides and applies, `shared/services/` holds what `endpoint` needs too; this file holds the
- * watches, the permissions and the API calls. Source: pkg/controller/endpointslice: syncService.
+ * `endpointslice/` decides and applies, `shared/services/` holds what `endpoint` needs too. Source:
+ * pkg/controller/endpointslice: syncService.
  */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Access from "../kube/Access.ts"
 import { EndpointSlice, Node, Pod, Service } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Setting from "../layers/Setting.ts"
 import * as Codecs from "../layers/setting/codecs.ts"
-import * as Reconcile from "../streams/reconcile/Reconcile.ts"
-import * as SliceTracker from "./endpointslice/sliceTracker.ts"
+import * as Deps from "./endpointslice/deps.ts"
 import * as Metrics from "./endpointslice/metrics.ts"
-import { makePreferences, type LoopState, type Deps } from "./endpointslice/deps.ts"
 import * as Slices from "./endpointslice/slices.ts"
+import * as State from "./endpointslice/state.ts"
 import * as Sync from "./endpointslice/sync.ts"
 import * as Triggers from "./endpointslice/triggers.ts"
-import * as TopologyCache from "./endpointslice/topologyCache.ts"
-import * as Zones from "./endpointslice/zones.ts"
 import * as Selection from "./shared/services/selection.ts"
-import * as Totals from "./shared/services/totals.ts"
-import * as Watching from "./shared/services/serviceTriggers.ts"
+import * as ServiceTriggers from "./shared/services/serviceTriggers.ts"
 
 export const settings = {
   concurrency: Setting.concurrency("concurrent-service-endpoint-syncs", 5, "Services whose EndpointSlices are"),
@@ -31,7 +25,7 @@ export const settings = {
     description: "Endpoints in one EndpointSlice, at most",
     default: "100"
   }),
-  batchPeriod: Watching.batchPeriod(
+  batchPeriod: ServiceTriggers.batchPeriod(
     "endpointslice-updates-batch-period",
     "pods are gathered before they are written to EndpointSlices"
   )
@@ -39,9 +33,7 @@ export const settings = {
 
 export type Options = Setting.Options<typeof settings>
 
-/** The precondition keeps the call from a slice that was recreated under the same name. */
-const sameObject = ({ metadata: { uid } }: EndpointSlice) => (uid === undefined ? {} : { preconditions: { uid } })
-
+// The triggers recognise the slices that the syncs wrote, and keep the selectors of Services and the CPU of zones for them.
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "endpointslice",
@@ -49,57 +41,37 @@ export const make = (options: Options = {}) =>
     metrics: Metrics.families,
     component: "endpoint-slice-controller",
     for: Service,
-    access: [
-      Access.read(Service),
-      Access.own(Service),
-      Access.read(Pod),
-      Access.read(Node),
-      Access.read(EndpointSlice),
-      Access.create(EndpointSlice),
-      Access.update(EndpointSlice),
-      Access.remove(EndpointSlice),
-      Access.record
-    ],
+    access: Deps.access,
     concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     backoff: { base: "1 second", max: "1000 seconds" },
     retries: 15,
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     readYourWritesLimit: "5 minutes",
-    body: ({ client, events, queue, store }) =>
+    body: (context) =>
       Effect.map(Metrics.holding, (onHeld) => {
-        const deps: Deps = {
-          services: store(Service),
-          pods: store(Pod),
-          nodes: store(Node),
-          slices: store(EndpointSlice),
-          create: (draft) => client.create(EndpointSlice, draft),
-          update: (slice) => client.update(EndpointSlice, slice),
-          remove: (slice) => client.delete(EndpointSlice, slice.metadata, sameObject(slice)),
-          events,
-          queue
-        }
-        const table = Selection.makeTable()
-        const loopState: LoopState = {
-          table,
-          tracker: SliceTracker.make(),
-          zones: Zones.make(),
-          topologyCache: TopologyCache.make(),
-          totals: Totals.make(),
-          preferences: makePreferences(),
-          limit: Setting.orDefault(options.maxEndpointsPerSlice, settings.maxEndpointsPerSlice),
-          minSyncDelay: Duration.max(options.batchPeriod ?? Duration.zero, Triggers.minSyncDelay)
-        }
-        const sync = Sync.sync(deps, loopState)
+        const deps = Deps.depsOf(context)
+        const state = State.make()
+        const sync = Sync.sync(
+          deps,
+          state,
+          Setting.orDefault(options.maxEndpointsPerSlice, settings.maxEndpointsPerSlice)
+        )
         return {
           sources: [
-            Controller.watch(Service, Watching.services(table)),
-            Controller.watch(Pod, Watching.batched(Watching.pods(table), queue, options.batchPeriod), {
-              indexes: [Selection.byLabel, Triggers.byNode]
-            }),
-            Controller.watch(Node, Triggers.nodes(deps, loopState)),
-            Controller.watch(EndpointSlice, Triggers.slices(deps, loopState), { indexes: [Slices.byService] })
+            Controller.watch(Service, ServiceTriggers.services(state.table)),
+            Controller.watch(
+              Pod,
+              ServiceTriggers.batched(ServiceTriggers.pods(state.table), deps.queue, options.batchPeriod),
+              {
+                indexes: [Selection.byLabel, Triggers.byNode]
+              }
+            ),
+            Controller.watch(Node, Triggers.nodes(deps, state)),
+            Controller.watch(EndpointSlice, Triggers.slices(deps, state, options.batchPeriod), {
+              indexes: [Slices.byService]
+            })
           ],
-          reconcile: ({ key }) => Effect.as(sync(key), Reconcile.done),
+          reconcile: ({ key }) => sync(key),
           onHeld
         }
       })

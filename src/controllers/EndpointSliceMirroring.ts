@@ -1,22 +1,20 @@
 /**
  * endpointslicemirroring: mirrors the Endpoints of Services without a selector, which users write, to EndpointSlices.
- * `endpointslicemirroring/` decides and applies; this file holds the watches, the permissions and the API calls.
- * Source: pkg/controller/endpointslicemirroring: syncEndpoints.
+ * `endpointslicemirroring/` decides and applies. Source: pkg/controller/endpointslicemirroring: syncEndpoints.
  */
 import * as Effect from "effect/Effect"
-import * as Access from "../kube/Access.ts"
 import * as Key from "../kube/Key.ts"
 import { Endpoints, EndpointSlice, Service } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Setting from "../layers/Setting.ts"
 import * as Codecs from "../layers/setting/codecs.ts"
-import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type { Trigger } from "../streams/store/trigger.ts"
+import * as Deps from "./endpointslicemirroring/deps.ts"
 import * as Metrics from "./endpointslicemirroring/metrics.ts"
 import * as Mirrored from "./endpointslicemirroring/mirrored.ts"
 import * as Sync from "./endpointslicemirroring/sync.ts"
+import * as ServiceTriggers from "./shared/services/serviceTriggers.ts"
 import * as Totals from "./shared/services/totals.ts"
-import * as Watching from "./shared/services/serviceTriggers.ts"
 
 export const settings = {
   concurrency: Setting.concurrency(
@@ -30,7 +28,7 @@ export const settings = {
     description: "Addresses of a subset of Endpoints that are mirrored to EndpointSlices, at most",
     default: "1000"
   }),
-  batchPeriod: Watching.batchPeriod(
+  batchPeriod: ServiceTriggers.batchPeriod(
     "mirroring-endpointslice-updates-batch-period",
     "mirrored EndpointSlices are gathered before they are put right"
   )
@@ -38,9 +36,7 @@ export const settings = {
 
 export type Options = Setting.Options<typeof settings>
 
-/** The precondition keeps the call from a slice that was recreated under the same name. */
-const sameObject = ({ metadata: { uid } }: EndpointSlice) => (uid === undefined ? {} : { preconditions: { uid } })
-
+// A sync adds to the totals of all syncs.
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "endpointslicemirroring",
@@ -48,48 +44,31 @@ export const make = (options: Options = {}) =>
     metrics: Metrics.families,
     component: "endpoint-slice-mirroring-controller",
     for: Endpoints,
-    access: [
-      Access.read(Service),
-      Access.read(Endpoints),
-      Access.own(Endpoints),
-      Access.read(EndpointSlice),
-      Access.create(EndpointSlice),
-      Access.update(EndpointSlice),
-      Access.remove(EndpointSlice),
-      Access.record
-    ],
+    access: Deps.access,
     concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     backoff: { base: "1 second", max: "100 seconds" },
     retries: 15,
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     readYourWritesLimit: "5 minutes",
-    body: ({ client, events, queue, store }) =>
+    body: (context) =>
       Effect.sync(() => {
-        const sync = Sync.sync({
-          services: store(Service),
-          endpoints: store(Endpoints),
-          slices: store(EndpointSlice),
-          create: (draft) => client.create(EndpointSlice, draft),
-          update: (slice) => client.update(EndpointSlice, slice),
-          remove: (slice) => client.delete(EndpointSlice, slice.metadata, sameObject(slice)),
-          events,
-          totals: Totals.make(),
-          limit: Setting.orDefault(options.maxEndpointsPerSubset, settings.maxEndpointsPerSubset)
-        })
+        const sync = Sync.sync(
+          Deps.depsOf(context),
+          Totals.make(),
+          Setting.orDefault(options.maxEndpointsPerSubset, settings.maxEndpointsPerSubset)
+        )
         return {
           sources: [
             Controller.watch(Service, onService),
             Controller.watch(Endpoints, onEndpoints),
-            Controller.watch(EndpointSlice, Watching.batched(onSlice, queue, options.batchPeriod), {
+            Controller.watch(EndpointSlice, ServiceTriggers.batched(onSlice, context.queue, options.batchPeriod), {
               indexes: [Mirrored.byEndpoints]
             })
           ],
-          reconcile: ({ key }) => Effect.as(sync(key), Reconcile.done)
+          reconcile: ({ key }) => sync(key)
         }
       })
   })
-
-const none: ReadonlyArray<Key.Key> = []
 
 /** Endpoints that are or were to be mirrored. */
 export const onEndpoints: Trigger<Endpoints> = (delta) => {
@@ -115,3 +94,5 @@ export const onSlice: Trigger<EndpointSlice> = (delta) => {
   }
   return [...new Set(keys)].filter((key) => key !== undefined)
 }
+
+const none: ReadonlyArray<Key.Key> = []

@@ -12,7 +12,6 @@ import * as ApiError from "../kube/ApiError.ts"
 import type { KubeObject } from "../kube/Meta.ts"
 import * as Resource from "../kube/Resource.ts"
 import { Cache } from "../layers/Cache.ts"
-import * as Setting from "../layers/Setting.ts"
 import type { Descriptor } from "../layers/Controller.ts"
 import { Defaults } from "../layers/controller/defaults.ts"
 import * as Log from "../layers/controller/log.ts"
@@ -23,8 +22,10 @@ import { KubeClient } from "../layers/KubeClient.ts"
 import { type EventSink, Recorder } from "../layers/Recorder.ts"
 import * as Shutdown from "../layers/Shutdown.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
+import * as Setting from "../layers/Setting.ts"
 import type { Delta } from "../streams/store/Store.ts"
 import * as KeyedQueue from "../streams/queue/KeyedQueue.ts"
+import * as TokenBucket from "../streams/queue/tokenBucket.ts"
 import * as LoopMetrics from "../streams/reconcile/loopMetrics.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
@@ -32,8 +33,8 @@ import * as AttemptToDelete from "./garbagecollector/attemptToDelete.ts"
 import * as AttemptToOrphan from "./garbagecollector/attemptToOrphan.ts"
 import * as Dot from "./garbagecollector/dot.ts"
 import * as Graph from "./garbagecollector/graph.ts"
-import * as Identity from "./garbagecollector/Identity.ts"
-import * as Objects from "./garbagecollector/Objects.ts"
+import * as Identity from "./garbagecollector/identity.ts"
+import * as Objects from "./garbagecollector/objects.ts"
 import * as Monitors from "./shared/kinds/monitors.ts"
 
 export const settings = {
@@ -42,13 +43,16 @@ export const settings = {
 
 export type Options = Setting.Options<typeof settings>
 
+const access = [
+  Access.read(Resource.anything),
+  Access.get(Resource.anything),
+  Access.patch(Resource.anything),
+  Access.remove(Resource.anything),
+  Access.record
+] as const
+
 const name = "garbagecollector"
 const component = "garbage-collector-controller"
-
-const syncErrors = Family.counter(
-  "garbagecollector_controller_resources_sync_error_total",
-  "Refreshes of the watched resources that failed, found no resource, or found one whose cache did not sync in time"
-)
 
 /** Source: pkg/controller/garbagecollector: NewDependencyGraphBuilder. */
 const queueNames = {
@@ -56,15 +60,10 @@ const queueNames = {
   toOrphan: "garbage_collector_attempt_to_orphan"
 } as const
 
+// No form of `Controller`: two queues share one graph, and the kinds to watch are known only after discovery.
 export const make = (options: Options = {}): Descriptor<Discovery> => ({
   name,
-  access: [
-    Access.read(Resource.anything),
-    Access.get(Resource.anything),
-    Access.patch(Resource.anything),
-    Access.remove(Resource.anything),
-    Access.record
-  ],
+  access,
   // Unknown before discovery; the informers start with the controller.
   reads: [],
   needsLeader: true,
@@ -168,7 +167,7 @@ const eventOf = (resource: Resource.Any) => {
 }
 
 const queue = (name: string, metrics: LoopMetrics.QueueMetrics) =>
-  KeyedQueue.make({ name, bucket: { perSecond: 10, burst: 100 }, metrics })
+  KeyedQueue.make({ name, bucket: TokenBucket.clientGo, metrics })
 
 interface Queues {
   readonly toDelete: KeyedQueue.KeyedQueue
@@ -299,3 +298,8 @@ const isWaiting = (cause: CollectError["cause"], attempt: number): boolean => {
       return false
   }
 }
+
+const syncErrors = Family.counter(
+  "garbagecollector_controller_resources_sync_error_total",
+  "Refreshes of the watched resources that failed, found no resource, or found one whose cache did not sync in time"
+)

@@ -1,26 +1,24 @@
 /**
  * horizontalpodautoscaling: sets the replicas of scalable objects to what their metrics require, within the bounds and
- * the scaling behavior. `horizontalpodautoscaler/` decides and applies; this file holds the watches, the permissions
- * and the API calls. Source: pkg/controller/podautoscaler.
+ * the scaling behavior. `horizontalpodautoscaler/` decides and applies. Source: pkg/controller/podautoscaler.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Access from "../kube/Access.ts"
 import * as Key from "../kube/Key.ts"
-import * as Resource from "../kube/Resource.ts"
 import { HorizontalPodAutoscaler, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Setting from "../layers/Setting.ts"
-import * as Codecs from "../layers/setting/codecs.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
-import { customMetrics, externalMetrics, MetricsApi, PodMetrics } from "../layers/MetricsApi.ts"
+import { MetricsApi } from "../layers/MetricsApi.ts"
+import * as Setting from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
+import * as Deps from "./horizontalpodautoscaler/deps.ts"
 import * as Metrics from "./horizontalpodautoscaler/metrics.ts"
 import type { Settings } from "./horizontalpodautoscaler/plan/spec.ts"
-import { makeHistories, type Deps } from "./horizontalpodautoscaler/deps.ts"
 import * as Selectors from "./horizontalpodautoscaler/selectors.ts"
+import * as State from "./horizontalpodautoscaler/state.ts"
 import * as Sync from "./horizontalpodautoscaler/sync.ts"
 import * as Scales from "./shared/scale/scales.ts"
 
@@ -75,6 +73,7 @@ const inMillis = (values: Setting.Values<typeof settings>): Settings => ({
   initialReadiness: Duration.toMillis(values.initialReadiness)
 })
 
+// A reconciliation keeps its recommendation and the target's selector for later ones.
 export const make = (options: Options = {}) => {
   const config = inMillis(Setting.complete(settings, options))
   return Controller.stateful({
@@ -83,49 +82,31 @@ export const make = (options: Options = {}) => {
     metrics: Metrics.families,
     component: "horizontal-pod-autoscaler",
     for: HorizontalPodAutoscaler,
-    access: [
-      Access.read(HorizontalPodAutoscaler),
-      Access.get(HorizontalPodAutoscaler),
-      Access.update(HorizontalPodAutoscaler, "status"),
-      Access.read(Pod),
-      Access.get(Resource.anything, "scale"),
-      Access.update(Resource.anything, "scale"),
-      Access.whereServed(Access.list(PodMetrics)),
-      Access.whereServed(Access.get(customMetrics)),
-      Access.whereServed(Access.list(externalMetrics)),
-      Access.record
-    ],
+    access: Deps.access,
     concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     // A failed reconciliation is retried after the normal period, and the rate limit does not delay others.
     backoff: { base: config.period, max: config.period },
     bucket: { perSecond: 1e6, burst: 1e6 },
-    body: ({ client, events, queue, store }) =>
-      Effect.gen(function* () {
-        const deps: Deps = {
-          autoscalers: store(HorizontalPodAutoscaler),
-          pods: store(Pod),
-          scales: Scales.make(yield* KubeClient, yield* Discovery),
-          metrics: yield* MetricsApi,
-          live: ({ metadata }) => client.get(HorizontalPodAutoscaler, metadata),
-          updateStatus: (autoscaler) => client.subresource("status").update(HorizontalPodAutoscaler, autoscaler),
-          events
-        }
-        const sync = Sync.sync(deps, { settings: config, histories: makeHistories() })
-        return {
-          sources: [
-            // An update does not advance the next reconciliation: the first is one period after the autoscaler was
-            // added.
-            Controller.watch(HorizontalPodAutoscaler, ({ _tag, object }) => {
-              if (_tag === "Deleted") return [Key.of(object)]
-              queue.addWithUnsafe(Key.of(object), { after: config.period })
-              return []
-            }),
-            Controller.watch(Pod, () => [], { indexes: [Selectors.byLabel] })
-          ],
-          reconcile: ({ key }) =>
-            Effect.map(sync(key), (isThere) => (isThere ? Reconcile.after(config.period) : Reconcile.done))
-        }
-      })
+    body: Effect.fnUntraced(function* (context) {
+      const { queue } = context
+      const scales = Scales.make(yield* KubeClient, yield* Discovery)
+      const deps = Deps.depsOf(context, { scales, metrics: yield* MetricsApi })
+      const sync = Sync.sync(deps, State.make(config))
+      return {
+        sources: [
+          // An update does not advance the next reconciliation: the first is one period after the autoscaler was
+          // added.
+          Controller.watch(HorizontalPodAutoscaler, ({ _tag, object }) => {
+            if (_tag === "Deleted") return [Key.of(object)]
+            queue.addWithUnsafe(Key.of(object), { after: config.period })
+            return []
+          }),
+          Controller.watch(Pod, () => [], { indexes: [Selectors.byLabel] })
+        ],
+        reconcile: ({ key }) =>
+          Effect.map(sync(key), (isThere) => (isThere ? Reconcile.after(config.period) : Reconcile.done))
+      }
+    })
   })
 }
 

@@ -32,12 +32,6 @@ export const settings = {
 
 export type Options = Setting.Options<typeof settings>
 
-const cleaned = Family.counter(
-  "legacy_service_account_token_cleaner_tokens_total",
-  "Secrets with unused tokens, by action: invalidated, deleted",
-  ["action"]
-)
-
 const trackingName = "kube-apiserver-legacy-service-account-token-tracking"
 
 /** The ConfigMap in which the API server publishes the date since which it tracks the use of tokens. */
@@ -52,7 +46,7 @@ const access = [
   Access.remove(Secret)
 ] as const
 
-type Tools = Controller.ReconcileContext<(typeof access)[number]>
+type Context = Controller.ReconcileContext<(typeof access)[number]>
 
 export const make = (options: Options = {}) =>
   Controller.scheduled({
@@ -60,24 +54,24 @@ export const make = (options: Options = {}) =>
     metrics: [cleaned],
     access,
     schedule: Schedule.spaced("24 hours"),
-    run: (tools) =>
+    run: (context) =>
       Effect.gen(function* () {
-        const tracking = yield* tools.cache.get(Tracking, Key.make("kube-system", trackingName))
+        const tracking = yield* context.cache.get(Tracking, Key.make("kube-system", trackingName))
         const plan = Plan.plan({
           now: yield* Clock.currentTimeMillis,
           periodMillis: Duration.toMillis(Setting.orDefault(options.period, settings.period)),
           since: tracking?.data?.["since"],
-          secrets: yield* tools.cache.list(Secrets.Tokens),
-          accounts: yield* tools.cache.list(ServiceAccount),
-          pods: yield* tools.cache.list(Pod)
+          secrets: yield* context.cache.list(Secrets.Tokens),
+          accounts: yield* context.cache.list(ServiceAccount),
+          pods: yield* context.cache.list(Pod)
         })
         if (plan._tag === "Untracked") return yield* Effect.logDebug(plan.why)
-        yield* Effect.forEach(plan.actions, (action) => carryOut(tools, action), { discard: true })
+        yield* Effect.forEach(plan.actions, (action) => apply(context, action), { discard: true })
       })
   })
 
-const carryOut = Effect.fnUntraced(
-  function* ({ client }: Tools, action: Plan.Action) {
+const apply = Effect.fnUntraced(
+  function* ({ client }: Context, action: Plan.Action) {
     const { name, namespace, resourceVersion, uid } = action.secret.metadata
     const target = { namespace, name }
     // Fails with a conflict if the token was used since it was read, and with a 404 if it was deleted.
@@ -94,11 +88,14 @@ const carryOut = Effect.fnUntraced(
   (effect, _, { secret }) =>
     effect.pipe(
       // The token was deleted or used: the next run decides again.
-      Effect.catchIf(
-        (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
-        () => Effect.void
-      ),
+      ApiError.unlessReplaced,
       Effect.catch((error) => Effect.logWarning(`Cannot clean up a token, the next run tries again: ${error.message}`)),
       Effect.annotateLogs({ secret: Key.of(secret) })
     )
+)
+
+const cleaned = Family.counter(
+  "legacy_service_account_token_cleaner_tokens_total",
+  "Secrets with unused tokens, by action: invalidated, deleted",
+  ["action"]
 )

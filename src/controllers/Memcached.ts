@@ -21,8 +21,6 @@ import { instanceOf, plan } from "./memcached/plan.ts"
 export { Memcached }
 export { webhooks } from "./memcached/kind.ts"
 
-const finalizer = "cache.example.com/finalizer"
-
 export const settings = {
   image: Setting.make(Codecs.text("image"), {
     name: "memcached-image",
@@ -35,13 +33,14 @@ export const settings = {
 
 export type Options = Setting.Options<typeof settings>
 
-const Pods = Resource.metadataOnly(Pod)
+const access = [
+  Access.patch(Memcached, "status"),
+  Access.create(Deployment),
+  Access.patch(Deployment),
+  Access.record
+] as const
 
-/** The key of the Memcached that a pod belongs to. */
-const keysOf = (pod: KubeObject) => {
-  const instance = instanceOf(pod)
-  return instance === undefined ? [] : [Key.make(pod.metadata.namespace, instance)]
-}
+const finalizer = "cache.example.com/finalizer"
 
 export const make = (options: Options = {}) =>
   Controller.make({
@@ -51,7 +50,7 @@ export const make = (options: Options = {}) =>
     watches: [Controller.watch(Pods, Trigger.map(keysOf), { indexes: [{ name: "memcached", of: keysOf }] })],
     // During a rollout the Deployment and its pods change often; their changes within this time cause one reconcile.
     minInterval: "100 millis",
-    access: [Access.patch(Memcached, "status"), Access.create(Deployment), Access.patch(Deployment), Access.record],
+    access,
     finalizers: {
       [finalizer]: (memcached, { events }) =>
         events.warning(
@@ -76,3 +75,11 @@ export const make = (options: Options = {}) =>
         return isBlocked ? Reconcile.after("30 seconds") : Reconcile.done
       })
   })
+
+const Pods = Resource.metadataOnly(Pod)
+
+/** The key of the Memcached that a pod belongs to. */
+const keysOf = (pod: KubeObject) => {
+  const instance = instanceOf(pod)
+  return instance === undefined ? [] : [Key.make(pod.metadata.namespace, instance)]
+}

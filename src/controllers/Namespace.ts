@@ -13,13 +13,13 @@ import * as Resource from "../kube/Resource.ts"
 import { Namespace } from "../kube/resources.ts"
 import * as Time from "../kube/time.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Setting from "../layers/Setting.ts"
-import * as Codecs from "../layers/setting/codecs.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
+import * as Setting from "../layers/Setting.ts"
+import * as Codecs from "../layers/setting/codecs.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
-import * as Conditions from "./namespace/conditions.ts"
 import * as Content from "./namespace/content.ts"
+import * as Status from "./namespace/status.ts"
 
 export const settings = {
   concurrency: Setting.concurrency("concurrent-namespace-syncs", 10, "Namespaces"),
@@ -33,16 +33,6 @@ export const settings = {
 
 export type Options = Setting.Options<typeof settings>
 
-/** A pass that could not delete all content. The message names the namespace and the failures. */
-export class ContentError extends Data.TaggedError("ContentError")<{
-  readonly namespace: string
-  readonly failures: ReadonlyArray<string>
-}> {
-  override get message(): string {
-    return `deletion of namespace ${this.namespace} failed: ${this.failures.join(", ")}`
-  }
-}
-
 const access = [
   Access.read(Namespace),
   Access.get(Namespace),
@@ -55,9 +45,7 @@ const access = [
 
 type Client = Controller.Client<(typeof access)[number]>
 
-/** Between a change and its sync. */
-const delay = "5 seconds"
-
+// The triggers and the resync add keys to the queue themselves, each after a delay.
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "namespace",
@@ -84,16 +72,26 @@ export const make = (options: Options = {}) =>
         ],
         reconcile: Effect.fnUntraced(function* ({ name }) {
           if ((yield* cache.get(Namespace, name)) === undefined) return Reconcile.done
-          return yield* Effect.catchIf(sync(client, content, name), isGone, () => Effect.succeed(Reconcile.done))
+          return (yield* ApiError.unlessGone(sync(client, content, name))) ?? Reconcile.done
         })
       }
     })
   })
 
+/** Between a change and its sync. */
+const delay = "5 seconds"
+
 const isDeleted = (namespace: Namespace): boolean => namespace.metadata.deletionTimestamp !== undefined
 
-const isGone = (error: ApiError.ApiError | ContentError): boolean =>
-  error._tag === "ApiError" && ApiError.hasReason(error, "NotFound")
+/** A pass that could not delete all content. The message names the namespace and the failures. */
+export class ContentError extends Data.TaggedError("ContentError")<{
+  readonly namespace: string
+  readonly failures: ReadonlyArray<string>
+}> {
+  override get message(): string {
+    return `deletion of namespace ${this.namespace} failed: ${this.failures.join(", ")}`
+  }
+}
 
 /** One sync of a namespace, which is read from the server; fails with NotFound when it no longer exists. */
 const sync = Effect.fnUntraced(function* (
@@ -107,7 +105,7 @@ const sync = Effect.fnUntraced(function* (
   if ((namespace.spec?.finalizers ?? []).length === 0) return Reconcile.done
   const deletedAt = Time.parse(namespace.metadata.deletionTimestamp) ?? (yield* Clock.currentTimeMillis)
   let latest = namespace
-  const writeReport = (report: Conditions.Report) =>
+  const writeReport = (report: Status.Report) =>
     Effect.map(writeConditions(client, latest, report), (written) => {
       latest = written
     })
@@ -129,13 +127,10 @@ const terminate = (client: Client, namespace: Namespace) =>
         .update(Namespace, { ...namespace, status: { ...namespace.status, phase: "Terminating" } })
 
 /** Writes the conditions if they changed. A failure is logged, because the next sync writes them again. */
-const writeConditions = (client: Client, namespace: Namespace, report: Conditions.Report) => {
+const writeConditions = (client: Client, namespace: Namespace, report: Status.Report) => {
   const write = Effect.fnUntraced(function* (latest: Namespace) {
-    const conditions = Conditions.next(latest.status?.conditions ?? [], report, yield* Clock.currentTimeMillis)
-    if (conditions === undefined) return latest
-    return yield* client
-      .subresource("status")
-      .update(Namespace, { ...latest, status: { ...latest.status, conditions } })
+    const status = Status.status(latest.status, report, yield* Clock.currentTimeMillis)
+    return status === undefined ? latest : yield* client.subresource("status").update(Namespace, { ...latest, status })
   })
   return Effect.catch(retryOnConflict(client, namespace, write), (error) =>
     Effect.as(Effect.logWarning(`Cannot update the conditions of a namespace: ${error.message}`), namespace)

@@ -1,23 +1,23 @@
 /**
  * nodelifecycle: marks nodes that stopped reporting as not ready, taints them so that no new pods are scheduled, and evicts their pods at the rate
- * of their zone. The decisions are in `nodelifecycle/`; this file declares what the loop reads and writes. Source: pkg/controller/nodelifecycle.
+ * of their zone. `nodelifecycle/` decides and applies. Source: pkg/controller/nodelifecycle.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Access from "../kube/Access.ts"
 import * as Key from "../kube/Key.ts"
-import { Lease, Node, Pod } from "../kube/resources.ts"
+import { Node, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Setting from "../layers/Setting.ts"
 import * as Codecs from "../layers/setting/codecs.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type * as Trigger from "../streams/store/trigger.ts"
-import * as NoExecute from "./nodelifecycle/noExecute.ts"
-import * as Monitor from "./nodelifecycle/monitor.ts"
+import * as Deps from "./nodelifecycle/deps.ts"
 import * as Metrics from "./nodelifecycle/metrics.ts"
-import { type State, isDown, makeState, type Deps, type Settings } from "./nodelifecycle/deps.ts"
-import * as Taints from "./nodelifecycle/taints.ts"
+import * as MonitorNodeHealth from "./nodelifecycle/monitorNodeHealth.ts"
+import * as NoExecute from "./nodelifecycle/noExecute.ts"
 import * as NoSchedule from "./nodelifecycle/noSchedule.ts"
+import * as State from "./nodelifecycle/state.ts"
+import * as Taints from "./nodelifecycle/taints.ts"
 import * as Nodes from "./shared/nodes/node.ts"
 
 export const settings = {
@@ -63,7 +63,7 @@ export const settings = {
 
 export type Options = Setting.Options<typeof settings>
 
-const inMillis = (values: Setting.Values<typeof settings>): Settings => ({
+const inMillis = (values: Setting.Values<typeof settings>): State.Settings => ({
   period: Duration.toMillis(values.period),
   grace: Duration.toMillis(values.grace),
   startupGrace: Duration.toMillis(values.startupGrace),
@@ -73,61 +73,41 @@ const inMillis = (values: Setting.Values<typeof settings>): Settings => ({
   unhealthy: values.unhealthyShare
 })
 
-/** The key of the periodic pass: no node can have that name. */
-const monitorKey = "*monitor"
-
+// A pass keeps the heartbeats of nodes and the states of zones for the next one, and the triggers read them.
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "nodelifecycle",
     queue: "node_lifecycle_controller",
     metrics: Metrics.families,
     component: "node-controller",
-    access: [
-      Access.read(Node),
-      Access.get(Node),
-      Access.patch(Node),
-      Access.update(Node, "status"),
-      Access.read(Lease),
-      Access.read(Pod),
-      Access.update(Pod, "status"),
-      Access.record
-    ],
+    access: Deps.access,
     concurrency: 8,
-    body: ({ client, events, queue, store }) =>
+    body: (context) =>
       Effect.sync(() => {
         const config = inMillis(Setting.complete(settings, options))
-        const state = makeState(config)
-        const deps: Deps = {
-          nodes: store(Node),
-          leases: store(Lease),
-          pods: store(Pod),
-          live: (name) => client.get(Node, { name }),
-          patch: (name, patch) => client.patch(Node, { name }, patch),
-          updateStatus: (node) => client.subresource("status").update(Node, node),
-          updatePodStatus: (pod) => client.subresource("status").update(Pod, pod),
-          events,
-          queue
-        }
+        const deps = Deps.depsOf(context)
+        const state = State.make(config)
         const monitorNodeHealth = Effect.as(
-          Monitor.monitorNodeHealth(deps, state, config),
+          MonitorNodeHealth.monitorNodeHealth(deps, state, config),
           Reconcile.after(config.period)
         )
         const taintNoExecute = NoExecute.taintNoExecute(deps, state)
         const reconcileNode = NoSchedule.node(deps)
         const reconcilePod = NoSchedule.pod(deps, state)
-        queue.addUnsafe(monitorKey)
+        deps.queue.addUnsafe(monitorKey)
         return {
           sources: [Controller.watch(Node, onNode), Controller.watch(Pod, onPod(state), { indexes: [Nodes.byNode] })],
           reconcile: ({ key, namespace }) => {
             if (key === monitorKey) return monitorNodeHealth
-            if (key === Monitor.queueKey) return taintNoExecute
+            if (key === MonitorNodeHealth.queueKey) return taintNoExecute
             return namespace === undefined ? reconcileNode(key) : reconcilePod(key)
           }
         }
       })
   })
 
-const none: ReadonlyArray<Key.Key> = []
+/** The key of the periodic pass: no node can have that name. */
+const monitorKey = "*monitor"
 
 /** Enqueues nodes whose taints or labels do not match their conditions. */
 export const onNode: Trigger.Trigger<Node> = ({ _tag, object }) =>
@@ -137,11 +117,13 @@ export const onNode: Trigger.Trigger<Node> = ({ _tag, object }) =>
 
 /** Enqueues pods that have just been bound to a node that is not ready. */
 export const onPod =
-  (state: State): Trigger.Trigger<Pod> =>
+  (state: State.State): Trigger.Trigger<Pod> =>
   (delta) => {
     const { object } = delta
     const name = object.spec?.nodeName
     if (delta._tag === "Deleted" || name === undefined) return none
     if (delta._tag === "Updated" && delta.previous.spec?.nodeName === name) return none
-    return isDown(state, name) ? [Key.of(object)] : none
+    return State.isDown(state, name) ? [Key.of(object)] : none
   }
+
+const none: ReadonlyArray<Key.Key> = []

@@ -55,11 +55,13 @@ export interface Options {
   readonly nodeSelector?: Selector.LabelSelector | undefined
 }
 
+const access = [Access.read(Pods), Access.read(Nodes), Access.patch(Node), Access.record] as const
+
 export const make = (options: Options) =>
   Controller.scheduled({
     name: "pod-count",
     component: "pod_controller",
-    access: [Access.read(Pods), Access.read(Nodes), Access.patch(Node), Access.record],
+    access,
     schedule: options.schedule,
     run: ({ cache, client, events }) =>
       Effect.gen(function* () {

@@ -37,8 +37,9 @@ const access = [
   Access.remove(Pod)
 ] as const
 
-type Tools = Controller.ReconcileContext<(typeof access)[number]>
+type Context = Controller.ReconcileContext<(typeof access)[number]>
 
+// A run keeps which nodes are missing, and since when, for the next one.
 export const make = (options: Options = {}) =>
   Controller.scheduled({
     name: "podgc",
@@ -46,26 +47,22 @@ export const make = (options: Options = {}) =>
     metrics: families,
     access,
     schedule: Schedule.spaced("20 seconds"),
-    run: (tools) => {
+    run: (context) => {
       // Starts empty in each leadership term: a node that an earlier term missed may exist again.
       let quarantine = Plan.noQuarantine
       const mark = Nodes.marker()
       return Effect.gen(function* () {
-        const pods = yield* tools.cache.list(Pod)
-        const nodes = yield* tools.cache.list(Node)
+        const pods = yield* context.cache.list(Pod)
+        const nodes = yield* context.cache.list(Node)
         const now = Number((yield* Clock.monotonicTimeNanos) / 1_000_000n)
         const found = Plan.quarantined(quarantine, Plan.missingNodes(pods, nodes), now)
         quarantine = found.quarantine
         const lost = new Set(
-          yield* Effect.filter(found.suspects, (name) => isGone(tools, name), { concurrency: atOnce })
+          yield* Effect.filter(found.suspects, (name) => isGone(context, name), { concurrency: atOnce })
         )
-        const removals = Plan.plan({
-          pods,
-          nodes,
-          lost,
-          threshold: Setting.orDefault(options.terminatedPodThreshold, settings.terminatedPodThreshold)
-        })
-        yield* Effect.forEach(removals, (removal) => remove(tools, removal, mark), {
+        const threshold = Setting.orDefault(options.terminatedPodThreshold, settings.terminatedPodThreshold)
+        const removals = Plan.plan({ pods, nodes, lost, threshold })
+        yield* Effect.forEach(removals, (removal) => remove(context, removal, mark), {
           concurrency: atOnce,
           discard: true
         })
@@ -77,30 +74,24 @@ export const make = (options: Options = {}) =>
 const atOnce = 10
 
 /** Whether the server does not have the node. After any other failure the node is assumed to exist. */
-const isGone = Effect.fnUntraced(function* ({ client }: Tools, name: string) {
-  const found = yield* Effect.result(client.get(Node, { name }))
-  if (Result.isSuccess(found)) return false
-  if (ApiError.hasReason(found.failure, "NotFound")) return true
+const isGone = Effect.fnUntraced(function* ({ client }: Context, name: string) {
+  const found = yield* Effect.result(ApiError.unlessGone(client.get(Node, { name })))
+  if (Result.isSuccess(found)) return found.success === undefined
   yield* Effect.logWarning(`Cannot tell whether node ${name} still exists: ${found.failure.message}`)
   return false
 })
 
 const remove = Effect.fnUntraced(
-  function* ({ client }: Tools, removal: Plan.Removal, mark: ReturnType<typeof Nodes.marker>) {
+  function* ({ client }: Context, removal: Plan.Removal, mark: ReturnType<typeof Nodes.marker>) {
     const { name, namespace, uid } = removal.pod.metadata
     const verdict = Plan.verdict(removal, yield* Clock.currentTimeMillis)
     if (verdict !== undefined) yield* mark(client.subresource("status").patch(Pod, { namespace, name }, verdict))
-    const preconditions = uid === undefined ? undefined : { uid }
-    yield* client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0, preconditions })
+    yield* client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } })
     yield* Effect.logInfo("Removed pod")
   },
   (effect, _, { pod, why }) =>
     effect.pipe(
-      // The pod was deleted, or replaced by a new one of the same name.
-      Effect.catchIf(
-        (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
-        () => Effect.void
-      ),
+      ApiError.unlessReplaced,
       (removal) => counted(pod, why, removal),
       Effect.catch((error) => Effect.logWarning(`Cannot remove pod: ${error.message}`)),
       Effect.annotateLogs({ pod: Key.of(pod), why })

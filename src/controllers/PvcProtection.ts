@@ -14,28 +14,21 @@ import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as PodLists from "./pvcprotection/podLists.ts"
 import * as Plan from "./pvcprotection/plan.ts"
 
-const writes = Family.counter(
-  "pvc_protection_controller_finalizer_writes_total",
-  "Finalizers added to and removed from claims, by action: added, removed",
-  ["action"]
-)
+const access = [
+  Access.read(PersistentVolumeClaim),
+  Access.update(PersistentVolumeClaim),
+  Access.read(Pod),
+  Access.list(Pod)
+] as const
 
-const counted = (action: "added" | "removed") => writes.add(1, { action })
-
-const none: ReadonlyArray<Key.Key> = []
-
+// The triggers note changes of claims, which decide whether a sync may use an earlier list of pods.
 export const make = () =>
   Controller.stateful({
     name: "persistentvolumeclaim-protection",
     queue: "pvcprotection",
     metrics: [writes],
     for: PersistentVolumeClaim,
-    access: [
-      Access.read(PersistentVolumeClaim),
-      Access.update(PersistentVolumeClaim),
-      Access.read(Pod),
-      Access.list(Pod)
-    ],
+    access,
     body: ({ client, store }) =>
       Effect.sync(() => {
         const podLists = PodLists.make()
@@ -83,8 +76,8 @@ export const make = () =>
           const claim = claims.get(key)
           if (claim === undefined) return
           const cached = pods.byIndex(Plan.byClaim.name, key)
-          const first = Plan.plan(claim, cached, undefined)
-          const plan = first._tag === "ListPods" ? Plan.plan(claim, cached, yield* listPods(claim)) : first
+          const first = Plan.plan({ claim, cached, live: undefined })
+          const plan = first._tag === "ListPods" ? Plan.plan({ claim, cached, live: yield* listPods(claim) }) : first
           if (plan._tag === "Keep") return yield* Effect.logDebug("Keeping a claim that is being deleted: pods use it")
           if (plan._tag === "AddFinalizer") {
             yield* write(claim, plan.finalizers)
@@ -102,12 +95,17 @@ export const make = () =>
             Controller.watch(PersistentVolumeClaim, onClaim),
             Controller.watch(Pod, onPod, { indexes: [Plan.byClaim] })
           ],
-          reconcile: (request) =>
-            Effect.catchIf(
-              reconcile(request),
-              (error) => ApiError.hasReason(error, "NotFound"),
-              () => Effect.void
-            )
+          reconcile: (request) => ApiError.unlessGone(reconcile(request))
         }
       })
   })
+
+const none: ReadonlyArray<Key.Key> = []
+
+const writes = Family.counter(
+  "pvc_protection_controller_finalizer_writes_total",
+  "Finalizers added to and removed from claims, by action: added, removed",
+  ["action"]
+)
+
+const counted = (action: "added" | "removed") => writes.add(1, { action })

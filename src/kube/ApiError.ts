@@ -5,6 +5,7 @@
  */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Status from "./Status.ts"
 
 /** Why a call failed. The comments of the tags give the HTTP status of each. */
@@ -122,6 +123,26 @@ export const facts = (error: unknown): { readonly error: string; readonly call?:
 export const hasReason = (error: ApiError, ...tags: ReadonlyArray<ReasonTag>): boolean =>
   tags.includes(error.reason._tag)
 
+/** The call, where an object that does not exist any more leaves nothing to do: then its result is `undefined`, not a failure. */
+export const unlessGone = <A, E, R>(
+  call: Effect.Effect<A, ApiError | E, R>
+): Effect.Effect<A | undefined, ApiError | E, R> =>
+  Effect.catchIf(
+    call,
+    (error) => isApiError(error) && hasReason(error, "NotFound"),
+    () => Effect.undefined
+  )
+
+/** The result of a write; undefined if the object was deleted, or another writer has changed or replaced it. */
+export const unlessReplaced = <A, E, R>(
+  write: Effect.Effect<A, ApiError | E, R>
+): Effect.Effect<A | undefined, ApiError | E, R> =>
+  Effect.catchIf(
+    write,
+    (error) => isApiError(error) && hasReason(error, "NotFound", "Conflict"),
+    () => Effect.undefined
+  )
+
 /** True for failures that an identical, idempotent call may not meet again when it is retried. */
 export const isTransient = (error: ApiError): boolean =>
   hasReason(error, "TooManyRequests", "Timeout", "ServerError", "Network")
@@ -153,6 +174,16 @@ export const isConnectionRefused = (error: ApiError): boolean => codesOf(error).
 /** The server creates no more objects in the namespace, because the namespace is being deleted. */
 export const isNamespaceTerminating = (error: ApiError): boolean =>
   error.details?.causes?.some((cause) => cause.reason === "NamespaceTerminating") === true
+
+/** The result of a creation; undefined if the namespace is being deleted. */
+export const unlessTerminating = <A, E, R>(
+  create: Effect.Effect<A, E | ApiError, R>
+): Effect.Effect<A | undefined, E | ApiError, R> =>
+  Effect.catchIf(
+    create,
+    (error) => isApiError(error) && isNamespaceTerminating(error),
+    () => Effect.undefined
+  )
 
 /** The peer's certificate was not accepted: trying again will not change that. */
 export const isUntrusted = (error: ApiError): boolean =>

@@ -139,6 +139,23 @@ const valid = (requirement: Requirement): Requirement | undefined =>
     ? requirement
     : undefined
 
+/**
+ * As Go prints a selector in messages: `nil`, or `&LabelSelector{MatchLabels:map[string]string{app: web,},MatchExpressions:[]…{},}`.
+ * Source: meta/v1: LabelSelector.String.
+ */
+export const goString = (spec: LabelSelectorSpec | undefined): string => {
+  if (spec === undefined) return "nil"
+  const { matchExpressions = [], matchLabels = {} } = spec
+  const labels = Object.keys(matchLabels)
+    .sort()
+    .map((key) => `${key}: ${matchLabels[key]},`)
+  const expressions = matchExpressions.map(
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`
+  )
+  return `&LabelSelector{MatchLabels:map[string]string{${labels.join("")}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`
+}
+
 /** From the structured form. An empty selector matches everything; an absent one matches nothing, which the caller has to handle. */
 export const fromSpec = (spec: LabelSelectorSpec): Result.Result<LabelSelector, string> => {
   const requirements: Array<Requirement> = []

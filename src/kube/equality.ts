@@ -19,6 +19,18 @@ export const covers = (whole: unknown, part: unknown): boolean => coversField(""
 /** The same text exactly for equal values; the empty text for a value that equals an absent one. */
 export const canonical = (value: unknown): string => write("", value) ?? ""
 
+type Strings = Readonly<Record<string, string>> | undefined
+
+/** Whether two maps of strings, such as labels, have the same entries; an absent map has none. Fast: for changes of all objects. */
+export const isSameMap = (a: Strings, b: Strings): boolean => {
+  if (a === b) return true
+  const keys = Object.keys(a ?? {})
+  return (
+    keys.length === Object.keys(b ?? {}).length &&
+    keys.every((key) => b !== undefined && Object.hasOwn(b, key) && a?.[key] === b[key])
+  )
+}
+
 /** Fields that are maps from string to string: a key in them is not the name of a field. */
 const stringMaps = new Set([
   "labels",

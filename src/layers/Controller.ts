@@ -17,10 +17,11 @@ import type * as Resource from "../kube/Resource.ts"
 import type { Family } from "../streams/reconcile/metricFamily.ts"
 import type { Predicate } from "../streams/store/predicate.ts"
 import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
-import type * as TokenBucket from "../streams/queue/tokenBucket.ts"
+import * as TokenBucket from "../streams/queue/tokenBucket.ts"
 import * as Trigger from "../streams/store/trigger.ts"
 import type { Cache } from "./Cache.ts"
 import * as Declaration from "./controller/declaration.ts"
+import type { Runs } from "./controller/loop.ts"
 import * as Loop from "./controller/loop.ts"
 import * as Objects from "./controller/objects.ts"
 import * as Periodic from "./controller/periodic.ts"
@@ -42,6 +43,7 @@ export {
   watch,
   watchReferred
 } from "./controller/sources.ts"
+export type { Runs }
 export type { BodyContext, Client, Reader, Request, ReconcileContext } from "./controller/reconcileContext.ts"
 
 /** The services that the layer of every controller needs. */
@@ -107,7 +109,7 @@ export interface Declared<
   Acc extends ReadonlyArray<Access.Any>,
   Src extends ReadonlyArray<Keys>
 >
-  extends Placement, Counted {
+  extends Placement, Counted, Runs {
   /** Unique, lower case. */
   readonly name: string
   /** The kind whose objects are reconciled: each change of an object adds its key. Without it the sources determine the keys. */
@@ -125,14 +127,6 @@ export interface Declared<
   readonly sources?: Src | undefined
   /** What reconcile may do, beyond reading its sources. */
   readonly access?: Acc | undefined
-  /** How many keys are reconciled at once. Default 1. Never two runs of one key. */
-  readonly concurrency?: number | undefined
-  /** A run that takes longer is interrupted and counts as a failure. Default 5 minutes. */
-  readonly timeout?: Duration.Input | "none" | undefined
-  /** Delay after failures in a row: `base × 2^n` up to `max`. Default 5 ms, 1000 s. */
-  readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
-  /** How long a key waits until the cache contains its own writes. Default 5 s. */
-  readonly readYourWritesLimit?: Duration.Input | undefined
   /**
    * The least time between the starts of two runs of a key because of changes: the first change starts a run at once, and all changes within
    * that time after it start one run. Default: none. It limits the runs of an object that changes all the time.
@@ -292,27 +286,15 @@ export interface Body<E, Req> {
 }
 
 /** A controller that keeps state. */
-export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, Req2> extends Placement, Counted {
+export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, Req2> extends Placement, Counted, Runs {
   /** Unique, lower case. */
   readonly name: string
-  /** The component in the events that it records. Default: its name. */
-  readonly component?: string | undefined
   /** The kind of the objects that its keys name, if there is one: for logs, and for limits by kind. */
   readonly for?: Resource.Any | undefined
   /** Everything that it may do, including reads. */
   readonly access: Acc
-  /** How many keys are reconciled at once. Default 1. Never two runs of one key. */
-  readonly concurrency?: number | undefined
-  /** As in {@link Options}. */
-  readonly timeout?: Duration.Input | "none" | undefined
-  /** Delay after failures in a row: `base × 2^n` up to `max`. Default 5 ms, 1000 s. */
-  readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
-  /** A token bucket that the retries of all keys share. Default: 10 a second and bursts of 100, as in client-go. */
+  /** As in {@link Runs}. Default: 10 a second and bursts of 100, as in client-go. */
   readonly bucket?: TokenBucket.Options | undefined
-  /** After so many retries in a row a key is not retried until it is added again. Default: no limit. */
-  readonly retries?: number | undefined
-  /** As in {@link Options}. */
-  readonly readYourWritesLimit?: Duration.Input | undefined
   /**
    * Makes the state that the sources and the reconcile share: it lives as long as one run of the layer, which is one term of leadership.
    * It runs before any key is reconciled, and must not wait for the cache.
@@ -351,7 +333,7 @@ export const stateful = <E, Req = never, Req2 = never, const Acc extends Readonl
     ...counted(options),
     layer: Loop.layer({
       ...options,
-      bucket: options.bucket ?? { perSecond: 10, burst: 100 },
+      bucket: options.bucket ?? TokenBucket.clientGo,
       reads,
       body: (context) =>
         Effect.map(options.body(context), ({ onHeld, reconcile, sources }) => ({

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
+import * as Result from "effect/Result"
 import * as Time from "../../src/kube/time.ts"
 
 /** Seconds from 1970 to the end of the year 9999. */
@@ -38,5 +39,11 @@ describe("time", () => {
     for (const [text, millis] of rows) assert.strictEqual(Time.parseGoDuration(text), millis, text)
     for (const text of [undefined, "", "1", "-1s", "soon", "1 s"])
       assert.isUndefined(Time.parseGoDuration(text), String(text))
+  })
+
+  it("readGoDuration reads signed durations too, and fails with Go's message", () => {
+    assert.deepStrictEqual(Time.readGoDuration("-1m30s"), Result.succeed(-90_000))
+    assert.deepStrictEqual(Time.readGoDuration("+2us"), Result.succeed(0.002))
+    assert.deepStrictEqual(Time.readGoDuration("5"), Result.fail('time: missing unit in duration "5"'))
   })
 })

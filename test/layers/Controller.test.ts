@@ -348,4 +348,25 @@ describe("Controller", () => {
       yield* stop()
     }).pipe(Effect.provide(Cluster.layer))
   )
+
+  it.effect("the events of a controller name its component", () =>
+    Effect.gen(function* () {
+      const object = yield* create("a")
+      const { stop } = yield* Cluster.start(
+        Controller.make({
+          name: "speaking",
+          component: "speaking-controller",
+          for: ConfigMap,
+          access: [Access.record],
+          reconcile: (_, { events }) => events.normal(object, "Spoke", "once")
+        })
+      )
+      yield* stop()
+      const events = yield* Cluster.eventObjects("involvedObject.name=a")
+      assert.deepStrictEqual(
+        events.map(({ reportingComponent }) => reportingComponent),
+        ["speaking-controller"]
+      )
+    }).pipe(Effect.provide(Cluster.layer))
+  )
 })

@@ -9,6 +9,7 @@ import * as Key from "../../kube/Key.ts"
 import type { ClusterRole } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
 import type { Index } from "../../layers/Cache.ts"
+import { makeBuckets } from "../../streams/store/Index.ts"
 import type { Delta } from "../../streams/store/Store.ts"
 import type * as Store from "../../streams/store/Store.ts"
 
@@ -51,27 +52,18 @@ type Selectors = ReadonlyArray<Selector.LabelSelector>
 
 export const make = (): Selection => {
   const selectorsOf = new Map<Key.Key, Selectors>()
-  /** Keyed by a required label, or by the empty string for selectors without one. Never holds an empty bucket. */
-  const buckets = new Map<string, Set<Key.Key>>()
+  /** By a required label, or by the empty string for selectors without one. */
+  const buckets = makeBuckets()
 
   const forget = (key: Key.Key): void => {
-    for (const selector of selectorsOf.get(key) ?? []) {
-      const pair = pairIn(selector) ?? ""
-      const bucket = buckets.get(pair)
-      if (bucket?.delete(key) === true && bucket.size === 0) buckets.delete(pair)
-    }
+    for (const selector of selectorsOf.get(key) ?? []) buckets.take(pairIn(selector) ?? "", key)
     selectorsOf.delete(key)
   }
 
   const add = (key: Key.Key, role: ClusterRole): void => {
     const selectors = usable(role)
     selectorsOf.set(key, selectors)
-    for (const selector of selectors) {
-      const pair = pairIn(selector) ?? ""
-      const bucket = buckets.get(pair)
-      if (bucket === undefined) buckets.set(pair, new Set([key]))
-      else bucket.add(key)
-    }
+    for (const selector of selectors) buckets.put(pairIn(selector) ?? "", key)
   }
 
   const taking = ({ metadata: { labels } }: ClusterRole): ReadonlyArray<Key.Key> =>

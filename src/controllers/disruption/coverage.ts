@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import * as Key from "../../kube/Key.ts"
 import type { Pod, PodDisruptionBudget } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
+import { type Buckets, makeBuckets } from "../../streams/store/Index.ts"
 import * as Store from "../../streams/store/Store.ts"
 
 /** Undefined for a budget that selects no pods; a failure is one sentence. */
@@ -28,7 +29,7 @@ type Pods = Pick<Store.Readable<Pod>, "byIndex" | "get">
 /** For namespaces with budgets: the keys of its pods, by each label and value. */
 interface NamespacePods {
   budgets: number
-  readonly pods: Map<string, Set<Key.Key>>
+  readonly pods: Buckets
 }
 
 export interface Coverage {
@@ -49,7 +50,7 @@ const none: ReadonlyArray<Key.Key> = []
 
 export const make = (): Coverage => {
   const entries = new Map<Key.Key, Entry>()
-  const buckets: Buckets = new Map()
+  const buckets = makeBuckets()
   /** By namespace. */
   const namespaces = new Map<string, NamespacePods>()
 
@@ -57,7 +58,7 @@ export const make = (): Coverage => {
     const entry = entries.get(budget)
     if (entry === undefined) return
     entries.delete(budget)
-    take(buckets, entry.bucket, budget)
+    buckets.take(entry.bucket, budget)
     const indexed = namespaces.get(entry.namespace)
     if (indexed !== undefined && --indexed.budgets === 0) namespaces.delete(entry.namespace)
   }
@@ -69,7 +70,7 @@ export const make = (): Coverage => {
       known.budgets++
       return known
     }
-    const indexed: NamespacePods = { budgets: 1, pods: new Map() }
+    const indexed: NamespacePods = { budgets: 1, pods: makeBuckets() }
     for (const pod of pods.byIndex(Store.namespaceIndex, namespace)) addLabels(indexed, pod)
     namespaces.set(namespace, indexed)
     return indexed
@@ -105,7 +106,7 @@ export const make = (): Coverage => {
       const selected = candidates.filter(({ metadata }) => Selector.matchesLabels(selector.success, metadata.labels))
       const bucket = rarest(namespace, selector.success, (one) => buckets.get(one)?.size ?? 0)
       entries.set(key, { namespace, selector: selector.success, bucket, pods: new Set(selected.map(Key.of)) })
-      put(buckets, bucket, key)
+      buckets.put(bucket, key)
     },
     delete: forget,
     add: (pod) => {
@@ -118,7 +119,7 @@ export const make = (): Coverage => {
       const indexed = namespaces.get(pod.metadata.namespace ?? "")
       if (indexed === undefined) return
       const { labels, namespace = "" } = pod.metadata
-      for (const key in labels) take(indexed.pods, labelled(namespace, key, labels[key] ?? ""), Key.of(pod))
+      for (const key in labels) indexed.pods.take(labelled(namespace, key, labels[key] ?? ""), Key.of(pod))
       for (const budget of find(pod)) entries.get(budget)?.pods.delete(Key.of(pod))
     },
     of: find,
@@ -126,23 +127,9 @@ export const make = (): Coverage => {
   }
 }
 
-/** Never holds an empty bucket. */
-type Buckets = Map<string, Set<Key.Key>>
-
-const put = (buckets: Buckets, bucket: string, key: Key.Key): void => {
-  const known = buckets.get(bucket)
-  if (known === undefined) buckets.set(bucket, new Set([key]))
-  else known.add(key)
-}
-
-const take = (buckets: Buckets, bucket: string, key: Key.Key): void => {
-  const known = buckets.get(bucket)
-  if (known?.delete(key) === true && known.size === 0) buckets.delete(bucket)
-}
-
 const addLabels = ({ pods }: NamespacePods, pod: Pod): void => {
   const { labels, namespace = "" } = pod.metadata
-  for (const key in labels) put(pods, labelled(namespace, key, labels[key] ?? ""), Key.of(pod))
+  for (const key in labels) pods.put(labelled(namespace, key, labels[key] ?? ""), Key.of(pod))
 }
 
 /** The pods with the rarest required label; all pods of the namespace if the selector requires none. */

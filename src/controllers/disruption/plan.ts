@@ -15,7 +15,7 @@ export const deletionTimeout = 120_000
 
 export type Status = NonNullable<PodDisruptionBudget["status"]>
 
-export interface Gathered {
+export interface Snapshot {
   readonly budget: PodDisruptionBudget
   /** The pods that the budget selects. */
   readonly pods: ReadonlyArray<Pod>
@@ -45,9 +45,9 @@ interface Going {
   readonly recheck: number | undefined
 }
 
-export const plan = (gathered: Gathered): Plan => {
-  const { budget, desired, expected, now, pods } = gathered
-  const { disrupted, expired, recheck } = goingOf(gathered)
+export const plan = (snapshot: Snapshot): Plan => {
+  const { budget, desired, expected, now, pods } = snapshot
+  const { disrupted, expired, recheck } = goingOf(snapshot)
   const healthy = pods.filter(
     (pod) =>
       pod.metadata.deletionTimestamp === undefined &&
@@ -69,7 +69,7 @@ export const plan = (gathered: Gathered): Plan => {
   return { status: isSame(budget.status, status) ? undefined : status, expired, recheck }
 }
 
-const goingOf = ({ budget, now, pods }: Gathered): Going => {
+const goingOf = ({ budget, now, pods }: Snapshot): Going => {
   const noted: Disrupted = budget.status?.disruptedPods ?? {}
   const disrupted: Record<string, string> = {}
   const expired: Array<Pod> = []

@@ -8,48 +8,16 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
-import type * as Patch from "../../kube/Patch.ts"
 import type { Pod, PodDisruptionBudget } from "../../kube/resources.ts"
-import type { EventSink } from "../../layers/Recorder.ts"
-import * as Family from "../../streams/reconcile/metricFamily.ts"
+import * as Selector from "../../kube/Selector.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
-import type { Readable } from "../../streams/store/Store.ts"
-import * as Controllers from "./controllers.ts"
+import { apply, type Failure, resetStale, textOf, writeFailSafe } from "./apply.ts"
 import * as Coverage from "./coverage.ts"
+import type { Deps } from "./deps.ts"
 import * as Expectation from "./expectation.ts"
+import * as ExpectedScale from "./expectedScale.ts"
 import * as Plan from "./plan.ts"
-import * as Stale from "./stale.ts"
 import { type State, subjectOf } from "./triggers.ts"
-
-type Call<A> = Effect.Effect<A, ApiError.ApiError>
-
-/** The stores and API calls that the disruption controller depends on. */
-export interface Deps extends Controllers.Deps {
-  readonly budgets: Readable<PodDisruptionBudget>
-  readonly pods: Readable<Pod>
-  readonly updateStatus: (budget: PodDisruptionBudget) => Call<PodDisruptionBudget>
-  readonly patchPodStatus: (pod: Pod, patch: Patch.Patch) => Call<Pod>
-  readonly events: EventSink
-}
-
-const writes = Family.counter(
-  "disruption_controller_status_writes_total",
-  "Writes of the status of disruption budgets, by the reason of its condition",
-  ["reason"]
-)
-
-const resets = Family.counter(
-  "disruption_controller_stale_disruptions_total",
-  "Pods whose stale DisruptionTarget condition was reset"
-)
-
-export const families = [writes, resets]
-
-const countWrite = (reason: string): Effect.Effect<void> => writes.add(1, { reason })
-
-const countReset: Effect.Effect<void> = resets.add(1)
-
-type Failure = ApiError.ApiError | Controllers.Uncountable
 
 export const sync =
   (deps: Deps, state: State) =>
@@ -81,15 +49,14 @@ const budget = (deps: Deps, state: State, key: Key.Key): Effect.Effect<Reconcile
       (error) => Effect.andThen(writeFailSafe(deps, state, found, error), Effect.fail(error))
     ),
     // The budget was deleted; its watch event will follow.
-    Effect.catchIf(isGone, () => Effect.succeed(Reconcile.done))
+    ApiError.unlessGone,
+    Effect.map((outcome) => outcome ?? Reconcile.done)
   )
 }
 
 /** A conflict, or a lost leadership: the count itself is not wrong. */
 const isOvertaken = (error: Failure): boolean =>
   error._tag === "ApiError" && ApiError.hasReason(error, "Conflict", "LeaderFenced", "NotFound")
-
-const isGone = (error: Failure): boolean => error._tag === "ApiError" && ApiError.hasReason(error, "NotFound")
 
 const attempt = Effect.fnUntraced(function* (deps: Deps, state: State, found: PodDisruptionBudget) {
   const { events } = deps
@@ -104,7 +71,7 @@ const attempt = Effect.fnUntraced(function* (deps: Deps, state: State, found: Po
   for (const pod of expired) {
     yield* events.warning(pod, "NotDeleted", `Pod was expected by PDB ${Key.of(found)} to be deleted but it wasn't`)
   }
-  if (status !== undefined) yield* write(deps, state, found, status)
+  if (status !== undefined) yield* apply(deps, state, found, status)
   return recheck === undefined ? Reconcile.done : Reconcile.after(recheck)
 })
 
@@ -115,7 +82,7 @@ const podsOf = (deps: Deps, { coverage }: State, found: PodDisruptionBudget) => 
     const why = selector.failure
     return Effect.andThen(
       deps.events.warning(found, "NoPods", `Failed to get pods: ${why}`),
-      Effect.fail(new Controllers.Uncountable({ why }))
+      Effect.fail(new ExpectedScale.Uncountable({ why }))
     )
   }
   const pods: Array<Pod> = []
@@ -129,53 +96,20 @@ const podsOf = (deps: Deps, { coverage }: State, found: PodDisruptionBudget) => 
 const expectation = Effect.fnUntraced(function* (deps: Deps, found: PodDisruptionBudget, pods: ReadonlyArray<Pod>) {
   const { spec } = found
   const { scale, unmanaged } = Expectation.needsScale(spec)
-    ? yield* Controllers.count(deps, pods)
+    ? yield* ExpectedScale.count(deps, pods)
     : { scale: 0, unmanaged: [] }
   const counted = yield* Effect.mapError(
     Effect.fromResult(Expectation.of(spec, { pods: pods.length, scale })),
-    (why) => new Controllers.Uncountable({ why })
+    (why) => new ExpectedScale.Uncountable({ why })
   )
   if (unmanaged.length > 0) yield* deps.events.warning(found, "UnmanagedPods", unmanagedText(found))
   return counted
 })
 
 const unmanagedText = ({ spec }: PodDisruptionBudget): string =>
-  `Pods selected by this PodDisruptionBudget (selector: ${Controllers.goText(spec?.selector)}) were found to be unmanaged. ` +
+  `Pods selected by this PodDisruptionBudget (selector: ${Selector.goString(spec?.selector)}) were found to be unmanaged. ` +
   "As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. " +
   'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.'
-
-/** The server's message without the request. */
-const textOf = (error: Failure): string => (error._tag === "ApiError" ? error.detail : error.message)
-
-const write = Effect.fnUntraced(function* (
-  deps: Deps,
-  { written }: State,
-  found: PodDisruptionBudget,
-  status: Plan.Status
-) {
-  const { metadata } = yield* deps.updateStatus({ ...found, status })
-  if (metadata.resourceVersion !== undefined) written.set(Key.of(found), metadata.resourceVersion)
-  const condition = status.conditions?.find(({ type }) => type === "DisruptionAllowed")
-  yield* countWrite(condition?.reason ?? "")
-  yield* Effect.annotateLogs(Effect.logDebug("Wrote how many disruptions a budget allows"), {
-    allowed: status.disruptionsAllowed,
-    healthy: status.currentHealthy,
-    desired: status.desiredHealthy,
-    expected: status.expectedPods,
-    reason: condition?.reason
-  })
-})
-
-/** Best effort: a failure here is reported together with the first one. */
-const writeFailSafe = Effect.fnUntraced(function* (
-  deps: Deps,
-  state: State,
-  found: PodDisruptionBudget,
-  error: Failure
-) {
-  const status = Plan.failSafe(found, textOf(error), yield* Clock.currentTimeMillis)
-  if (status !== undefined) yield* write(deps, state, found, status)
-})
 
 const recordShared = (deps: Deps, { coverage }: State, key: Key.Key): Effect.Effect<void> => {
   const pod = deps.pods.get(key)
@@ -191,19 +125,3 @@ const recordShared = (deps: Deps, { coverage }: State, key: Key.Key): Effect.Eff
     `Pod ${who} matches multiple PodDisruptionBudgets.  Chose ${chosen} arbitrarily.`
   )
 }
-
-const resetStale = Effect.fnUntraced(function* (
-  deps: Deps,
-  key: Key.Key
-): Effect.fn.Return<Reconcile.Outcome, Failure> {
-  const pod = deps.pods.get(key)
-  const due = pod === undefined ? undefined : Stale.due(pod)
-  if (pod === undefined || due === undefined) return Reconcile.done
-  const now = yield* Clock.currentTimeMillis
-  if (due > now) return Reconcile.after(due - now)
-  const done = yield* Effect.result(deps.patchPodStatus(pod, Stale.reset(pod, now)))
-  if (Result.isFailure(done)) return isGone(done.failure) ? Reconcile.done : yield* done.failure
-  yield* countReset
-  yield* Effect.annotateLogs(Effect.logInfo("Reset the stale DisruptionTarget condition of a pod"), { pod: key })
-  return Reconcile.done
-})

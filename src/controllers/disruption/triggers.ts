@@ -4,6 +4,7 @@
  * status writes are recognised by their resourceVersion and enqueue nothing. Triggers run after the stores have
  * changed. Source: pkg/controller/disruption: addPod, updatePod, addDB, updateDB.
  */
+import * as Equality from "../../kube/equality.ts"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Owner from "../../kube/Owner.ts"
@@ -77,7 +78,8 @@ const budgetsOf = (coverage: Coverage, delta: Delta<Pod>): ReadonlyArray<Key.Key
   if (delta._tag === "Updated") {
     const { previous } = delta
     const isAlike = countsAlike(previous, object)
-    if (hasSameLabels(previous, object)) return isAlike ? none : coverage.of(object)
+    if (Equality.isSameMap(previous.metadata.labels, object.metadata.labels))
+      return isAlike ? none : coverage.of(object)
     const [before, after] = [coverage.of(previous), coverage.of(object)]
     coverage.remove(previous)
     coverage.add(object)
@@ -95,12 +97,6 @@ const countsAlike = (a: Pod, b: Pod): boolean =>
   (a.metadata.deletionTimestamp === undefined) === (b.metadata.deletionTimestamp === undefined) &&
   PodState.isReady(a) === PodState.isReady(b) &&
   Owner.controllerOf(a)?.uid === Owner.controllerOf(b)?.uid
-
-const hasSameLabels = ({ metadata: { labels: a = {} } }: Pod, { metadata: { labels: b = {} } }: Pod): boolean => {
-  if (a === b) return true
-  const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key])
-}
 
 type Sizeable = KubeObject & { readonly spec?: { readonly replicas?: number } | undefined }
 

@@ -2,6 +2,7 @@
  * Whether and how the Endpoints of a Service are written. Pure and idempotent. A pending trigger time alone is no
  * reason to write. Source: pkg/controller/endpoint: syncService.
  */
+import * as Equality from "../../kube/equality.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import type { Endpoints, Pod, Service } from "../../kube/resources.ts"
 import * as TriggerTime from "../shared/services/triggerTime.ts"
@@ -20,7 +21,7 @@ export type Plan =
 
 const none: Plan = { _tag: "None" }
 
-export interface Gathered {
+export interface Snapshot {
   readonly service: Service
   /** The pods that the Service selects. */
   readonly pods: ReadonlyArray<Pod>
@@ -29,7 +30,7 @@ export interface Gathered {
   readonly time: string | undefined
 }
 
-export const plan = ({ current, pods, service, time }: Gathered): Plan => {
+export const plan = ({ current, pods, service, time }: Snapshot): Plan => {
   const { isTruncated, subsets } = Subsets.truncate(Subsets.of(service, pods))
   const labels = labelsOf(service)
   const metadata = {
@@ -42,7 +43,7 @@ export const plan = ({ current, pods, service, time }: Gathered): Plan => {
     return { _tag: "Create", draft }
   }
   const isSame =
-    isSameMap(current.metadata.labels, labels) &&
+    Equality.isSameMap(current.metadata.labels, labels) &&
     current.metadata.annotations?.[overCapacity] === metadata.annotations[overCapacity] &&
     Subsets.canonical(current.subsets ?? []) === Subsets.canonical(subsets)
   if (isSame) return none
@@ -63,9 +64,4 @@ const labelsOf = ({ metadata, spec }: Service): Record<string, string> => {
 const annotate = (annotations: Record<string, string>, isTruncated: boolean): Record<string, string> => {
   const { [overCapacity]: _, ...others } = annotations
   return isTruncated ? { ...others, [overCapacity]: "truncated" } : others
-}
-
-const isSameMap = (a: Readonly<Record<string, string>> = {}, b: Readonly<Record<string, string>> = {}): boolean => {
-  const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
 }

@@ -3,9 +3,9 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Service } from "../../kube/resources.ts"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
-import type { Sizes } from "../shared/services/totals.ts"
-import * as Model from "./model.ts"
-import type { Plan } from "./plan.ts"
+import * as Totals from "../shared/services/totals.ts"
+import * as Desired from "./plan/desired.ts"
+import type { Plan } from "./plan/plan.ts"
 
 const prefix = "endpoint_slice_controller"
 
@@ -34,24 +34,9 @@ const removed = Family.histogram(
   "Endpoints that one sync removed from the slices of an address family",
   endpointBounds
 )
-const endpointsDesired = Family.gauge(`${prefix}_endpoints_desired`, "Number of desired endpoints")
-const slicesThere = Family.gauge(`${prefix}_num_endpoint_slices`, "Number of slices")
-const slicesDesired = Family.gauge(
-  `${prefix}_desired_endpoint_slices`,
-  "Number of slices that would suffice if each were full"
-)
+const totals = Totals.gauges(prefix, { endpoints: "desired endpoints", slices: "slices" })
 
-export const families = [
-  syncs,
-  changes,
-  perSync,
-  preferring,
-  added,
-  removed,
-  endpointsDesired,
-  slicesThere,
-  slicesDesired
-]
+export const families = [syncs, changes, perSync, preferring, added, removed, ...totals.families]
 
 export const synced = (result: "success" | "stale" | "error"): Effect.Effect<void> => syncs.add(1, { result })
 
@@ -66,8 +51,8 @@ export const planned = ({ moves }: Pick<Plan, "moves">): Effect.Effect<void> =>
 /** Observes the slices that were written for a family. */
 export const wrote = (service: Service, count: number): Effect.Effect<void> =>
   perSync.observe(count, {
-    topology: Model.isProportional(service.metadata) ? "Auto" : "Disabled",
-    traffic_distribution: Model.preferenceOf(service) ?? ""
+    topology: Desired.isProportional(service.metadata) ? "Auto" : "Disabled",
+    traffic_distribution: Desired.preferenceOf(service) ?? ""
   })
 
 export const preferred = (services: ReadonlyMap<string, number>): Effect.Effect<void> =>
@@ -84,7 +69,4 @@ export const holding = Effect.contextWith((context: Context.Context<never>) =>
 )
 
 /** Sets the gauges of all Services together. */
-export const total = ({ endpoints, fewest, slices }: Sizes): Effect.Effect<void> =>
-  endpointsDesired
-    .set(endpoints)
-    .pipe(Effect.andThen(slicesThere.set(slices)), Effect.andThen(slicesDesired.set(fewest)))
+export const total = totals.set

@@ -2,6 +2,7 @@
  * Ownership, labels and content of slices, and the placeholder of a Service without endpoints. Pure. Source:
  * endpointslice: newEndpointSlice, setEndpointSliceLabels.
  */
+import * as Equality from "../../kube/equality.ts"
 import * as Key from "../../kube/Key.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import * as Owner from "../../kube/Owner.ts"
@@ -10,7 +11,7 @@ import type { Index } from "../../layers/Cache.ts"
 import type { Family } from "../shared/services/pods.ts"
 import * as ServicePorts from "../shared/services/servicePorts.ts"
 import * as TriggerTime from "../shared/services/triggerTime.ts"
-import * as Model from "./model.ts"
+import * as Desired from "./plan/desired.ts"
 
 const serviceName = "kubernetes.io/service-name"
 const managedBy = "endpointslice.kubernetes.io/managed-by"
@@ -40,16 +41,10 @@ export const labelsOf = (service: Service): Record<string, string> => {
   const { [headless]: _, ...own } = service.metadata.labels ?? {}
   return {
     ...own,
-    ...(Model.hasClusterIP(service) ? {} : { [headless]: "" }),
+    ...(Desired.hasClusterIP(service) ? {} : { [headless]: "" }),
     [serviceName]: service.metadata.name,
     [managedBy]: manager
   }
-}
-
-export const hasLabels = ({ metadata }: EndpointSlice, labels: Readonly<Record<string, string>>): boolean => {
-  const { labels: own = {} } = metadata
-  const keys = Object.keys(labels)
-  return keys.length === Object.keys(own).length && keys.every((key) => own[key] === labels[key])
 }
 
 /** Whether this Service controls it, not a deleted one of the same name. */
@@ -60,7 +55,7 @@ export const isOwned = (slice: EndpointSlice, service: Service): boolean =>
 export interface Content {
   readonly family: Family
   readonly ports: ReadonlyArray<ServicePorts.Resolved>
-  readonly endpoints: ReadonlyArray<Model.Endpoint>
+  readonly endpoints: ReadonlyArray<Desired.Endpoint>
 }
 
 /** Common to all slices that one sync writes. */
@@ -113,4 +108,6 @@ export const rehint = (slice: EndpointSlice, { labels, time }: Writing): Endpoin
 
 /** Whether it is the placeholder slice. */
 export const isPlaceholder = (slice: EndpointSlice, labels: Readonly<Record<string, string>>): boolean =>
-  (slice.endpoints ?? []).length === 0 && (slice.ports ?? []).length === 0 && hasLabels(slice, labels)
+  (slice.endpoints ?? []).length === 0 &&
+  (slice.ports ?? []).length === 0 &&
+  Equality.isSameMap(slice.metadata.labels, labels)

@@ -4,8 +4,8 @@
  */
 import type { Key } from "../../kube/Key.ts"
 import type { Family } from "../shared/services/pods.ts"
-import * as Allocation from "./allocation.ts"
-import type * as Hints from "./hints.ts"
+import * as Allocation from "./plan/allocation.ts"
+import type * as Hints from "./plan/hints.ts"
 
 /** The result of a sync for one address family. */
 export interface FamilyOutcome {

@@ -10,20 +10,23 @@ import type { EndpointSlice, Node, Pod } from "../../kube/resources.ts"
 import type { Index } from "../../layers/Cache.ts"
 import type * as Trigger from "../../streams/store/trigger.ts"
 import * as Pods from "../shared/services/pods.ts"
-import type { LoopState, Deps } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 import * as Slices from "./slices.ts"
+import type { State } from "./state.ts"
 
 /** Source: pkg/controller/endpointslice: endpointSliceChangeMinSyncDelay. */
-export const minSyncDelay = Duration.seconds(1)
+const minSyncDelay = Duration.seconds(1)
 
 const none: ReadonlyArray<Key.Key> = []
 
-export const slices =
-  (
-    { queue, services }: Pick<Deps, "queue" | "services">,
-    { tracker, minSyncDelay: after }: LoopState
-  ): Trigger.Trigger<EndpointSlice> =>
-  (delta) => {
+/** `batchPeriod`: how long pod changes are batched before a sync. */
+export const slices = (
+  { queue, services }: Pick<Deps, "queue" | "services">,
+  { tracker }: State,
+  batchPeriod: Duration.Duration = Duration.zero
+): Trigger.Trigger<EndpointSlice> => {
+  const after = Duration.max(batchPeriod, minSyncDelay)
+  return (delta) => {
     const enqueue = (service: Key.Key | undefined): void => {
       if (service !== undefined && services.get(service) !== undefined) queue.addWithUnsafe(service, { after })
     }
@@ -43,6 +46,7 @@ export const slices =
     if (service !== undefined && !tracker.isKnown(service, object)) enqueue(service)
     return none
   }
+}
 
 /** Index value: the node of a pod that contributes endpoints. */
 export const byNode: Index<Pod> = {
@@ -56,7 +60,7 @@ export const byNode: Index<Pod> = {
 const nowhere: ReadonlyArray<string> = []
 
 export const nodes =
-  ({ pods }: Pick<Deps, "pods">, { table, topologyCache, zones }: LoopState): Trigger.Trigger<Node> =>
+  ({ pods }: Pick<Deps, "pods">, { table, topologyCache, zones }: State): Trigger.Trigger<Node> =>
   (delta) => {
     const others = zones.observe(delta) ? topologyCache.concerned(zones.shares()) : none
     if (delta._tag === "Deleted") return others

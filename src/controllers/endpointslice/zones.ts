@@ -7,7 +7,7 @@ import * as Quantity from "../../kube/quantity.ts"
 import type { Node } from "../../kube/resources.ts"
 import type { Delta } from "../../streams/store/Store.ts"
 import * as Nodes from "../shared/nodes/node.ts"
-import type { Shares } from "./allocation.ts"
+import type { Shares } from "./plan/allocation.ts"
 
 export interface Zones {
   /** Returns whether the shares changed. */
@@ -36,7 +36,7 @@ const zoneLabel = "topology.kubernetes.io/zone"
 export const partOf = (node: Node): Part | undefined => {
   const { labels = {} } = node.metadata
   if (excluded.some((label) => Object.hasOwn(labels, label))) return undefined
-  if (Nodes.readyCondition(node)?.status !== "True") return undefined
+  if (!Nodes.isReady(node)) return undefined
   const zone = labels[zoneLabel] ?? ""
   const processors = Number(Quantity.milli(node.status?.allocatable?.["cpu"] ?? "0") ?? 0n)
   return zone === "" || processors <= 0 ? unknown : { zone, processors }

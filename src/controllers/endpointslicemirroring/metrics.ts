@@ -5,7 +5,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
-import type { Sizes } from "../shared/services/totals.ts"
+import * as Totals from "../shared/services/totals.ts"
 import type { Plan } from "./plan.ts"
 
 const prefix = "endpoint_slice_mirroring_controller"
@@ -25,24 +25,9 @@ const duration = Family.histogram(
   "Seconds that a sync of Endpoints took",
   Family.exponential(0.001, 2, 15)
 )
-const endpointsDesired = Family.gauge(`${prefix}_endpoints_desired`, "Number of desired endpoints in mirrored slices")
-const slicesThere = Family.gauge(`${prefix}_num_endpoint_slices`, "Number of mirrored slices")
-const slicesDesired = Family.gauge(
-  `${prefix}_desired_endpoint_slices`,
-  "Number of mirrored slices that would suffice if each were full"
-)
+const totals = Totals.gauges(prefix, { endpoints: "desired endpoints in mirrored slices", slices: "mirrored slices" })
 
-export const families = [
-  changes,
-  added,
-  updated,
-  removed,
-  skipped,
-  duration,
-  endpointsDesired,
-  slicesThere,
-  slicesDesired
-]
+export const families = [changes, added, updated, removed, skipped, duration, ...totals.families]
 
 /** Times a sync, in whole milliseconds as kube-controller-manager does. */
 export const timed = <A, E, R>(sync: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -54,10 +39,7 @@ export const timed = <A, E, R>(sync: Effect.Effect<A, E, R>): Effect.Effect<A, E
   )
 
 /** Sets the gauges of all mirrored Endpoints together. */
-export const total = ({ endpoints, fewest, slices }: Sizes): Effect.Effect<void> =>
-  endpointsDesired
-    .set(endpoints)
-    .pipe(Effect.andThen(slicesThere.set(slices)), Effect.andThen(slicesDesired.set(fewest)))
+export const total = totals.set
 
 export const changed = (operation: "create" | "update" | "delete"): Effect.Effect<void> => changes.add(1, { operation })
 

@@ -8,7 +8,7 @@ import type { Draft } from "../../kube/Meta.ts"
 import * as Owner from "../../kube/Owner.ts"
 import { Endpoints, type EndpointSlice, type Service } from "../../kube/resources.ts"
 import type { Index } from "../../layers/Cache.ts"
-import type * as Model from "./model.ts"
+import type * as Desired from "./desired.ts"
 
 const serviceName = "kubernetes.io/service-name"
 const managedBy = "endpointslice.kubernetes.io/managed-by"
@@ -60,7 +60,7 @@ export const isLabelled = (slice: EndpointSlice, endpoints: Endpoints): boolean 
   return Owner.controlledBy(slice, endpoints.metadata.uid) && Equality.equal({ annotations, labels }, wanted)
 }
 
-export const draft = (endpoints: Endpoints, content: Model.Content): Draft<EndpointSlice> => {
+export const draft = (endpoints: Endpoints, content: Desired.Content): Draft<EndpointSlice> => {
   const { name, namespace } = endpoints.metadata
   return {
     metadata: {
@@ -77,7 +77,7 @@ export const draft = (endpoints: Endpoints, content: Model.Content): Draft<Endpo
 }
 
 /** The slice rewritten for these Endpoints; nothing of other writers is kept. */
-export const rewrite = (slice: EndpointSlice, endpoints: Endpoints, content: Model.Content): EndpointSlice => ({
+export const rewrite = (slice: EndpointSlice, endpoints: Endpoints, content: Desired.Content): EndpointSlice => ({
   ...slice,
   metadata: {
     ...slice.metadata,

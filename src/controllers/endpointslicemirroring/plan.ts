@@ -8,9 +8,9 @@ import type { Draft } from "../../kube/Meta.ts"
 import type { Endpoints, EndpointSlice } from "../../kube/resources.ts"
 import type { Sizes } from "../shared/services/totals.ts"
 import * as Mirrored from "./mirrored.ts"
-import * as Model from "./model.ts"
+import * as Desired from "./desired.ts"
 
-export interface Gathered {
+export interface Snapshot {
   /** Undefined if they are deleted or not to be mirrored. */
   readonly endpoints: Endpoints | undefined
   /** Slices with our labels for these Endpoints, none that is being deleted. */
@@ -39,13 +39,13 @@ export interface Plan {
   readonly skipped: number
 }
 
-export const plan = ({ endpoints, limit, slices }: Gathered): Plan => {
+export const plan = ({ endpoints, limit, slices }: Snapshot): Plan => {
   if (endpoints === undefined) {
     const totals = { added: 0, updated: 0, removed: sizeOf(slices) }
     const sizes = { endpoints: 0, slices: 0, fewest: 0 }
     return { creates: [], updates: [], deletes: slices, totals, sizes, invalid: 0, skipped: 0 }
   }
-  const { contents, invalid, skipped } = Model.of(endpoints, limit)
+  const { contents, invalid, skipped } = Desired.of(endpoints, limit)
   const { missing, spare, totals, updates } = compare(endpoints, contents, slices)
   const isLeaving = endpoints.metadata.deletionTimestamp !== undefined
   const creates: Array<Draft<EndpointSlice>> = []
@@ -77,20 +77,20 @@ interface Comparison {
   /** Surplus slices. */
   readonly spare: Array<EndpointSlice>
   /** Content without a slice. */
-  readonly missing: Iterable<Model.Content>
+  readonly missing: Iterable<Desired.Content>
   readonly totals: { added: number; updated: number; removed: number }
 }
 
 const compare = (
   endpoints: Endpoints,
-  contents: ReadonlyArray<Model.Content>,
+  contents: ReadonlyArray<Desired.Content>,
   slices: ReadonlyArray<EndpointSlice>
 ): Comparison => {
   const missing = new Map(contents.map((content) => [content.key, content]))
   const [updates, spare]: [Array<EndpointSlice>, Array<EndpointSlice>] = [[], []]
   const totals = { added: 0, updated: 0, removed: 0 }
   for (const slice of slices) {
-    const key = Model.keyOf(slice.addressType, slice.ports ?? [])
+    const key = Desired.keyOf(slice.addressType, slice.ports ?? [])
     const content = missing.get(key)
     if (content === undefined) {
       spare.push(slice)
@@ -108,11 +108,11 @@ const compare = (
 }
 
 /** The order of endpoints does not matter. */
-const difference = (held: ReadonlyArray<Model.Endpoint>, wanted: ReadonlyMap<string, Model.Endpoint>): Totals => {
+const difference = (held: ReadonlyArray<Desired.Endpoint>, wanted: ReadonlyMap<string, Desired.Endpoint>): Totals => {
   const kept = new Set<string>()
   let updated = 0
   for (const endpoint of held) {
-    const id = Model.identity(endpoint)
+    const id = Desired.identity(endpoint)
     const known = wanted.get(id)
     if (known === undefined || kept.has(id)) continue
     kept.add(id)

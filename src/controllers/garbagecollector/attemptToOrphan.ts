@@ -7,8 +7,8 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Graph from "./graph.ts"
-import type * as Identity from "./Identity.ts"
-import type { Failure, Objects } from "./Objects.ts"
+import type * as Identity from "./identity.ts"
+import type { Failure, Objects } from "./objects.ts"
 import * as Patches from "./patches.ts"
 
 /** Some dependents still refer to the owner, so its finalizer stays; all are retried. */

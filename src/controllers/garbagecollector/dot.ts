@@ -3,7 +3,7 @@
  * first. Source: pkg/controller/garbagecollector: NewDebugHandler; Graphviz: DOT.
  */
 import type { Graph, Node } from "./graph.ts"
-import type { Uid } from "./Identity.ts"
+import type { Uid } from "./identity.ts"
 
 /** Maximum number of objects. */
 export const limit = 2000

@@ -8,8 +8,8 @@
  * GraphBuilder.processGraphChanges.
  */
 import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"
-import * as Identity from "./Identity.ts"
-import type { Uid } from "./Identity.ts"
+import * as Identity from "./identity.ts"
+import type { Uid } from "./identity.ts"
 import * as References from "./references.ts"
 
 /** A live view: later events change it. */

@@ -5,7 +5,7 @@
  */
 import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"
 import * as Patch from "../../kube/Patch.ts"
-import type { Uid } from "./Identity.ts"
+import type { Uid } from "./identity.ts"
 
 /** A metadata change in both forms; the merge patch is made from the live object. */
 export interface Change {

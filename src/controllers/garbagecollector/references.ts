@@ -4,8 +4,8 @@
  * pkg/controller/garbagecollector: partitionDependents, getAlternateOwnerIdentity.
  */
 import type { OwnerReference } from "../../kube/Meta.ts"
-import * as Identity from "./Identity.ts"
-import type { Uid } from "./Identity.ts"
+import * as Identity from "./identity.ts"
+import type { Uid } from "./identity.ts"
 
 /** The parts of a node that are read here. */
 interface Dependent {

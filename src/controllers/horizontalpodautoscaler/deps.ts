@@ -1,15 +1,14 @@
-/** The stores and API calls that the autoscaler controller depends on, and its state. */
+/** The stores and API calls that the autoscaler controller depends on, and the access that they need. */
 import type * as Effect from "effect/Effect"
+import * as Access from "../../kube/Access.ts"
 import type { ApiError } from "../../kube/ApiError.ts"
-import type { Key } from "../../kube/Key.ts"
-import type { HorizontalPodAutoscaler, Pod } from "../../kube/resources.ts"
-import type { MetricsApi } from "../../layers/MetricsApi.ts"
+import * as Resource from "../../kube/Resource.ts"
+import { HorizontalPodAutoscaler, Pod } from "../../kube/resources.ts"
+import type * as Controller from "../../layers/Controller.ts"
+import { customMetrics, externalMetrics, type MetricsApi, PodMetrics } from "../../layers/MetricsApi.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
 import type * as Store from "../../streams/store/Store.ts"
 import type { Scales } from "../shared/scale/scales.ts"
-import * as History from "./plan/history.ts"
-import type { Settings } from "./plan/spec.ts"
-import * as Selectors from "./selectors.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 
@@ -24,40 +23,27 @@ export interface Deps {
   readonly events: EventSink
 }
 
-/** Settings and state of one leadership term. */
-export interface LoopState {
-  readonly settings: Settings
-  readonly histories: Histories
-}
+export const access = [
+  Access.read(HorizontalPodAutoscaler),
+  Access.get(HorizontalPodAutoscaler),
+  Access.update(HorizontalPodAutoscaler, "status"),
+  Access.read(Pod),
+  Access.get(Resource.anything, "scale"),
+  Access.update(Resource.anything, "scale"),
+  Access.whereServed(Access.list(PodMetrics)),
+  Access.whereServed(Access.get(customMetrics)),
+  Access.whereServed(Access.list(externalMetrics)),
+  Access.record
+] as const
 
-/**
- * Recommendations, scale events and target selectors between reconciliations, for one leadership term. A new term
- * starts with the current size as a recommendation.
- */
-interface Histories {
-  /** By uid: a recreated autoscaler starts with no history. */
-  readonly history: (key: Key, autoscaler: HorizontalPodAutoscaler) => History.History
-  readonly remember: (key: Key, autoscaler: HorizontalPodAutoscaler, history: History.History) => void
-  readonly forget: (key: Key) => void
-  readonly selectors: Selectors.Table
-  /** The number of autoscalers with a history. */
-  readonly size: () => number
-}
-
-export const makeHistories = (): Histories => {
-  const known = new Map<Key, { readonly uid: string | undefined; readonly history: History.History }>()
-  const selectors = Selectors.makeTable()
-  return {
-    history: (key, { metadata }) => {
-      const entry = known.get(key)
-      return entry === undefined || entry.uid !== metadata.uid ? History.empty : entry.history
-    },
-    remember: (key, { metadata }, history) => void known.set(key, { uid: metadata.uid, history }),
-    forget: (key) => {
-      known.delete(key)
-      selectors.delete(key)
-    },
-    selectors,
-    size: () => known.size
-  }
-}
+export const depsOf = (
+  { client, events, store }: Controller.BodyContext<(typeof access)[number]>,
+  services: Pick<Deps, "scales" | "metrics">
+): Deps => ({
+  ...services,
+  autoscalers: store(HorizontalPodAutoscaler),
+  pods: store(Pod),
+  live: ({ metadata }) => client.get(HorizontalPodAutoscaler, metadata),
+  updateStatus: (autoscaler) => client.subresource("status").update(HorizontalPodAutoscaler, autoscaler),
+  events
+})

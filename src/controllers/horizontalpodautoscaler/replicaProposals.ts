@@ -7,13 +7,14 @@ import * as Result from "effect/Result"
 import type { Pod } from "../../kube/resources.ts"
 import type { MetricsApi, MetricsError } from "../../layers/MetricsApi.ts"
 import type { Scale } from "../shared/scale/scales.ts"
-import type { Snapshot } from "./snapshot.ts"
+import type { Deps } from "./deps.ts"
 import * as Metrics from "./metrics.ts"
 import { isOfSpec, type MetricResults } from "./plan/plan.ts"
 import * as ReplicaProposal from "./plan/replicaProposal.ts"
 import * as MetricQuery from "./plan/metricQuery.ts"
 import * as Spec from "./plan/spec.ts"
-import type { LoopState, Deps } from "./deps.ts"
+import type { Snapshot } from "./snapshot.ts"
+import type { State } from "./state.ts"
 
 export interface Given {
   readonly snapshot: Snapshot
@@ -27,12 +28,12 @@ const atOnce = 4
 
 type One = MetricResults[number]
 
-export const all = (deps: Deps, loopState: LoopState, given: Given): Effect.Effect<MetricResults> => {
+export const all = (deps: Deps, state: State, given: Given): Effect.Effect<MetricResults> => {
   const { autoscaler } = given.snapshot
   const before = autoscaler.status?.currentReplicas ?? 0
   return Effect.forEach(
     Spec.metricsOf(autoscaler),
-    (spec) => Metrics.computed(spec.type, one(deps, loopState, given, spec), (result) => outcomeOf(result, before)),
+    (spec) => Metrics.computed(spec.type, one(deps, state, given, spec), (result) => outcomeOf(result, before)),
     { concurrency: atOnce }
   )
 }
@@ -44,7 +45,7 @@ const outcomeOf = (result: One, before: number): { readonly action: Metrics.Acti
 
 const one = (
   { metrics }: Deps,
-  { settings }: LoopState,
+  { settings }: State,
   { snapshot, pods, scale }: Given,
   spec: Spec.MetricSpec
 ): Effect.Effect<One> => {

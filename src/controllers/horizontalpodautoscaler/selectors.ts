@@ -6,6 +6,7 @@ import type * as Key from "../../kube/Key.ts"
 import type { Pod } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
 import type { Index } from "../../layers/Cache.ts"
+import { makeBuckets } from "../../streams/store/Index.ts"
 import * as Store from "../../streams/store/Store.ts"
 
 /** Labels that are new with each revision or pod, so that no selector relies on them alone. */
@@ -70,14 +71,12 @@ interface Entry {
 
 export const makeTable = (): Table => {
   const entries = new Map<Key.Key, Entry>()
-  /** Never holds an empty bucket. */
-  const buckets = new Map<string, Set<Key.Key>>()
+  const buckets = makeBuckets()
 
   const remove = (autoscaler: Key.Key): void => {
     const bucket = entries.get(autoscaler)?.bucket
     entries.delete(autoscaler)
-    const keys = bucket === undefined ? undefined : buckets.get(bucket)
-    if (bucket !== undefined && keys?.delete(autoscaler) === true && keys.size === 0) buckets.delete(bucket)
+    if (bucket !== undefined) buckets.take(bucket, autoscaler)
   }
 
   /** The required label that the fewest entries have. */
@@ -102,9 +101,7 @@ export const makeTable = (): Table => {
       remove(autoscaler)
       const bucket = choose(namespace, selector)
       entries.set(autoscaler, { selector, bucket })
-      const keys = buckets.get(bucket)
-      if (keys === undefined) buckets.set(bucket, new Set([autoscaler]))
-      else keys.add(autoscaler)
+      buckets.put(bucket, autoscaler)
     },
     delete: remove,
     selecting: (namespace, pods) => {

@@ -3,45 +3,46 @@
  * status. A failure is recorded in the status and in events, and fails the reconciliation. Source:
  * pkg/controller/podautoscaler: reconcileAutoscaler.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Key from "../../kube/Key.ts"
 import type { Pod } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
 import type { Scale } from "../shared/scale/scales.ts"
-import * as ReplicaProposals from "./replicaProposals.ts"
-import * as Snapshot from "./snapshot.ts"
+import { apply, failureText, ReconcileError, undecidedText, writeStatus } from "./apply.ts"
+import type { Deps } from "./deps.ts"
 import * as Metrics from "./metrics.ts"
 import * as History from "./plan/history.ts"
 import * as Plan from "./plan/plan.ts"
-import type * as Status from "./plan/status.ts"
-import type { LoopState, Deps } from "./deps.ts"
-import * as Rescale from "./rescale.ts"
+import * as ReplicaProposals from "./replicaProposals.ts"
 import * as Selectors from "./selectors.ts"
-import * as StatusWriter from "./statusWriter.ts"
+import * as Snapshot from "./snapshot.ts"
+import type { State } from "./state.ts"
+import type * as Status from "./status.ts"
 
 /** Returns whether the autoscaler exists. */
 export const sync =
-  (deps: Deps, loopState: LoopState) =>
-  (key: Key.Key): Effect.Effect<boolean, Snapshot.ReconcileError> =>
+  (deps: Deps, state: State) =>
+  (key: Key.Key): Effect.Effect<boolean, ReconcileError> =>
     Effect.suspend(() => {
       const autoscaler = deps.autoscalers.get(key)
-      if (autoscaler === undefined) return Effect.as(forget(loopState, key), false)
-      return Effect.flatMap(Snapshot.of(autoscaler), (snapshot) =>
-        Metrics.reconciled(reconcile(deps, loopState, snapshot))
+      if (autoscaler === undefined) return Effect.as(forget(state, key), false)
+      return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Metrics.reconciled(reconcile(deps, state, Snapshot.take(autoscaler, now)))
       ).pipe(
         Effect.filterOrFail(
           ({ failure }) => failure === undefined,
-          ({ failure = "" }) => new Snapshot.ReconcileError({ message: failure, fault: "internal" })
+          ({ failure = "" }) => new ReconcileError({ message: failure, fault: "internal" })
         ),
         Effect.as(true)
       )
     })
 
-const forget = ({ histories }: LoopState, key: Key.Key): Effect.Effect<void> =>
+const forget = (state: State, key: Key.Key): Effect.Effect<void> =>
   Effect.suspend(() => {
-    histories.forget(key)
-    return Effect.andThen(Metrics.counted(histories.size()), Metrics.gone(key))
+    state.forget(key)
+    return Effect.andThen(Metrics.counted(state.size()), Metrics.gone(key))
   })
 
 const gotScale: Status.Claim = {
@@ -51,7 +52,7 @@ const gotScale: Status.Claim = {
   message: "the HPA controller was able to get the target's current scale"
 }
 
-const reconcile = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState, snapshot: Snapshot.Snapshot) {
+const reconcile = Effect.fnUntraced(function* (deps: Deps, state: State, snapshot: Snapshot.Snapshot) {
   const { reference, target } = snapshot
   if (target.apiVersion.split("/").length > 2) {
     const why = `unexpected GroupVersion string: ${target.apiVersion}`
@@ -62,12 +63,12 @@ const reconcile = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState,
     })
   }
   const scale = yield* Effect.result(deps.scales.get(target))
-  if (Result.isSuccess(scale)) return yield* decide(deps, loopState, { snapshot, scale: scale.success })
+  if (Result.isSuccess(scale)) return yield* decide(deps, state, { snapshot, scale: scale.success })
   const logged =
     scale.failure._tag === "NotServed"
       ? "unable to determine resource for scale target reference"
       : `failed to query scale subresource for ${reference}`
-  return yield* unscalable(deps, snapshot, { why: StatusWriter.failure(scale.failure), logged, fault: "internal" })
+  return yield* unscalable(deps, snapshot, { why: failureText(scale.failure), logged, fault: "internal" })
 })
 
 interface Unscalable {
@@ -85,8 +86,8 @@ const unscalable = Effect.fnUntraced(function* (
   yield* deps.events.warning(snapshot.autoscaler, "FailedGetScale", why)
   const message = `the HPA controller was unable to get the target's current scale: ${why}`
   const claims = [{ type: "AbleToScale", status: false, reason: "FailedGetScale", message }] as const
-  yield* Effect.ignore(StatusWriter.status(deps, snapshot.autoscaler, { claims, now: snapshot.now }))
-  return yield* new Snapshot.ReconcileError({ message: `${logged}: ${why}`, fault })
+  yield* Effect.ignore(writeStatus(deps, snapshot.autoscaler, { claims, now: snapshot.now }))
+  return yield* new ReconcileError({ message: `${logged}: ${why}`, fault })
 })
 
 /** The rest of a reconciliation, once the scale is known. */
@@ -95,22 +96,20 @@ interface Sized {
   readonly scale: Scale
 }
 
-const decide = Effect.fnUntraced(function* (deps: Deps, loopState: LoopState, { snapshot, scale }: Sized) {
+const decide = Effect.fnUntraced(function* (deps: Deps, state: State, { snapshot, scale }: Sized) {
   const { autoscaler, key, now } = snapshot
-  const { histories, settings } = loopState
+  const { settings } = state
   const current = scale.spec?.replicas ?? 0
-  const history = History.found(histories.history(key, autoscaler), current, now)
-  histories.remember(key, autoscaler, history)
-  yield* Metrics.counted(histories.size())
+  const history = History.found(state.history(key, autoscaler), current, now)
+  state.remember(key, autoscaler, history)
+  yield* Metrics.counted(state.size())
   const isMeasured = Plan.course(autoscaler, current, settings)._tag === "Measure"
-  const pods = isMeasured ? select(deps, loopState, { snapshot, scale }) : Result.succeed([])
+  const pods = isMeasured ? select(deps, state, { snapshot, scale }) : Result.succeed([])
   if (Result.isFailure(pods)) return yield* unselected(deps, { snapshot, scale }, pods.failure)
-  const results = isMeasured
-    ? yield* ReplicaProposals.all(deps, loopState, { snapshot, scale, pods: pods.success })
-    : []
+  const results = isMeasured ? yield* ReplicaProposals.all(deps, state, { snapshot, scale, pods: pods.success }) : []
   const plan = Plan.plan({ autoscaler, current, results, settings, history, now })
-  histories.remember(key, autoscaler, plan.history)
-  return yield* Rescale.apply(deps, loopState, { snapshot, scale, plan, claims: [gotScale] })
+  state.remember(key, autoscaler, plan.history)
+  return yield* apply(deps, state, { snapshot, scale, plan, claims: [gotScale] })
 })
 
 /** Why the target's pods are unknown. */
@@ -130,7 +129,7 @@ const noSelector: Unselected = {
 /** The pods of the target, unless another autoscaler selects one of them too. */
 const select = (
   { pods }: Deps,
-  { histories }: LoopState,
+  { selectors }: State,
   { snapshot: { key, namespace }, scale }: Sized
 ): Result.Result<ReadonlyArray<Pod>, Unselected> => {
   const text = scale.status?.selector ?? ""
@@ -140,9 +139,9 @@ const select = (
     const message = `couldn't convert selector into a corresponding internal selector object: ${selector.failure}`
     return Result.fail({ reason: "InvalidSelector", message })
   }
-  histories.selectors.set(key, namespace, selector.success)
+  selectors.set(key, namespace, selector.success)
   const found = Selectors.podsOf(pods, namespace, selector.success)
-  const all = histories.selectors.selecting(namespace, found)
+  const all = selectors.selecting(namespace, found)
   if (all.length <= 1) return Result.succeed(found)
   const message = `pods by selector ${text} are controlled by multiple HPAs: [${all.join(" ")}]`
   return Result.fail({ reason: "AmbiguousSelector", message })
@@ -154,7 +153,7 @@ const unselected = Effect.fnUntraced(function* (deps: Deps, { snapshot, scale }:
   yield* deps.events.warning(autoscaler, reason, message)
   const claims = [gotScale, { type: "ScalingActive", status: false, reason, message, ...claim }] as const
   const observed = { replicas: scale.spec?.replicas ?? 0, metrics: [] }
-  yield* Effect.ignore(StatusWriter.status(deps, autoscaler, { claims, observed, now }))
+  yield* Effect.ignore(writeStatus(deps, autoscaler, { claims, observed, now }))
   yield* deps.events.warning(autoscaler, "FailedComputeMetricsReplicas", message)
-  return yield* new Snapshot.ReconcileError({ message: StatusWriter.undecided(reference, message), fault: "internal" })
+  return yield* new ReconcileError({ message: undecidedText(reference, message), fault: "internal" })
 })

@@ -9,7 +9,7 @@ import * as Owner from "../../kube/Owner.ts"
 import type { Deployment } from "../../kube/resources.ts"
 import { Memcached } from "./kind.ts"
 
-export interface Situation {
+export interface Snapshot {
   readonly memcached: Memcached
   /** The Deployment of the same name, whoever created it. */
   readonly deployment: Deployment | undefined
@@ -30,11 +30,11 @@ export interface Plan {
   readonly isBlocked: boolean
 }
 
-export const plan = (situation: Situation): Plan => {
-  const { deployment, image, memcached } = situation
+export const plan = (snapshot: Snapshot): Plan => {
+  const { deployment, image, memcached } = snapshot
   const wanted = deploymentOf(memcached, image)
   const isBlocked = deployment !== undefined && !mayAdopt(deployment, memcached)
-  const status = statusOf(situation, isBlocked)
+  const status = statusOf(snapshot, isBlocked)
   return {
     deployment: isBlocked || isApplied(deployment, wanted, memcached) ? undefined : wanted,
     status: Equality.covers(memcached.status, status) ? undefined : status,
@@ -91,7 +91,7 @@ const mayAdopt = (deployment: Deployment, memcached: Memcached): boolean =>
     Equality.equal(deployment.spec?.selector.matchLabels, labelsOf(memcached)))
 
 /** The fields of the status that this controller manages; it leaves other conditions to their managers. */
-const statusOf = ({ deployment, memcached, now, pods }: Situation, isBlocked: boolean) => {
+const statusOf = ({ deployment, memcached, now, pods }: Snapshot, isBlocked: boolean) => {
   const { name, generation } = memcached.metadata
   const { size } = memcached.spec
   const ready = isBlocked ? 0 : readyOf(deployment)

@@ -11,7 +11,7 @@ import * as Resource from "../../kube/Resource.ts"
 import { Pod } from "../../kube/resources.ts"
 import type { Discovery, Listing } from "../../layers/Discovery.ts"
 import type { KubeClient } from "../../layers/KubeClient.ts"
-import type { Report } from "./conditions.ts"
+import type { Report } from "./status.ts"
 import * as Remains from "./remains.ts"
 
 /** A resource that discovery lists. */

@@ -1,14 +1,13 @@
-/** The dependencies, settings and state of the node lifecycle loop. Only the controller's declaration uses a client. */
+/** The stores and API calls that the node lifecycle controller depends on, and the access that they need. */
 import type * as Effect from "effect/Effect"
+import * as Access from "../../kube/Access.ts"
 import type { ApiError } from "../../kube/ApiError.ts"
-import type { Lease, Node, Pod } from "../../kube/resources.ts"
+import { Lease, Node, Pod } from "../../kube/resources.ts"
+import type * as Controller from "../../layers/Controller.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type { Readable } from "../../streams/store/Store.ts"
-import * as Nodes from "../shared/nodes/node.ts"
-import * as Health from "./health.ts"
-import { RateLimitedQueue } from "./RateLimitedQueue.ts"
-import type * as Zones from "./zones.ts"
+import type * as Nodes from "../shared/nodes/node.ts"
 
 export interface Deps extends Nodes.Calls {
   readonly nodes: Readable<Node>
@@ -21,44 +20,25 @@ export interface Deps extends Nodes.Calls {
   readonly queue: Pick<KeyedQueue, "addUnsafe" | "addWithUnsafe">
 }
 
-/** All times in milliseconds. */
-export interface Settings extends Health.GracePeriods, Zones.Rates {
-  /** Between two passes. `--node-monitor-period`. */
-  readonly period: number
-}
+export const access = [
+  Access.read(Node),
+  Access.get(Node),
+  Access.patch(Node),
+  Access.update(Node, "status"),
+  Access.read(Lease),
+  Access.read(Pod),
+  Access.update(Pod, "status"),
+  Access.record
+] as const
 
-/** The state of one leadership term. A new term starts empty: the grace period of every node starts again, and existing taints stay. */
-export interface State {
-  /** From monotonic time to observed time, in milliseconds. */
-  readonly time: (now: number) => number
-  readonly heartbeats: Map<string, Health.Heartbeat>
-  /** The nodes after the last pass, by name; newer than the cache if the pass wrote them. */
-  readonly checked: Map<string, Node>
-  /** Nodes with pods whose Ready condition may still have to be set to False. */
-  readonly podsToMark: Set<string>
-  readonly noExecuteQueue: RateLimitedQueue
-  states: Zones.States
-}
-
-export const makeState = (settings: Settings): State => ({
-  time: Health.observedTime(2 * settings.period),
-  heartbeats: new Map(),
-  checked: new Map(),
-  podsToMark: new Set(),
-  noExecuteQueue: new RateLimitedQueue(settings.normal),
-  states: new Map()
+export const depsOf = ({ client, events, queue, store }: Controller.BodyContext<(typeof access)[number]>): Deps => ({
+  nodes: store(Node),
+  leases: store(Lease),
+  pods: store(Pod),
+  live: (name) => client.get(Node, { name }),
+  patch: (name, patch) => client.patch(Node, { name }, patch),
+  updateStatus: (node) => client.subresource("status").update(Node, node),
+  updatePodStatus: (pod) => client.subresource("status").update(Pod, pod),
+  events,
+  queue
 })
-
-/** Whether the last pass found the node not ready or without heartbeats. */
-export const isDown = ({ checked }: State, name: string): boolean => {
-  const node = checked.get(name)
-  const status = node === undefined ? undefined : Nodes.readyCondition(node)?.status
-  return status === "False" || status === "Unknown"
-}
-
-/** The node in its newest known form. */
-export const latest = ({ checked }: State, { nodes }: Pick<Deps, "nodes">, name: string): Node | undefined => {
-  const cached = nodes.get(name)
-  const known = checked.get(name)
-  return cached === undefined || known?.metadata.uid !== cached.metadata.uid ? cached : known
-}

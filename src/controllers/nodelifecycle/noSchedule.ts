@@ -9,7 +9,8 @@ import type * as Key from "../../kube/Key.ts"
 import * as Patch from "../../kube/Patch.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import * as Pods from "./pods.ts"
-import { type State, isDown, type Deps } from "./deps.ts"
+import type { Deps } from "./deps.ts"
+import { isDown, type State } from "./state.ts"
 import * as Taints from "./taints.ts"
 
 /** A conflict: the newer version arrives soon. */

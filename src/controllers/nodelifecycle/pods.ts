@@ -31,12 +31,11 @@ export const notReady = (pod: Pod, now: number): Pod | undefined => {
 export const markNotReady = Effect.fnUntraced(function* (deps: Pick<Deps, "events" | "updatePodStatus">, pod: Pod) {
   const after = notReady(pod, yield* Clock.currentTimeMillis)
   if (after === undefined) return true
-  const written = yield* Effect.result(deps.updatePodStatus(after))
+  const written = yield* Effect.result(ApiError.unlessGone(deps.updatePodStatus(after)))
   if (written._tag === "Success") {
-    yield* deps.events.warning(pod, "NodeNotReady", "Node is not ready")
+    if (written.success !== undefined) yield* deps.events.warning(pod, "NodeNotReady", "Node is not ready")
     return true
   }
-  if (ApiError.hasReason(written.failure, "NotFound")) return true
   // A conflict is not logged: the retry reads the newer pod.
   if (!ApiError.hasReason(written.failure, "Conflict")) {
     yield* Effect.annotateLogs(Effect.logWarning(`Cannot mark a pod as not ready: ${written.failure.message}`), {

@@ -22,7 +22,7 @@ export interface Removal {
   readonly why: Why
 }
 
-export interface Given {
+export interface Snapshot {
   readonly pods: ReadonlyArray<Pod>
   /** All nodes in the cache. */
   readonly nodes: ReadonlyArray<Node>
@@ -46,7 +46,7 @@ export const missingNodes = (pods: ReadonlyArray<Pod>, nodes: ReadonlyArray<Node
 }
 
 /** Each pod at most once, for the first reason in the order of {@link Why}; no pod that only its finalizers keep. */
-export const plan = ({ lost, nodes, pods, threshold }: Given): ReadonlyArray<Removal> => {
+export const plan = ({ lost, nodes, pods, threshold }: Snapshot): ReadonlyArray<Removal> => {
   const outOfService = new Set(nodes.filter(isOutOfService).map((node) => node.metadata.name))
   const isDeleted = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined
   const removals = new Map<Pod, Why>()

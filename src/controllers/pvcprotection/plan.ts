@@ -28,12 +28,15 @@ export const isWaiting = (claim: PersistentVolumeClaim): boolean =>
 export const concerns = (claim: PersistentVolumeClaim): boolean =>
   Finalizers.isDeleting(claim) === Finalizers.has(claim, finalizer)
 
-/** `cached`: the cached pods that name the claim. `live`: the namespace's pods from the server; undefined if they were not listed. */
-export const plan = (
-  claim: PersistentVolumeClaim,
-  cached: ReadonlyArray<Pod>,
-  live: ReadonlyArray<Pod> | undefined
-): Plan => {
+export interface Snapshot {
+  readonly claim: PersistentVolumeClaim
+  /** The cached pods that name the claim. */
+  readonly cached: ReadonlyArray<Pod>
+  /** The namespace's pods from the server; undefined if they were not listed. */
+  readonly live: ReadonlyArray<Pod> | undefined
+}
+
+export const plan = ({ cached, claim, live }: Snapshot): Plan => {
   if (!concerns(claim)) return { _tag: "Nothing" }
   const names = Finalizers.of(claim)
   if (!Finalizers.isDeleting(claim)) return { _tag: "AddFinalizer", finalizers: Finalizers.add(names, finalizer) }

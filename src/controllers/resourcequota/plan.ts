@@ -7,7 +7,7 @@ import * as Quantity from "../../kube/quantity.ts"
 import * as Names from "../../kube/quota/names.ts"
 import type { ResourceQuota } from "../../kube/resources.ts"
 
-export interface Given {
+export interface Snapshot {
   readonly quota: ResourceQuota
   /** The usage of a resource name; undefined while unknown. */
   readonly usedOf: (name: string) => Quantity.Quantity | undefined
@@ -44,7 +44,7 @@ const next = (
   return [Quantity.canonical(now), known.nanos < now.nanos ? "more" : "less"]
 }
 
-export const plan = ({ mayFree, quota, usedOf }: Given): Plan => {
+export const plan = ({ mayFree, quota, usedOf }: Snapshot): Plan => {
   const { spec, status } = quota
   const hard = spec?.hard ?? {}
   const used: Record<string, string> = {}

@@ -13,6 +13,12 @@ import * as Ledger from "./ledger.ts"
 type Objects = Store.Readable<KubeObject>
 
 export interface State {
+  /** Whether quotas are synced: from when all informers have synced or timed out. */
+  hasBegun: boolean
+  /** Quotas whose usage may have decreased since the last sync. */
+  readonly freeing: Set<Key.Key>
+  /** Namespaces to be recounted in the next sync. */
+  readonly stale: Set<string>
   /** By namespace, for exactly the namespaces with a quota. */
   readonly ledgers: ReadonlyMap<string, Ledger.Ledger>
   /** A kind is watched from now on, in this version. */
@@ -56,6 +62,9 @@ export const make = (): State => {
       ])
 
   return {
+    hasBegun: false,
+    freeing: new Set(),
+    stale: new Set(),
     ledgers,
     watched: (resource, objects) => void kinds.set(Names.idOf(resource), { version: resource.version, objects }),
     unwatched: (resource) => {

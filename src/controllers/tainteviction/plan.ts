@@ -16,7 +16,7 @@ export interface Scheduled {
   readonly isDone: boolean
 }
 
-export type Decision =
+export type Plan =
   /** There is nothing to do. */
   | { readonly _tag: "Leave" }
   /** The scheduled eviction is cancelled. */
@@ -26,7 +26,7 @@ export type Decision =
   | { readonly _tag: "Schedule"; readonly since: number; readonly due: number }
   | { readonly _tag: "Evict" }
 
-export interface Given {
+export interface Snapshot {
   readonly pod: Pod
   /** The NoExecute taints; undefined if the node is not in the cache. */
   readonly taints: ReadonlyArray<Taints.Taint> | undefined
@@ -34,7 +34,7 @@ export interface Given {
   readonly now: number
 }
 
-const leave: Decision = { _tag: "Leave" }
+const leave: Plan = { _tag: "Leave" }
 
 export const noExecuteTaints = (node: Node): ReadonlyArray<Taints.Taint> =>
   (node.spec?.taints ?? []).filter(({ effect }) => effect === "NoExecute")
@@ -54,7 +54,7 @@ export const minTolerationMillis = (pod: Pod, taints: ReadonlyArray<Taints.Taint
   return shortest
 }
 
-export const decide = ({ now, pod, scheduled, taints }: Given): Decision => {
+export const plan = ({ now, pod, scheduled, taints }: Snapshot): Plan => {
   const isDeleting = pod.metadata.deletionTimestamp !== undefined
   const held = scheduled?.isDone === false ? scheduled : undefined
   if (taints === undefined && held === undefined) return leave

@@ -6,6 +6,7 @@
 import * as Cron from "effect/Cron"
 import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
+import * as Time from "../time.ts"
 import * as Fields from "./fields.ts"
 import * as Zone from "./Zone.ts"
 
@@ -58,7 +59,7 @@ const parsePlain = (text: string, zone: Zone.Zone): Result.Result<Schedule, stri
   const namedFields = named.get(text)
   if (namedFields !== undefined) return parseFields(namedFields, zone)
   if (!text.startsWith(everyPrefix)) return Result.fail(`unrecognized descriptor: ${text}`)
-  return Result.mapBoth(parseDuration(text.slice(everyPrefix.length)), {
+  return Result.mapBoth(Time.readGoDuration(text.slice(everyPrefix.length)), {
     onSuccess: (millis): Schedule => ({ _tag: "Every", millis: Math.max(1000, Math.floor(millis / 1000) * 1000) }),
     onFailure: (why) => `failed to parse duration ${text}: ${why}`
   })
@@ -156,40 +157,4 @@ const searchLatest = ({ calendar, zone }: FieldSchedule, from: number, to: numbe
     until = since - 1
   }
   return undefined
-}
-
-/** Milliseconds in one of each unit. Source: Go time.ParseDuration. */
-const units: ReadonlyMap<string, number> = new Map([
-  ["ns", 1e-6],
-  ["us", 1e-3],
-  ["µs", 1e-3],
-  ["μs", 1e-3],
-  ["ms", 1],
-  ["s", 1000],
-  ["m", 60_000],
-  ["h", 3_600_000]
-])
-
-/** A duration as Go writes it, `1h30m`, in milliseconds, negative too; fails with Go's message. */
-const parseDuration = (text: string): Result.Result<number, string> => {
-  const quoted = JSON.stringify(text)
-  const invalid = Result.fail(`time: invalid duration ${quoted}`)
-  const plain = text.replace(/^[+-]/, "")
-  if (plain === "0") return Result.succeed(0)
-  if (plain === "") return invalid
-  let millis = 0
-  let rest = plain
-  while (rest !== "") {
-    const amount = /^(?:\d+(?:\.\d*)?|\.\d+)/.exec(rest)?.[0]
-    if (amount === undefined) return invalid
-    rest = rest.slice(amount.length)
-    const unit = /^[^\d.]*/.exec(rest)?.[0] ?? ""
-    if (unit === "") return Result.fail(`time: missing unit in duration ${quoted}`)
-    const size = units.get(unit)
-    if (size === undefined) return Result.fail(`time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}`)
-    rest = rest.slice(unit.length)
-    millis += Number(amount) * size
-  }
-  // More nanoseconds than a signed 64-bit number holds.
-  return millis > 9_223_372_036_854 ? invalid : Result.succeed(text.startsWith("-") ? -millis : millis)
 }

@@ -3,7 +3,9 @@
  * some of them looser than the standards they are named for. Source: kube-openapi strfmt, and the list of formats that a
  * CustomResourceDefinition may use.
  */
+import * as Result from "effect/Result"
 import * as Ip from "../ip.ts"
+import * as Time from "../time.ts"
 
 /** False only for a format that is known and not met. */
 export const meets = (format: string, text: string): boolean => {
@@ -51,7 +53,7 @@ const isUri = (text: string): boolean => /^([a-zA-Z][a-zA-Z0-9+.-]*:\S+|\/\S*)$/
 
 /** What Go's time.ParseDuration accepts, and the server's own units for longer times. */
 const isDuration = (text: string): boolean =>
-  /^[+-]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/.test(text) ||
+  Result.isSuccess(Time.readGoDuration(text)) ||
   /^(\d+ *(ns|us|µs|ms|s|m|h|d|w|nanos?|nanoseconds?|micros?|microseconds?|millis?|milliseconds?|secs?|seconds?|mins?|minutes?|hours?|days?|weeks?) *)+$/.test(
     text
   )

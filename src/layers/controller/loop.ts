@@ -112,20 +112,31 @@ export interface Body<A, E, R> {
   readonly onHeld?: ((resource: Resource.Any) => void) | undefined
 }
 
-export interface Options<A, E, R, R2> {
+/** How the keys of a controller are reconciled. */
+export interface Runs {
+  /** How many keys are reconciled at once. Default 1. Never two runs of one key. */
+  readonly concurrency?: number | undefined
+  /** A run that takes longer is interrupted and counts as a failure. Default 5 minutes. */
+  readonly timeout?: Duration.Input | "none" | undefined
+  /** Delay after failures in a row: `base × 2^n` up to `max`. Default 5 ms, 1000 s. */
+  readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
+  /** A token bucket that the retries of all keys share, so that many keys that fail at once are not retried at once. Default: none. */
+  readonly bucket?: TokenBucket.Options | undefined
+  /** After so many retries in a row a key is not retried until it is added again. Default: no limit. */
+  readonly retries?: number | undefined
+  /** How long a key waits until the cache contains its own writes. Default 5 s. */
+  readonly readYourWritesLimit?: Duration.Input | undefined
+  /** The component in the events that it records. Default: its name. */
+  readonly component?: string | undefined
+}
+
+export interface Options<A, E, R, R2> extends Runs {
   readonly name: string
   /** The name of its queue in metrics. */
   readonly queue?: string | undefined
-  readonly component?: string | undefined
   /** The kind of the objects that the keys name, if they name any. */
   readonly for?: Resource.Any | undefined
   readonly reads: ReadonlyArray<Resource.Any>
-  readonly concurrency?: number | undefined
-  readonly timeout?: Duration.Input | "none" | undefined
-  readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
-  readonly bucket?: TokenBucket.Options | undefined
-  readonly retries?: number | undefined
-  readonly readYourWritesLimit?: Duration.Input | undefined
   readonly minInterval?: Duration.Input | undefined
   readonly body: (context: ReconcileContext.BodyContext<A>) => Effect.Effect<Body<A, E, R>, never, R2>
 }

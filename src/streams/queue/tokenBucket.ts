@@ -9,6 +9,9 @@ export interface Options {
   readonly burst: number
 }
 
+/** Ten retries a second and bursts of a hundred. Source: client-go util/workqueue: DefaultTypedControllerRateLimiter. */
+export const clientGo: Options = { perSecond: 10, burst: 100 }
+
 /** Reserves a token at each call and returns after how many milliseconds it may be used; 0 while there are tokens. */
 export const make = (options: Options, now: () => number): (() => number) => {
   const bucket = filling(options, now)

@@ -13,16 +13,22 @@ export interface Index<in A> {
 }
 
 /** Keys by value, without empty sets. */
-const makeBuckets = () => {
+export interface Buckets {
+  readonly get: (value: string) => ReadonlySet<Key.Key> | undefined
+  readonly put: (value: string, key: Key.Key) => void
+  readonly take: (value: string, key: Key.Key) => void
+}
+
+export const makeBuckets = (): Buckets => {
   const keysOf = new Map<string, Set<Key.Key>>()
   return {
-    get: (value: string) => keysOf.get(value),
-    put: (value: string, key: Key.Key): void => {
+    get: (value) => keysOf.get(value),
+    put: (value, key) => {
       const keys = keysOf.get(value)
       if (keys === undefined) keysOf.set(value, new Set([key]))
       else keys.add(key)
     },
-    take: (value: string, key: Key.Key): void => {
+    take: (value, key) => {
       const keys = keysOf.get(value)
       if (keys?.delete(key) === true && keys.size === 0) keysOf.delete(value)
     }

@@ -3,6 +3,7 @@
  * The predicates for changes filter updates only: creations and deletions always pass.
  * Source: controller-runtime's pkg/predicate.
  */
+import * as Equality from "../../kube/equality.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Selector from "../../kube/Selector.ts"
 import type { Delta } from "./Store.ts"
@@ -38,12 +39,12 @@ export const generationChanged: Predicate<KubeObject> = changed(
 
 /** Keeps updates that changed a label, and all creations and deletions. */
 export const labelsChanged: Predicate<KubeObject> = changed(
-  (object, previous) => !isSame(object.metadata.labels, previous.metadata.labels)
+  (object, previous) => !Equality.isSameMap(object.metadata.labels, previous.metadata.labels)
 )
 
 /** Keeps updates that changed an annotation, and all creations and deletions. */
 export const annotationsChanged: Predicate<KubeObject> = changed(
-  (object, previous) => !isSame(object.metadata.annotations, previous.metadata.annotations)
+  (object, previous) => !Equality.isSameMap(object.metadata.annotations, previous.metadata.annotations)
 )
 
 /** Keeps deltas whose object matches the selector; for an update, the new object. */
@@ -67,15 +68,3 @@ export const not =
   <A>(predicate: Predicate<A>): Predicate<A> =>
   (delta) =>
     !predicate(delta)
-
-type Texts = Readonly<Record<string, string>> | undefined
-
-/** Absent and empty are equal. */
-const isSame = (a: Texts, b: Texts): boolean => {
-  if (a === b) return true
-  const keys = Object.keys(a ?? {})
-  return (
-    keys.length === Object.keys(b ?? {}).length &&
-    keys.every((key) => b !== undefined && Object.hasOwn(b, key) && a?.[key] === b[key])
-  )
-}

@@ -1,7 +1,7 @@
 /** Legacy service account tokens authenticate as long as their Secret and account exist, with the messages of kube-apiserver. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { legacyToken } from "../../../src/controllers/serviceaccounttoken/sync.ts"
+import { legacyToken } from "../../../src/controllers/ServiceAccountToken.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
 import { Secret, ServiceAccount } from "../../../src/kube/resources.ts"
 import { ClusterAuthority } from "../../../src/layers/ClusterAuthority.ts"

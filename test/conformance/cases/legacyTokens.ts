@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { generateKeyPairSync } from "node:crypto"
-import { legacyToken } from "../../../src/controllers/serviceaccounttoken/sync.ts"
+import { legacyToken } from "../../../src/controllers/ServiceAccountToken.ts"
 import type { ApiError } from "../../../src/kube/ApiError.ts"
 import * as TokenSigner from "../../../src/apiserver/server/tokenSigner.ts"
 import { done } from "../assertions.ts"

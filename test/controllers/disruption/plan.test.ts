@@ -80,7 +80,7 @@ const budgetOf = (given: Case): PodDisruptionBudget => {
   }
 }
 
-const gather = (given: Case, time = now): Plan.Gathered => {
+const gather = (given: Case, time = now): Plan.Snapshot => {
   const { desired, expected } = given
   return { budget: budgetOf(given), pods: podsOf(given), expected, desired, now: time }
 }
@@ -132,33 +132,33 @@ describe("Plan", () => {
   })
 
   checkProperty("is idempotent", cases, (given) => {
-    const gathered = gather(given)
-    const { status } = Plan.plan(gathered)
-    const again = Plan.plan({ ...gathered, budget: written(gathered.budget, status) })
+    const snapshot = gather(given)
+    const { status } = Plan.plan(snapshot)
+    const again = Plan.plan({ ...snapshot, budget: written(snapshot.budget, status) })
     return (
       again.status === undefined &&
-      again.expired.length === (status === undefined ? Plan.plan(gathered).expired.length : 0)
+      again.expired.length === (status === undefined ? Plan.plan(snapshot).expired.length : 0)
     )
   })
 
   checkProperty("does not change with time before the recheck, and then it does", cases, (given) => {
-    const gathered = gather(given)
-    const first = Plan.plan(gathered)
+    const snapshot = gather(given)
+    const first = Plan.plan(snapshot)
     if (first.recheck === undefined)
       return (
-        Plan.plan({ ...gathered, budget: written(gathered.budget, first.status), now: now + 1e9 }).status === undefined
+        Plan.plan({ ...snapshot, budget: written(snapshot.budget, first.status), now: now + 1e9 }).status === undefined
       )
-    const budget = written(gathered.budget, first.status)
+    const budget = written(snapshot.budget, first.status)
     const [early, late] = [now + first.recheck - 1, now + first.recheck]
     return (
-      Plan.plan({ ...gathered, budget, now: early }).status === undefined &&
-      Plan.plan({ ...gathered, budget, now: late }).expired.length > 0
+      Plan.plan({ ...snapshot, budget, now: early }).status === undefined &&
+      Plan.plan({ ...snapshot, budget, now: late }).expired.length > 0
     )
   })
 
   checkProperty("each field affects whether it is written", cases, (given) => {
-    const gathered = gather(given)
-    const { status } = written(gathered.budget, Plan.plan(gathered).status)
+    const snapshot = gather(given)
+    const { status } = written(snapshot.budget, Plan.plan(snapshot).status)
     if (status === undefined) return false
     const wrong: ReadonlyArray<Partial<Plan.Status>> = [
       { currentHealthy: (status.currentHealthy ?? 0) + 1 },
@@ -170,14 +170,14 @@ describe("Plan", () => {
       { conditions: [] }
     ]
     return wrong.every((one) => {
-      const again = Plan.plan({ ...gathered, budget: written(gathered.budget, { ...status, ...one }) }).status
+      const again = Plan.plan({ ...snapshot, budget: written(snapshot.budget, { ...status, ...one }) }).status
       return again !== undefined && again.disruptionsAllowed === status.disruptionsAllowed
     })
   })
 
   checkProperty("the condition says whether a disruption is allowed, for this generation", cases, (given) => {
-    const gathered = gather(given)
-    const { status } = written(gathered.budget, Plan.plan(gathered).status)
+    const snapshot = gather(given)
+    const { status } = written(snapshot.budget, Plan.plan(snapshot).status)
     const condition = own(status)
     const allowed = (status?.disruptionsAllowed ?? 0) > 0
     return (
@@ -189,12 +189,12 @@ describe("Plan", () => {
   })
 
   checkProperty("the transition time changes with the status, and other conditions stay", cases, (given) => {
-    const gathered = gather(given)
-    const statuses = [Plan.plan(gathered).status, Plan.failSafe(gathered.budget, "why", now)]
-    const before = own(gathered.budget.status)
+    const snapshot = gather(given)
+    const statuses = [Plan.plan(snapshot).status, Plan.failSafe(snapshot.budget, "why", now)]
+    const before = own(snapshot.budget.status)
     return statuses.every((status) => {
-      const after = own(written(gathered.budget, status).status)
-      const others = (written(gathered.budget, status).status?.conditions ?? []).filter(({ type }) => type === "Other")
+      const after = own(written(snapshot.budget, status).status)
+      const others = (written(snapshot.budget, status).status?.conditions ?? []).filter(({ type }) => type === "Other")
       const kept = !given.isNew && given.others ? [other] : []
       return (
         after?.lastTransitionTime === (before?.status === after?.status ? before?.lastTransitionTime : at(0)) &&
@@ -221,11 +221,11 @@ describe("Plan", () => {
   })
 
   checkProperty("a failure stays in the condition until a count succeeds", cases, (given) => {
-    const gathered = gather(given)
-    const safe = written(gathered.budget, Plan.failSafe(gathered.budget, "why", now))
+    const snapshot = gather(given)
+    const safe = written(snapshot.budget, Plan.failSafe(snapshot.budget, "why", now))
     return (
-      own(Plan.plan({ ...gathered, budget: safe }).status)?.reason !== "SyncFailed" &&
-      Plan.plan({ ...gathered, budget: safe }).status !== undefined
+      own(Plan.plan({ ...snapshot, budget: safe }).status)?.reason !== "SyncFailed" &&
+      Plan.plan({ ...snapshot, budget: safe }).status !== undefined
     )
   })
 })

@@ -21,7 +21,7 @@ const scene = Arbitrary.all({
 
 type Scene = typeof scene extends Arbitrary.Arbitrary<infer A> ? A : never
 
-const gathered = (given: Scene, current: Endpoints | undefined): Plan.Gathered => {
+const snapshot = (given: Scene, current: Endpoints | undefined): Plan.Snapshot => {
   const one = service(given.service)
   const time = given.time === "" ? undefined : given.time
   return { service: one, pods: selected(one, podsOf(given.pods)), current, time }
@@ -42,7 +42,7 @@ const before = ({ as, before: pods, service: facts }: Scene): Endpoints | undefi
 
 const after = (given: Scene): Endpoints | undefined => {
   const current = before(given)
-  return carryOut(current, Plan.plan(gathered(given, current)))
+  return carryOut(current, Plan.plan(snapshot(given, current)))
 }
 
 const line = (ready: boolean, { hostname, ip, nodeName, targetRef }: Subsets.Address, port: object | string): string =>
@@ -66,7 +66,7 @@ const familyOf = (one: Service, pod: Pod): string => {
 }
 
 /** The expected addresses, pod by pod. */
-const expected = ({ pods, service: one }: Pick<Plan.Gathered, "pods" | "service">): ReadonlyArray<string> =>
+const expected = ({ pods, service: one }: Pick<Plan.Snapshot, "pods" | "service">): ReadonlyArray<string> =>
   pods.flatMap((pod) => {
     const publishes = one.spec?.publishNotReadyAddresses === true
     const ended = pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed"
@@ -94,23 +94,23 @@ const sorted = (lines: ReadonlyArray<string>): string => [...lines].sort().join(
 
 describe("Subsets", () => {
   checkProperty("contain exactly the pods' addresses", scene, (given) => {
-    const { pods, service } = gathered(given, undefined)
+    const { pods, service } = snapshot(given, undefined)
     return sorted(linesOf(Subsets.of(service, pods))) === sorted(expected({ pods, service }))
   })
 
   checkProperty("have no addresses in common in the same state, and none is empty", scene, (given) => {
-    const { pods, service } = gathered(given, undefined)
+    const { pods, service } = snapshot(given, undefined)
     const keys = Subsets.of(service, pods).map((one) => JSON.stringify([one.addresses, one.notReadyAddresses]))
     return new Set(keys).size === keys.length && !keys.includes("[null,null]")
   })
 
   checkProperty("do not depend on the order of the pods", scene, (given) => {
-    const { pods, service } = gathered(given, undefined)
+    const { pods, service } = snapshot(given, undefined)
     return JSON.stringify(Subsets.of(service, pods)) === JSON.stringify(Subsets.of(service, pods.toReversed()))
   })
 
   checkProperty("canonical text differs by state and port", scene, (given) => {
-    const { pods, service: one } = gathered(given, undefined)
+    const { pods, service: one } = snapshot(given, undefined)
     const subsets = Subsets.of(one, pods)
     const text = Subsets.canonical(subsets)
     const unready = subsets.map(({ addresses = [], ports = [] }) => ({ notReadyAddresses: addresses, ports }))
@@ -126,7 +126,7 @@ describe("Subsets", () => {
   })
 
   checkProperty("canonical text is equal for equal content in any order", scene, (given) => {
-    const { pods, service: one } = gathered(given, undefined)
+    const { pods, service: one } = snapshot(given, undefined)
     const subsets = Subsets.of(one, pods)
     const others = Subsets.of(one, selected(one, podsOf(given.before)))
     const turned = subsets
@@ -144,13 +144,13 @@ describe("Plan", () => {
   checkProperty(
     "applied, the Endpoints contain the pods' addresses",
     scene,
-    (given) => sorted(linesOf(after(given)?.subsets ?? [])) === sorted(expected(gathered(given, undefined)))
+    (given) => sorted(linesOf(after(given)?.subsets ?? [])) === sorted(expected(snapshot(given, undefined)))
   )
 
   checkProperty(
     "is idempotent",
     scene,
-    (given) => Plan.plan({ ...gathered(given, after(given)), time: "1970-01-01T00:00:09Z" })._tag === "None"
+    (given) => Plan.plan({ ...snapshot(given, after(given)), time: "1970-01-01T00:00:09Z" })._tag === "None"
   )
 
   checkProperty("sets the Service's labels and the managed-by label", scene, (given) => {
@@ -170,7 +170,7 @@ describe("Plan", () => {
       ...current,
       metadata: { ...current.metadata, annotations: { mine: "a", [key]: "old" } }
     }
-    const plan = Plan.plan(gathered(given, noted))
+    const plan = Plan.plan(snapshot(given, noted))
     if (plan._tag === "None") return true
     const { annotations } = (plan._tag === "Create" ? plan.draft : plan.endpoints).metadata ?? {}
     return (

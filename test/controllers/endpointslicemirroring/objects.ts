@@ -1,7 +1,7 @@
 /** Endpoints and mirrored slices for property tests, made from generated facts. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Mirrored from "../../../src/controllers/endpointslicemirroring/mirrored.ts"
-import * as Model from "../../../src/controllers/endpointslicemirroring/model.ts"
+import * as Desired from "../../../src/controllers/endpointslicemirroring/desired.ts"
 import type { Draft } from "../../../src/kube/Meta.ts"
 import type { Endpoints, EndpointSlice } from "../../../src/kube/resources.ts"
 import { int, oneOf, type ValueOf } from "../../support/property.ts"
@@ -142,7 +142,7 @@ export const slicesOf = (
   all.flatMap((one, i) => {
     const { owner, tampered } = one
     const endpoints = endpointsOf(factsOf(one, present), owner)
-    return Model.of(endpoints, limit).contents.map((content, j) =>
+    return Desired.of(endpoints, limit).contents.map((content, j) =>
       tampering[tampered](stored(Mirrored.draft(endpoints, content), `${i}-${j}`))
     )
   })

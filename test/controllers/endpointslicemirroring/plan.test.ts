@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Mirrored from "../../../src/controllers/endpointslicemirroring/mirrored.ts"
-import * as Model from "../../../src/controllers/endpointslicemirroring/model.ts"
+import * as Desired from "../../../src/controllers/endpointslicemirroring/desired.ts"
 import * as Plan from "../../../src/controllers/endpointslicemirroring/plan.ts"
 import * as Repack from "../../../src/controllers/shared/services/repack.ts"
 import * as ServicePorts from "../../../src/controllers/shared/services/servicePorts.ts"
@@ -54,9 +54,9 @@ const said = (slices: Slices) =>
 
 const model = Arbitrary.all({ endpoints: endpointsFacts, limit })
 
-describe("Model", () => {
+describe("Desired", () => {
   checkProperty("has each address once for its family and ports", model, (given) => {
-    const { contents } = Model.of(endpointsOf(given.endpoints), given.limit)
+    const { contents } = Desired.of(endpointsOf(given.endpoints), given.limit)
     const lines = contents.flatMap(({ endpoints, family, ports }) =>
       [...endpoints.values()].map((one) => lineOf(family, ports, one))
     )
@@ -64,12 +64,12 @@ describe("Model", () => {
   })
 
   checkProperty("has one content per key, none empty and none above the limit", model, (given) => {
-    const { contents } = Model.of(endpointsOf(given.endpoints), given.limit)
+    const { contents } = Desired.of(endpointsOf(given.endpoints), given.limit)
     return (
-      new Set(contents.map(({ family, ports }) => Model.keyOf(family, ports))).size === contents.length &&
+      new Set(contents.map(({ family, ports }) => Desired.keyOf(family, ports))).size === contents.length &&
       contents.every(({ endpoints, family, key, ports }) => {
         const size = endpoints.size
-        return size > 0 && size <= given.limit && key === Model.keyOf(family, ports)
+        return size > 0 && size <= given.limit && key === Desired.keyOf(family, ports)
       })
     )
   })
@@ -85,12 +85,12 @@ describe("Model", () => {
         else taken++
       }
     }
-    const counted = Model.of(endpointsOf(given.endpoints), given.limit)
+    const counted = Desired.of(endpointsOf(given.endpoints), given.limit)
     return counted.invalid === invalid && counted.skipped === skipped + invalid
   })
 
   checkProperty("gives each port a name and a protocol", model, (given) =>
-    Model.of(endpointsOf(given.endpoints), given.limit).contents.every(({ ports }) =>
+    Desired.of(endpointsOf(given.endpoints), given.limit).contents.every(({ ports }) =>
       ports.every(({ name, protocol }) => name !== undefined && protocol === "TCP")
     )
   )
@@ -105,7 +105,7 @@ const scene = Arbitrary.all({
 
 type Scene = ValueOf<typeof scene>
 
-const gathered = (given: Scene, slices: Slices): Plan.Gathered => {
+const snapshot = (given: Scene, slices: Slices): Plan.Snapshot => {
   const one = endpointsOf(given.endpoints)
   const leaving = { ...one, metadata: { ...one.metadata, deletionTimestamp: "1970-01-01T00:00:00Z" } }
   const endpoints = given.state === "gone" ? undefined : given.state === "leaving" ? leaving : one
@@ -123,7 +123,7 @@ const carryOut = (slices: Slices, { creates, deletes, updates }: Plan.Plan): Sli
 
 const before = (given: Scene): Slices => slicesOf(given.slices, given.endpoints, given.limit)
 
-const after = (given: Scene): Slices => carryOut(before(given), Plan.plan(gathered(given, before(given))))
+const after = (given: Scene): Slices => carryOut(before(given), Plan.plan(snapshot(given, before(given))))
 
 const there = (given: Scene): Scene => ({ ...given, state: "there" })
 
@@ -131,7 +131,7 @@ const changes = ({ creates, deletes, updates }: Plan.Plan): number => creates.le
 
 const endpointsIn = (slices: Slices): number => slices.reduce((sum, one) => sum + (one.endpoints ?? []).length, 0)
 
-const keyOf = ({ addressType, ports }: EndpointSlice) => Model.keyOf(addressType, ports ?? [])
+const keyOf = ({ addressType, ports }: EndpointSlice) => Desired.keyOf(addressType, ports ?? [])
 
 describe("Plan", () => {
   checkProperty(
@@ -152,11 +152,11 @@ describe("Plan", () => {
   )
 
   checkProperty("no slice is created for Endpoints that are being deleted", scene, (given) => {
-    const { creates } = Plan.plan(gathered({ ...given, state: "leaving" }, before(given)))
+    const { creates } = Plan.plan(snapshot({ ...given, state: "leaving" }, before(given)))
     return creates.length === 0
   })
 
-  checkProperty("is idempotent", scene, (given) => changes(Plan.plan(gathered(given, after(given)))) === 0)
+  checkProperty("is idempotent", scene, (given) => changes(Plan.plan(snapshot(given, after(given)))) === 0)
 
   checkProperty("every slice has the Endpoints as owner, and their labels and annotations", scene, (given) => {
     const one = endpointsOf(given.endpoints)
@@ -173,7 +173,7 @@ describe("Plan", () => {
     scene,
     (given) => {
       const slices = before(given)
-      const { creates, deletes, updates } = Plan.plan(gathered(there(given), slices))
+      const { creates, deletes, updates } = Plan.plan(snapshot(there(given), slices))
       const right = new Set(said(slices).length === 0 ? [] : after(there(given)).map((one) => text(one)))
       const touched = [...updates, ...deletes].map(({ metadata }) => metadata.name)
       const firstOfKey = slices.filter((one, i) => slices.findIndex((other) => keyOf(other) === keyOf(one)) === i)
@@ -189,7 +189,7 @@ describe("Plan", () => {
 
   checkProperty("its counts match the slices", scene, (given) => {
     const slices = before(given)
-    const { added, removed, updated } = Plan.plan(gathered(given, slices)).totals
+    const { added, removed, updated } = Plan.plan(snapshot(given, slices)).totals
     const now = after(given)
     const same = said(slices).join() === said(now).join() && slices.length === now.length
     return endpointsIn(slices) + added - removed === endpointsIn(now) && updated >= 0 && (!same || added === removed)

@@ -1,6 +1,7 @@
 /** Invalid addresses, which current servers reject and older ones stored, are skipped with an event. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import type { Deps } from "../../../src/controllers/endpointslicemirroring/deps.ts"
 import * as Sync from "../../../src/controllers/endpointslicemirroring/sync.ts"
 import * as Totals from "../../../src/controllers/shared/services/totals.ts"
 import * as Key from "../../../src/kube/Key.ts"
@@ -18,7 +19,7 @@ const synced = (subsets: Endpoints["subsets"], limit: number) =>
   Effect.gen(function* () {
     const calls: Array<string> = []
     const made: Array<string> = []
-    const deps: Sync.Deps = {
+    const deps: Deps = {
       services: holding<Service>({ metadata, spec: {} }),
       endpoints: holding<Endpoints>({ metadata, ...(subsets === undefined ? {} : { subsets }) }),
       slices: holding<EndpointSlice>(),
@@ -33,11 +34,9 @@ const synced = (subsets: Endpoints["subsets"], limit: number) =>
         normal: () => Effect.die("nothing is normal"),
         warning: (_: KubeObject, reason: string, message: string) =>
           Effect.sync(() => void calls.push(`${reason} ${message}`))
-      } as unknown as Sync.Deps["events"],
-      totals: Totals.make(),
-      limit
+      } as unknown as Deps["events"]
     }
-    yield* Sync.sync(deps)(Key.make("ns", "web"))
+    yield* Sync.sync(deps, Totals.make(), limit)(Key.make("ns", "web"))
     return { calls, made }
   })
 

@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as AttemptToDelete from "../../../src/controllers/garbagecollector/attemptToDelete.ts"
 import * as Graph from "../../../src/controllers/garbagecollector/graph.ts"
-import * as Identity from "../../../src/controllers/garbagecollector/Identity.ts"
-import type { Objects } from "../../../src/controllers/garbagecollector/Objects.ts"
+import * as Identity from "../../../src/controllers/garbagecollector/identity.ts"
+import type { Objects } from "../../../src/controllers/garbagecollector/objects.ts"
 import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
 
 const to = (uid: string, blockOwnerDeletion = false): OwnerReference => ({

@@ -1,5 +1,5 @@
 /** Identities and references of small objects, for the tests of the graph: a uid is also the name, in the namespace `red`. */
-import type * as Identity from "../../../src/controllers/garbagecollector/Identity.ts"
+import type * as Identity from "../../../src/controllers/garbagecollector/identity.ts"
 import type { OwnerReference } from "../../../src/kube/Meta.ts"
 
 export const identity = (uid: string, options: Partial<Identity.Identity> = {}): Identity.Identity => ({

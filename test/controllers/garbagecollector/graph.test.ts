@@ -1,7 +1,7 @@
 /** Single events on the graph, where their order matters; random sequences are in `model.test.ts`. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Graph from "../../../src/controllers/garbagecollector/graph.ts"
-import type * as Identity from "../../../src/controllers/garbagecollector/Identity.ts"
+import type * as Identity from "../../../src/controllers/garbagecollector/identity.ts"
 import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
 import { identity, to } from "./coordinates.ts"
 

@@ -2,7 +2,7 @@
  * Facts about the objects of the model, by scans over all of them: which owners exist, which objects wait for which,
  * and whether anything is left to collect.
  */
-import type * as Identity from "../../../src/controllers/garbagecollector/Identity.ts"
+import type * as Identity from "../../../src/controllers/garbagecollector/identity.ts"
 import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
 
 /**

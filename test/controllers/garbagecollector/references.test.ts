@@ -1,6 +1,6 @@
 /** Owner references compared with the coordinates of their owner. Source: pkg/controller/garbagecollector: partitionDependents, getAlternateOwnerIdentity. */
 import { assert, describe, it } from "@effect/vitest"
-import type * as Identity from "../../../src/controllers/garbagecollector/Identity.ts"
+import type * as Identity from "../../../src/controllers/garbagecollector/identity.ts"
 import * as References from "../../../src/controllers/garbagecollector/references.ts"
 import type { OwnerReference } from "../../../src/kube/Meta.ts"
 import { identity, to } from "./coordinates.ts"

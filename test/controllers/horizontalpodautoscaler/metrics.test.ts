@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type { MetricSpec } from "../../../src/controllers/horizontalpodautoscaler/plan/spec.ts"
-import { makeHistories } from "../../../src/controllers/horizontalpodautoscaler/deps.ts"
+import * as State from "../../../src/controllers/horizontalpodautoscaler/state.ts"
 import * as Sync from "../../../src/controllers/horizontalpodautoscaler/sync.ts"
 import type { Scale } from "../../../src/controllers/shared/scale/scales.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
@@ -62,7 +62,7 @@ const countersAfter = Effect.fnUntraced(function* (given: Case) {
       updateStatus: (one) => (refusesStatus === true ? Effect.fail(forbidden) : Effect.succeed(one)),
       events: { event: () => Effect.void, normal: () => Effect.void, warning: () => Effect.void }
     },
-    { settings, histories: makeHistories() }
+    State.make(settings)
   )
   yield* Effect.result(sync("ns/web"))
   return (yield* Metric.snapshot).flatMap(({ attributes, id }) => {

@@ -7,7 +7,8 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
 import type { Settings } from "../../../src/controllers/horizontalpodautoscaler/plan/spec.ts"
-import { makeHistories, type Deps } from "../../../src/controllers/horizontalpodautoscaler/deps.ts"
+import type { Deps } from "../../../src/controllers/horizontalpodautoscaler/deps.ts"
+import * as State from "../../../src/controllers/horizontalpodautoscaler/state.ts"
 import * as Sync from "../../../src/controllers/horizontalpodautoscaler/sync.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type { HorizontalPodAutoscaler, Pod } from "../../../src/kube/resources.ts"
@@ -57,7 +58,7 @@ const cut = ApiError.network({ verb: "update", path: "/" }, new Error("cut off")
 const writing = <A>(given: Case, write: () => A): Effect.Effect<A, ApiError.ApiError> =>
   Effect.suspend(() => (given.writes-- > 0 ? Effect.sync(write) : Effect.fail(cut)))
 
-const portsOf = (given: Case): Effect.Effect<Deps> =>
+const depsOf = (given: Case): Effect.Effect<Deps> =>
   Effect.map(MetricsApi, (metrics): Deps => {
     const scale = () => ({
       metadata: { name: "web" },
@@ -90,8 +91,8 @@ const portsOf = (given: Case): Effect.Effect<Deps> =>
 
 /** A leadership term, whose reconciles the test runs. */
 const term = (given: Case, scalesToZero = true) =>
-  Effect.map(portsOf(given), (deps) => {
-    const reconcile = Sync.sync(deps, { settings: { ...settings, scalesToZero }, histories: makeHistories() })
+  Effect.map(depsOf(given), (deps) => {
+    const reconcile = Sync.sync(deps, State.make({ ...settings, scalesToZero }))
     return Effect.andThen(TestClock.adjust("15 seconds"), Effect.result(reconcile("default/web")))
   })
 

@@ -162,7 +162,7 @@ const deploymentOf = (facts: Facts): Deployment | undefined => {
   } as Deployment
 }
 
-const situationOf = (facts: Facts): Plan.Situation => ({
+const snapshotOf = (facts: Facts): Plan.Snapshot => ({
   memcached: memcachedOf(facts),
   deployment: deploymentOf(facts),
   pods: [...new Set(facts.pods)].map((name) => ({ metadata: { namespace: "n", name } })),
@@ -198,12 +198,12 @@ const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.str
 
 describe("Plan", () => {
   checkProperty("a Deployment is applied exactly if it is missing or differs", inputs, (facts) => {
-    const { deployment } = Plan.plan(situationOf(facts))
+    const { deployment } = Plan.plan(snapshotOf(facts))
     return (deployment !== undefined) === (!isTheirs(facts) && !isAsWanted(facts))
   })
 
   checkProperty("the applied Deployment has the size, the port, the image, and its owner", inputs, (facts) => {
-    const { deployment } = Plan.plan({ ...situationOf(facts), deployment: undefined })
+    const { deployment } = Plan.plan({ ...snapshotOf(facts), deployment: undefined })
     const [container] = deployment?.spec.template.spec.containers ?? []
     return (
       deployment?.spec.replicas === facts.size &&
@@ -216,29 +216,29 @@ describe("Plan", () => {
   })
 
   checkProperty("a Deployment of another owner is not changed, and the sync is repeated later", inputs, (facts) => {
-    const planned = Plan.plan(situationOf(facts))
+    const planned = Plan.plan(snapshotOf(facts))
     return planned.isBlocked === isTheirs(facts) && !(isTheirs(facts) && planned.deployment !== undefined)
   })
 
   checkProperty("after the writes nothing more is planned, at any time", inputs, (facts) => {
-    const situation = situationOf(facts)
-    const first = Plan.plan(situation)
+    const snapshot = snapshotOf(facts)
+    const first = Plan.plan(snapshot)
     const deployment =
       first.deployment === undefined
-        ? situation.deployment
+        ? snapshot.deployment
         : {
             ...stored(first.deployment),
-            ...(situation.deployment?.status && { status: situation.deployment.status })
+            ...(snapshot.deployment?.status && { status: snapshot.deployment.status })
           }
     const second = Plan.plan({
-      ...situation,
-      memcached: after(situation.memcached, first),
+      ...snapshot,
+      memcached: after(snapshot.memcached, first),
       deployment,
       now: now + 5000
     })
     const third = Plan.plan({
-      ...situation,
-      memcached: after(after(situation.memcached, first), second),
+      ...snapshot,
+      memcached: after(after(snapshot.memcached, first), second),
       deployment,
       now: now + 99_000
     })
@@ -249,8 +249,8 @@ describe("Plan", () => {
     "Available is True exactly if enough current servers are available, with the observed generation",
     inputs,
     (facts) => {
-      const situation = situationOf(facts)
-      const condition = available(after(situation.memcached, Plan.plan(situation)).status)
+      const snapshot = snapshotOf(facts)
+      const condition = available(after(snapshot.memcached, Plan.plan(snapshot)).status)
       return (
         condition?.status === (isAvailable(facts) ? "True" : "False") &&
         condition.observedGeneration === facts.generation &&
@@ -260,13 +260,13 @@ describe("Plan", () => {
   )
 
   checkProperty("its transition time is that of the last change of status", inputs, (facts) => {
-    const situation = situationOf(facts)
-    const condition = available(after(situation.memcached, Plan.plan(situation)).status)
+    const snapshot = snapshotOf(facts)
+    const condition = available(after(snapshot.memcached, Plan.plan(snapshot)).status)
     return condition?.lastTransitionTime === Time.format(condition?.status === facts.said ? 1000 : now)
   })
 
   checkProperty("only its own status fields are written", inputs, (facts) => {
-    const { status } = Plan.plan(situationOf(facts))
+    const { status } = Plan.plan(snapshotOf(facts))
     return (
       status === undefined ||
       same(
@@ -277,11 +277,8 @@ describe("Plan", () => {
   })
 
   checkProperty("the pods are listed in order of their names", inputs, (facts) => {
-    const situation = situationOf(facts)
-    return same(
-      after(situation.memcached, Plan.plan(situation)).status?.nodes ?? [],
-      [...new Set(facts.pods)].toSorted()
-    )
+    const snapshot = snapshotOf(facts)
+    return same(after(snapshot.memcached, Plan.plan(snapshot)).status?.nodes ?? [], [...new Set(facts.pods)].toSorted())
   })
 
   checkProperty("a pod maps to the Memcached whose labels it has, and to no other", inputs, (facts) => {

@@ -4,7 +4,8 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Triggers from "../../../src/controllers/NodeLifecycle.ts"
-import { type State, makeState, type Deps } from "../../../src/controllers/nodelifecycle/deps.ts"
+import type { Deps } from "../../../src/controllers/nodelifecycle/deps.ts"
+import * as State from "../../../src/controllers/nodelifecycle/state.ts"
 import * as NoSchedule from "../../../src/controllers/nodelifecycle/noSchedule.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type * as Patch from "../../../src/kube/Patch.ts"
@@ -12,8 +13,8 @@ import type { Node, Pod } from "../../../src/kube/resources.ts"
 import { checkProperty, type ValueOf } from "../../support/property.ts"
 import { deltaKinds, deltaOf } from "../../support/stores.ts"
 
-const state = (): State =>
-  makeState({
+const state = (): State.State =>
+  State.make({
     period: 5000,
     grace: 50_000,
     startupGrace: 60_000,
@@ -92,7 +93,7 @@ const podOf = (node: string, isReady = true): Pod => ({
   status: { conditions: [{ type: "Ready", status: isReady ? "True" : "False" }] }
 })
 
-const checking = (checked: string): State => {
+const checking = (checked: string): State.State => {
   const all = state()
   const facts: NodeFacts = { ready: "none", isCordoned: false, taints: [], isMine: false, os: "", oldOs: "" }
   if (checked === "nobody") return all

@@ -63,7 +63,8 @@ const uses = ({ metadata, spec }: Pod): boolean => {
   return metadata.uid === "owner" && metadata.name === "pod" && metadata.deletionGracePeriodSeconds !== 0
 }
 
-const run = (scene: Scene) => Plan.plan(claimOf(scene), scene.cached, scene.wasRead ? scene.live : undefined)
+const run = (scene: Scene) =>
+  Plan.plan({ claim: claimOf(scene), cached: scene.cached, live: scene.wasRead ? scene.live : undefined })
 
 describe("Plan", () => {
   checkProperty(
@@ -93,7 +94,7 @@ describe("Plan", () => {
     const after = { ...claim, metadata: { ...claim.metadata, finalizers: plan.finalizers } }
     const rest = plan.finalizers.filter((one) => one !== Plan.finalizer)
     return (
-      Plan.plan(after, scene.cached, scene.live)._tag === "Nothing" &&
+      Plan.plan({ ...scene, claim: after })._tag === "Nothing" &&
       String(rest) === String(scene.others ? ["example.com/a"] : [])
     )
   })

@@ -65,7 +65,7 @@ const stays = ({ taints, tolerations }: Scene): number => {
   return Math.min(Infinity, ...times)
 }
 
-const expected = (harness: Scene): Plan.Decision => {
+const expected = (harness: Scene): Plan.Plan => {
   const scheduled = scheduledOf(harness)
   const isPending = scheduled?.isDone === false
   if (!harness.isKnown) {
@@ -83,8 +83,8 @@ const expected = (harness: Scene): Plan.Decision => {
   return harness.isDeleted ? { _tag: "Leave" } : { _tag: "Schedule", since: now, due: now + time }
 }
 
-const decide = (harness: Scene, given: Partial<Plan.Given> = {}): Plan.Decision =>
-  Plan.decide({
+const decide = (harness: Scene, given: Partial<Plan.Snapshot> = {}): Plan.Plan =>
+  Plan.plan({
     pod: podOf(harness),
     taints: harness.isKnown ? Plan.noExecuteTaints(nodeOf(harness)) : undefined,
     scheduled: scheduledOf(harness),

@@ -14,7 +14,7 @@ import * as Cluster from "../../support/cluster.ts"
 const create = (name: string) =>
   Effect.flatMap(KubeClient, (client) => client.create(ConfigMap, { metadata: { name, namespace: "default" } }))
 
-type Own = Pick<Parameters<typeof Controller.make>[0], "concurrency" | "timeout" | "backoff">
+type Own = Controller.Runs
 
 /** Starts the controller under the defaults, with its own options. */
 const start = (loops: Loops, own: Own, reconcile: () => Effect.Effect<void, unknown>) =>
@@ -103,6 +103,34 @@ describe("the defaults of loops", () => {
       }
       // 10 s, then 15 s instead of 20 s, then 15 s, and then no more.
       assert.deepStrictEqual(seen, [1, 1, 2, 2, 3, 4, 4])
+      yield* stop()
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+
+  it.effect("a controller's own limit of retries replaces the one for all loops", () =>
+    Effect.gen(function* () {
+      yield* create("a")
+      let runs = 0
+      const failing = () => Effect.suspend(() => ((runs += 1), Effect.fail("no")))
+      const { stop } = yield* start({ retries: 3 }, { retries: 1 }, failing)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(runs, 2)
+      yield* stop()
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+
+  it.effect("the retries of all keys of a controller with a bucket share its tokens", () =>
+    Effect.gen(function* () {
+      for (const name of ["a", "b", "c"]) yield* create(name)
+      let runs = 0
+      const failing = () => Effect.suspend(() => ((runs += 1), Effect.fail("no")))
+      const { stop } = yield* start({ retries: 1 }, { bucket: { perSecond: 1 / 60, burst: 1 } }, failing)
+      const seen: Array<number> = []
+      for (const wait of ["59 seconds", "1 minute", "1 minute"] as const) {
+        yield* TestClock.adjust(wait)
+        seen.push(runs)
+      }
+      assert.deepStrictEqual(seen, [4, 5, 6])
       yield* stop()
     }).pipe(Effect.provide(Cluster.layer))
   )

@@ -5,7 +5,7 @@
 import * as Result from "effect/Result"
 import * as Selector from "../../../kube/Selector.ts"
 import type { MetricQuery, ObjectQuery, PodsQuery, ResourceQuery } from "../../../layers/MetricsApi.ts"
-import { type MetricSpec, type MetricTarget, type Selector as SelectorSpec, describeSelector } from "./spec.ts"
+import { type MetricSpec, type MetricTarget, type Selector as SelectorSpec } from "./spec.ts"
 
 /** A query to one of the metrics APIs. */
 export type Query =
@@ -174,7 +174,7 @@ export const queryFailed = (spec: MetricSpec, namespace: string, why: string): M
     }
     case "External": {
       const name = external?.metric.name ?? ""
-      const selector = describeSelector(external?.metric.selector)
+      const selector = Selector.goString(external?.metric.selector)
       return failureOf(
         spec,
         `unable to get external metric ${namespace}/${name}/${selector}: ${why}`,

@@ -10,7 +10,7 @@ import * as Normalise from "./normalise.ts"
 import type { ReplicaProposal } from "./replicaProposal.ts"
 import type { MetricFailure } from "./metricQuery.ts"
 import * as Spec from "./spec.ts"
-import * as Status from "./status.ts"
+import * as Status from "../status.ts"
 
 /** What is needed for a decision. */
 export type Course =

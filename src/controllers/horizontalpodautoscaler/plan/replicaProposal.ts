@@ -5,10 +5,11 @@
 import * as Result from "effect/Result"
 import * as Quantity from "../../../kube/quantity.ts"
 import type { Pod } from "../../../kube/resources.ts"
+import * as Selector from "../../../kube/Selector.ts"
 import type { Samples } from "../../../layers/MetricsApi.ts"
 import * as Pods from "./pods.ts"
 import * as MetricQuery from "./metricQuery.ts"
-import { type MetricSpec, type MetricStatus, describeSelector, type Settings, type Tolerances } from "./spec.ts"
+import { type MetricSpec, type MetricStatus, type Settings, type Tolerances } from "./spec.ts"
 import * as Usage from "./usage.ts"
 
 /** The response to the query. */
@@ -159,7 +160,7 @@ const byObject = (given: Given, usage: bigint): Result.Result<ReplicaProposal, M
   const { average, replicas } = Usage.perPod(usage, each, { current: observed, tolerances })
   return Result.succeed({
     replicas,
-    name: `external metric ${metric.name}(${describeSelector(metric.selector)})`,
+    name: `external metric ${metric.name}(${Selector.goString(metric.selector)})`,
     status: {
       type: "Object",
       object: { describedObject, metric, current: { averageValue: Quantity.ofMilli(average) } }
@@ -172,7 +173,7 @@ const byExternal = (given: Given, usage: bigint): Result.Result<ReplicaProposal,
   const external = spec.external
   if (external === undefined) return Result.fail(MetricQuery.unknownType(spec))
   const { metric, target } = external
-  const name = `external metric ${metric.name}(${describeSelector(metric.selector)})`
+  const name = `external metric ${metric.name}(${Selector.goString(metric.selector)})`
   const each = Quantity.milli(target.averageValue)
   if (each !== undefined) {
     const { average, replicas } = Usage.perPod(usage, each, { current: observed, tolerances })

@@ -95,20 +95,3 @@ export const metricsOf = ({ spec }: HorizontalPodAutoscaler): ReadonlyArray<Metr
 /** Whether a metric can be measured without pods. */
 export const measuresOthers = (autoscaler: HorizontalPodAutoscaler): boolean =>
   metricsOf(autoscaler).some(({ type }) => type === "Object" || type === "External")
-
-/**
- * A selector in Go's format: `nil`, `&LabelSelector{MatchLabels:map[string]string{app:
- * web,},MatchExpressions:[]LabelSelectorRequirement{},}`.
- */
-export const describeSelector = (given: Selector | undefined): string => {
-  if (given === undefined) return "nil"
-  const { matchExpressions = [], matchLabels = {} } = given
-  const labels = Object.keys(matchLabels)
-    .sort()
-    .map((key) => `${key}: ${matchLabels[key] ?? ""},`)
-  const expressions = matchExpressions.map(
-    ({ key, operator, values = [] }) =>
-      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`
-  )
-  return `&LabelSelector{MatchLabels:map[string]string{${labels.join("")}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`
-}

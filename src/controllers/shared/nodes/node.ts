@@ -33,6 +33,9 @@ const none: ReadonlyArray<string> = []
 export const readyCondition = (node: Node): Condition | undefined =>
   node.status?.conditions?.find(({ type }) => type === "Ready")
 
+export const isReady = (node: Node | undefined): boolean =>
+  node !== undefined && readyCondition(node)?.status === "True"
+
 export const taintsOf = (node: Node): ReadonlyArray<Taint> => node.spec?.taints ?? []
 
 /** Taints with the same key and effect are the same, whatever their value. */

@@ -2,9 +2,11 @@
  * Which Services select a pod, and which pods a Service selects, without a scan of all: a table of selectors, each under its rarest label, and an
  * index of pods by label. Plain synchronous state.
  */
+import * as Equality from "../../../kube/equality.ts"
 import * as Key from "../../../kube/Key.ts"
 import type { Pod, Service } from "../../../kube/resources.ts"
 import type { Index } from "../../../layers/Cache.ts"
+import { makeBuckets } from "../../../streams/store/Index.ts"
 import * as Store from "../../../streams/store/Store.ts"
 import * as Pods from "./pods.ts"
 
@@ -68,15 +70,13 @@ interface Entry {
 
 export const makeTable = (): Table => {
   const entries = new Map<Key.Key, Entry>()
-  /** No bucket is empty. */
-  const buckets = new Map<string, Set<Key.Key>>()
+  const buckets = makeBuckets()
 
   const remove = (service: Key.Key): void => {
     const entry = entries.get(service)
     if (entry === undefined) return
     entries.delete(service)
-    const bucket = buckets.get(entry.pair)
-    if (bucket?.delete(service) === true && bucket.size === 0) buckets.delete(entry.pair)
+    buckets.take(entry.pair, service)
   }
 
   const choose = (namespace: string | undefined, selector: Labels): Entry => {
@@ -93,14 +93,12 @@ export const makeTable = (): Table => {
   return {
     set: (service, namespace, selector) => {
       const known = entries.get(service)
-      if (known !== undefined && selector !== undefined && isSame(known.selector, selector)) return
+      if (known !== undefined && selector !== undefined && Equality.isSameMap(known.selector, selector)) return
       remove(service)
       if (selector === undefined) return
       const entry = choose(namespace, selector)
       entries.set(service, entry)
-      const bucket = buckets.get(entry.pair)
-      if (bucket === undefined) buckets.set(entry.pair, new Set([service]))
-      else bucket.add(service)
+      buckets.put(entry.pair, service)
     },
     delete: remove,
     matching: (namespace, labels) => {
@@ -119,9 +117,6 @@ export const makeTable = (): Table => {
     }
   }
 }
-
-const isSame = (a: Labels, b: Labels): boolean =>
-  a === b || (Object.keys(a).length === Object.keys(b).length && matches(a, b))
 
 /**
  * The pods that a Service selects, of those that can be endpoints. If its selector has only labels that are not indexed, all pods of its namespace

@@ -4,6 +4,7 @@
  * GetPodServiceMemberships.
  */
 import * as Duration from "effect/Duration"
+import * as Equality from "../../../kube/equality.ts"
 import * as Key from "../../../kube/Key.ts"
 import type { Pod, Service } from "../../../kube/resources.ts"
 import * as Setting from "../../../layers/Setting.ts"
@@ -65,16 +66,11 @@ const changed = (
 ): ReadonlyArray<Key.Key> => {
   if (!isSeen(object) && !isSeen(previous)) return none
   const hasChanged = Pods.hasChanged(previous, object)
-  if (hasSameLabels(previous, object)) return hasChanged ? matching(table, object) : none
+  if (Equality.isSameMap(previous.metadata.labels, object.metadata.labels))
+    return hasChanged ? matching(table, object) : none
   const now = matching(table, object)
   const before = matching(table, previous)
   const fresh = now.filter((key) => !before.includes(key))
   // A change of labels alone does not change the endpoints of Services that select the pod before and after it.
   return hasChanged ? [...before, ...fresh] : [...before.filter((key) => !now.includes(key)), ...fresh]
-}
-
-const hasSameLabels = (a: Pod, b: Pod): boolean => {
-  const { labels: before = {} } = a.metadata
-  const { labels: after = {} } = b.metadata
-  return Object.keys(before).length === Object.keys(after).length && Selection.matches(before, after)
 }

@@ -1,7 +1,10 @@
 /**
- * The sums of endpoints and slices over all Services, maintained by the difference of each sync. Plain synchronous state, for one leadership term.
+ * The sums of endpoints and slices over all Services, maintained by the difference of each sync, and their gauges. The sums are plain synchronous
+ * state, for one leadership term.
  */
+import * as Effect from "effect/Effect"
 import type { Key } from "../../../kube/Key.ts"
+import * as Family from "../../../streams/reconcile/metricFamily.ts"
 
 /** The sums of one Service, or of all. */
 export interface Sizes {
@@ -44,5 +47,26 @@ export const make = (): Totals => {
       known.delete(service)
       return all
     }
+  }
+}
+
+/** The gauges of the sums. `prefix`: of their names; `endpoints`, `slices`: what they count. */
+export const gauges = (
+  prefix: string,
+  { endpoints, slices }: { readonly endpoints: string; readonly slices: string }
+) => {
+  const endpointsDesired = Family.gauge(`${prefix}_endpoints_desired`, `Number of ${endpoints}`)
+  const slicesThere = Family.gauge(`${prefix}_num_endpoint_slices`, `Number of ${slices}`)
+  const slicesDesired = Family.gauge(
+    `${prefix}_desired_endpoint_slices`,
+    `Number of ${slices} that would suffice if each were full`
+  )
+  return {
+    families: [endpointsDesired, slicesThere, slicesDesired],
+    set: (sizes: Sizes): Effect.Effect<void> =>
+      Effect.all(
+        [endpointsDesired.set(sizes.endpoints), slicesThere.set(sizes.slices), slicesDesired.set(sizes.fewest)],
+        { discard: true }
+      )
   }
 }

@@ -1,7 +1,7 @@
 /** A change enqueues every Service whose endpoints it changes, and no other. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Model from "../../../../src/controllers/endpointslice/model.ts"
+import * as Desired from "../../../../src/controllers/endpointslice/plan/desired.ts"
 import * as Subsets from "../../../../src/controllers/endpoints/subsets.ts"
 import * as Selection from "../../../../src/controllers/shared/services/selection.ts"
 import * as Watching from "../../../../src/controllers/shared/services/serviceTriggers.ts"
@@ -44,7 +44,7 @@ const servicesOf = ({ services }: Scene): ReadonlyArray<Service> => services.map
 /** What the pod contributes to Endpoints and to slices of a Service. */
 const shown = (one: Service, state: Pod | undefined): string => {
   const pods = state === undefined ? [] : selected(one, [state])
-  const { groups, lost } = Model.of(one, pods, nodeOf)
+  const { groups, lost } = Desired.of(one, pods, nodeOf)
   const slices = groups.map(({ endpoints, family, ports }) => [family, ports.key, [...endpoints.values()]])
   return JSON.stringify([slices, lost.length, Subsets.canonical(Subsets.of(one, pods))])
 }

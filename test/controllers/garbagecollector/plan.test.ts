@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as AttemptToDelete from "../../../src/controllers/garbagecollector/attemptToDelete.ts"
-import type { Judged, Standing } from "../../../src/controllers/garbagecollector/attemptToDelete.ts"
-import type { Identity } from "../../../src/controllers/garbagecollector/Identity.ts"
-import type { Propagation } from "../../../src/controllers/garbagecollector/Objects.ts"
+import type { Identity } from "../../../src/controllers/garbagecollector/identity.ts"
+import type { Propagation } from "../../../src/controllers/garbagecollector/objects.ts"
 import * as Patches from "../../../src/controllers/garbagecollector/patches.ts"
+import type { Judged, Standing } from "../../../src/controllers/garbagecollector/plan.ts"
+import * as Plan from "../../../src/controllers/garbagecollector/plan.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 
 const reference = (uid: string) => ({ apiVersion: "v1", kind: "Thing", name: uid, uid })
@@ -14,16 +15,16 @@ const idle = { waitsFor: undefined }
 const waiting = { waitsFor: "dependents" } as const
 
 describe("the decision for an object", () => {
-  const { decide } = AttemptToDelete
+  const { plan } = Plan
   const remove = (propagation: Propagation, unblock = false) => ({ _tag: "Delete", propagation, unblock }) as const
 
   it("without owners is to keep it, whatever its dependents", () => {
-    assert.deepStrictEqual(decide(object(), [], [waiting]), { _tag: "Keep" })
+    assert.deepStrictEqual(plan(object(), [], [waiting]), { _tag: "Keep" })
   })
 
   it("with an existing owner is to keep it, and to remove the references to the others", () => {
-    assert.deepStrictEqual(decide(object(), judged("solid", "solid"), []), { _tag: "Keep" })
-    assert.deepStrictEqual(decide(object(), judged("dangling", "solid", "waiting"), [idle]), {
+    assert.deepStrictEqual(plan(object(), judged("solid", "solid"), []), { _tag: "Keep" })
+    assert.deepStrictEqual(plan(object(), judged("dangling", "solid", "waiting"), [idle]), {
       _tag: "Strip",
       owners: ["u0", "u2"]
     })
@@ -34,29 +35,29 @@ describe("the decision for an object", () => {
       { reference: reference("same"), standing: "solid" },
       { reference: { ...reference("same"), name: "other" }, standing: "dangling" }
     ]
-    assert.deepStrictEqual(decide(object(), twice, []), { _tag: "Keep" })
+    assert.deepStrictEqual(plan(object(), twice, []), { _tag: "Keep" })
   })
 
   it("without an existing owner is to delete it, in the background unless its finalizers say otherwise", () => {
-    assert.deepStrictEqual(decide(object(), judged("dangling"), [waiting]), remove("Background"))
-    assert.deepStrictEqual(decide(object("foregroundDeletion"), judged("dangling"), []), remove("Foreground"))
-    assert.deepStrictEqual(decide(object("orphan", "a.b/c"), judged("dangling"), []), remove("Orphan"))
+    assert.deepStrictEqual(plan(object(), judged("dangling"), [waiting]), remove("Background"))
+    assert.deepStrictEqual(plan(object("foregroundDeletion"), judged("dangling"), []), remove("Foreground"))
+    assert.deepStrictEqual(plan(object("orphan", "a.b/c"), judged("dangling"), []), remove("Orphan"))
   })
 
   it("is a foreground deletion while an owner waits and it has dependents itself", () => {
-    assert.deepStrictEqual(decide(object(), judged("waiting", "dangling"), [idle]), remove("Foreground"))
-    assert.deepStrictEqual(decide(object(), judged("waiting"), []), remove("Background"))
-    assert.deepStrictEqual(decide(object("orphan"), judged("waiting"), [idle]), remove("Foreground"))
+    assert.deepStrictEqual(plan(object(), judged("waiting", "dangling"), [idle]), remove("Foreground"))
+    assert.deepStrictEqual(plan(object(), judged("waiting"), []), remove("Background"))
+    assert.deepStrictEqual(plan(object("orphan"), judged("waiting"), [idle]), remove("Foreground"))
   })
 
   it("clears blockOwnerDeletion first if a dependent waits in foreground deletion, because that may be a cycle", () => {
-    assert.deepStrictEqual(decide(object(), judged("waiting"), [idle, waiting]), remove("Foreground", true))
+    assert.deepStrictEqual(plan(object(), judged("waiting"), [idle, waiting]), remove("Foreground", true))
   })
 })
 
 describe("the standing of an owner", () => {
   const standing = (deleting: boolean, ...finalizers: ReadonlyArray<string>) =>
-    AttemptToDelete.standingOf({
+    Plan.standingOf({
       metadata: {
         ...object(...finalizers).metadata,
         ...(deleting ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {})

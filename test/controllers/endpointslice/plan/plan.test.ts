@@ -1,14 +1,14 @@
 import { describe } from "@effect/vitest"
 /** An applied plan leaves slices that match the pods, and nothing to do, whatever slices existed. */
 import * as Arbitrary from "effect/Arbitrary"
-import * as Model from "../../../src/controllers/endpointslice/model.ts"
-import * as Plan from "../../../src/controllers/endpointslice/plan.ts"
-import * as ServicePorts from "../../../src/controllers/shared/services/servicePorts.ts"
-import type { Draft } from "../../../src/kube/Meta.ts"
-import * as Owner from "../../../src/kube/Owner.ts"
-import type { EndpointSlice, Service } from "../../../src/kube/resources.ts"
-import { checkProperty, int, oneOf } from "../../support/property.ts"
-import { nodeOf, podFacts, podsOf, selected, service, serviceFacts } from "../shared/services/objects.ts"
+import * as Desired from "../../../../src/controllers/endpointslice/plan/desired.ts"
+import * as Plan from "../../../../src/controllers/endpointslice/plan/plan.ts"
+import * as ServicePorts from "../../../../src/controllers/shared/services/servicePorts.ts"
+import type { Draft } from "../../../../src/kube/Meta.ts"
+import * as Owner from "../../../../src/kube/Owner.ts"
+import type { EndpointSlice, Service } from "../../../../src/kube/resources.ts"
+import { checkProperty, int, oneOf } from "../../../support/property.ts"
+import { nodeOf, podFacts, podsOf, selected, service, serviceFacts } from "../../shared/services/objects.ts"
 
 /** The Service and its pods when a slice was written, or its owner. */
 const sliceFacts = Arbitrary.all({
@@ -63,7 +63,7 @@ const asking = (given: Service): Service => ({
   metadata: { ...given.metadata, annotations: { "service.kubernetes.io/topology-mode": "Auto" } }
 })
 
-const gathered = (given: Scene, slices: ReadonlyArray<EndpointSlice>): Plan.Gathered => {
+const snapshot = (given: Scene, slices: ReadonlyArray<EndpointSlice>): Plan.Snapshot => {
   const one = given.asks ? asking(service(given.service)) : service(given.service)
   const time = given.time === "" ? undefined : given.time
   return {
@@ -85,10 +85,10 @@ const carryOut = (slices: ReadonlyArray<EndpointSlice>, { creates, deletes, upda
 
 const after = (given: Scene) => {
   const slices = before(given)
-  return carryOut(slices, Plan.plan(gathered(given, slices)))
+  return carryOut(slices, Plan.plan(snapshot(given, slices)))
 }
 
-const text = (slice: Pick<EndpointSlice, "addressType" | "ports">, endpoint: Model.Endpoint): string =>
+const text = (slice: Pick<EndpointSlice, "addressType" | "ports">, endpoint: Desired.Endpoint): string =>
   JSON.stringify([
     slice.addressType,
     ServicePorts.keyOfAll(slice.ports ?? []),
@@ -101,7 +101,7 @@ const bare = (given: Scene, slices: ReadonlyArray<EndpointSlice>): ReadonlyArray
     ? slices.map((slice) => Object.assign({}, slice, { endpoints: (slice.endpoints ?? []).map(withoutHints) }))
     : slices
 
-const withoutHints = (endpoint: Model.Endpoint): Model.Endpoint => {
+const withoutHints = (endpoint: Desired.Endpoint): Desired.Endpoint => {
   const { hints: _, ...others } = endpoint
   return others
 }
@@ -121,7 +121,7 @@ const isAsTold = (answers: Plan.Plan["outcomes"], slices: ReadonlyArray<Endpoint
   )
 
 /** The numbers of endpoints by family, ports and other properties. */
-const places = (slices: ReadonlyArray<EndpointSlice>, more: (endpoint: Model.Endpoint) => string) => {
+const places = (slices: ReadonlyArray<EndpointSlice>, more: (endpoint: Desired.Endpoint) => string) => {
   const counts = new Map<string, number>()
   for (const { addressType, endpoints = [], ports = [] } of slices) {
     const key = `${addressType} ${ServicePorts.keyOfAll(ports)} `
@@ -133,8 +133,8 @@ const places = (slices: ReadonlyArray<EndpointSlice>, more: (endpoint: Model.End
 
 /** The expected endpoints, pod by pod and without a plan. */
 const expected = (given: Scene): ReadonlyArray<string> => {
-  const { pods, service } = gathered(given, [])
-  return Model.of(service, pods, nodeOf).groups.flatMap(({ endpoints, family, ports }) =>
+  const { pods, service } = snapshot(given, [])
+  return Desired.of(service, pods, nodeOf).groups.flatMap(({ endpoints, family, ports }) =>
     [...endpoints.values()].map((endpoint) => text({ addressType: family, ports: [...ports.ports] as never }, endpoint))
   )
 }
@@ -167,26 +167,26 @@ describe("Plan", () => {
 
   checkProperty("the outcome of a request for hints is returned", scene, (given) => {
     const slices = before(given)
-    const { outcomes } = Plan.plan(gathered(given, slices))
+    const { outcomes } = Plan.plan(snapshot(given, slices))
     const then = after(given)
-    const families = given.asks ? Model.familiesOf(service(given.service)) : []
+    const families = given.asks ? Desired.familiesOf(service(given.service)) : []
     return outcomes.length === families.length && isAsTold(outcomes, then)
   })
 
   checkProperty("a request for hints is answered even if nothing else changes", scene, (given) => {
-    const slices = carryOut([], Plan.plan(gathered({ ...given, asks: false }, [])))
-    const plan = Plan.plan(gathered({ ...given, asks: true }, slices))
+    const slices = carryOut([], Plan.plan(snapshot({ ...given, asks: false }, [])))
+    const plan = Plan.plan(snapshot({ ...given, asks: true }, slices))
     return isAsTold(plan.outcomes, carryOut(slices, plan))
   })
 
   checkProperty("its counts match the slices", scene, (given) => {
     const slices = before(given)
-    const { families, moves, sizes } = Plan.plan(gathered(given, slices))
+    const { families, moves, sizes } = Plan.plan(snapshot(given, slices))
     const served = slices.filter(({ addressType }) => families.some((family) => family === addressType))
     const sum = (of: (one: Plan.Moves) => number) => moves.reduce((all, one) => all + of(one), 0)
     const then = after(given)
-    const fresh = [...places(then, Model.identity)].filter(
-      ([one, count]) => count > 0 && !places(slices, Model.identity).has(one)
+    const fresh = [...places(then, Desired.identity)].filter(
+      ([one, count]) => count > 0 && !places(slices, Desired.identity).has(one)
     )
     return (
       sizes.endpoints === linesOf(then).length &&
@@ -199,11 +199,11 @@ describe("Plan", () => {
     )
   })
 
-  checkProperty("is idempotent", scene, (given) => changes(Plan.plan(gathered(given, after(given)))) === 0)
+  checkProperty("is idempotent", scene, (given) => changes(Plan.plan(snapshot(given, after(given)))) === 0)
 
   checkProperty("each family has a slice, and an empty one only if it has no other", scene, (given) => {
     const slices = after(given)
-    const families = Model.familiesOf(service(given.service))
+    const families = Desired.familiesOf(service(given.service))
     const all = families.map((family) => slices.filter(({ addressType }) => addressType === family))
     return (
       all.every((some) => some.length > 0 && (some.length === 1 || !some.some(isEmpty))) &&
@@ -226,20 +226,20 @@ describe("Plan", () => {
 
   checkProperty("labels follow the Service, even if nothing else changes", scene, (given) => {
     const labelled = (labels: "none" | "team"): Scene => ({ ...given, service: { ...given.service, labels } })
-    const slices = carryOut([], Plan.plan(gathered(labelled("none"), [])))
-    const then = carryOut(slices, Plan.plan(gathered(labelled("team"), slices)))
+    const slices = carryOut([], Plan.plan(snapshot(labelled("none"), [])))
+    const then = carryOut(slices, Plan.plan(snapshot(labelled("team"), slices)))
     return then.every(({ metadata }) => metadata.labels?.["team"] === "a")
   })
 
   checkProperty("a written slice has the trigger time, or none", scene, (given) => {
     const slices = before(given)
-    const { creates, updates } = Plan.plan(gathered(given, slices))
+    const { creates, updates } = Plan.plan(snapshot(given, slices))
     const key = "endpoints.kubernetes.io/last-change-trigger-time"
     return [...creates, ...updates].every(({ metadata }) => (metadata?.annotations?.[key] ?? "") === given.time)
   })
 
   checkProperty("no slice is created while one of the same family is deleted that could be reused", scene, (given) => {
-    const { creates, deletes } = Plan.plan(gathered(given, before(given)))
+    const { creates, deletes } = Plan.plan(snapshot(given, before(given)))
     const uid = service(given.service).metadata.uid
     return !deletes.some(
       (slice) => Owner.controlledBy(slice, uid) && creates.some(({ addressType }) => addressType === slice.addressType)
@@ -247,7 +247,7 @@ describe("Plan", () => {
   })
 
   checkProperty("a Service that is being deleted gets no new slices", scene, (given) => {
-    const { service, ...others } = gathered(given, before(given))
+    const { service, ...others } = snapshot(given, before(given))
     const metadata = { ...service.metadata, deletionTimestamp: "1970-01-01T00:00:09Z" }
     return Plan.plan({ ...others, service: { ...service, metadata } }).creates.length === 0
   })

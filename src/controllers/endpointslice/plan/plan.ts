@@ -2,19 +2,20 @@
  * The creates, updates and deletes that bring the slices of a Service to the desired endpoints. Pure and idempotent.
  * Source: endpointslice: reconcileByPortMapping.
  */
-import type { Draft } from "../../kube/Meta.ts"
-import type { EndpointSlice, Node, Pod, Service } from "../../kube/resources.ts"
-import * as Pack from "../shared/services/pack.ts"
-import type { Family } from "../shared/services/pods.ts"
-import * as ServicePorts from "../shared/services/servicePorts.ts"
-import type { Sizes } from "../shared/services/totals.ts"
+import * as Equality from "../../../kube/equality.ts"
+import type { Draft } from "../../../kube/Meta.ts"
+import type { EndpointSlice, Node, Pod, Service } from "../../../kube/resources.ts"
+import * as Pack from "../../shared/services/pack.ts"
+import type { Family } from "../../shared/services/pods.ts"
+import * as ServicePorts from "../../shared/services/servicePorts.ts"
+import type { Sizes } from "../../shared/services/totals.ts"
 import type { Shares } from "./allocation.ts"
 import * as Hints from "./hints.ts"
-import * as Model from "./model.ts"
-import * as Slices from "./slices.ts"
-import type { FamilyOutcome } from "./topologyCache.ts"
+import * as Desired from "./desired.ts"
+import * as Slices from "../slices.ts"
+import type { FamilyOutcome } from "../topologyCache.ts"
 
-export interface Gathered {
+export interface Snapshot {
   readonly service: Service
   /** The pods that the Service selects. */
   readonly pods: ReadonlyArray<Pod>
@@ -53,31 +54,33 @@ export interface Moves {
   readonly removed: number
 }
 
-export const plan = (gathered: Gathered): Plan => {
-  const { nodeOf, pods, service, slices, time } = gathered
-  const model = Model.of(service, pods, nodeOf)
+export const plan = (snapshot: Snapshot): Plan => {
+  const { nodeOf, pods, service, slices, time } = snapshot
+  const desired = Desired.of(service, pods, nodeOf)
   const writing: Slices.Writing = { service, labels: Slices.labelsOf(service), time }
   const isLeaving = service.metadata.deletionTimestamp !== undefined
   const creates: Array<Draft<EndpointSlice>> = []
   const updates: Array<EndpointSlice> = []
   const outcomes: Array<FamilyOutcome> = []
   const moves: Array<Moves> = []
-  const deletes = slices.filter((slice) => !isServed(model, service, slice))
-  for (const family of model.families) {
-    const change = inFamily(gathered, model, { family, writing })
+  const deletes = slices.filter((slice) => !isServed(desired, service, slice))
+  for (const family of desired.families) {
+    const change = inFamily(snapshot, desired, { family, writing })
     const writes: Writes = {
       creates: isLeaving ? [] : change.creates.map((content) => Slices.draft(writing, content)),
       updates: change.updates.map(({ content, slice }) => Slices.rewrite(slice, writing, content))
     }
-    const hinted = Model.isProportional(service.metadata) ? hint(gathered, change, { family, writing, writes }) : writes
+    const hinted = Desired.isProportional(service.metadata)
+      ? hint(snapshot, change, { family, writing, writes })
+      : writes
     creates.push(...hinted.creates)
     updates.push(...hinted.updates)
     deletes.push(...change.deletes)
     if (hinted.outcome !== undefined) outcomes.push(hinted.outcome)
-    moves.push(movesOf(gathered, model, family, change.added))
+    moves.push(movesOf(snapshot, desired, family, change.added))
   }
-  const sizes = sizesOf(gathered, model, slices.length + creates.length - deletes.length)
-  return { families: model.families, creates, updates, deletes, lost: model.lost, outcomes, moves, sizes }
+  const sizes = sizesOf(snapshot, desired, slices.length + creates.length - deletes.length)
+  return { families: desired.families, creates, updates, deletes, lost: desired.lost, outcomes, moves, sizes }
 }
 
 interface Writes {
@@ -93,7 +96,7 @@ interface InFamily {
 
 /** Adds hints to the slices that are written anyway, and lists unchanged slices that need a write for their hints. */
 const hint = (
-  { service, shares, slices }: Gathered,
+  { service, shares, slices }: Snapshot,
   change: Change,
   { family, writes, writing }: InFamily & { readonly writes: Writes }
 ): Writes => {
@@ -109,14 +112,14 @@ const hint = (
   }
 }
 
-const movesOf = ({ slices }: Gathered, { groups }: Model.Model, family: Family, added: number): Moves => {
+const movesOf = ({ slices }: Snapshot, { groups }: Desired.Desired, family: Family, added: number): Moves => {
   const ours = slices.filter(({ addressType }) => addressType === family)
   const before = ours.reduce((sum, { endpoints }) => sum + (endpoints ?? []).length, 0)
   const after = groups.reduce((sum, group) => (group.family === family ? sum + group.endpoints.size : sum), 0)
   return { added, removed: before + added - after }
 }
 
-const sizesOf = ({ limit }: Gathered, { families, groups }: Model.Model, slices: number): Sizes => {
+const sizesOf = ({ limit }: Snapshot, { families, groups }: Desired.Desired, slices: number): Sizes => {
   const endpoints = groups.reduce((sum, group) => sum + group.endpoints.size, 0)
   const empty = families.filter((family) => !groups.some((group) => group.family === family)).length
   const fewest = groups.reduce((sum, group) => sum + Math.ceil(group.endpoints.size / limit), empty)
@@ -124,8 +127,8 @@ const sizesOf = ({ limit }: Gathered, { families, groups }: Model.Model, slices:
 }
 
 /** A slice of another family or another owner cannot be reused. */
-const isServed = (model: Model.Model, service: Service, slice: EndpointSlice): boolean =>
-  model.families.some((family) => family === slice.addressType) && Slices.isOwned(slice, service)
+const isServed = (desired: Desired.Desired, service: Service, slice: EndpointSlice): boolean =>
+  desired.families.some((family) => family === slice.addressType) && Slices.isOwned(slice, service)
 
 interface Change {
   readonly creates: ReadonlyArray<Slices.Content>
@@ -134,18 +137,22 @@ interface Change {
   readonly added: number
 }
 
-const inFamily = ({ limit, service, slices }: Gathered, model: Model.Model, { family, writing }: InFamily): Change => {
-  const byPorts = new Map<string, Array<Pack.Slice<EndpointSlice, Model.Endpoint>>>()
+const inFamily = (
+  { limit, service, slices }: Snapshot,
+  desired: Desired.Desired,
+  { family, writing }: InFamily
+): Change => {
+  const byPorts = new Map<string, Array<Pack.Slice<EndpointSlice, Desired.Endpoint>>>()
   for (const slice of slices) {
     if (slice.addressType !== family || !Slices.isOwned(slice, service)) continue
     const key = ServicePorts.keyOfAll(slice.ports ?? [])
-    const isStale = !Slices.hasLabels(slice, writing.labels)
+    const isStale = !Equality.isSameMap(slice.metadata.labels, writing.labels)
     const same = byPorts.get(key)
     const one = { slice, endpoints: slice.endpoints ?? [], isStale }
     if (same === undefined) byPorts.set(key, [one])
     else same.push(one)
   }
-  const groups = model.groups
+  const groups = desired.groups
     .filter((group) => group.family === family)
     .map((group) => {
       const { key } = group.ports
@@ -154,12 +161,12 @@ const inFamily = ({ limit, service, slices }: Gathered, model: Model.Model, { fa
       return { group, desired: group.endpoints, slices: own }
     })
   const spare = [...byPorts.values()].flat().map(({ slice }) => slice)
-  const equal = Model.isProportional(service.metadata) ? Model.equalButHints : Model.equal
-  const packing = Pack.pack(groups, spare, { identity: Model.identity, equal, limit })
+  const equal = Desired.isProportional(service.metadata) ? Desired.equalButHints : Desired.equal
+  const packing = Pack.pack(groups, spare, { identity: Desired.identity, equal, limit })
   return held(packing) ? contents(packing) : empty({ family, writing }, packing.deletes)
 }
 
-type Packing = Pack.Packing<Model.Group, EndpointSlice, Model.Endpoint>
+type Packing = Pack.Packing<Desired.Group, EndpointSlice, Desired.Endpoint>
 
 /** Whether a slice will exist. */
 const held = ({ creates, unchanged, updates }: Packing): boolean => creates.length + updates.length + unchanged > 0
@@ -171,7 +178,7 @@ const contents = ({ added, creates, deletes, updates }: Packing): Change => ({
   added
 })
 
-const content = ({ endpoints, group }: Pack.Filled<Model.Group, Model.Endpoint>): Slices.Content => ({
+const content = ({ endpoints, group }: Pack.Filled<Desired.Group, Desired.Endpoint>): Slices.Content => ({
   family: group.family,
   ports: group.ports.ports,
   endpoints

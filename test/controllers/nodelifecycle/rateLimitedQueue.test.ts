@@ -1,6 +1,6 @@
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as RateLimitedQueue from "../../../src/controllers/nodelifecycle/RateLimitedQueue.ts"
+import * as RateLimitedQueue from "../../../src/controllers/nodelifecycle/rateLimitedQueue.ts"
 import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
 const actions = Arbitrary.array(
   Arbitrary.all({

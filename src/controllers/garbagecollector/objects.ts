@@ -14,7 +14,7 @@ import type * as Patch from "../../kube/Patch.ts"
 import * as Resource from "../../kube/Resource.ts"
 import { type Discovery, NotServed } from "../../layers/Discovery.ts"
 import type { DeleteOptions, KubeClient } from "../../layers/KubeClient.ts"
-import type { Identity } from "./Identity.ts"
+import type { Identity } from "./identity.ts"
 import * as Patches from "./patches.ts"
 
 /** A cluster-scoped object cannot have a namespaced owner, so the reference can never be resolved. */

@@ -2,11 +2,11 @@
  * The autoscaler's new status. Fields that are not given keep their values, except the metrics. Source:
  * pkg/controller/podautoscaler: setStatus.
  */
-import * as Conditions from "../../../kube/conditions.ts"
-import * as Equality from "../../../kube/equality.ts"
-import type { HorizontalPodAutoscaler } from "../../../kube/resources.ts"
-import * as Time from "../../../kube/time.ts"
-import type { Condition, MetricStatus, Status } from "./spec.ts"
+import * as Conditions from "../../kube/conditions.ts"
+import * as Equality from "../../kube/equality.ts"
+import type { HorizontalPodAutoscaler } from "../../kube/resources.ts"
+import * as Time from "../../kube/time.ts"
+import type { Condition, MetricStatus, Status } from "./plan/spec.ts"
 
 export interface StatusChange {
   readonly claims: ReadonlyArray<Claim>
@@ -23,7 +23,13 @@ export interface StatusChange {
 
 const before = ({ status }: HorizontalPodAutoscaler): Status => status ?? { desiredReplicas: 0 }
 
-export const after = (
+/** Undefined if nothing changed. */
+export const status = (autoscaler: HorizontalPodAutoscaler, change: StatusChange): Status | undefined => {
+  const [old, next] = [before(autoscaler), after(autoscaler, change)]
+  return Equality.equal(whole(old), whole(next)) ? undefined : next
+}
+
+const after = (
   autoscaler: HorizontalPodAutoscaler,
   { claims, desired, dropped = [], isRescaled, now, observed }: StatusChange
 ): Status => {
@@ -40,12 +46,8 @@ export const after = (
   }
 }
 
-/** Whether the status differs. */
-export const isChanged = (autoscaler: HorizontalPodAutoscaler, status: Status): boolean =>
-  !Equality.equal(whole(before(autoscaler)), whole(status))
-
 /** A zero may be absent. */
-const whole = (status: Status) => ({ ...status, currentReplicas: status.currentReplicas ?? 0 })
+const whole = (one: Status) => ({ ...one, currentReplicas: one.currentReplicas ?? 0 })
 
 /**
  * The transition time changes with the status, not with the reason. Source: pkg/controller/podautoscaler:

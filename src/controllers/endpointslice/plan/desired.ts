@@ -3,10 +3,10 @@
  * the pod is ready and not terminating, or if the Service publishes addresses that are not ready. Pure. Source:
  * endpointslice: reconcileByAddressType, podToEndpoint.
  */
-import * as PodState from "../../kube/pod.ts"
-import type { EndpointSlice, Node, Pod, Service } from "../../kube/resources.ts"
-import * as Pods from "../shared/services/pods.ts"
-import * as ServicePorts from "../shared/services/servicePorts.ts"
+import * as PodState from "../../../kube/pod.ts"
+import type { EndpointSlice, Node, Pod, Service } from "../../../kube/resources.ts"
+import * as Pods from "../../shared/services/pods.ts"
+import * as ServicePorts from "../../shared/services/servicePorts.ts"
 
 export type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number]
 
@@ -18,7 +18,7 @@ export interface Group {
   readonly endpoints: ReadonlyMap<string, Endpoint>
 }
 
-export interface Model {
+export interface Desired {
   readonly families: ReadonlyArray<Pods.Family>
   readonly groups: ReadonlyArray<Group>
   /** Pods that are left out because their node is not in the cache; the sync has to be retried for them. */
@@ -41,7 +41,7 @@ export const hasClusterIP = ({ spec }: Service): boolean => {
 }
 
 /** `pods`: those that the Service selects. */
-export const of = (service: Service, pods: ReadonlyArray<Pod>, nodeOf: (name: string) => Node | undefined): Model => {
+export const of = (service: Service, pods: ReadonlyArray<Pod>, nodeOf: (name: string) => Node | undefined): Desired => {
   const families = familiesOf(service)
   const portsOf = ServicePorts.resolver(service)
   const groups = new Map<string, Group & { readonly endpoints: Map<string, Endpoint> }>()

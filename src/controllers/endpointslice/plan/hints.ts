@@ -4,7 +4,7 @@
  * possible allocation there are no hints. Pure and idempotent. Source: endpointslice/topologycache: AddHints.
  */
 import * as Allocation from "./allocation.ts"
-import type { Endpoint } from "./model.ts"
+import type { Endpoint } from "./desired.ts"
 
 /** An existing slice or a draft. */
 interface Holder {

@@ -1,12 +1,12 @@
 /**
- * The five deletion conditions of a namespace. All five are always set, in this order; a condition without a failure is False. Pure. Source:
+ * The status of a namespace that is being deleted: its five deletion conditions. All five are always set, in this order; a condition without a failure is False. Pure. Source:
  * pkg/controller/namespace/deletion: namespaceConditionUpdater.
  */
+import * as Conditions from "../../kube/conditions.ts"
 import type { Namespace } from "../../kube/resources.ts"
-import * as Time from "../../kube/time.ts"
 import type { Remains } from "./remains.ts"
 
-export type Condition = NonNullable<NonNullable<Namespace["status"]>["conditions"]>[number]
+type Status = NonNullable<Namespace["status"]>
 
 export interface Report {
   /** Why discovery failed, completely or for some groups. */
@@ -17,22 +17,17 @@ export interface Report {
   readonly remains: ReadonlyArray<Remains>
 }
 
-interface Claim {
-  readonly type: string
-  readonly status: "True" | "False"
-  readonly reason: string
-  readonly message: string
-}
+type Claim = Conditions.Claim
 
 const conditionFalse = (type: string, reason: string, message: string): Claim => ({
   type,
-  status: "False",
+  status: false,
   reason,
   message
 })
 const conditionTrue = (type: string, reason: string, message: string): Claim => ({
   type,
-  status: "True",
+  status: true,
   reason,
   message
 })
@@ -91,14 +86,10 @@ const finalizers = (remains: ReadonlyArray<Remains>): Claim => {
 }
 
 /**
- * The conditions after a pass; undefined if nothing changed. Conditions of other controllers keep their places. A condition keeps its
+ * The status after a pass; undefined if nothing changed. Conditions of other controllers keep their places. A condition keeps its
  * transition time until its status changes. `now` is milliseconds since 1970.
  */
-export const next = (
-  before: ReadonlyArray<Condition>,
-  report: Report,
-  now: number
-): ReadonlyArray<Condition> | undefined => {
+export const status = (before: Status | undefined, report: Report, now: number): Status | undefined => {
   const claims = [
     discovery(report.discovery),
     parsing,
@@ -106,20 +97,7 @@ export const next = (
     remaining(report.remains),
     finalizers(report.remains)
   ]
-  const conditions = [...before]
-  let isChanged = false
-  for (const claim of claims) {
-    const at = conditions.findIndex(({ type }) => type === claim.type)
-    const old = conditions[at]
-    if (old !== undefined && isSame(old, claim)) continue
-    isChanged = true
-    const since = old?.status === claim.status ? old.lastTransitionTime : undefined
-    const condition = { ...old, ...claim, lastTransitionTime: since ?? Time.format(now) }
-    if (old === undefined) conditions.push(condition)
-    else conditions[at] = condition
-  }
-  return isChanged ? conditions : undefined
+  const known = (before?.conditions ?? []) as Conditions.Conditions
+  const conditions = claims.reduce((all, claim) => Conditions.set(all, claim, now), known)
+  return conditions === known ? undefined : { ...before, conditions: [...conditions] }
 }
-
-const isSame = (condition: Condition, { message, reason, status }: Claim): boolean =>
-  condition.status === status && (condition.reason ?? "") === reason && (condition.message ?? "") === message

@@ -4,11 +4,11 @@ import { describe } from "@effect/vitest"
  * allocation.
  */
 import * as Arbitrary from "effect/Arbitrary"
-import * as Allocation from "../../../src/controllers/endpointslice/allocation.ts"
-import * as Hints from "../../../src/controllers/endpointslice/hints.ts"
-import type { Endpoint } from "../../../src/controllers/endpointslice/model.ts"
-import * as TopologyCache from "../../../src/controllers/endpointslice/topologyCache.ts"
-import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
+import * as Allocation from "../../../../src/controllers/endpointslice/plan/allocation.ts"
+import * as Hints from "../../../../src/controllers/endpointslice/plan/hints.ts"
+import type { Endpoint } from "../../../../src/controllers/endpointslice/plan/desired.ts"
+import * as TopologyCache from "../../../../src/controllers/endpointslice/topologyCache.ts"
+import { checkProperty, int, oneOf, type ValueOf } from "../../../support/property.ts"
 
 const endpoint = Arbitrary.all({
   /** In the last zone no node counts. */

@@ -1,9 +1,9 @@
 /** The endpoint of one pod: conditions, host name, hints, node and zone; and the address families. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Model from "../../../src/controllers/endpointslice/model.ts"
-import * as Plan from "../../../src/controllers/endpointslice/plan.ts"
-import { Service } from "../../../src/kube/resources.ts"
-import { nodeOf, podsOf, service } from "../shared/services/objects.ts"
+import * as Desired from "../../../../src/controllers/endpointslice/plan/desired.ts"
+import * as Plan from "../../../../src/controllers/endpointslice/plan/plan.ts"
+import { Service } from "../../../../src/kube/resources.ts"
+import { nodeOf, podsOf, service } from "../../shared/services/objects.ts"
 
 const facts = {
   ports: "number",
@@ -96,6 +96,6 @@ describe("the families of a Service", () => {
     ["else both", { clusterIP: "None" }, ["IPv4", "IPv6"]]
   ] as const) {
     it(`they ${title}`, () =>
-      assert.deepStrictEqual(Model.familiesOf({ metadata: { name: Service.kind }, spec: spec }), [...families]))
+      assert.deepStrictEqual(Desired.familiesOf({ metadata: { name: Service.kind }, spec: spec }), [...families]))
   }
 })

@@ -1,7 +1,7 @@
 /**
  * One pass over all nodes: sets the conditions of nodes that stopped reporting to Unknown, determines the state of each zone, and marks pods and
- * nodes accordingly. The decisions are in other files of this folder; this file makes the writes, any of which may fail: what fails is retried in
- * the next pass. A node whose status could not be determined does not count for its zone. Source: pkg/controller/nodelifecycle: monitorNodeHealth.
+ * nodes accordingly. Any write may fail: what fails is retried in the next pass. A node whose status could not be determined does not count for its
+ * zone. Source: pkg/controller/nodelifecycle: monitorNodeHealth.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,11 +10,11 @@ import * as Key from "../../kube/Key.ts"
 import type { Node } from "../../kube/resources.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
 import * as Nodes from "../shared/nodes/node.ts"
+import { apply, type Checked } from "./apply.ts"
+import type { Deps } from "./deps.ts"
 import * as Health from "./health.ts"
 import * as Metrics from "./metrics.ts"
-import * as Pods from "./pods.ts"
-import type { State, Deps, Settings } from "./deps.ts"
-import * as Taints from "./taints.ts"
+import type { Settings, State } from "./state.ts"
 import * as Zones from "./zones.ts"
 
 /** The key of the eviction queue: no node can have that name. */
@@ -25,16 +25,8 @@ const atOnce = 8
 const tries = 5
 const pause = "20 millis"
 
-interface Checked {
-  readonly node: Node
-  /** The node became unreachable in this pass. */
-  readonly isLost: boolean
-}
-
-export const monitorNodeHealth = (deps: Deps, state: State, settings: Settings) => {
-  const check = checking(deps, state, settings)
-  const apply = applying(deps, state)
-  return Effect.gen(function* () {
+export const monitorNodeHealth = (deps: Deps, state: State, settings: Settings) =>
+  Effect.gen(function* () {
     const now = Monotonic.millis(yield* Clock.Clock)
     const begun = now()
     const observed = state.time(begun)
@@ -42,15 +34,17 @@ export const monitorNodeHealth = (deps: Deps, state: State, settings: Settings) 
     yield* recordMembership(deps, state, nodes)
     for (const zone of new Set(nodes.map(Zones.zoneOf))) yield* Metrics.known(zone)
     const { millis, timed } = stopwatch(now)
-    const checked = (yield* Effect.forEach(nodes, (node) => timed(node, check(node, observed)), {
-      concurrency: atOnce
-    })).filter((one) => one !== undefined)
+    const checkNode = (node: Node) => timed(node, check(deps, state, settings, { node, observed }))
+    const results = yield* Effect.forEach(nodes, checkNode, { concurrency: atOnce })
+    const checked = results.filter((one) => one !== undefined)
     yield* assess(state, settings, checked, { now: now(), observed })
-    yield* Effect.forEach(checked, (one) => timed(one.node, apply(one, now)), { concurrency: atOnce, discard: true })
+    yield* Effect.forEach(checked, (one) => timed(one.node, apply(deps, state, one, now)), {
+      concurrency: atOnce,
+      discard: true
+    })
     yield* Metrics.took(millis.values(), now() - begun)
     if (state.noExecuteQueue.next(now()) !== undefined) deps.queue.addUnsafe(queueKey)
   })
-}
 
 /** The time spent on each node, in milliseconds: for its check and for the writes that follow. */
 const stopwatch = (now: () => number) => {
@@ -84,42 +78,44 @@ const recordMembership = Effect.fnUntraced(function* ({ events }: Deps, state: S
   }
 })
 
-const checking = (deps: Deps, state: State, settings: Settings) =>
-  Effect.fnUntraced(function* (node: Node, observed: number): Effect.fn.Return<Checked | undefined> {
-    const { name } = node.metadata
-    const lease = deps.leases.get(Key.make("kube-node-lease", name))
-    // From the last pass and not from the cache, which may already hold an earlier write of this pass whose response was lost.
-    const wasReady = isReady(state.checked.get(name))
-    const observeNode = (one: Node): boolean => {
-      const heartbeats = Health.observe(state.heartbeats.get(name), one, lease, observed)
-      state.heartbeats.set(name, heartbeats)
-      state.checked.set(name, one)
-      return Health.isOverdue(one, heartbeats, settings, observed)
+const check = Effect.fnUntraced(function* (
+  deps: Deps,
+  state: State,
+  settings: Settings,
+  { node, observed }: { readonly node: Node; readonly observed: number }
+): Effect.fn.Return<Checked | undefined> {
+  const { name } = node.metadata
+  const lease = deps.leases.get(Key.make("kube-node-lease", name))
+  // From the last pass and not from the cache, which may already hold an earlier write of this pass whose response was lost.
+  const wasReady = Nodes.isReady(state.checked.get(name))
+  const observeNode = (one: Node): boolean => {
+    const heartbeats = Health.observe(state.heartbeats.get(name), one, lease, observed)
+    state.heartbeats.set(name, heartbeats)
+    state.checked.set(name, one)
+    return Health.isOverdue(one, heartbeats, settings, observed)
+  }
+  let current = node
+  for (let left = tries; ; left--) {
+    const conditions = observeNode(current)
+      ? Health.unknownConditions(current, yield* Clock.currentTimeMillis)
+      : undefined
+    if (conditions === undefined) return { node: current, isLost: wasReady && isUnreachable(current) }
+    const after = { ...current, status: { ...current.status, conditions } }
+    const written = yield* Effect.result(deps.updateStatus(after))
+    if (written._tag === "Success") {
+      recordWrite(state, written.success)
+      return { node: written.success, isLost: wasReady }
     }
-    let current = node
-    for (let left = tries; ; left--) {
-      const conditions = observeNode(current)
-        ? Health.unknownConditions(current, yield* Clock.currentTimeMillis)
-        : undefined
-      if (conditions === undefined) return { node: current, isLost: wasReady && isUnreachable(current) }
-      const after = { ...current, status: { ...current.status, conditions } }
-      const written = yield* Effect.result(deps.updateStatus(after))
-      if (written._tag === "Success") {
-        recordWrite(state, written.success)
-        return { node: written.success, isLost: wasReady }
-      }
-      // These errors do not go away within milliseconds.
-      const isFinal = left === 1 || ApiError.hasReason(written.failure, "Forbidden", "LeaderFenced")
-      if (isFinal) return yield* undecided(node, written.failure)
-      yield* Effect.sleep(pause)
-      const found = yield* Effect.result(deps.live(name))
-      if (found._tag === "Failure") return yield* undecided(node, found.failure)
-      if (found.success.metadata.uid !== node.metadata.uid) return undefined
-      current = found.success
-    }
-  })
-
-const isReady = (node: Node | undefined): boolean => node !== undefined && Nodes.readyCondition(node)?.status === "True"
+    // These errors do not go away within milliseconds.
+    const isFinal = left === 1 || ApiError.hasReason(written.failure, "Forbidden", "LeaderFenced")
+    if (isFinal) return yield* undecided(node, written.failure)
+    yield* Effect.sleep(pause)
+    const found = yield* Effect.result(deps.live(name))
+    if (found._tag === "Failure") return yield* undecided(node, found.failure)
+    if (found.success.metadata.uid !== node.metadata.uid) return undefined
+    current = found.success
+  }
+})
 
 const isUnreachable = (node: Node): boolean => Nodes.readyCondition(node)?.status === "Unknown"
 
@@ -154,7 +150,7 @@ const assess = Effect.fnUntraced(function* (
     if (!Zones.counts(node)) continue
     const zone = Zones.zoneOf(node)
     const { notReady, ready } = zones.get(zone) ?? { ready: 0, notReady: 0 }
-    zones.set(zone, isReady(node) ? { ready: ready + 1, notReady } : { ready, notReady: notReady + 1 })
+    zones.set(zone, Nodes.isReady(node) ? { ready: ready + 1, notReady } : { ready, notReady: notReady + 1 })
   }
   const before = state.states
   const transition = Zones.transition(before, zones, settings)
@@ -179,50 +175,4 @@ const logTransitions = Effect.fnUntraced(function* (before: Zones.States, { mode
     const facts = { zone: Zones.shown(zone), state, nodesPerSecond: rates.get(zone) }
     yield* Effect.annotateLogs(Effect.logInfo("The state of a zone has changed"), facts)
   }
-})
-
-const applying = (deps: Deps, state: State) =>
-  Effect.fnUntraced(
-    function* ({ isLost, node }: Checked, now: () => number) {
-      const { name } = node.metadata
-      const action = Taints.taintActionOf(node, Zones.isDisrupted(state.states))
-      if (action === "Enqueue") state.noExecuteQueue.add(Zones.zoneOf(node), name, now())
-      else state.noExecuteQueue.remove(name)
-      if (isLost) {
-        state.podsToMark.add(name)
-        yield* deps.events.normal(node, "NodeNotReady", `Node ${name} status is now: NodeNotReady`)
-        yield* Effect.annotateLogs(Effect.logInfo("A node has not reported for too long"), { node: name })
-      }
-      if (isReady(node)) state.podsToMark.delete(name)
-      if (state.podsToMark.has(name)) yield* markNotReady(deps, state, name)
-      if (action !== "Remove" && action !== "Swap") return
-      const wallclock = yield* Clock.currentTimeMillis
-      const isDisrupted = Zones.isDisrupted(state.states)
-      const wrote = yield* Nodes.write(deps, node, (one) => {
-        const still = Taints.taintActionOf(one, isDisrupted)
-        return still === "Remove"
-          ? Taints.withoutNoExecuteTaint(one)
-          : still === "Swap"
-            ? Taints.withNoExecuteTaint(one, wallclock)
-            : undefined
-      })
-      if (wrote && action === "Remove") {
-        const why = isDisrupted
-          ? "Removed the NoExecute taints of a node, because no node is ready"
-          : "Removed the NoExecute taints of a node that is ready again"
-        yield* Effect.annotateLogs(Effect.logInfo(why), { node: name })
-      }
-    },
-    (effect, { node }) =>
-      Effect.catch(effect, (error) =>
-        Effect.annotateLogs(Effect.logWarning(`Cannot change the taints of a node: ${error.message}`), {
-          node: node.metadata.name
-        })
-      )
-  )
-
-const markNotReady = Effect.fnUntraced(function* (deps: Deps, state: State, name: string) {
-  const pods = deps.pods.byIndex(Nodes.byNode.name, name)
-  const marked = yield* Effect.forEach(pods, (pod) => Pods.markNotReady(deps, pod))
-  if (marked.every((one) => one)) state.podsToMark.delete(name)
 })

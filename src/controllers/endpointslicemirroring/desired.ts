@@ -23,7 +23,7 @@ export interface Content {
   readonly endpoints: ReadonlyMap<string, Endpoint>
 }
 
-export interface Model {
+export interface Desired {
   readonly contents: ReadonlyArray<Content>
   /** Invalid addresses. */
   readonly invalid: number
@@ -39,7 +39,7 @@ export const identity = ({ addresses, hostname, targetRef }: Endpoint): string =
   `${addresses.join()} ${hostname ?? ""} ${targetRef?.namespace ?? ""}/${targetRef?.name ?? ""}`
 
 /** `limit`: maximum number of addresses of a subset, and so of a slice. */
-export const of = ({ subsets = [] }: Pick<Endpoints, "subsets">, limit: number): Model => {
+export const of = ({ subsets = [] }: Pick<Endpoints, "subsets">, limit: number): Desired => {
   const contents: Array<Content> = []
   let [invalid, skipped] = [0, 0]
   for (const { addresses = [], notReadyAddresses = [], ports: subsetPorts = [] } of Repack.repack(subsets)) {

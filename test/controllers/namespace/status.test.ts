@@ -2,14 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Conditions from "../../../src/controllers/namespace/conditions.ts"
+import * as Status from "../../../src/controllers/namespace/status.ts"
 import type { Remains } from "../../../src/controllers/namespace/remains.ts"
 import type * as Resource from "../../../src/kube/Resource.ts"
-import { ConfigMap, Deployment, Pod } from "../../../src/kube/resources.ts"
+import { ConfigMap, Deployment, type Namespace, Pod } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
 import { runs } from "../../support/runs.ts"
 
-const noFailures: Conditions.Report = { discovery: undefined, failures: [], remains: [] }
+type Condition = NonNullable<NonNullable<Namespace["status"]>["conditions"]>[number]
+
+const next = (before: ReadonlyArray<Condition>, report: Status.Report, now: number) =>
+  Status.status({ conditions: [...before] }, report, now)?.conditions
+
+const noFailures: Status.Report = { discovery: undefined, failures: [], remains: [] }
 
 const left = (resource: Resource.Any, count: number, finalizers: Readonly<Record<string, number>> = {}): Remains => ({
   resource,
@@ -28,8 +33,8 @@ const types = [
 ]
 
 /** Type, status, reason and message of all five conditions. */
-const conditionsOf = (report: Conditions.Report): ReadonlyArray<ReadonlyArray<string | undefined>> =>
-  (Conditions.next([], report, 0) ?? []).map(({ message, reason, status, type }) => [type, status, reason, message])
+const conditionsOf = (report: Status.Report): ReadonlyArray<ReadonlyArray<string | undefined>> =>
+  (next([], report, 0) ?? []).map(({ message, reason, status, type }) => [type, status, reason, message])
 
 const Reported = Schema.Struct({
   discovery: Schema.Boolean,
@@ -49,22 +54,22 @@ interface History {
   readonly foreign: number
 }
 
-const reportOf = ({ discovery, failures, held, pods }: typeof Reported.Type): Conditions.Report => ({
+const reportOf = ({ discovery, failures, held, pods }: typeof Reported.Type): Status.Report => ({
   discovery: discovery ? "no answer" : undefined,
   failures,
   remains: [left(Pod, pods), left(ConfigMap, held, held === 0 ? {} : { x: held })]
 })
 
-const foreign: Conditions.Condition = { type: "Foreign", status: "True", lastTransitionTime: "2000-01-01T00:00:00Z" }
+const foreign: Condition = { type: "Foreign", status: "True", lastTransitionTime: "2000-01-01T00:00:00Z" }
 
 const check = ({ foreign: at, reports }: History): void => {
-  const first = (Conditions.next([], noFailures, 0) ?? []).slice(0, at)
-  let before: ReadonlyArray<Conditions.Condition> = [...first, foreign]
+  const first = (next([], noFailures, 0) ?? []).slice(0, at)
+  let before: ReadonlyArray<Condition> = [...first, foreign]
   for (const [i, one] of reports.entries()) {
     const now = (i + 1) * 1000
     const report = reportOf(one)
-    const next = Conditions.next(before, report, now)
-    const after = next ?? before
+    const changed = next(before, report, now)
+    const after = changed ?? before
     assert.strictEqual(after[at], foreign, "somebody else's condition moved or changed")
     const own = after.filter((condition) => condition !== foreign)
     assert.deepStrictEqual(
@@ -87,8 +92,8 @@ const check = ({ foreign: at, reports }: History): void => {
       const since = old?.status === condition.status ? old.lastTransitionTime : Time.format(now)
       assert.strictEqual(condition.lastTransitionTime, since, condition.type)
     }
-    if (next !== undefined) assert.notDeepEqual(next, before, "written although nothing is new")
-    assert.isUndefined(Conditions.next(after, report, now + 500), "news twice")
+    if (changed !== undefined) assert.notDeepEqual(changed, before, "written although nothing is new")
+    assert.isUndefined(next(after, report, now + 500), "news twice")
     before = after
   }
 }
@@ -122,7 +127,7 @@ describe("the conditions of a namespace that is being deleted", () => {
   })
 
   it("are True for the failures, with sorted messages", () => {
-    const report: Conditions.Report = {
+    const report: Status.Report = {
       discovery: "Discovery failed",
       failures: ["second", "first"],
       remains: [left(Pod, 1, { "x.io/f": 1 }), left(Deployment, 2, { "x.io/f": 1, "a.io/g": 2 }), left(ConfigMap, 0)]

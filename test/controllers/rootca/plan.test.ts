@@ -2,9 +2,9 @@
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Plan from "../../src/controllers/RootCa.ts"
-import type { ConfigMap } from "../../src/kube/resources.ts"
-import { checkProperty } from "../support/property.ts"
+import * as Plan from "../../../src/controllers/rootca/plan.ts"
+import type { ConfigMap } from "../../../src/kube/resources.ts"
+import { checkProperty } from "../../support/property.ts"
 
 const description = "kubernetes.io/description"
 
@@ -36,7 +36,7 @@ const foundOf = ({ ca, isThere, label, more, words }: Facts): ConfigMap | undefi
       }
     : undefined
 
-const gather = (facts: Facts): Plan.Gathered => ({ namespace: "app", found: foundOf(facts), rootCa })
+const gather = (facts: Facts): Plan.Snapshot => ({ namespace: "app", found: foundOf(facts), rootCa })
 
 /** The ConfigMap after the plan is applied. */
 const after = (plan: Plan.Plan, found: ConfigMap | undefined): ConfigMap | undefined => {
@@ -54,7 +54,7 @@ const facts = Arbitrary.schema(Facts)
 
 describe("Plan", () => {
   checkProperty("the ConfigMap has exactly the CA bundle and the description annotation", facts, (one) => {
-    const left = after(Plan.planOf(gather(one)), foundOf(one))
+    const left = after(Plan.plan(gather(one)), foundOf(one))
     return (
       left?.metadata.name === "kube-root-ca.crt" &&
       left.metadata.namespace === "app" &&
@@ -65,18 +65,18 @@ describe("Plan", () => {
 
   checkProperty("a second sync writes nothing", facts, (one) => {
     const gathered = gather(one)
-    return Plan.planOf({ ...gathered, found: after(Plan.planOf(gathered), gathered.found) })._tag === "Done"
+    return Plan.plan({ ...gathered, found: after(Plan.plan(gathered), gathered.found) })._tag === "Done"
   })
 
   checkProperty("a correct ConfigMap is not written, whatever its description", facts, (one) =>
-    one.ca === "ours" && !one.more && one.words !== "" && one.isThere ? Plan.planOf(gather(one))._tag === "Done" : true
+    one.ca === "ours" && !one.more && one.words !== "" && one.isThere ? Plan.plan(gather(one))._tag === "Done" : true
   )
 
   checkProperty(
     "an update has the resourceVersion that was read, and keeps labels and annotations of others",
     facts,
     (one) => {
-      const made = Plan.planOf(gather(one))
+      const made = Plan.plan(gather(one))
       if (made._tag !== "Update") return true
       const { metadata } = made.object
       return metadata.resourceVersion === "7" && (metadata.labels?.["a"] === "b") === one.label

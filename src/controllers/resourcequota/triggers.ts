@@ -1,9 +1,7 @@
 /**
- * One term of the quota loop: triggers and sync. Deletions and lower usage are written at once. For created objects the admission plugin has already
- * charged the quota: the sums are compared a second later, and only what was not charged is added.
+ * Which changes enqueue which quotas, with which priority and delay. Deletions and lower usage are written at once. For created objects the
+ * admission plugin has already charged the quota: the sums are compared a second later, and only what was not charged is added.
  */
-import * as Effect from "effect/Effect"
-import * as ApiError from "../../kube/ApiError.ts"
 import * as Equality from "../../kube/equality.ts"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
@@ -11,37 +9,23 @@ import * as Names from "../../kube/quota/names.ts"
 import * as Usage from "../../kube/quota/usage.ts"
 import type * as Resource from "../../kube/Resource.ts"
 import type { ResourceQuota } from "../../kube/resources.ts"
-import * as Family from "../../streams/reconcile/metricFamily.ts"
 import type { Delta } from "../../streams/store/Store.ts"
 import * as KeyedQueue from "../../streams/queue/KeyedQueue.ts"
-import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import type * as Store from "../../streams/store/Store.ts"
 import type { Trigger } from "../../streams/store/trigger.ts"
 import * as State from "./state.ts"
 import type { Affected } from "./ledger.ts"
 import * as Plan from "./plan.ts"
 
-const updates = Family.counter(
-  "resourcequota_controller_status_updates_total",
-  "Status updates of ResourceQuotas, by reason; an update with several reasons counts for each",
-  ["reason"]
-)
-
-export const families = [updates]
-
-const written = (reasons: ReadonlyArray<Plan.Reason>): Effect.Effect<void> =>
-  Effect.forEach(reasons, (reason) => updates.add(1, { reason }), { discard: true })
-
-/** The stores and API calls that the loop depends on. */
-interface Deps {
+/** What the triggers read and add to. */
+export interface Deps {
   readonly quotas: Store.Readable<ResourceQuota>
-  readonly updateStatus: (quota: ResourceQuota) => Effect.Effect<ResourceQuota, ApiError.ApiError>
   readonly queue: Pick<KeyedQueue.KeyedQueue, "addUnsafe" | "addWithUnsafe">
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-export interface Loop {
+export interface Triggers {
   /** Runs after the store has changed. */
   readonly onQuota: Trigger<ResourceQuota>
   /** A kind is watched from now on; returns the listener for its objects. */
@@ -53,7 +37,8 @@ export interface Loop {
   readonly begin: () => void
   /** Enqueues all quotas for a full recount. */
   readonly recountAll: () => void
-  readonly reconcile: (request: { readonly key: Key.Key }) => Effect.Effect<Reconcile.Outcome, ApiError.ApiError>
+  /** Enqueues a quota whose usage may have decreased. */
+  readonly enqueue: (quota: Key.Key) => void
 }
 
 type Listener = (deltas: ReadonlyArray<Delta<KubeObject>>) => void
@@ -66,21 +51,13 @@ export const chargeDelay = 1000
 
 const none: ReadonlyArray<Key.Key> = []
 
-export const make = (deps: Deps): Loop => {
-  const { now, queue, quotas } = deps
-  const state = State.make()
-  /** Quotas whose usage may have decreased since the last sync. */
-  const freeing = new Set<Key.Key>()
-  /** Namespaces to be recounted in the next sync. */
-  const stale = new Set<string>()
-  let hasBegun = false
-
+export const make = ({ now, queue, quotas }: Deps, state: State.State): Triggers => {
   const enqueue = (key: Key.Key, priority = 0): void => {
-    freeing.add(key)
-    if (hasBegun) queue.addUnsafe(key, priority)
+    state.freeing.add(key)
+    if (state.hasBegun) queue.addUnsafe(key, priority)
   }
   const enqueueLater = (key: Key.Key): void => {
-    if (hasBegun) queue.addWithUnsafe(key, { after: chargeDelay })
+    if (state.hasBegun) queue.addWithUnsafe(key, { after: chargeDelay })
   }
   const enqueueQuota = (quota: ResourceQuota): void => enqueue(Key.of(quota), Plan.isIncomplete(quota) ? urgent : 0)
 
@@ -91,7 +68,7 @@ export const make = (deps: Deps): Loop => {
   /** Pods past their deletion grace period stop counting without an event. */
   const enqueueAtExpiry = (namespace: string, keys: ReadonlyArray<Key.Key>): void => {
     const due = state.ledgers.get(namespace)?.nextExpiry
-    if (due === undefined || !hasBegun) return
+    if (due === undefined || !state.hasBegun) return
     for (const key of keys) queue.addWithUnsafe(key, { after: Math.max(0, due - now()) })
   }
 
@@ -140,35 +117,14 @@ export const make = (deps: Deps): Loop => {
       if (isDeviceClass(resource)) reclassify()
     },
     begin: () => {
-      hasBegun = true
+      state.hasBegun = true
       for (const quota of quotas.list()) enqueueQuota(quota)
     },
     recountAll: () => {
-      for (const namespace of state.ledgers.keys()) stale.add(namespace)
+      for (const namespace of state.ledgers.keys()) state.stale.add(namespace)
       for (const key of quotas.keys()) enqueue(key, KeyedQueue.LOW)
     },
-    reconcile: ({ key }) =>
-      Effect.suspend(() => {
-        const quota = quotas.get(key)
-        if (quota === undefined) freeing.delete(key)
-        if (quota === undefined || !hasBegun) return Effect.succeed(Reconcile.done)
-        const { namespace = "" } = quota.metadata
-        if (stale.delete(namespace)) state.recount(namespace, now())
-        const ledger = state.ledgers.get(namespace)
-        for (const freed of ledger?.expire(now()) ?? none) {
-          if (freed === key) freeing.add(key)
-          else enqueue(freed)
-        }
-        const mayFree = freeing.delete(key)
-        const due = ledger?.nextExpiry
-        return Effect.as(
-          Effect.onError(carryOut(deps, Plan.plan({ quota, usedOf: state.usedOf(quota), mayFree })), () =>
-            // The usage still has to be lowered.
-            Effect.sync(() => (mayFree ? freeing.add(key) : undefined))
-          ),
-          due === undefined ? Reconcile.done : Reconcile.after(Math.max(0, due - now()))
-        )
-      })
+    enqueue: (key) => enqueue(key)
   }
 }
 
@@ -182,21 +138,3 @@ const isReclassified = (delta: Delta<KubeObject>): boolean => {
 
 const hasSameLimits = (a: ResourceQuota, b: ResourceQuota): boolean =>
   Equality.equal({ hard: a.spec?.hard }, { hard: b.spec?.hard })
-
-const carryOut = Effect.fnUntraced(function* ({ updateStatus }: Deps, plan: Plan.Plan) {
-  if (plan._tag === "Done") return
-  const { quota, reasons } = plan
-  yield* Effect.catchIf(
-    updateStatus(quota),
-    (error) => ApiError.hasReason(error, "NotFound"),
-    () => Effect.void
-  )
-  yield* written(reasons)
-  const { used = {} } = quota.status ?? {}
-  yield* Effect.annotateLogs(Effect.logDebug("Wrote what is used of a quota"), {
-    reasons: reasons.join(),
-    used: Object.entries(used)
-      .map(([name, amount]) => `${name}=${amount}`)
-      .join()
-  })
-})

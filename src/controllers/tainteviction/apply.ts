@@ -39,18 +39,15 @@ export const conditionPatch = (pod: Pod, now: number): Patch.Patch | undefined =
 }
 
 /** Returns false if the pod no longer existed. */
-export const evict = (calls: Calls, pod: Pod): Effect.Effect<boolean, ApiError.ApiError> =>
+export const apply = (calls: Calls, pod: Pod): Effect.Effect<boolean, ApiError.ApiError> =>
   once(calls, pod).pipe(
     Effect.retry({
       schedule: Schedule.spaced("10 millis"),
       times: 4,
       while: (error) => !ApiError.hasReason(error, "NotFound", "Conflict", "Forbidden", "LeaderFenced")
     }),
-    // The pod was deleted, or recreated under the same name.
-    Effect.catchIf(
-      (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
-      () => Effect.succeed(false)
-    )
+    ApiError.unlessReplaced,
+    Effect.map((isDeleted) => isDeleted === true)
   )
 
 const once = Effect.fnUntraced(function* (calls: Calls, pod: Pod) {

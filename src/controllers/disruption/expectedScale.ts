@@ -9,14 +9,7 @@ import * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"
 import * as Owner from "../../kube/Owner.ts"
-import type {
-  Deployment,
-  Pod,
-  PodDisruptionBudget,
-  ReplicaSet,
-  ReplicationController,
-  StatefulSet
-} from "../../kube/resources.ts"
+import type { Deployment, Pod, ReplicaSet, ReplicationController, StatefulSet } from "../../kube/resources.ts"
 import type { Readable } from "../../streams/store/Store.ts"
 import type * as Scales from "../shared/scale/scales.ts"
 
@@ -130,21 +123,3 @@ const live = (
       return Effect.fail(new Uncountable({ why: error._tag === "NotServed" ? noMatch : error.message, cause: error }))
     })
   )
-
-/** As Go prints a selector in messages. Source: meta/v1: LabelSelector.String. */
-export const goText = (selector: NonNullable<PodDisruptionBudget["spec"]>["selector"]): string => {
-  if (selector === undefined) return "nil"
-  const { matchExpressions = [], matchLabels = {} } = selector
-  const labels = Object.keys(matchLabels)
-    .sort()
-    .map((key) => `${key}: ${matchLabels[key]},`)
-  const expressions = matchExpressions.map(
-    ({ key, operator, values = [] }) =>
-      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`
-  )
-  const parts = [
-    `MatchLabels:map[string]string{${labels.join("")}},`,
-    `MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},`
-  ]
-  return `&LabelSelector{${parts.join("")}}`
-}
