@@ -14,13 +14,13 @@ import * as Selector from "../kube/Selector.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as Trigger from "../streams/store/trigger.ts"
-import * as Path from "./deployment/plan/path.ts"
+import * as Path from "./deployment/plan/plan.ts"
 import type { Deps } from "./deployment/deps.ts"
 import * as Sync from "./deployment/sync.ts"
 import * as Triggers from "./deployment/triggers.ts"
 import * as Adopt from "./shared/workload/adopt.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
-import * as KeptField from "./shared/workload/keptField.ts"
+import * as KeptField from "./shared/workload/statusWriter.ts"
 
 export interface Options {
   /** How many Deployments are synced at once. Default: 5. */

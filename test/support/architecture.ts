@@ -205,7 +205,7 @@ const ladder = "the ladder: lower modules never import higher ones"
 
 const within = (path: string, file: string): boolean => (path.endsWith("/") ? file.startsWith(path) : file === path)
 
-/** `controllers/deployment/plan/path.ts` and `controllers/Deployment.ts` are one controller's: its name in lower case. */
+/** `controllers/deployment/plan/plan.ts` and `controllers/Deployment.ts` are one controller's: its name in lower case. */
 const controllerOf = (module: Module, file: string): string =>
   (file.slice(module.path.length).split("/")[0] ?? "").replace(/\.ts$/, "").toLowerCase()
 

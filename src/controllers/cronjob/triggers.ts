@@ -11,9 +11,9 @@ import { CronJob, type Job } from "../../kube/resources.ts"
 import type * as Trigger from "../../streams/store/trigger.ts"
 import * as Owners from "../shared/workload/owners.ts"
 import type { State } from "./state.ts"
-import * as Decide from "./plan/decide.ts"
+import * as Decide from "./plan/plan.ts"
 import * as Due from "./plan/due.ts"
-import * as Runs from "./plan/runs.ts"
+import * as Runs from "./runs.ts"
 import type { Deps } from "./deps.ts"
 
 const none: ReadonlyArray<Key.Key> = []

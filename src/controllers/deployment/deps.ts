@@ -4,7 +4,7 @@ import type { ApiError } from "../../kube/ApiError.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
-import type { KeptField } from "../shared/workload/keptField.ts"
+import type { KeptField } from "../shared/workload/statusWriter.ts"
 import * as ReplicaSets from "./plan/replicaSets.ts"
 import * as Scaling from "./plan/scaling.ts"
 

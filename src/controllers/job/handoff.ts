@@ -9,9 +9,9 @@ import * as ApiError from "../../kube/ApiError.ts"
 import * as Owner from "../../kube/Owner.ts"
 import * as Handoff from "../shared/workload/handoff.ts"
 import type { State } from "./state.ts"
-import type * as Manage from "./plan/manage.ts"
-import type { Snapshot } from "./plan/snapshot.ts"
-import * as Tracking from "./plan/tracking.ts"
+import type * as Manage from "./plan/plan.ts"
+import type { Snapshot } from "./snapshot.ts"
+import * as Tracking from "./status.ts"
 import type { Deps } from "./deps.ts"
 
 /** Whether the sync may continue; if not, the caller retries it after the batch period. */

@@ -10,7 +10,7 @@ import * as Claims from "./claims.ts"
 import * as Metrics from "./metrics.ts"
 import type { Action, Step } from "./plan/step.ts"
 import * as Steps from "./plan/step.ts"
-import * as Pods from "./pods.ts"
+import * as Pods from "./podControl.ts"
 import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
 

@@ -5,8 +5,8 @@
  */
 import type { Pod } from "../../../kube/resources.ts"
 import * as Spec from "../spec.ts"
-import * as Snapshot from "./snapshot.ts"
-import type { Creation, Deletion, Step } from "./manage.ts"
+import * as Snapshot from "../snapshot.ts"
+import type { Creation, Deletion, Step } from "./plan.ts"
 
 const nothing: Step = { create: [], remove: [] }
 

@@ -2,7 +2,7 @@ import { describe } from "@effect/vitest"
 /** The parts of the DaemonSet plan: update bounds, preferred pod, target node, draft of a pod, and backoff. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Backoff from "../../../../src/controllers/daemonset/backoff.ts"
+import * as Backoff from "../../../../src/controllers/daemonset/state.ts"
 import * as Drafts from "../../../../src/controllers/daemonset/drafts.ts"
 import * as Pods from "../../../../src/controllers/daemonset/pods.ts"
 import * as Spec from "../../../../src/controllers/daemonset/spec.ts"

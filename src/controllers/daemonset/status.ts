@@ -2,9 +2,9 @@
  * The counts of a DaemonSet's status. Only the counts are set, so conditions of other writers stay, and an unchanged
  * status is not written. Source: pkg/controller/daemon: updateDaemonSetStatus, storeDaemonSetStatus.
  */
-import * as PodFacts from "../../../kube/pod.ts"
-import type { DaemonSet } from "../../../kube/resources.ts"
-import * as Spec from "../spec.ts"
+import * as PodFacts from "../../kube/pod.ts"
+import type { DaemonSet } from "../../kube/resources.ts"
+import * as Spec from "./spec.ts"
 import * as Snapshot from "./snapshot.ts"
 
 export type Status = NonNullable<DaemonSet["status"]>

@@ -5,14 +5,14 @@
  * finalizer is ignored, so each pod is counted once, even if the process stops between two writes. Pure functions. Source: pkg/controller/job:
  * trackJobStatusAndRemoveFinalizers.
  */
-import type { Job, Pod } from "../../../kube/resources.ts"
-import * as Time from "../../../kube/time.ts"
-import * as Pods from "../pods.ts"
-import * as Spec from "../spec.ts"
-import * as Policies from "./policies.ts"
-import * as Indexes from "./indexes.ts"
+import type { Job, Pod } from "../../kube/resources.ts"
+import * as Time from "../../kube/time.ts"
+import * as Pods from "./pods.ts"
+import * as Spec from "./spec.ts"
+import * as Policies from "./plan/policies.ts"
+import * as Indexes from "./plan/indexes.ts"
 import type { Snapshot } from "./snapshot.ts"
-import * as Verdict from "./verdict.ts"
+import * as Verdict from "./plan/verdict.ts"
 
 /** The result of a sync before it counts pods. */
 export interface Outcome {

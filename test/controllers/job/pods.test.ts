@@ -2,10 +2,10 @@
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Pods from "../../../../src/controllers/job/pods.ts"
-import type { Job, Pod } from "../../../../src/kube/resources.ts"
-import * as Time from "../../../../src/kube/time.ts"
-import { checkProperty } from "../../../support/property.ts"
+import * as Pods from "../../../src/controllers/job/pods.ts"
+import type { Job, Pod } from "../../../src/kube/resources.ts"
+import * as Time from "../../../src/kube/time.ts"
+import { checkProperty } from "../../support/property.ts"
 const Seconds = Schema.Literals([10, 20, 30, 40])
 
 /** Undefined if the container runs. */

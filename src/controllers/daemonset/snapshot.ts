@@ -2,11 +2,11 @@
  * The input of one sync: each node with its eligibility and the set's pods for it. Plan and status use the same
  * snapshot, so they agree with each other. Source: pkg/controller/daemon: getNodesToDaemonPods.
  */
-import * as PodFacts from "../../../kube/pod.ts"
-import type { DaemonSet, Node, Pod } from "../../../kube/resources.ts"
-import * as Pods from "../pods.ts"
-import * as Spec from "../spec.ts"
-import * as Eligibility from "./eligibility.ts"
+import * as PodFacts from "../../kube/pod.ts"
+import type { DaemonSet, Node, Pod } from "../../kube/resources.ts"
+import * as Pods from "./pods.ts"
+import * as Spec from "./spec.ts"
+import * as Eligibility from "./plan/eligibility.ts"
 
 /** A node's name and the set's pods for it. */
 export interface Place extends Eligibility.Verdict {

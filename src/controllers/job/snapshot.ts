@@ -2,14 +2,14 @@
  * A Job and its pods, read once for all decisions of a sync: the active pods, the pods that are not counted yet, and the numbers of successes and
  * failures including these. A pure function. Source: pkg/controller/job: syncJob.
  */
-import * as PodFacts from "../../../kube/pod.ts"
-import type { Job, Pod } from "../../../kube/resources.ts"
-import * as Time from "../../../kube/time.ts"
-import * as Pods from "../pods.ts"
-import * as Spec from "../spec.ts"
-import * as Backoff from "./backoff.ts"
-import * as Policies from "./policies.ts"
-import * as Indexes from "./indexes.ts"
+import * as PodFacts from "../../kube/pod.ts"
+import type { Job, Pod } from "../../kube/resources.ts"
+import * as Time from "../../kube/time.ts"
+import * as Pods from "./pods.ts"
+import * as Spec from "./spec.ts"
+import * as Backoff from "./plan/backoff.ts"
+import * as Policies from "./plan/policies.ts"
+import * as Indexes from "./plan/indexes.ts"
 
 export interface Gathered {
   readonly job: Job

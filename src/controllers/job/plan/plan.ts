@@ -8,7 +8,7 @@ import * as Pods from "../pods.ts"
 import * as Spec from "../spec.ts"
 import * as Backoff from "./backoff.ts"
 import * as Indexes from "./indexes.ts"
-import type { Snapshot } from "./snapshot.ts"
+import type { Snapshot } from "../snapshot.ts"
 import * as Verdict from "./verdict.ts"
 
 export type Step =

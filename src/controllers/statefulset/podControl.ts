@@ -11,7 +11,7 @@ import * as History from "../shared/revisions/history.ts"
 import * as PodControl from "../shared/workload/podControl.ts"
 import * as Claims from "./claims.ts"
 import * as Identity from "./identity.ts"
-import type { Revision } from "./plan/snapshot.ts"
+import type { Revision } from "./snapshot.ts"
 import type { Action } from "./plan/step.ts"
 import type { Deps } from "./deps.ts"
 

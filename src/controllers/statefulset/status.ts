@@ -2,12 +2,12 @@
  * The status of a StatefulSet: counts of its replicas and the names of their revisions. Only these fields are set; conditions of other writers stay,
  * and an unchanged status is not written. Source: pkg/controller/statefulset: updateStatus, completeRollingUpdate.
  */
-import * as PodFacts from "../../../kube/pod.ts"
-import type { Pod, StatefulSet } from "../../../kube/resources.ts"
-import * as Identity from "../identity.ts"
-import * as Spec from "../spec.ts"
+import * as PodFacts from "../../kube/pod.ts"
+import type { Pod, StatefulSet } from "../../kube/resources.ts"
+import * as Identity from "./identity.ts"
+import * as Spec from "./spec.ts"
 import type * as Snapshot from "./snapshot.ts"
-import type * as Step from "./step.ts"
+import type * as Step from "./plan/step.ts"
 
 export type Status = NonNullable<StatefulSet["status"]>
 

@@ -1,6 +1,6 @@
 /** The next step of a StatefulSet. Upstream: stateful_set_control.go, updateStatefulSet, processReplica and processCondemned. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Decide from "../../../../src/controllers/statefulset/plan/decide.ts"
+import * as Decide from "../../../../src/controllers/statefulset/plan/plan.ts"
 import * as Step from "../../../../src/controllers/statefulset/plan/step.ts"
 import { claim, claiming, type Facts, snapshotOf, now, parallel, reference } from "./fixture.ts"
 

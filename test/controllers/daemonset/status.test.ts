@@ -2,9 +2,9 @@ import { describe } from "@effect/vitest"
 /** The counts of a DaemonSet's status. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Status from "../../../../src/controllers/daemonset/plan/status.ts"
-import { checkProperty, type ValueOf } from "../../../support/property.ts"
-import { hash, inOrder, isAvailable, SnapshotFacts, snapshotOf, snapshots } from "./objects.ts"
+import * as Status from "../../../src/controllers/daemonset/status.ts"
+import { checkProperty, type ValueOf } from "../../support/property.ts"
+import { hash, inOrder, isAvailable, SnapshotFacts, snapshotOf, snapshots } from "./plan/objects.ts"
 const counted = Arbitrary.schema(Schema.Struct({ snapshot: SnapshotFacts, isManaged: Schema.Boolean }))
 
 const Small = Schema.UndefinedOr(Schema.Literals([0, 1]))

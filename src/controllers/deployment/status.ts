@@ -2,11 +2,11 @@
  * A Deployment's status: sums of the counts that its ReplicaSets last reported, and the conditions that follow from
  * them. Source: pkg/controller/deployment: calculateStatus, syncRolloutStatus.
  */
-import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
-import * as Bounds from "./bounds.ts"
-import * as Conditions from "./conditions.ts"
-import * as Progress from "./progress.ts"
-import * as ReplicaSets from "./replicaSets.ts"
+import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
+import * as Bounds from "./plan/bounds.ts"
+import * as Conditions from "./plan/conditions.ts"
+import * as Progress from "./plan/progress.ts"
+import * as ReplicaSets from "./plan/replicaSets.ts"
 
 /** The status without a new Progressing condition. `now`: milliseconds since 1970. */
 export const compute = (deployment: Deployment, sets: ReplicaSets.Sets, now: number): Conditions.Status => {

@@ -2,10 +2,10 @@ import { describe } from "@effect/vitest"
 /** The snapshot of a sync: every node once, and every pod once, on its target node. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Snapshot from "../../../../src/controllers/daemonset/plan/snapshot.ts"
-import type { Node } from "../../../../src/kube/resources.ts"
-import { checkProperty } from "../../../support/property.ts"
-import { hash, now, PodFacts, podOf, SetFacts, setOf } from "./objects.ts"
+import * as Snapshot from "../../../src/controllers/daemonset/snapshot.ts"
+import type { Node } from "../../../src/kube/resources.ts"
+import { checkProperty } from "../../support/property.ts"
+import { hash, now, PodFacts, podOf, SetFacts, setOf } from "./plan/objects.ts"
 const names = ["a", "b", "c"] as const
 
 const Facts = Schema.Struct({

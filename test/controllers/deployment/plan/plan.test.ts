@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Annotations from "../../../../src/controllers/deployment/plan/annotations.ts"
-import * as Path from "../../../../src/controllers/deployment/plan/path.ts"
+import * as Path from "../../../../src/controllers/deployment/plan/plan.ts"
 import type { Pod } from "../../../../src/kube/resources.ts"
 import { deployment, replicaSet } from "./objects.ts"
 

@@ -7,7 +7,7 @@ import * as Schedule from "../../../kube/cron/Schedule.ts"
 import * as Zone from "../../../kube/cron/Zone.ts"
 import type { CronJob } from "../../../kube/resources.ts"
 import * as Due from "./due.ts"
-import * as Runs from "./runs.ts"
+import * as Runs from "../runs.ts"
 
 export interface Decision {
   readonly eventDrafts: ReadonlyArray<Runs.EventDraft>

@@ -3,7 +3,7 @@ import { describe } from "@effect/vitest"
  * One pod on each node that should have one, and none elsewhere. The oracle decides for each pod on its own whether it
  * is deleted.
  */
-import * as Manage from "../../../../src/controllers/daemonset/plan/manage.ts"
+import * as Manage from "../../../../src/controllers/daemonset/plan/plan.ts"
 import { checkProperty } from "../../../support/property.ts"
 import {
   boundsOf,

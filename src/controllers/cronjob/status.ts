@@ -3,8 +3,8 @@
  * created but never recorded, because the process ended in between, is recorded now. Pure. Source:
  * pkg/controller/cronjob: syncCronJob.
  */
-import type { CronJob, Job } from "../../../kube/resources.ts"
-import * as Time from "../../../kube/time.ts"
+import type { CronJob, Job } from "../../kube/resources.ts"
+import * as Time from "../../kube/time.ts"
 import * as Runs from "./runs.ts"
 
 export interface Gathered {

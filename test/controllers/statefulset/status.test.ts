@@ -1,8 +1,8 @@
 /** The counts in the status of a StatefulSet. Upstream: stateful_set_control.go, updateStatus and completeRollingUpdate. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Status from "../../../../src/controllers/statefulset/plan/status.ts"
-import * as Step from "../../../../src/controllers/statefulset/plan/step.ts"
-import { type Facts, snapshotOf, now } from "./fixture.ts"
+import * as Status from "../../../src/controllers/statefulset/status.ts"
+import * as Step from "../../../src/controllers/statefulset/plan/step.ts"
+import { type Facts, snapshotOf, now } from "./plan/fixture.ts"
 
 const count = (facts: Facts, done = Step.nothing) => Status.count(snapshotOf(facts), done, 4)
 

@@ -1,9 +1,9 @@
 /** Edge cases of counting that random sequences seldom reach. Source: pkg/controller/job: trackJobStatusAndRemoveFinalizers. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Manage from "../../../../src/controllers/job/plan/manage.ts"
-import * as Tracking from "../../../../src/controllers/job/plan/tracking.ts"
-import * as Verdict from "../../../../src/controllers/job/plan/verdict.ts"
-import { job, pod, take } from "./snapshots.ts"
+import * as Manage from "../../../src/controllers/job/plan/plan.ts"
+import * as Tracking from "../../../src/controllers/job/status.ts"
+import * as Verdict from "../../../src/controllers/job/plan/verdict.ts"
+import { job, pod, take } from "./plan/snapshots.ts"
 
 const many = (count: number, phase: string) => Array.from({ length: count }, (_, i) => pod(`pod-${i}`, phase))
 

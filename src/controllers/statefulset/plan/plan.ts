@@ -6,7 +6,7 @@
 import * as PodFacts from "../../../kube/pod.ts"
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"
-import * as Snapshot from "./snapshot.ts"
+import * as Snapshot from "../snapshot.ts"
 import * as Outdated from "./outdated.ts"
 import type * as Step from "./step.ts"
 import * as Storage from "./storage.ts"

@@ -1,13 +1,13 @@
 /** The decision for a CronJob and its events, case by case; also for objects that current servers reject. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as CronJobLoop from "../../../src/controllers/CronJob.ts"
-import * as Decide from "../../../src/controllers/cronjob/plan/decide.ts"
-import type * as Deps from "../../../src/controllers/cronjob/deps.ts"
-import type * as Runs from "../../../src/controllers/cronjob/plan/runs.ts"
-import * as Zone from "../../../src/kube/cron/Zone.ts"
-import type { CronJob, Job } from "../../../src/kube/resources.ts"
-import * as Store from "../../../src/streams/store/Store.ts"
+import * as CronJobLoop from "../../../../src/controllers/CronJob.ts"
+import * as Decide from "../../../../src/controllers/cronjob/plan/plan.ts"
+import type * as Deps from "../../../../src/controllers/cronjob/deps.ts"
+import type * as Runs from "../../../../src/controllers/cronjob/runs.ts"
+import * as Zone from "../../../../src/kube/cron/Zone.ts"
+import type { CronJob, Job } from "../../../../src/kube/resources.ts"
+import * as Store from "../../../../src/streams/store/Store.ts"
 
 const at = (text: string): number => Date.parse(`2024-01-01T${text}Z`)
 

@@ -8,7 +8,7 @@ import type { Pod } from "../../../kube/resources.ts"
 import * as History from "../../shared/revisions/history.ts"
 import * as Pods from "../pods.ts"
 import * as Spec from "../spec.ts"
-import * as Snapshot from "./snapshot.ts"
+import * as Snapshot from "../snapshot.ts"
 
 /** Why a pod is created. */
 export type Need = "missing" | "surge"

@@ -3,13 +3,13 @@
  * twice; an annotation has the time in the CronJob's zone. Times are milliseconds since 1970. Source:
  * pkg/controller/cronjob: getJobFromTemplate2.
  */
-import * as Zone from "../../../kube/cron/Zone.ts"
-import * as Key from "../../../kube/Key.ts"
-import type { Draft } from "../../../kube/Meta.ts"
-import * as Owner from "../../../kube/Owner.ts"
-import { CronJob, type Job } from "../../../kube/resources.ts"
-import * as Time from "../../../kube/time.ts"
-import type { Index } from "../../../layers/Cache.ts"
+import * as Zone from "../../kube/cron/Zone.ts"
+import * as Key from "../../kube/Key.ts"
+import type { Draft } from "../../kube/Meta.ts"
+import * as Owner from "../../kube/Owner.ts"
+import { CronJob, type Job } from "../../kube/resources.ts"
+import * as Time from "../../kube/time.ts"
+import type { Index } from "../../layers/Cache.ts"
 
 export const timestamp = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 

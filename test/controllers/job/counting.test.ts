@@ -1,11 +1,11 @@
 /** What one sync of a Job counts and writes, and whose finalizers it removes. Source: pkg/controller/job: trackJobStatusAndRemoveFinalizers, ensureJobConditionStatus. */
 import { assert, describe, it } from "@effect/vitest"
-import type * as Snapshot from "../../../../src/controllers/job/plan/snapshot.ts"
-import * as Tracking from "../../../../src/controllers/job/plan/tracking.ts"
-import * as Verdict from "../../../../src/controllers/job/plan/verdict.ts"
-import type { Job, Pod } from "../../../../src/kube/resources.ts"
-import * as Time from "../../../../src/kube/time.ts"
-import { job, now, pod, take } from "./snapshots.ts"
+import type * as Snapshot from "../../../src/controllers/job/snapshot.ts"
+import * as Tracking from "../../../src/controllers/job/status.ts"
+import * as Verdict from "../../../src/controllers/job/plan/verdict.ts"
+import type { Job, Pod } from "../../../src/kube/resources.ts"
+import * as Time from "../../../src/kube/time.ts"
+import { job, now, pod, take } from "./plan/snapshots.ts"
 
 const time = Time.format(now)
 

@@ -12,8 +12,8 @@ import * as Key from "../../kube/Key.ts"
 import * as Owner from "../../kube/Owner.ts"
 import type { CronJob, Job } from "../../kube/resources.ts"
 import type { LiveJobs, State } from "./state.ts"
-import type * as Decide from "./plan/decide.ts"
-import * as Runs from "./plan/runs.ts"
+import type * as Decide from "./plan/plan.ts"
+import * as Runs from "./runs.ts"
 import type { Deps } from "./deps.ts"
 
 /** Whether the Job may be created; if not, the caller has to retry a little later. */

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Conditions from "../../../../src/controllers/deployment/plan/conditions.ts"
-import type * as ReplicaSets from "../../../../src/controllers/deployment/plan/replicaSets.ts"
-import * as Status from "../../../../src/controllers/deployment/plan/status.ts"
-import { checkProperty, int, oneOf } from "../../../support/property.ts"
-import { deployment, replicaSet } from "./objects.ts"
+import * as Conditions from "../../../src/controllers/deployment/plan/conditions.ts"
+import type * as ReplicaSets from "../../../src/controllers/deployment/plan/replicaSets.ts"
+import * as Status from "../../../src/controllers/deployment/status.ts"
+import { checkProperty, int, oneOf } from "../../support/property.ts"
+import { deployment, replicaSet } from "./plan/objects.ts"
 
 const set = Arbitrary.all({
   size: int(0, 4),

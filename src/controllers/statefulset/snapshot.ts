@@ -2,10 +2,10 @@
  * The input of one sync: a place for each desired replica, with its pod if there is one, and the condemned pods. Plan and status are computed from
  * the same snapshot. Source: pkg/controller/statefulset: updateStatefulSet.
  */
-import type { PersistentVolumeClaim, Pod, StatefulSet } from "../../../kube/resources.ts"
-import type { Template } from "../../shared/workload/podControl.ts"
-import * as Identity from "../identity.ts"
-import * as Spec from "../spec.ts"
+import type { PersistentVolumeClaim, Pod, StatefulSet } from "../../kube/resources.ts"
+import type { Template } from "../shared/workload/podControl.ts"
+import * as Identity from "./identity.ts"
+import * as Spec from "./spec.ts"
 
 /** A template under the name of its revision. */
 export interface Revision {
