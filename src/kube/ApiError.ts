@@ -5,6 +5,7 @@
  */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Status from "./Status.ts"
 
 /** Why a call failed. The comments of the tags give the HTTP status of each. */
@@ -100,6 +101,16 @@ export const facts = (error: unknown): { readonly error: string; readonly call?:
 /** Whether the call failed for one of these reasons. */
 export const hasReason = (error: ApiError, ...tags: ReadonlyArray<ReasonTag>): boolean =>
   tags.includes(error.reason._tag)
+
+/** The call, where an object that does not exist any more leaves nothing to do: then its result is `undefined`, not a failure. */
+export const unlessGone = <A, E, R>(
+  call: Effect.Effect<A, ApiError | E, R>
+): Effect.Effect<A | undefined, ApiError | E, R> =>
+  Effect.catchIf(
+    call,
+    (error) => isApiError(error) && hasReason(error, "NotFound"),
+    () => Effect.undefined
+  )
 
 /** True for failures that an identical, idempotent call may not meet again when it is retried. */
 export const isTransient = (error: ApiError): boolean =>
