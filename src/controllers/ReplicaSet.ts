@@ -15,46 +15,56 @@ export interface Options {
   readonly concurrency?: number | undefined
 }
 
+const access = [
+  Access.read(ReplicaSet),
+  Access.own(ReplicaSet),
+  Access.get(ReplicaSet),
+  Access.update(ReplicaSet, "status"),
+  Access.read(Pod),
+  Access.create(Pod),
+  Access.patch(Pod),
+  Access.remove(Pod),
+  Access.record
+] as const
+
 const kind: ReplicaLoop.Kind<ReplicaSet> = {
   resource: ReplicaSet,
   selector: Selectors.memoised((owner) => Selectors.usable(owner.spec?.selector)),
   countsTerminating: true
 }
 
+// Triggers lower the expectations that the reconcile raises.
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "replicaset",
     metrics: [Metrics.ageRatio, Metrics.ofReplicaSets],
     component: "replicaset-controller",
     for: ReplicaSet,
-    access: [
-      Access.read(ReplicaSet),
-      Access.own(ReplicaSet),
-      Access.get(ReplicaSet),
-      Access.update(ReplicaSet, "status"),
-      Access.read(Pod),
-      Access.create(Pod),
-      Access.patch(Pod),
-      Access.remove(Pod),
-      Access.record
-    ],
+    access,
     concurrency: options.concurrency ?? 5,
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes, at most as
     // long as expectations live.
     readYourWritesLimit: "5 minutes",
-    body: ({ client, events, queue, store }) =>
+    body: (tools) =>
       Effect.map(Metrics.skipping(Metrics.ofReplicaSets), (onHeld) => ({
-        ...ReplicaLoop.body(kind, {
-          owners: store(ReplicaSet),
-          pods: store(Pod),
-          live: ({ metadata }) => client.get(ReplicaSet, metadata),
-          updateStatus: (owner) => client.subresource("status").update(ReplicaSet, owner),
-          create: (pod, namespace) => client.create(Pod, pod, { namespace }),
-          patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
-          remove: (pod) => client.delete(Pod, pod.metadata),
-          events,
-          queue
-        }),
+        ...ReplicaLoop.body(kind, depsOf(tools)),
         onHeld
       }))
   })
+
+const depsOf = ({
+  client,
+  events,
+  queue,
+  store
+}: Controller.BodyContext<(typeof access)[number]>): ReplicaLoop.Deps<ReplicaSet> => ({
+  owners: store(ReplicaSet),
+  pods: store(Pod),
+  live: ({ metadata }) => client.get(ReplicaSet, metadata),
+  updateStatus: (owner) => client.subresource("status").update(ReplicaSet, owner),
+  create: (pod, namespace) => client.create(Pod, pod, { namespace }),
+  patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
+  remove: (pod) => client.delete(Pod, pod.metadata),
+  events,
+  queue
+})

@@ -15,12 +15,25 @@ export interface Options {
   readonly concurrency?: number | undefined
 }
 
+const access = [
+  Access.read(ReplicationController),
+  Access.own(ReplicationController),
+  Access.get(ReplicationController),
+  Access.update(ReplicationController, "status"),
+  Access.read(Pod),
+  Access.create(Pod),
+  Access.patch(Pod),
+  Access.remove(Pod),
+  Access.record
+] as const
+
 const kind: ReplicaLoop.Kind<ReplicationController> = {
   resource: ReplicationController,
   selector: Selectors.memoised((owner) => Selectors.usable({ matchLabels: owner.spec?.selector })),
   countsTerminating: false
 }
 
+// Triggers lower the expectations that the reconcile raises.
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "replicationcontroller",
@@ -28,30 +41,24 @@ export const make = (options: Options = {}) =>
     metrics: [Metrics.ageRatio],
     component: "replication-controller",
     for: ReplicationController,
-    access: [
-      Access.read(ReplicationController),
-      Access.own(ReplicationController),
-      Access.get(ReplicationController),
-      Access.update(ReplicationController, "status"),
-      Access.read(Pod),
-      Access.create(Pod),
-      Access.patch(Pod),
-      Access.remove(Pod),
-      Access.record
-    ],
+    access,
     concurrency: options.concurrency ?? 5,
-    body: ({ client, events, queue, store }) =>
-      Effect.sync(() =>
-        ReplicaLoop.body(kind, {
-          owners: store(ReplicationController),
-          pods: store(Pod),
-          live: ({ metadata }) => client.get(ReplicationController, metadata),
-          updateStatus: (owner) => client.subresource("status").update(ReplicationController, owner),
-          create: (pod, namespace) => client.create(Pod, pod, { namespace }),
-          patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
-          remove: (pod) => client.delete(Pod, pod.metadata),
-          events,
-          queue
-        })
-      )
+    body: (tools) => Effect.sync(() => ReplicaLoop.body(kind, depsOf(tools)))
   })
+
+const depsOf = ({
+  client,
+  events,
+  queue,
+  store
+}: Controller.BodyContext<(typeof access)[number]>): ReplicaLoop.Deps<ReplicationController> => ({
+  owners: store(ReplicationController),
+  pods: store(Pod),
+  live: ({ metadata }) => client.get(ReplicationController, metadata),
+  updateStatus: (owner) => client.subresource("status").update(ReplicationController, owner),
+  create: (pod, namespace) => client.create(Pod, pod, { namespace }),
+  patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
+  remove: (pod) => client.delete(Pod, pod.metadata),
+  events,
+  queue
+})

@@ -143,14 +143,3 @@ const byStart = (a: Job, b: Job): number => {
 }
 
 const startOf = ({ status }: Job): number => Time.parse(status?.startTime) ?? Infinity
-
-/** An event to record for a CronJob; reasons and messages are those of kube-controller-manager. */
-export interface EventDraft {
-  readonly type: "Normal" | "Warning"
-  readonly reason: string
-  readonly message: string
-}
-
-export const normal = (reason: string, message: string): EventDraft => ({ type: "Normal", reason, message })
-
-export const warning = (reason: string, message: string): EventDraft => ({ type: "Warning", reason, message })

@@ -5,6 +5,7 @@
  */
 import type { CronJob, Job } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
+import * as Events from "./events.ts"
 import * as Runs from "./runs.ts"
 
 export interface Gathered {
@@ -22,7 +23,7 @@ export interface Gathered {
 export interface Account {
   /** The same object if nothing changed. */
   readonly status: Runs.Status
-  readonly eventDrafts: ReadonlyArray<Runs.EventDraft>
+  readonly eventDrafts: ReadonlyArray<Events.EventDraft>
   /**
    * Unfinished Jobs that are not in the status and were not created for a recorded time; none that is being deleted.
    */
@@ -37,8 +38,8 @@ export const unknown = (status: Runs.Status, runs: ReadonlyArray<Job>): Readonly
   return active.filter(({ uid }) => !known.has(uid))
 }
 
-export const settle = ({ live, cronJob, now, runs, status: before }: Gathered): Account => {
-  const eventDrafts: Array<Runs.EventDraft> = []
+export const status = ({ live, cronJob, now, runs, status: before }: Gathered): Account => {
+  const eventDrafts: Array<Events.EventDraft> = []
   const unexpected: Array<Job> = []
   let status = before
   for (const job of [...runs, ...[...live.values()].filter((one) => one !== undefined)]) {
@@ -53,7 +54,7 @@ export const settle = ({ live, cronJob, now, runs, status: before }: Gathered): 
         status,
         Runs.activeOf(status).filter((one) => one.uid !== uid)
       )
-      eventDrafts.push(Runs.normal("SawCompletedJob", `Saw completed job: ${name}, condition: ${end}`))
+      eventDrafts.push(Events.completed(name, end))
     }
     if (end === undefined && !isActive) {
       if (isUnrecorded) status = Runs.withActive(status, [...Runs.activeOf(status), Runs.reference(job)])
@@ -62,7 +63,7 @@ export const settle = ({ live, cronJob, now, runs, status: before }: Gathered): 
     if (end === "Complete") status = succeededAt(status, job)
   }
   const missing = Runs.activeOf(status).filter(({ uid = "" }) => live.has(uid) && live.get(uid) === undefined)
-  for (const { name } of missing) eventDrafts.push(Runs.normal("MissingJob", `Active job went missing: ${name}`))
+  for (const { name } of missing) eventDrafts.push(Events.missing(name))
   return {
     status: Runs.withActive(
       status,

@@ -1,9 +1,28 @@
 /**
- * The delay before a failed daemon pod is replaced: without it a pod that the kubelet rejects would be recreated in a
- * hot loop. Plain synchronous state of one leadership term; times are monotonic milliseconds. Source: client-go
- * util/flowcontrol: Backoff; pkg/controller/daemon: failedPodsBackoff.
+ * What the DaemonSet loop keeps between syncs: expectations, the DaemonSets whose cached pods are fresh, and the delays of
+ * failed pods. Plain synchronous state of one leadership term; a new term reaches the same result without it.
  */
+import * as Semaphore from "effect/Semaphore"
 import type { DaemonSet } from "../../kube/resources.ts"
+import * as Expectations from "../shared/workload/expectations.ts"
+import * as Handoff from "../shared/workload/handoff.ts"
+
+export interface State extends Handoff.Trust {
+  /** Creations and deletions of pods that the cache does not show yet. */
+  readonly expectations: Expectations.Expectations
+  readonly backoff: Backoff
+  /** Pod creations and deletions in flight, over all syncs; over HTTP/1.1 each call needs a connection. */
+  readonly permits: Semaphore.Semaphore
+}
+
+const atOnce = 64
+
+export const make = (): State => ({
+  ...Handoff.make(),
+  expectations: Expectations.make(),
+  backoff: makeBackoff(),
+  permits: Semaphore.makeUnsafe(atOnce)
+})
 
 const initial = 1000
 const longest = 15 * 60 * 1000
@@ -11,6 +30,10 @@ const longest = 15 * 60 * 1000
 /** An entry without a failure for this long is dropped. */
 const memory = 2 * longest
 
+/**
+ * The delay before a failed daemon pod is replaced: without it a pod that the kubelet rejects would be recreated in a hot
+ * loop. Times are monotonic milliseconds.
+ */
 export interface Backoff {
   /** Milliseconds until a failed pod on the node may be replaced; zero when it may be replaced now. */
   readonly wait: (set: DaemonSet, node: string, now: number) => number
@@ -27,7 +50,8 @@ interface Entry {
 const keyOf = ({ metadata, status }: DaemonSet, node: string): string =>
   `${metadata.uid}/${status?.observedGeneration ?? 0}/${node}`
 
-export const make = (): Backoff => {
+/** Source: client-go util/flowcontrol: Backoff; pkg/controller/daemon: failedPodsBackoff. */
+export const makeBackoff = (): Backoff => {
   /** In insertion order: the least recently updated first. */
   const entries = new Map<string, Entry>()
 

@@ -54,7 +54,7 @@ export const count = (snapshot: Snapshot.Snapshot, isManaged: boolean): Counts =
 }
 
 /** Returns the same object when no count differs; an absent count is zero. */
-export const withCounts = (before: Status | undefined, counts: Counts): Status => {
+export const status = (before: Status | undefined, counts: Counts): Status => {
   const next = { ...before, ...counts }
   const isSame = before !== undefined && fields.every((field) => (before[field] ?? 0) === (next[field] ?? 0))
   return isSame ? before : next

@@ -4,13 +4,14 @@
  */
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import * as Bounds from "./plan/bounds.ts"
-import * as Conditions from "./plan/conditions.ts"
+import * as Conditions from "./conditions.ts"
 import * as Progress from "./plan/progress.ts"
-import * as ReplicaSets from "./plan/replicaSets.ts"
+import * as ReplicaSets from "./replicaSets.ts"
+import * as Snapshot from "./snapshot.ts"
 
-/** The status without a new Progressing condition. `now`: milliseconds since 1970. */
-export const compute = (deployment: Deployment, sets: ReplicaSets.Sets, now: number): Conditions.Status => {
-  const all = ReplicaSets.all(sets)
+/** The status without a new Progressing condition. */
+export const counted = ({ deployment, now, sets }: Snapshot.Snapshot): Conditions.Status => {
+  const all = Snapshot.all(sets)
   const available = ReplicaSets.sum(all, ReplicaSets.available)
   const terminatingReplicas = terminating(all)
   const collisionCount = deployment.status?.collisionCount
@@ -29,13 +30,14 @@ export const compute = (deployment: Deployment, sets: ReplicaSets.Sets, now: num
   }
 }
 
-/** The status of a rollout: `compute` plus Progressing and ReplicaFailure. */
-export const rollout = (deployment: Deployment, sets: ReplicaSets.Sets, now: number): Conditions.Status => {
-  const status = Progress.judge(deployment, sets.current, compute(deployment, sets, now), now)
-  const conditions = status.conditions ?? []
+/** The status of a rollout: `counted` plus Progressing and ReplicaFailure. */
+export const status = (snapshot: Snapshot.Snapshot): Conditions.Status => {
+  const { deployment, now, sets } = snapshot
+  const judged = Progress.judge(deployment, sets.current, counted(snapshot), now)
+  const conditions = judged.conditions ?? []
   const failure = failureOf(sets)
   return {
-    ...status,
+    ...judged,
     conditions:
       failure === undefined
         ? Conditions.remove(conditions, Conditions.replicaFailure)
@@ -78,7 +80,7 @@ const availability = (deployment: Deployment, available: number, now: number): C
       )
 
 /** The new ReplicaSet's failure takes precedence over those of the old ones. */
-const failureOf = ({ current, old }: ReplicaSets.Sets): Conditions.Condition | undefined => {
+const failureOf = ({ current, old }: Snapshot.Sets): Conditions.Condition | undefined => {
   for (const set of current === undefined ? old : [current, ...old]) {
     const failure = set.status?.conditions?.find((condition) => condition.type === Conditions.replicaFailure)
     if (failure === undefined) continue

@@ -6,17 +6,13 @@
 import * as Key from "../../kube/Key.ts"
 import { Deployment, type Pod, ReplicaSet } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
-import type * as Store from "../../streams/store/Store.ts"
 import type { Trigger } from "../../streams/store/trigger.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
 import * as Owners from "../shared/workload/owners.ts"
 import * as Selectors from "../shared/workload/selectors.ts"
+import { type Deps, podsOf } from "./deps.ts"
 
-export interface Stores {
-  readonly deployments: Store.Readable<Deployment>
-  readonly sets: Store.Readable<ReplicaSet>
-  readonly pods: Store.Readable<Pod>
-}
+type Stores = Pick<Deps, "deployments" | "sets" | "pods">
 
 export const replicaSets = (stores: Stores): Trigger<ReplicaSet> => {
   const selectorOf = Selectors.memoised((deployment: Deployment) => Selectors.usable(deployment.spec?.selector))
@@ -44,7 +40,3 @@ export const pods =
     const sets = stores.sets.byIndex(Indexes.byController.name, deployment.metadata.uid ?? "")
     return sets.every((one) => podsOf(stores, one).length === 0) ? [Key.of(deployment)] : []
   }
-
-/** The pods that a ReplicaSet controls, in every phase. */
-export const podsOf = ({ pods }: Pick<Stores, "pods">, set: ReplicaSet): ReadonlyArray<Pod> =>
-  pods.byIndex(Indexes.byController.name, set.metadata.uid ?? "")

@@ -1,5 +1,5 @@
 /**
- * Counts finished pods in two status writes, with the removal of finalizers between them. `count` returns the first status: with the uids of the pods
+ * Counts finished pods in two status writes, with the removal of finalizers between them. `status` returns the first status: with the uids of the pods
  * whose finalizer will be removed, and the interim condition. `settle` moves uids to the counters once the finalizer is removed. `conclude` adds the
  * terminal condition when no pod is left to count or to end. A uid is in the status before its pod loses the finalizer, and a pod without the
  * finalizer is ignored, so each pod is counted once, even if the process stops between two writes. Pure functions. Source: pkg/controller/job:
@@ -18,7 +18,7 @@ import * as Verdict from "./plan/verdict.ts"
 export interface Outcome {
   /** Undefined while the Job continues. */
   readonly verdict: Verdict.Verdict | undefined
-  /** See `Manage.Decision`: if true, the Suspended condition is brought up to date. */
+  /** See `Plan.Decision`: if true, the Suspended condition is brought up to date. */
   readonly wasManaged: boolean
   readonly active: number
   readonly ready: number
@@ -48,7 +48,7 @@ export interface Round {
   readonly actions: ReadonlyArray<Policies.Action>
 }
 
-export const count = (snapshot: Snapshot, outcome: Outcome): Round => {
+export const status = (snapshot: Snapshot, outcome: Outcome): Round => {
   const { active, ready, terminating, verdict } = outcome
   const transition = suspensionOf(snapshot, outcome)
   const known = settle(transition.status, new Set(snapshot.tracked.map(Pods.uidOf)))

@@ -8,7 +8,7 @@ import type { Draft } from "../../kube/Meta.ts"
 import * as Patch from "../../kube/Patch.ts"
 import { type Pod, StatefulSet } from "../../kube/resources.ts"
 import * as History from "../shared/revisions/history.ts"
-import * as PodControl from "../shared/workload/podControl.ts"
+import { draft as draftOf } from "../shared/workload/podControl.ts"
 import * as Claims from "./claims.ts"
 import * as Identity from "./identity.ts"
 import type { Revision } from "./snapshot.ts"
@@ -146,7 +146,7 @@ type PodDraft = Draft<Pod> & { readonly metadata: { readonly name: string } }
 /** The body of a replica: the template of its revision, with its own name, labels and volumes. Source: newVersionedStatefulSetPod. */
 const draft = (set: StatefulSet, ordinal: number, { name: revision, template }: Revision): PodDraft => {
   const name = Identity.podName(set, ordinal)
-  const { metadata, spec } = PodControl.draft(StatefulSet, set, template)
+  const { metadata, spec } = draftOf(StatefulSet, set, template)
   const { serviceName = "" } = set.spec ?? {}
   const claims = Identity.volumes(set, ordinal)
   const others = spec?.volumes?.filter((volume) => !claims.some((claim) => claim.name === volume.name)) ?? []

@@ -71,7 +71,7 @@ const finished = ({ set }: Snapshot.Snapshot, counts: Counts): Counts => {
  * The status with these counts; the same object if nothing changes. Absent counts are zero. `isKept`: whether the server stores `availableReplicas`;
  * servers without `minReadySeconds` drop it.
  */
-export const withCounts = (before: Status | undefined, counts: Counts, isKept: boolean): Status => {
+export const status = (before: Status | undefined, counts: Counts, isKept: boolean): Status => {
   const next = { ...before, ...counts }
   const fields = isKept ? [...numbers, "availableReplicas" as const] : numbers
   const isSame =

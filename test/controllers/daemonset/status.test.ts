@@ -93,7 +93,7 @@ describe("Status", () => {
 
   checkProperty("is written only if a count differs, and keeps all other fields", written, (one) => {
     const before = beforeOf(one)
-    const after = Status.withCounts(before, countsOf(one))
+    const after = Status.status(before, countsOf(one))
     const isSame =
       one.before !== undefined &&
       one.before.numberReady === one.ready &&

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Conditions from "../../../src/controllers/deployment/plan/conditions.ts"
-import type * as ReplicaSets from "../../../src/controllers/deployment/plan/replicaSets.ts"
+import * as Conditions from "../../../src/controllers/deployment/conditions.ts"
+import type * as Snapshot from "../../../src/controllers/deployment/snapshot.ts"
 import * as Status from "../../../src/controllers/deployment/status.ts"
 import { checkProperty, int, oneOf } from "../../support/property.ts"
-import { deployment, replicaSet } from "./plan/objects.ts"
+import { deployment, replicaSet } from "./objects.ts"
 
 const set = Arbitrary.all({
   size: int(0, 4),
@@ -59,7 +59,7 @@ const replicaSetOf = (facts: Scene["sets"][number], i: number) =>
     }
   })
 
-const setsOf = ({ hasNew, sets }: Scene): ReplicaSets.Sets => {
+const setsOf = ({ hasNew, sets }: Scene): Snapshot.Sets => {
   const all = sets.map(replicaSetOf)
   return hasNew ? { current: all.at(-1), old: all.slice(0, -1) } : { current: undefined, old: all }
 }
@@ -79,7 +79,7 @@ const sum = ({ sets }: Scene, of: (set: Scene["sets"][number]) => number): numbe
 
 describe("Status", () => {
   checkProperty("counts are sums over the sets, and those of the new set are updated", scene, (facts) => {
-    const status = Status.compute(stored(facts), setsOf(facts), now)
+    const status = Status.counted({ deployment: stored(facts), sets: setsOf(facts), now })
     const available = sum(facts, (set) => set.available)
     const expected = {
       observedGeneration: 1,
@@ -99,7 +99,7 @@ describe("Status", () => {
     "a collision count stays; terminating pods are known if every synced set reports them",
     scene,
     (facts) => {
-      const status = Status.compute(stored(facts), setsOf(facts), now)
+      const status = Status.counted({ deployment: stored(facts), sets: setsOf(facts), now })
       const isUnknown = facts.sets.some((set) => set.terminating < 0 && set.observed > 0)
       return (
         status.collisionCount === (facts.collisionCount < 0 ? undefined : facts.collisionCount) &&
@@ -109,7 +109,7 @@ describe("Status", () => {
   )
 
   checkProperty("is available while at most maxUnavailable pods are unavailable", scene, (facts) => {
-    const status = Status.compute(stored(facts), setsOf(facts), now)
+    const status = Status.counted({ deployment: stored(facts), sets: setsOf(facts), now })
     const condition = Conditions.get(status.conditions ?? [], "Available")
     const isEnough = sum(facts, (set) => set.available) >= facts.replicas - Math.min(facts.unavailable, facts.replicas)
     return isEnough
@@ -125,7 +125,7 @@ describe("Status", () => {
     "has the failure of a set, the new one's first; without a failure it has no such condition",
     scene,
     (facts) => {
-      const status = Status.rollout(stored(facts), setsOf(facts), now)
+      const status = Status.status({ deployment: stored(facts), sets: setsOf(facts), now })
       const found = Conditions.get(status.conditions ?? [], "ReplicaFailure")
       const order = facts.sets.map(({ failure }, i) => ({ failure, i }))
       if (facts.hasNew && order.length > 0) order.unshift(...order.splice(-1))
@@ -142,7 +142,7 @@ describe("Status", () => {
   )
 
   checkProperty("equals itself, and itself with zeros for absent counts; any difference is one", scene, (facts) => {
-    const status = Status.compute(stored(facts), setsOf(facts), now)
+    const status = Status.counted({ deployment: stored(facts), sets: setsOf(facts), now })
     const zeros = {
       replicas: 0,
       updatedReplicas: 0,
@@ -170,7 +170,11 @@ describe("Status", () => {
 
 describe("a status", () => {
   it("of a Deployment without sets has zero counts", () => {
-    const { conditions: _, ...counts } = Status.compute(deployment(), { current: undefined, old: [] }, now)
+    const { conditions: _, ...counts } = Status.counted({
+      deployment: deployment(),
+      sets: { current: undefined, old: [] },
+      now
+    })
     assert.deepStrictEqual(counts, { observedGeneration: 1, terminatingReplicas: 0 })
   })
 })

@@ -1,7 +1,7 @@
 /** What one sync of a Job counts and writes, and whose finalizers it removes. Source: pkg/controller/job: trackJobStatusAndRemoveFinalizers, ensureJobConditionStatus. */
 import { assert, describe, it } from "@effect/vitest"
 import type * as Snapshot from "../../../src/controllers/job/snapshot.ts"
-import * as Tracking from "../../../src/controllers/job/status.ts"
+import * as Status from "../../../src/controllers/job/status.ts"
 import * as Verdict from "../../../src/controllers/job/plan/verdict.ts"
 import type { Job, Pod } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
@@ -9,12 +9,12 @@ import { job, now, pod, take } from "./plan/snapshots.ts"
 
 const time = Time.format(now)
 
-type Outcome = Partial<Tracking.Outcome>
+type Outcome = Partial<Status.Outcome>
 
 /** The round of a sync, with names of pods instead of pods. */
 const count = (of: Job, pods: ReadonlyArray<Pod>, outcome: Outcome = {}, more: Partial<Snapshot.Gathered> = {}) => {
   const taken = take(of, pods, more)
-  const { removable, ...round } = Tracking.count(taken, { ...Tracking.unchanged(taken), ...outcome })
+  const { removable, ...round } = Status.status(taken, { ...Status.unchanged(taken), ...outcome })
   return { ...round, removable: removable.map(({ metadata }) => metadata.name) }
 }
 
@@ -216,7 +216,7 @@ describe("the condition Suspended", () => {
 
 describe("the end of a Job", () => {
   const conclude = (status: Job["status"], verdict: Verdict.Verdict | undefined = ends("Complete"), isFull = false) =>
-    Tracking.conclude(status ?? {}, { verdict }, isFull, now)
+    Status.conclude(status ?? {}, { verdict }, isFull, now)
 
   it("is written once no pod is left to be counted or to end", () => {
     const complete = { type: "Complete", status: "True", reason: "Because", message: "so" }
@@ -235,12 +235,12 @@ describe("the end of a Job", () => {
       assert.strictEqual(conclude(waiting), waiting)
     const status = {}
     assert.strictEqual(conclude(status, ends("Complete"), true), status)
-    assert.strictEqual(Tracking.conclude(status, { verdict: undefined }, false, now), status)
+    assert.strictEqual(Status.conclude(status, { verdict: undefined }, false, now), status)
   })
 
   it("has excess successes when more pods have succeeded than the Job's completions", () => {
     const hasExcessSuccesses = (completions: number | undefined, succeeded?: number) =>
-      Tracking.hasExcessSuccesses(
+      Status.hasExcessSuccesses(
         job(completions === undefined ? {} : { completions }),
         succeeded === undefined ? {} : { succeeded }
       )

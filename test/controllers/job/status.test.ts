@@ -1,7 +1,7 @@
 /** Edge cases of counting that random sequences seldom reach. Source: pkg/controller/job: trackJobStatusAndRemoveFinalizers. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Manage from "../../../src/controllers/job/plan/plan.ts"
-import * as Tracking from "../../../src/controllers/job/status.ts"
+import * as Plan from "../../../src/controllers/job/plan/plan.ts"
+import * as Status from "../../../src/controllers/job/status.ts"
 import * as Verdict from "../../../src/controllers/job/plan/verdict.ts"
 import { job, pod, take } from "./plan/snapshots.ts"
 
@@ -14,19 +14,19 @@ describe("the limit of 500 for one sync", () => {
     const snapshot = take(job({ completions: 600 }), many(600, "Succeeded"))
     const verdict = Verdict.completion(snapshot, 0)
     assert.strictEqual(verdict?.reason, "CompletionsReached")
-    const round = Tracking.count(snapshot, { ...Tracking.unchanged(snapshot), verdict })
+    const round = Status.status(snapshot, { ...Status.unchanged(snapshot), verdict })
     assert.lengthOf(round.removable, 500)
     assert.lengthOf(round.status.uncountedTerminatedPods?.succeeded ?? [], 500)
     assert.isTrue(round.isFull)
-    const settled = Tracking.settle(round.status, new Set())
+    const settled = Status.settle(round.status, new Set())
     assert.strictEqual(settled.succeeded, 500)
-    assert.strictEqual(Tracking.conclude(settled, { verdict }, round.isFull, 0), settled)
+    assert.strictEqual(Status.conclude(settled, { verdict }, round.isFull, 0), settled)
   })
 
   it("applies to creations and deletions", () => {
-    const creation = Manage.step(take(job({ completions: 900, parallelism: 900 }), []))
+    const creation = Plan.step(take(job({ completions: 900, parallelism: 900 }), []))
     assert.deepStrictEqual(creation, { _tag: "Create", count: 500, indexes: undefined })
-    const deletion = Manage.step(take(job({ completions: 900, parallelism: 0 }), many(700, "Running")))
+    const deletion = Plan.step(take(job({ completions: 900, parallelism: 0 }), many(700, "Running")))
     assert.strictEqual(deletion._tag === "Delete" ? deletion.pods.length : 0, 500)
   })
 })
@@ -43,9 +43,9 @@ describe("a verdict whose interim condition is stored", () => {
   it("is not written again", () => {
     const snapshot = take(job({}, { conditions: [condition("FailureTarget")] }), [])
     const verdict = Verdict.of(snapshot)
-    const { status } = Tracking.count(snapshot, { ...Tracking.unchanged(snapshot), verdict })
+    const { status } = Status.status(snapshot, { ...Status.unchanged(snapshot), verdict })
     assert.lengthOf(status.conditions ?? [], 1)
-    const types = Tracking.conclude(status, { verdict }, false, 0).conditions?.map(({ type }) => type)
+    const types = Status.conclude(status, { verdict }, false, 0).conditions?.map(({ type }) => type)
     assert.deepStrictEqual(types, ["FailureTarget", "Failed"])
   })
 })
@@ -56,7 +56,7 @@ describe("a pod that was counted as failed", () => {
   it("has not succeeded, however it ended", () => {
     const snapshot = take(job({ completions: 1 }, status), [pod("a", "Succeeded")])
     assert.deepInclude(snapshot, { succeeded: 0, failed: 1 })
-    const round = Tracking.count(snapshot, Tracking.unchanged(snapshot))
+    const round = Status.status(snapshot, Status.unchanged(snapshot))
     assert.deepStrictEqual(round.status.uncountedTerminatedPods, { failed: ["a"] })
   })
 
@@ -64,7 +64,7 @@ describe("a pod that was counted as failed", () => {
     const indexed = job({ completions: 2, completionMode: "Indexed" }, status)
     const snapshot = take(indexed, [pod("a", "Succeeded", 0)])
     assert.strictEqual(snapshot.succeeded, 0)
-    assert.isUndefined(Tracking.count(snapshot, Tracking.unchanged(snapshot)).status.completedIndexes)
+    assert.isUndefined(Status.status(snapshot, Status.unchanged(snapshot)).status.completedIndexes)
   })
 })
 
@@ -73,7 +73,7 @@ describe("an index has one end", () => {
 
   it("a failed index is not completed by a later pod", () => {
     const snapshot = take(job(spec, { failedIndexes: "0" }), [pod("a", "Succeeded", 0)])
-    const { removable, status } = Tracking.count(snapshot, Tracking.unchanged(snapshot))
+    const { removable, status } = Status.status(snapshot, Status.unchanged(snapshot))
     assert.deepInclude(status, { failedIndexes: "0", succeeded: 0 })
     assert.isUndefined(status.completedIndexes)
     assert.lengthOf(removable, 1)
@@ -81,7 +81,7 @@ describe("an index has one end", () => {
 
   it("a completed index does not fail with another pod", () => {
     const snapshot = take(job(spec), [pod("a", "Succeeded", 1), pod("b", "Failed", 1)])
-    const { status } = Tracking.count(snapshot, Tracking.unchanged(snapshot))
+    const { status } = Status.status(snapshot, Status.unchanged(snapshot))
     assert.deepInclude(status, { failedIndexes: "", completedIndexes: "1" })
   })
 })

@@ -60,13 +60,13 @@ describe("a status with counts", () => {
   const before: Status.Status = { ...counts, conditions: [{ type: "A", status: "True" }] }
 
   it("is the same object if no count differs; absent counts are zero", () => {
-    assert.strictEqual(Status.withCounts(before, counts, true), before)
+    assert.strictEqual(Status.status(before, counts, true), before)
     const { collisionCount: _, ...without } = before
-    assert.strictEqual(Status.withCounts(without, { ...counts, collisionCount: 0 }, true), without)
+    assert.strictEqual(Status.status(without, { ...counts, collisionCount: 0 }, true), without)
   })
 
   it("keeps other fields, and is written if any count differs", () => {
-    assert.deepStrictEqual(Status.withCounts(undefined, counts, true), counts)
+    assert.deepStrictEqual(Status.status(undefined, counts, true), counts)
     for (const change of [
       { observedGeneration: 4 },
       { replicas: 9 },
@@ -78,11 +78,11 @@ describe("a status with counts", () => {
       { currentRevision: "other" },
       { updateRevision: "other" }
     ])
-      assert.deepStrictEqual(Status.withCounts(before, { ...counts, ...change }, true), { ...before, ...change })
+      assert.deepStrictEqual(Status.status(before, { ...counts, ...change }, true), { ...before, ...change })
   })
 
   it("is not written for availableReplicas alone if the server does not store them", () => {
-    assert.strictEqual(Status.withCounts(before, { ...counts, availableReplicas: 9 }, false), before)
+    assert.strictEqual(Status.status(before, { ...counts, availableReplicas: 9 }, false), before)
   })
 })
 

@@ -6,11 +6,12 @@ import * as Result from "effect/Result"
 import * as Schedule from "../../../kube/cron/Schedule.ts"
 import * as Zone from "../../../kube/cron/Zone.ts"
 import type { CronJob } from "../../../kube/resources.ts"
+import * as Events from "../events.ts"
 import * as Due from "./due.ts"
 import * as Runs from "../runs.ts"
 
 export interface Decision {
-  readonly eventDrafts: ReadonlyArray<Runs.EventDraft>
+  readonly eventDrafts: ReadonlyArray<Events.EventDraft>
   /** A time whose starting deadline has passed; reported once. */
   readonly missed: number | undefined
   /** The Job to create. */
@@ -35,36 +36,28 @@ export interface Given {
   readonly zone: Zone.Zone
 }
 
-const stop = (...eventDrafts: ReadonlyArray<Runs.EventDraft>): Decision => ({
+const stop = (...eventDrafts: ReadonlyArray<Events.EventDraft>): Decision => ({
   eventDrafts,
   missed: undefined,
   run: undefined,
   wait: undefined
 })
 
-export const decide = (given: Given): Decision => {
+export const plan = (given: Given): Decision => {
   const { metadata, spec } = given.cronJob
   if (metadata.deletionTimestamp !== undefined) return stop()
   const zone = spec?.timeZone
   if (zone !== undefined && Zone.named(zone) === undefined) {
-    return stop(Runs.warning("UnknownTimeZone", `invalid timeZone: ${JSON.stringify(zone)}: unknown time zone ${zone}`))
+    return stop(Events.unknownTimeZone(zone))
   }
   if (spec?.suspend === true) return stop()
   const text = spec?.schedule ?? ""
-  const quoted = JSON.stringify(text)
-  const hints = text.includes("TZ")
-    ? [Runs.warning("UnsupportedSchedule", `CRON_TZ or TZ used in schedule ${quoted} ${unsupported}`)]
-    : []
+  const hints = text.includes("TZ") ? [Events.unsupportedSchedule(text)] : []
   const schedule = scheduleOf(given.cronJob, given.zone)
-  if (Result.isFailure(schedule)) {
-    return stop(...hints, Runs.warning("UnparseableSchedule", `unparseable schedule: ${quoted} : ${schedule.failure}`))
-  }
+  if (Result.isFailure(schedule)) return stop(...hints, Events.unparseable(text, schedule.failure))
   const decision = onTime(given, schedule.success)
   return { ...decision, eventDrafts: [...hints, ...decision.eventDrafts] }
 }
-
-const unsupported =
-  "is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
 
 /**
  * A zone in the schedule takes precedence over the field. Parsed schedules are cached, because many CronJobs share them
@@ -86,15 +79,11 @@ const parsedSchedules = new Map<string, Result.Result<Schedule.Schedule, string>
 
 const maxParsedSchedules = 4096
 
-const tooMany = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"
-const tooClose = "time difference between two schedules is less than 1 second"
-const forbidden = "Not starting job because prior execution is running and concurrency policy is Forbid"
-
 const onTime = ({ cronJob, now, status }: Given, schedule: Schedule.Schedule): Decision => {
   const { concurrencyPolicy, schedule: text } = cronJob.spec ?? {}
   const due = Due.mostRecent(schedule, cronJob, status, now)
-  if (due._tag === "Never") return stop(Runs.warning("InvalidSchedule", `invalid schedule: ${text} : ${tooClose}`))
-  const later = (...eventDrafts: ReadonlyArray<Runs.EventDraft>): Decision => ({
+  if (due._tag === "Never") return stop(Events.invalidSchedule(text))
+  const later = (...eventDrafts: ReadonlyArray<Events.EventDraft>): Decision => ({
     eventDrafts,
     missed: due._tag === "Missed" ? due.time : undefined,
     run: undefined,
@@ -102,21 +91,14 @@ const onTime = ({ cronJob, now, status }: Given, schedule: Schedule.Schedule): D
   })
   if (due._tag !== "Due") return later()
   const { time } = due
-  const hints = due.isMany ? [Runs.warning("TooManyMissedTimes", tooMany)] : []
+  const hints = due.isMany ? [Events.tooManyMissedTimes] : []
   const active = Runs.activeOf(status)
   const name = Runs.nameOf(cronJob, time)
   if (active.some((one) => one.name === name)) return later(...hints)
   if (concurrencyPolicy === "Forbid" && active.length > 0) {
-    return later(...hints, Runs.normal("JobAlreadyActive", forbidden))
+    return later(...hints, Events.alreadyActive)
   }
   const isAlone = concurrencyPolicy === "Forbid" || concurrencyPolicy === "Replace"
   const replaces = concurrencyPolicy === "Replace" ? active : []
   return { ...later(...hints), run: { time, replaces, isAlone } }
 }
-
-/** The event for a missed time. */
-export const missed = (time: number): Runs.EventDraft =>
-  Runs.warning("MissSchedule", `Missed scheduled time to start a job: ${rfc1123(time)}`)
-
-/** `Mon, 02 Jan 2006 15:04:05 +0000`. Source: Go time.RFC1123Z. */
-const rfc1123 = (time: number): string => new Date(time).toUTCString().replace("GMT", "+0000")

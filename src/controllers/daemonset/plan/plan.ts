@@ -1,57 +1,33 @@
 /**
- * One pod on each node that should have one and none elsewhere, decided for each node from that node's pods alone. A
- * terminating pod still counts, unless the set surges. Also the types of a step. Source: pkg/controller/daemon:
- * podsShouldBeOnNode.
+ * The next step of a DaemonSet: one pod on each node that should have one and none elsewhere, decided for each node from
+ * that node's pods alone; where all nodes have what they should, the rolling update goes on. A terminating pod still
+ * counts, unless the set surges. A total function. Source: pkg/controller/daemon: podsShouldBeOnNode, manage.
  */
 import * as PodFacts from "../../../kube/pod.ts"
 import type { Pod } from "../../../kube/resources.ts"
 import * as History from "../../shared/revisions/history.ts"
 import * as Pods from "../pods.ts"
-import * as Spec from "../spec.ts"
 import * as Snapshot from "../snapshot.ts"
+import * as Spec from "../spec.ts"
+import * as Rolling from "./rolling.ts"
+import { type Creation, type Deletion, type Fault, isNothing, type Step } from "./step.ts"
 
-/** Why a pod is created. */
-export type Need = "missing" | "surge"
-
-/** Why a pod is deleted. */
-export type Fault =
-  /** The pod is terminal and gets a replacement. */
-  | "failed"
-  | "succeeded"
-  /** Another pod of the node is preferred. */
-  | "excess"
-  /** Its node should not run it, or does not exist. */
-  | "unwanted"
-  /** Its template is old. */
-  | "outdated"
-
-export interface Creation {
-  /** The name of the node. */
-  readonly node: string
-  readonly why: Need
-}
-
-export interface Deletion {
-  readonly pod: Pod
-  readonly why: Fault
-}
-
-export interface Step {
-  /** At most one entry per node. */
-  readonly create: ReadonlyArray<Creation>
-  /** At most one entry per pod, and none for a terminating pod. */
-  readonly remove: ReadonlyArray<Deletion>
-}
-
-export const isNothing = ({ create, remove }: Step): boolean => create.length === 0 && remove.length === 0
-
-export interface Managed extends Step {
+export interface Plan extends Step {
   /** Milliseconds until the next failed pod may be replaced; undefined if there is none. */
   readonly wait: number | undefined
 }
 
-/** `wait`: milliseconds until a failed pod on that node may be replaced; zero if now. */
-export const decide = (snapshot: Snapshot.Snapshot, wait: (node: string) => number): Managed => {
+/**
+ * A rolling update continues only when no node needs anything on its own, because the snapshot does not show the effects
+ * of a step. `wait`: milliseconds until a failed pod on that node may be replaced; zero if now.
+ */
+export const plan = (snapshot: Snapshot.Snapshot, wait: (node: string) => number): Plan => {
+  const own = eachNode(snapshot, wait)
+  return isNothing(own) ? { ...Rolling.update(snapshot), wait: own.wait } : own
+}
+
+/** What each node needs on its own. */
+export const eachNode = (snapshot: Snapshot.Snapshot, wait: (node: string) => number): Plan => {
   const create: Array<Creation> = []
   const remove: Array<Deletion> = []
   const surges = Spec.surges(snapshot.set)

@@ -5,11 +5,12 @@
 import * as PodState from "../../../kube/pod.ts"
 import type { Deployment, Pod, ReplicaSet } from "../../../kube/resources.ts"
 import * as Bounds from "./bounds.ts"
-import * as ReplicaSets from "./replicaSets.ts"
+import * as ReplicaSets from "../replicaSets.ts"
+import type * as Snapshot from "../snapshot.ts"
 import * as Rollback from "./rollback.ts"
 import * as Scaling from "./scaling.ts"
 
-export type Path =
+export type Plan =
   /** The Deployment is being deleted: only the status is written. */
   | { readonly _tag: "Report" }
   /** The Deployment is paused or was scaled: only sizes change. */
@@ -20,7 +21,7 @@ export type Path =
   | { readonly _tag: "Rolling" }
   | { readonly _tag: "UnknownStrategy"; readonly type: string }
 
-export const pathOf = (deployment: Deployment, sets: ReplicaSets.Sets): Path => {
+export const plan = ({ deployment, sets }: Pick<Snapshot.Snapshot, "deployment" | "sets">): Plan => {
   if (deployment.metadata.deletionTimestamp !== undefined) return { _tag: "Report" }
   if (deployment.spec?.paused === true) return { _tag: "Scale" }
   const revision = Rollback.requested(deployment)
@@ -44,13 +45,13 @@ export const selectsEverything = (deployment: Deployment): boolean => {
 }
 
 /** Scales every old ReplicaSet with replicas to zero. */
-export const shrinkToZero = ({ old }: ReplicaSets.Sets): ReadonlyArray<Scaling.Resize> =>
+export const shrinkToZero = ({ old }: Snapshot.Sets): ReadonlyArray<Scaling.Resize> =>
   old.filter(ReplicaSets.isActive).map((set) => Scaling.to(set, 0))
 
 /** Scales the new ReplicaSet to its full size. */
-export const growAtOnce = (deployment: Deployment, { current }: ReplicaSets.Sets): ReadonlyArray<Scaling.Resize> =>
+export const growAtOnce = (deployment: Deployment, { current }: Snapshot.Sets): ReadonlyArray<Scaling.Resize> =>
   current === undefined ? [] : [Scaling.to(current, Bounds.replicasOf(deployment))]
 
 /** Whether an old ReplicaSet reports replicas or has a pod that is not terminal; a terminating pod counts. */
-export const isWaitingForPods = ({ old }: ReplicaSets.Sets, podsOf: (set: ReplicaSet) => ReadonlyArray<Pod>): boolean =>
+export const isWaitingForPods = ({ old }: Snapshot.Sets, podsOf: (set: ReplicaSet) => ReadonlyArray<Pod>): boolean =>
   old.some((set) => ReplicaSets.replicas(set) > 0 || podsOf(set).some((pod) => !PodState.isTerminal(pod)))

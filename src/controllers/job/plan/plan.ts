@@ -35,7 +35,7 @@ export interface Decision {
   readonly wasManaged: boolean
 }
 
-export const decide = (snapshot: Snapshot): Decision => {
+export const plan = (snapshot: Snapshot): Decision => {
   const verdict = Verdict.of(snapshot)
   const wasManaged = verdict === undefined && snapshot.isSettled && !Spec.isBeingDeleted(snapshot.job)
   if (!wasManaged) return { action: "reconciling", verdict, wasManaged, step: nothing }

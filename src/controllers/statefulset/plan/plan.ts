@@ -30,7 +30,7 @@ const wait = (waiting: Step.Wait, actions: ReplicaStep["actions"] = []): Replica
 const move = (action: Step.Action): ReplicaStep => ({ actions: [action], waiting: undefined, isMove: true })
 
 /** `atOnce`: how many replicas may be unavailable during an update. */
-export const decide = (snapshot: Snapshot.Snapshot, atOnce: number): Step.Step => {
+export const plan = (snapshot: Snapshot.Snapshot, atOnce: number): Step.Step => {
   const { set } = snapshot
   if (set.metadata.deletionTimestamp !== undefined) return { phases: [], waiting: undefined }
   const isOrdered = Spec.isOrdered(set)

@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as CronJobLoop from "../../../../src/controllers/CronJob.ts"
-import * as Decide from "../../../../src/controllers/cronjob/plan/plan.ts"
+import * as Events from "../../../../src/controllers/cronjob/events.ts"
+import * as Plan from "../../../../src/controllers/cronjob/plan/plan.ts"
 import type * as Deps from "../../../../src/controllers/cronjob/deps.ts"
 import type * as Runs from "../../../../src/controllers/cronjob/runs.ts"
 import * as Zone from "../../../../src/kube/cron/Zone.ts"
@@ -17,9 +18,9 @@ const cronJob = (spec: object, metadata: object = {}): CronJob => ({
 })
 
 const decide = (spec: object, now: string, status: Runs.Status = {}, metadata: object = {}) =>
-  Decide.decide({ cronJob: cronJob(spec, metadata), status, now: at(now), zone: Zone.utc })
+  Plan.plan({ cronJob: cronJob(spec, metadata), status, now: at(now), zone: Zone.utc })
 
-const recorded = ({ eventDrafts }: Decide.Decision) =>
+const recorded = ({ eventDrafts }: Plan.Decision) =>
   eventDrafts.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
 
 const active = (...names: ReadonlyArray<string>): Runs.Status => ({
@@ -98,7 +99,7 @@ describe("a CronJob", () => {
   it("finds the last time of an irregular schedule", () => {
     const schedule = "30 6-16/4 * * 1-5"
     const since = { lastScheduleTime: "2024-01-05T10:30:00Z" }
-    const { run } = Decide.decide({
+    const { run } = Plan.plan({
       cronJob: cronJob({ schedule }),
       status: since,
       now: Date.parse("2024-01-08T09:00:00Z"),
@@ -111,7 +112,7 @@ describe("a CronJob", () => {
     const decision = decide({ startingDeadlineSeconds: 60 }, "00:12:00")
     assert.deepStrictEqual([decision.run, decision.missed, decision.wait], [undefined, at("00:10:00"), 480_100])
     assert.strictEqual(
-      Decide.missed(at("00:10:00")).message,
+      Events.missed(at("00:10:00")).message,
       "Missed scheduled time to start a job: Mon, 01 Jan 2024 00:10:00 +0000"
     )
     assert.isUndefined(decide({ startingDeadlineSeconds: 120 }, "00:11:59").missed)

@@ -3,7 +3,7 @@ import { describe } from "@effect/vitest"
  * One pod on each node that should have one, and none elsewhere. The oracle decides for each pod on its own whether it
  * is deleted.
  */
-import * as Manage from "../../../../src/controllers/daemonset/plan/plan.ts"
+import * as Plan from "../../../../src/controllers/daemonset/plan/plan.ts"
 import { checkProperty } from "../../../support/property.ts"
 import {
   boundsOf,
@@ -50,7 +50,7 @@ const isMissing = (set: SetFacts, { pods, verdict }: PlaceFacts): boolean =>
 
 const sorted = (lines: ReadonlyArray<string>): string => lines.toSorted().join()
 
-describe("Manage", () => {
+describe("Plan", () => {
   checkProperty(
     "deletes exactly the pods that are in excess, terminal or on the wrong node, with the reason",
     snapshots,
@@ -61,14 +61,14 @@ describe("Manage", () => {
           return why === undefined ? [] : `p${i}${j} ${why}`
         })
       )
-      const { remove } = Manage.decide(snapshotOf(facts), waits(facts))
+      const { remove } = Plan.eachNode(snapshotOf(facts), waits(facts))
       return sorted(remove.map(({ pod, why }) => `${pod.metadata.name} ${why}`)) === sorted(expected)
     }
   )
 
   checkProperty("creates a pod where one is missing, and only there", snapshots, (facts) => {
     const expected = facts.places.flatMap((place, i) => (isMissing(facts.set, place) ? `${nameOf(i)} missing` : []))
-    const { create } = Manage.decide(snapshotOf(facts), waits(facts))
+    const { create } = Plan.eachNode(snapshotOf(facts), waits(facts))
     return sorted(create.map(({ node, why }) => `${node} ${why}`)) === sorted(expected)
   })
 
@@ -80,12 +80,12 @@ describe("Manage", () => {
         pods.some(({ isGoing, phase }) => phase === "Failed" && !isGoing)
     )
     const first = waiting.length === 0 ? undefined : Math.min(...waiting.map(({ wait }) => wait))
-    return Manage.decide(snapshotOf(facts), waits(facts)).wait === first
+    return Plan.eachNode(snapshotOf(facts), waits(facts)).wait === first
   })
 
   checkProperty("is idempotent: after the step nothing is left to do", snapshots, (facts) => {
     const snapshot = snapshotOf(facts)
-    const { create, remove } = Manage.decide(snapshot, waits(facts))
+    const { create, remove } = Plan.eachNode(snapshot, waits(facts))
     const gone = new Set(remove.map(({ pod }) => pod))
     const fresh = new Set(create.map(({ node }) => node))
     const places = snapshot.places.map((place) => ({
@@ -108,7 +108,7 @@ describe("Manage", () => {
       )
     }))
     // Failed pods that were not replaced have a longer delay now.
-    const next = Manage.decide({ ...snapshot, places }, () => 4000)
+    const next = Plan.eachNode({ ...snapshot, places }, () => 4000)
     const isEmptied = (name: string) => places.some((place) => place.name === name && place.pods.length === 0)
     return (
       next.remove.length === 0 &&

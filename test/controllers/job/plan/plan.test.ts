@@ -7,7 +7,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"
 import type * as Snapshot from "../../../../src/controllers/job/snapshot.ts"
-import * as Manage from "../../../../src/controllers/job/plan/plan.ts"
+import * as Plan from "../../../../src/controllers/job/plan/plan.ts"
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
 import { checkProperty } from "../../../support/property.ts"
@@ -130,14 +130,14 @@ const withoutIndex = (one: Facts): ReadonlyArray<PodFacts> =>
 const isManaged = (one: Facts): boolean => one.isSettled && !one.isBeingDeleted
 
 /** The pods that are active after the step. */
-const activeAfter = (one: Facts, step: Manage.Step): ReadonlyArray<PodFacts> => {
+const activeAfter = (one: Facts, step: Plan.Step): ReadonlyArray<PodFacts> => {
   const deleted = step._tag === "Delete" ? new Set(step.pods.map(({ metadata }) => metadata.name)) : new Set()
   return one.pods.filter((pod, i) => isActive(pod) && !deleted.has(`p${i}`))
 }
 
 /** Whether the step creates pods for the lowest free indexes; with a limit per index, for some free indexes. */
 const areLowestFree = (one: Facts): boolean => {
-  const { step } = Manage.decide(snapshotOf(one))
+  const { step } = Plan.plan(snapshotOf(one))
   if (step._tag !== "Create" || !isIndexed(one)) return step._tag !== "Create" || step.indexes === undefined
   const { indexes = [] } = step
   const terminating = one.pods.filter((pod) => pod.isTerminating && !isEnded(pod))
@@ -178,20 +178,20 @@ const replacing = Arbitrary.map(facts, ({ pods }): Facts => ({
   }))
 }))
 
-describe("Manage", () => {
+describe("Plan", () => {
   checkProperty("nothing is done for a Job that is being deleted, or while expectations are pending", facts, (one) => {
-    const { step, verdict, wasManaged } = Manage.decide(snapshotOf(one))
+    const { step, verdict, wasManaged } = Plan.plan(snapshotOf(one))
     return wasManaged === (isManaged(one) && verdict === undefined) && (wasManaged || step._tag === "Nothing")
   })
 
   checkProperty("a suspended Job deletes all its active pods", facts, (one) => {
-    const { step, wasManaged } = Manage.decide(snapshotOf(one))
+    const { step, wasManaged } = Plan.plan(snapshotOf(one))
     if (!one.isSuspended || !wasManaged) return true
     return activeAfter(one, step).length === 0 && step._tag !== "Create" && step._tag !== "Wait"
   })
 
   checkProperty("no more pods are created than are wanted and than the limit per sync", facts, (one) => {
-    const { step } = Manage.decide(snapshotOf(one))
+    const { step } = Plan.plan(snapshotOf(one))
     if (step._tag !== "Create") return true
     const terminating = one.pods.filter((pod) => pod.isTerminating && !isEnded(pod)).length
     const held = one.replaces === "Failed" ? terminating : 0
@@ -200,7 +200,7 @@ describe("Manage", () => {
   })
 
   checkProperty("without limits per index all missing pods are created at once", facts, (one) => {
-    const { step, wasManaged } = Manage.decide(snapshotOf(one))
+    const { step, wasManaged } = Plan.plan(snapshotOf(one))
     if (!wasManaged || one.isSuspended || one.mode === "perIndex" || step._tag === "Delete" || step._tag === "Wait")
       return true
     const terminating = one.pods.filter((pod) => pod.isTerminating && !isEnded(pod))
@@ -222,7 +222,7 @@ describe("Manage", () => {
   checkProperty("indexes of terminating pods are not free with podReplacementPolicy Failed", replacing, areLowestFree)
 
   checkProperty("surplus pods are deleted, first those with invalid or duplicate indexes", facts, (one) => {
-    const { step, wasManaged } = Manage.decide(snapshotOf(one))
+    const { step, wasManaged } = Plan.plan(snapshotOf(one))
     if (!wasManaged || one.isSuspended) return true
     const active = one.pods.filter(isActive)
     const useful = isIndexed(one)
@@ -240,7 +240,7 @@ describe("Manage", () => {
   })
 
   checkProperty("after a failure no pod is created during the backoff", facts, (one) => {
-    const { step } = Manage.decide(snapshotOf(one))
+    const { step } = Plan.plan(snapshotOf(one))
     if (one.mode === "perIndex" || step._tag === "Nothing" || step._tag === "Delete") return true
     const { record } = snapshotOf(one)
     const wait = Backoff.remaining(record, now * 1000)
@@ -249,7 +249,7 @@ describe("Manage", () => {
 
   checkProperty("with a limit per index each has a backoff of its own", facts, (one) => {
     const snapshot = snapshotOf(one)
-    const { step } = Manage.decide(snapshot)
+    const { step } = Plan.plan(snapshot)
     if (one.mode !== "perIndex" || (step._tag !== "Create" && step._tag !== "Wait")) return true
     const waitOf = (index: number): number => Backoff.remainingOf(snapshot.retained.get(index), now * 1000)
     return step._tag === "Create" ? (step.indexes ?? []).every((index) => waitOf(index) === 0) : step.millis > 0
@@ -280,7 +280,7 @@ describe("the decision of a sync", () => {
   }
   const terminating = { ...running, isTerminating: true }
   const decided = (change: Partial<Facts>) => {
-    const { action, step } = Manage.decide(snapshotOf({ ...idle, ...change }))
+    const { action, step } = Plan.plan(snapshotOf({ ...idle, ...change }))
     const count = step._tag === "Create" ? ` ${step.count}` : step._tag === "Delete" ? ` ${step.pods.length}` : ""
     return `${action}, ${step._tag}${count}`
   }
@@ -309,7 +309,7 @@ describe("the decision of a sync", () => {
   it("creates and deletes no pods for a Job without completions after the first success", () => {
     const { completions: _, ...open } = idle
     const decide = (change: Partial<Facts>) =>
-      Manage.decide(snapshotOf({ ...open, completions: undefined, ...change })).step
+      Plan.plan(snapshotOf({ ...open, completions: undefined, ...change })).step
     assert.deepInclude(decide({}), { _tag: "Create", count: 2 })
     assert.strictEqual(decide({ succeeded: 1 })._tag, "Nothing")
     assert.strictEqual(decide({ succeeded: 1, pods: [running, running, running] })._tag, "Nothing")
@@ -319,7 +319,7 @@ describe("the decision of a sync", () => {
 describe("the pods of an indexed Job", () => {
   const indexed = { completions: 4, parallelism: 4, completionMode: "Indexed" }
   const deleted = (spec: object, ...pods: ReadonlyArray<Pod>) => {
-    const step = Manage.step(take(job({ ...indexed, ...spec }), pods))
+    const step = Plan.step(take(job({ ...indexed, ...spec }), pods))
     return step._tag === "Delete" ? step.pods.map(({ metadata }) => metadata.name).toSorted() : []
   }
 
@@ -345,7 +345,7 @@ describe("the pods of an indexed Job", () => {
       pod(name, "Failed", index, { creationTimestamp: Time.format(Snapshots.now - secondsAgo * 1000) })
 
     it("are created for the indexes whose own backoff is over", () => {
-      assert.deepStrictEqual(Manage.step(take(perIndex, [failed("a", 0, 5), failed("b", 1, 10)])), {
+      assert.deepStrictEqual(Plan.step(take(perIndex, [failed("a", 0, 5), failed("b", 1, 10)])), {
         _tag: "Create",
         count: 2,
         indexes: [1, 2]
@@ -354,13 +354,13 @@ describe("the pods of an indexed Job", () => {
 
     it("wait for the shortest backoff if none is over", () => {
       const pods = [failed("a", 0, 5), failed("b", 1, 8), pod("c", "Running", 2)]
-      assert.deepStrictEqual(Manage.step(take(perIndex, pods)), { _tag: "Wait", millis: 2000 })
+      assert.deepStrictEqual(Plan.step(take(perIndex, pods)), { _tag: "Wait", millis: 2000 })
     })
 
     it("are not created if the indexes without a pod have all failed", () => {
       const status = { failedIndexes: "0" }
       const pods = [pod("b", "Running", 1), pod("c", "Running", 2)]
-      assert.deepStrictEqual(Manage.step(take({ ...perIndex, status }, pods)), Manage.nothing)
+      assert.deepStrictEqual(Plan.step(take({ ...perIndex, status }, pods)), Plan.nothing)
     })
   })
 })
@@ -368,8 +368,8 @@ describe("the pods of an indexed Job", () => {
 describe("a Job with a verdict", () => {
   it("is not managed", () => {
     const conditions = [{ type: "FailureTarget", status: "True", reason: "Because", message: "so" }]
-    const { action, step, verdict, wasManaged } = Manage.decide(take(job({}, { conditions }), []))
-    assert.deepStrictEqual([action, step, wasManaged], ["reconciling", Manage.nothing, false])
+    const { action, step, verdict, wasManaged } = Plan.plan(take(job({}, { conditions }), []))
+    assert.deepStrictEqual([action, step, wasManaged], ["reconciling", Plan.nothing, false])
     assert.deepInclude(verdict, { ends: "Failed", reason: "Because" })
   })
 })

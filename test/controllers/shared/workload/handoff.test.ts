@@ -117,7 +117,7 @@ const callOf = (status: number | string): Effect.Effect<void, ApiError.ApiError>
   return Effect.fail(error)
 }
 
-describe("Handover", () => {
+describe("Handoff", () => {
   checkProperty("the cache is fresh if it has all pods with all fields that decisions depend on", lists, (one) => {
     const cached = one.pods.map(({ facts }, i) => podOf(facts, `p${i}`))
     const live = one.pods.map(({ change, facts }, i) => podOf(changed(facts, change), `p${i}`)).toReversed()
@@ -131,23 +131,23 @@ describe("Handover", () => {
     )
   })
 
-  checkProperty("an owner that was taken over is trusted until it is disowned", failures, ({ uid = "w" }) => {
-    const expectations = Handoff.trust()
-    const before = expectations.isOurs(uid)
-    expectations.takeOver(uid)
-    const after = expectations.isOurs(uid)
-    expectations.disown(uid)
-    return !before && after && !expectations.isOurs(uid)
+  checkProperty("an owner is trusted until it is distrusted", failures, ({ uid = "w" }) => {
+    const expectations = Handoff.make()
+    const before = expectations.isTrusted(uid)
+    expectations.trust(uid)
+    const after = expectations.isTrusted(uid)
+    expectations.distrust(uid)
+    return !before && after && !expectations.isTrusted(uid)
   })
 
   checkProperty("only a lost response ends the trust, and only in that owner", failures, ({ status, uid }) =>
     Effect.gen(function* () {
-      const expectations = Handoff.trust()
-      expectations.takeOver("u")
+      const expectations = Handoff.make()
+      expectations.trust("u")
       const done = yield* Effect.exit(Handoff.watched(expectations, uid, callOf(status)))
       const isUnanswered = status === "network" || status === 500 || status === 503
       return (
-        expectations.isOurs("u") !== (isUnanswered && uid === "u") && (done._tag === "Success") === (status === 200)
+        expectations.isTrusted("u") !== (isUnanswered && uid === "u") && (done._tag === "Success") === (status === 200)
       )
     })
   )

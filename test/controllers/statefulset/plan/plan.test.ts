@@ -1,6 +1,6 @@
 /** The next step of a StatefulSet. Upstream: stateful_set_control.go, updateStatefulSet, processReplica and processCondemned. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Decide from "../../../../src/controllers/statefulset/plan/plan.ts"
+import * as Plan from "../../../../src/controllers/statefulset/plan/plan.ts"
 import * as Step from "../../../../src/controllers/statefulset/plan/step.ts"
 import { claim, claiming, type Facts, snapshotOf, now, parallel, reference } from "./fixture.ts"
 
@@ -17,7 +17,7 @@ const written = (action: Step.Action): string => {
 
 /** The actions, with bars between phases; at the end, what an ordered set waits for. */
 const show = (facts: Facts, atOnce = 1): string => {
-  const { phases, waiting } = Decide.decide(snapshotOf(facts), atOnce)
+  const { phases, waiting } = Plan.plan(snapshotOf(facts), atOnce)
   const shown = phases.map((actions) => actions.map(written).join(", ")).join(" | ")
   return waiting === undefined ? shown : `${shown}; ${waiting.for} ${waiting.ordinal}`
 }
@@ -188,7 +188,7 @@ describe("a pod with a wrong label or wrong volumes", () => {
 
   it("gets missing claims if it has not started, or if its volumes are wrong", () => {
     const missing = (pods: string, hasVolumes: boolean) => {
-      const step = Decide.decide(
+      const step = Plan.plan(
         snapshotOf({
           pods,
           replicas: 1,
@@ -210,14 +210,14 @@ describe("a pod with a wrong label or wrong volumes", () => {
 
   it("uses no claim that is being deleted, if it has not started", () => {
     const leaving = [claim(0, { deletionTimestamp: "2026-01-01T00:00:00Z" })]
-    const [action] = Step.actions(Decide.decide(snapshotOf({ ...facts, pods: "", claims: leaving }), 1))
+    const [action] = Step.actions(Plan.plan(snapshotOf({ ...facts, pods: "", claims: leaving }), 1))
     assert.deepStrictEqual(action?._tag === "Create" && action.storage.going, ["data-web-0"])
     const unlabelled: Facts["change"] = (pod) => ({
       ...pod,
       metadata: { ...pod.metadata, labels: { "controller-revision-hash": "new" } }
     })
     const going = ["p", "r"].map((pods) => {
-      const all = Decide.decide(
+      const all = Plan.plan(
         snapshotOf({ ...facts, pods, spec: { ...claiming(), ...parallel }, claims: leaving, change: unlabelled }),
         1
       )
@@ -253,7 +253,7 @@ describe("the snapshot and the step of a StatefulSet", () => {
   })
 
   it("has the deleted pods and the revisions of new ones for the status", () => {
-    const step = Decide.decide(snapshotOf({ pods: "f.rr", replicas: 3, spec: parallel }), 1)
+    const step = Plan.plan(snapshotOf({ pods: "f.rr", replicas: 3, spec: parallel }), 1)
     const { gone, made } = Step.outcome(step)
     assert.deepStrictEqual(
       Array.from(gone, ({ metadata }) => metadata.name),
@@ -265,7 +265,7 @@ describe("the snapshot and the step of a StatefulSet", () => {
 
   it("has the number of unavailable replicas, except with OnDelete", () => {
     const unavailable = (facts: Partial<Facts>) =>
-      Decide.decide(snapshotOf({ pods: "rut.", replicas: 4, spec: parallel, ...facts }), 1).unavailable
+      Plan.plan(snapshotOf({ pods: "rut.", replicas: 4, spec: parallel, ...facts }), 1).unavailable
     assert.strictEqual(unavailable({}), 3)
     assert.strictEqual(unavailable({ readySince: now / 1000, spec: { ...parallel, minReadySeconds: 1 } }), 4)
     assert.isUndefined(unavailable({ spec: { ...parallel, updateStrategy: { type: "OnDelete" } } }))

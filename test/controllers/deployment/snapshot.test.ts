@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as ReplicaSets from "../../../../src/controllers/deployment/plan/replicaSets.ts"
-import { checkProperty, int, oneOf } from "../../../support/property.ts"
+import * as ReplicaSets from "../../../src/controllers/deployment/replicaSets.ts"
+import * as Snapshot from "../../../src/controllers/deployment/snapshot.ts"
+import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
 /** Hash labels do not matter: several sets may have the same one, and the new set any. */
@@ -30,10 +31,10 @@ const places = (all: ReadonlyArray<ReturnType<typeof replicaSet>>): ReadonlyArra
 const isSorted = (texts: ReadonlyArray<string>): boolean =>
   texts.every((one, i) => i === 0 || (texts[i - 1] ?? "") < one)
 
-describe("ReplicaSets", () => {
+describe("Snapshot", () => {
   checkProperty("the new set is the oldest with the Deployment's template, whatever the hash", owned, (facts) => {
     const all = sets(facts)
-    const { current } = ReplicaSets.find(deployment({ image: "a" }), all)
+    const { current } = Snapshot.find(deployment({ image: "a" }), all)
     const same = all.filter((set) => imageOf(set) === "a")
     return current === undefined
       ? same.length === 0
@@ -42,20 +43,20 @@ describe("ReplicaSets", () => {
 
   checkProperty("the others are old, oldest first, each once", owned, (facts) => {
     const all = sets(facts)
-    const { current, old } = ReplicaSets.find(deployment({ image: "a" }), all)
+    const { current, old } = Snapshot.find(deployment({ image: "a" }), all)
     const found = current === undefined ? [...old] : [...old, current]
     return isSorted(places(old)) && found.length === all.length && all.every((set) => found.includes(set))
   })
 
   checkProperty("a written set replaces its former state", owned, (facts) => {
-    const before = ReplicaSets.find(deployment({ image: "a" }), sets(facts))
-    return ReplicaSets.all(before).every((set) => {
+    const before = Snapshot.find(deployment({ image: "a" }), sets(facts))
+    return Snapshot.all(before).every((set) => {
       const written = { ...set, metadata: { ...set.metadata, resourceVersion: "2" } }
-      const after = ReplicaSets.replace(before, written)
+      const after = Snapshot.replace(before, written)
       return (
-        JSON.stringify(places(ReplicaSets.all(after))) === JSON.stringify(places(ReplicaSets.all(before))) &&
-        ReplicaSets.all(after).filter((one) => one.metadata.resourceVersion === "2").length === 1 &&
-        ReplicaSets.all(after).includes(written) &&
+        JSON.stringify(places(Snapshot.all(after))) === JSON.stringify(places(Snapshot.all(before))) &&
+        Snapshot.all(after).filter((one) => one.metadata.resourceVersion === "2").length === 1 &&
+        Snapshot.all(after).includes(written) &&
         (before.current === set) === (after.current === written)
       )
     })
@@ -84,7 +85,7 @@ describe("the label of a set's pods", () => {
   })
 })
 
-describe("ReplicaSets", () => {
+describe("Snapshot", () => {
   it("sort by age, those of one second by name", () => {
     const [a, b, older] = [
       replicaSet({ name: "a", created: 2 }),

@@ -1,7 +1,7 @@
 /** Deployments and ReplicaSets for property tests, made from generated facts. */
-import * as Annotations from "../../../../src/controllers/deployment/plan/annotations.ts"
-import type { Deployment, ReplicaSet } from "../../../../src/kube/resources.ts"
-import * as Time from "../../../../src/kube/time.ts"
+import * as Annotations from "../../../src/controllers/deployment/annotations.ts"
+import type { Deployment, ReplicaSet } from "../../../src/kube/resources.ts"
+import * as Time from "../../../src/kube/time.ts"
 
 export const template = (image: string, labels: Record<string, string> = { app: "web" }) => ({
   metadata: { labels },

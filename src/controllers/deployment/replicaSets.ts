@@ -1,42 +1,15 @@
 /**
- * The ReplicaSets of a Deployment. The new one is the oldest whose template equals the Deployment's; templates are
- * compared, not hashes, because hashes may change between versions of the controller. Source:
- * pkg/controller/deployment/util: FindNewReplicaSet, EqualIgnoreHash.
+ * Facts about a ReplicaSet: its template, age and sizes. Templates are compared, not hashes, because hashes may change
+ * between versions of the controller. Source: pkg/controller/deployment/util: EqualIgnoreHash.
  */
-import * as Equality from "../../../kube/equality.ts"
-import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
-import * as Time from "../../../kube/time.ts"
+import * as Equality from "../../kube/equality.ts"
+import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
+import * as Time from "../../kube/time.ts"
 
 export type Template = NonNullable<NonNullable<Deployment["spec"]>["template"]>
 
 /** The label that separates the pods of the ReplicaSets of one Deployment. */
 export const hashLabel = "pod-template-hash"
-
-/** Disjoint; together all ReplicaSets that the Deployment controls. */
-export interface Sets {
-  /** Undefined while no ReplicaSet has the Deployment's template. */
-  readonly current: ReplicaSet | undefined
-  /** Oldest first. */
-  readonly old: ReadonlyArray<ReplicaSet>
-}
-
-export const find = (deployment: Deployment, owned: ReadonlyArray<ReplicaSet>): Sets => {
-  const sorted = [...owned].sort(byAge)
-  const current = sorted.find((set) => sameTemplate(set.spec?.template, deployment.spec?.template))
-  return { current, old: sorted.filter((set) => set !== current) }
-}
-
-/** The old ReplicaSets, then the new one. */
-export const all = ({ current, old }: Sets): ReadonlyArray<ReplicaSet> =>
-  current === undefined ? old : [...old, current]
-
-/** Replaces a ReplicaSet by its written state; one that is not among the old becomes the new one. */
-export const replace = (sets: Sets, written: ReplicaSet): Sets => {
-  const isOld = sets.old.some((set) => isSame(set, written))
-  return isOld
-    ? { ...sets, old: sets.old.map((set) => (isSame(set, written) ? written : set)) }
-    : { ...sets, current: written }
-}
 
 export const isSame = (a: ReplicaSet, b: ReplicaSet): boolean => a.metadata.uid === b.metadata.uid
 

@@ -3,7 +3,7 @@
  * are copied. A value that cannot be parsed counts as absent unless a function says otherwise. Source:
  * pkg/controller/deployment/util: deployment_util.go.
  */
-import type { KubeObject } from "../../../kube/Meta.ts"
+import type { KubeObject } from "../../kube/Meta.ts"
 
 /** On both kinds: an int64, which a double cannot hold. */
 export const revision = "deployment.kubernetes.io/revision"

@@ -2,8 +2,8 @@
  * The conditions of a Deployment. A condition with the same status and reason is left unchanged, including times and
  * message; a changed one moves to the end of the list. Source: pkg/controller/deployment/util: SetDeploymentCondition.
  */
-import type { Deployment } from "../../../kube/resources.ts"
-import * as Time from "../../../kube/time.ts"
+import type { Deployment } from "../../kube/resources.ts"
+import * as Time from "../../kube/time.ts"
 
 export type Status = NonNullable<Deployment["status"]>
 export type Condition = NonNullable<Status["conditions"]>[number]

@@ -1,8 +1,8 @@
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Conditions from "../../../../src/controllers/deployment/plan/conditions.ts"
-import * as Time from "../../../../src/kube/time.ts"
-import { checkProperty, oneOf } from "../../../support/property.ts"
+import * as Conditions from "../../../src/controllers/deployment/conditions.ts"
+import * as Time from "../../../src/kube/time.ts"
+import { checkProperty, oneOf } from "../../support/property.ts"
 
 const step = Arbitrary.all({
   type: oneOf("Available", "Progressing", "ReplicaFailure"),
