@@ -153,7 +153,7 @@ interface Import {
   readonly typeOnly: boolean
 }
 
-const importsOf = (source: string): ReadonlyArray<Import> => [
+export const importsOf = (source: string): ReadonlyArray<Import> => [
   ...[...source.matchAll(/^\s*(?:import|export)\s+(type\s)?(?:[^"';]*?\sfrom\s+)?"([^"]+)"/gm)].map((match) => ({
     specifier: match[2] ?? "",
     typeOnly: match[1] !== undefined
@@ -212,7 +212,7 @@ const controllerOf = (module: Module, file: string): string =>
 /** `controllers/shared` is what several loops use; it knows none of them. */
 const isSibling = (from: string, to: string): boolean => from !== to && to !== "shared"
 
-const resolve = (file: string, specifier: string): string => {
+export const resolve = (file: string, specifier: string): string => {
   const parts = file.split("/").slice(0, -1)
   for (const part of specifier.split("/")) {
     if (part === "..") parts.pop()
