@@ -36,8 +36,8 @@ export const make = (options: Options = {}) =>
     concurrency: options.concurrency ?? 5,
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     readYourWritesLimit: "5 minutes",
-    body: (tools) =>
-      Effect.map(loopOf(Deps.depsOf(tools, options.zone ?? Zone.local())), ({ onCronJob, onJob, reconcile }) => ({
+    body: (context) =>
+      Effect.map(loopOf(Deps.depsOf(context, options.zone ?? Zone.local())), ({ onCronJob, onJob, reconcile }) => ({
         sources: [Controller.watch(CronJob, onCronJob), Controller.watch(Job, onJob, { indexes: [Runs.byParent] })],
         reconcile
       }))

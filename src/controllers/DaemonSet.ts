@@ -35,9 +35,9 @@ export const make = (options: Options = {}) =>
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes, at most as
     // long as expectations live.
     readYourWritesLimit: "5 minutes",
-    body: (tools) =>
+    body: (context) =>
       Effect.map(Skips.skipping(Apply.skips), (onHeld) => {
-        const { onNode, onPod, onRevision, onSet, reconcile } = loopOf(Deps.depsOf(tools))
+        const { onNode, onPod, onRevision, onSet, reconcile } = loopOf(Deps.depsOf(context))
         return {
           sources: [
             Controller.watch(DaemonSet, onSet),

@@ -32,9 +32,9 @@ export const make = (options: Options = {}) =>
     // long as expectations live.
     readYourWritesLimit: "5 minutes",
     retries: 15,
-    body: (tools) =>
+    body: (context) =>
       Effect.sync(() => {
-        const { onDeployment, onPod, onSet, reconcile } = loopOf(Deps.depsOf(tools))
+        const { onDeployment, onPod, onSet, reconcile } = loopOf(Deps.depsOf(context))
         return {
           sources: [
             Controller.watch(Deployment, onDeployment),

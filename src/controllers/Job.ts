@@ -35,9 +35,9 @@ export const make = (options: Options = {}) =>
     bucket: { perSecond: 1e6, burst: 1e6 },
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes, at most as long as expectations live.
     readYourWritesLimit: "5 minutes",
-    body: (tools) =>
+    body: (context) =>
       Effect.map(Metrics.watching, (metrics) => {
-        const { onJob, onPod, reconcile } = loopOf(Deps.depsOf(tools))
+        const { onJob, onPod, reconcile } = loopOf(Deps.depsOf(context))
         return {
           sources: [
             Controller.watch(Job, (delta) => {

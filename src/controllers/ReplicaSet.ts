@@ -45,9 +45,9 @@ export const make = (options: Options = {}) =>
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes, at most as
     // long as expectations live.
     readYourWritesLimit: "5 minutes",
-    body: (tools) =>
+    body: (context) =>
       Effect.map(Metrics.skipping(Metrics.ofReplicaSets), (onHeld) => ({
-        ...ReplicaLoop.body(kind, depsOf(tools)),
+        ...ReplicaLoop.body(kind, depsOf(context)),
         onHeld
       }))
   })

@@ -43,7 +43,7 @@ export const make = (options: Options = {}) =>
     for: ReplicationController,
     access,
     concurrency: options.concurrency ?? 5,
-    body: (tools) => Effect.sync(() => ReplicaLoop.body(kind, depsOf(tools)))
+    body: (context) => Effect.sync(() => ReplicaLoop.body(kind, depsOf(context)))
   })
 
 const depsOf = ({

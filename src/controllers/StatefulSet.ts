@@ -34,10 +34,10 @@ export const make = (options: Options = {}) =>
     concurrency: options.concurrency ?? 5,
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     readYourWritesLimit: "5 minutes",
-    body: (tools) =>
+    body: (context) =>
       Effect.map(Skips.skipping(Metrics.skips), (onHeld) => {
         const { onClaim, onPod, onRevision, onSet, reconcile } = loopOf(
-          Deps.depsOf(tools),
+          Deps.depsOf(context),
           options.maxUnavailable === true
         )
         return {
