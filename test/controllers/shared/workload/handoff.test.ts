@@ -1,5 +1,5 @@
-/** Whether the cache shows the pods of an owner as the server has them, and that a lost response ends the trust in it. */
-import { describe } from "@effect/vitest"
+/** Whether the cache shows an object and its pods as the server has them, and that a lost response ends the trust in it. */
+import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -149,6 +149,53 @@ describe("Handoff", () => {
       return (
         expectations.isTrusted("u") !== (isUnanswered && uid === "u") && (done._tag === "Success") === (status === 200)
       )
+    })
+  )
+
+  it.effect("the checks run in order until one fails, and none runs for a trusted object", () =>
+    Effect.gen(function* () {
+      const trust = Handoff.make()
+      const asked: Array<string> = []
+      const check = (name: string, isSame: boolean) => Effect.sync(() => (asked.push(name), isSame))
+      const fresh = (first: boolean, second: boolean) =>
+        Handoff.isFresh(trust, "u", [check("first", first), check("second", second)])
+      assert.deepStrictEqual([yield* fresh(false, true), yield* fresh(true, false)], [false, false])
+      assert.isFalse(trust.isTrusted("u"))
+      assert.deepStrictEqual([yield* fresh(true, true), yield* fresh(false, false)], [true, true])
+      assert.deepStrictEqual(asked, ["first", "first", "second", "first", "second"])
+      trust.distrust("u")
+      assert.isFalse(yield* fresh(false, true))
+    })
+  )
+
+  it.effect("an object is fresh if the live one has its uid and version", () =>
+    Effect.gen(function* () {
+      const of = (uid: string, resourceVersion: string) => ({ metadata: { name: "web", uid, resourceVersion } })
+      const isSame = (live: Effect.Effect<ReturnType<typeof of>, ApiError.ApiError>) =>
+        Handoff.isSameVersion(of("u", "1"), live)
+      assert.isTrue(yield* isSame(Effect.succeed(of("u", "1"))))
+      assert.isFalse(yield* isSame(Effect.succeed(of("u", "2"))))
+      assert.isFalse(yield* isSame(Effect.succeed(of("v", "1"))))
+      const failing = (status: number) => Effect.fail(ApiError.fromStatus({ context, status, body: "no" }))
+      assert.isFalse(yield* isSame(failing(404)))
+      assert.strictEqual((yield* Effect.flip(isSame(failing(503)))).status, 503)
+    })
+  )
+
+  it.effect("pods of other owners do not count", () =>
+    Effect.gen(function* () {
+      const owner = { metadata: { name: "web", uid: "u" } }
+      const podOfOwner = (name: string, uid: string): Pod => ({
+        metadata: {
+          name,
+          uid: name,
+          ownerReferences: [{ apiVersion: "v1", kind: "Owner", name: "web", uid, controller: true }]
+        }
+      })
+      const own = podOfOwner("a", "u")
+      const other = podOfOwner("b", "v")
+      assert.isTrue(yield* Handoff.hasSamePods(owner, [own], Effect.succeed([other, own])))
+      assert.isFalse(yield* Handoff.hasSamePods(owner, [own], Effect.succeed([other])))
     })
   )
 })
