@@ -7,6 +7,7 @@ import * as Access from "../kube/Access.ts"
 import { Pod, ReplicaSet } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Metrics from "./shared/workload/metrics.ts"
+import * as PodControl from "./shared/workload/podControl.ts"
 import * as ReplicaLoop from "./shared/workload/replicaLoop.ts"
 import * as Selectors from "./shared/workload/selectors.ts"
 
@@ -21,9 +22,7 @@ const access = [
   Access.get(ReplicaSet),
   Access.update(ReplicaSet, "status"),
   Access.read(Pod),
-  Access.create(Pod),
-  Access.patch(Pod),
-  Access.remove(Pod),
+  ...PodControl.access,
   Access.record
 ] as const
 
@@ -58,13 +57,11 @@ const depsOf = ({
   queue,
   store
 }: Controller.BodyContext<(typeof access)[number]>): ReplicaLoop.Deps<ReplicaSet> => ({
+  ...PodControl.callsOf(client),
   owners: store(ReplicaSet),
   pods: store(Pod),
   live: ({ metadata }) => client.get(ReplicaSet, metadata),
   updateStatus: (owner) => client.subresource("status").update(ReplicaSet, owner),
-  create: (pod, namespace) => client.create(Pod, pod, { namespace }),
-  patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
-  remove: (pod) => client.delete(Pod, pod.metadata),
   events,
   queue
 })

@@ -7,6 +7,7 @@ import * as Access from "../kube/Access.ts"
 import { Pod, ReplicationController } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Metrics from "./shared/workload/metrics.ts"
+import * as PodControl from "./shared/workload/podControl.ts"
 import * as ReplicaLoop from "./shared/workload/replicaLoop.ts"
 import * as Selectors from "./shared/workload/selectors.ts"
 
@@ -21,9 +22,7 @@ const access = [
   Access.get(ReplicationController),
   Access.update(ReplicationController, "status"),
   Access.read(Pod),
-  Access.create(Pod),
-  Access.patch(Pod),
-  Access.remove(Pod),
+  ...PodControl.access,
   Access.record
 ] as const
 
@@ -52,13 +51,11 @@ const depsOf = ({
   queue,
   store
 }: Controller.BodyContext<(typeof access)[number]>): ReplicaLoop.Deps<ReplicationController> => ({
+  ...PodControl.callsOf(client),
   owners: store(ReplicationController),
   pods: store(Pod),
   live: ({ metadata }) => client.get(ReplicationController, metadata),
   updateStatus: (owner) => client.subresource("status").update(ReplicationController, owner),
-  create: (pod, namespace) => client.create(Pod, pod, { namespace }),
-  patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
-  remove: (pod) => client.delete(Pod, pod.metadata),
   events,
   queue
 })

@@ -46,56 +46,20 @@ export interface Done {
   readonly failure?: Failure | undefined
 }
 
-export const record = (
-  { events }: Pick<Deps, "events">,
-  cronJob: CronJob,
-  eventDrafts: ReadonlyArray<Events.EventDraft>
-): Effect.Effect<void> =>
-  Effect.forEach(eventDrafts, ({ message, reason, type }) => events.event(cronJob, type, reason, message), {
-    discard: true
-  })
-
-/** Deletes Jobs above the history limits; a failed deletion is retried by the next sync. */
-export const clean = Effect.fnUntraced(function* (deps: Deps, cronJob: CronJob, jobs: ReadonlyArray<Job>) {
-  let done: Done = { status: Runs.statusOf(cronJob) }
-  for (const job of jobs) {
-    const removed = yield* remove(deps, cronJob, done.status, job)
-    done = { status: removed.status, failure: done.failure ?? removed.failure }
-  }
-  return done
-})
-
-/** Deletes a Job and removes it from the active list. */
-const remove = Effect.fnUntraced(function* (
-  deps: Deps,
-  cronJob: CronJob,
-  status: Runs.Status,
-  job: Job
-): Effect.fn.Return<Done> {
-  const removed = yield* Effect.result(deps.remove(job))
-  if (Result.isFailure(removed) && !ApiError.hasReason(removed.failure, "NotFound")) {
-    yield* record(deps, cronJob, [Events.deleteFailed(removed.failure.message)])
-    return { status, failure: removed.failure }
-  }
-  const { name, uid } = job.metadata
-  if (Result.isSuccess(removed)) {
-    yield* record(deps, cronJob, [Events.deleted(name)])
-    yield* Effect.annotateLogs(Effect.logDebug("Deleted a Job of a CronJob"), { job: name })
-  }
-  const left = Runs.activeOf(status).filter((one) => one.uid !== uid)
-  return { status: Runs.withActive(status, left) }
-})
+interface Target {
+  readonly status: Runs.Status
+  readonly run: Plan.Run | undefined
+}
 
 /** Deletes the Jobs that are replaced, and creates the Job that is due. */
 export const apply = Effect.fnUntraced(function* (
   deps: Deps,
   cronJob: CronJob,
-  before: Runs.Status,
-  planned: Plan.Run | undefined
+  { run, status: before }: Target
 ): Effect.fn.Return<Done> {
-  if (planned === undefined) return { status: before }
-  const { failure, status } = yield* replace(deps, cronJob, before, planned.replaces)
-  return failure === undefined ? yield* start(deps, cronJob, status, planned.time) : { status, failure }
+  if (run === undefined) return { status: before }
+  const { failure, status } = yield* replace(deps, cronJob, before, run.replaces)
+  return failure === undefined ? yield* start(deps, cronJob, status, run.time) : { status, failure }
 })
 
 /** Deletes the active Jobs before the next one; stops at the first failure. */
@@ -161,3 +125,44 @@ const start = Effect.fnUntraced(function* (
 
 const written = (status: Runs.Status, job: Job, time: number): Runs.Status =>
   Runs.withTime(Runs.withActive(status, [...Runs.activeOf(status), Runs.reference(job)]), time)
+
+/** Deletes Jobs above the history limits; a failed deletion is retried by the next sync. */
+export const clean = Effect.fnUntraced(function* (deps: Deps, cronJob: CronJob, jobs: ReadonlyArray<Job>) {
+  let done: Done = { status: Runs.statusOf(cronJob) }
+  for (const job of jobs) {
+    const removed = yield* remove(deps, cronJob, done.status, job)
+    done = { status: removed.status, failure: done.failure ?? removed.failure }
+  }
+  return done
+})
+
+/** Deletes a Job and removes it from the active list. */
+const remove = Effect.fnUntraced(function* (
+  deps: Deps,
+  cronJob: CronJob,
+  status: Runs.Status,
+  job: Job
+): Effect.fn.Return<Done> {
+  const removed = yield* Effect.result(deps.remove(job))
+  if (Result.isFailure(removed) && !ApiError.hasReason(removed.failure, "NotFound")) {
+    yield* record(deps, cronJob, [Events.deleteFailed(removed.failure.message)])
+    return { status, failure: removed.failure }
+  }
+  const { name, uid } = job.metadata
+  if (Result.isSuccess(removed)) {
+    yield* record(deps, cronJob, [Events.deleted(name)])
+    yield* Effect.annotateLogs(Effect.logDebug("Deleted a Job of a CronJob"), { job: name })
+  }
+  const left = Runs.activeOf(status).filter((one) => one.uid !== uid)
+  return { status: Runs.withActive(status, left) }
+})
+
+/** Records the events one after the other. */
+export const record = (
+  { events }: Pick<Deps, "events">,
+  cronJob: CronJob,
+  eventDrafts: ReadonlyArray<Events.EventDraft>
+): Effect.Effect<void> =>
+  Effect.forEach(eventDrafts, ({ message, reason, type }) => events.event(cronJob, type, reason, message), {
+    discard: true
+  })

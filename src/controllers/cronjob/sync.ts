@@ -48,7 +48,7 @@ export const sync = (deps: Deps, state: State) =>
       yield* Apply.record(deps, cronJob, [Events.missed(missed)])
     }
     for (const { metadata } of unexpectedJobs) state.markReported(metadata.uid ?? "")
-    const done = yield* Apply.apply(deps, cronJob, account.status, decision.run)
+    const done = yield* Apply.apply(deps, cronJob, { status: account.status, run: decision.run })
     if (done.status !== Runs.statusOf(cronJob)) yield* deps.updateStatus({ ...cronJob, status: done.status })
     const failure = done.failure ?? cleaned.failure
     if (failure === undefined) return decision.wait === undefined ? Reconcile.done : Reconcile.after(decision.wait)

@@ -67,10 +67,7 @@ const claim = (deps: Deps, set: DaemonSet): Effect.Effect<ReadonlyArray<Pod>, Ad
       live: deps.live(set),
       patch: deps.patch
     },
-    [
-      ...deps.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
-      ...deps.pods.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
-    ]
+    Indexes.candidates(deps.pods, set)
   )
 
 interface Done {

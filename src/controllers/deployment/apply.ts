@@ -6,7 +6,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ApiError from "../../kube/ApiError.ts"
-import { type Deps, podsOf } from "./deps.ts"
+import type { Deps } from "./deps.ts"
 import * as NewReplicaSet from "./newReplicaSet.ts"
 import * as Bounds from "./plan/bounds.ts"
 import * as Plan from "./plan/plan.ts"
@@ -17,6 +17,7 @@ import * as Rolling from "./plan/rolling.ts"
 import * as Scaling from "./plan/scaling.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 import * as Snapshot from "./snapshot.ts"
+import { podsOf } from "./triggers.ts"
 
 /** A strategy type that this controller does not know. */
 export class UnknownStrategy extends Data.TaggedError("UnknownStrategy")<{ readonly type: string }> {

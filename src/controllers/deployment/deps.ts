@@ -9,7 +9,6 @@ import type * as Controller from "../../layers/Controller.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type * as Store from "../../streams/store/Store.ts"
-import * as Indexes from "../shared/workload/indexes.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 
@@ -64,7 +63,3 @@ export const depsOf = ({ client, events, queue, store }: Controller.BodyContext<
   events,
   queue
 })
-
-/** The pods that a ReplicaSet controls, in every phase. */
-export const podsOf = ({ pods }: Pick<Deps, "pods">, set: ReplicaSet): ReadonlyArray<Pod> =>
-  pods.byIndex(Indexes.byController.name, set.metadata.uid ?? "")

@@ -63,6 +63,21 @@ const forgetInTerminatingNamespace = <E, R>(
     () => Effect.succeed(Reconcile.done)
   )
 
+/**
+ * For a selector that selects every pod: an event, and nothing else. `observedGeneration` is written once per
+ * generation.
+ */
+export const refuse = Effect.fnUntraced(function* (
+  deps: Deps,
+  deployment: Deployment
+): Effect.fn.Return<void, ApiError.ApiError> {
+  const message = "This deployment is selecting all pods. A non-empty selector is required."
+  yield* deps.events.event(deployment, "Warning", "SelectingAll", message)
+  const generation = deployment.metadata.generation ?? 0
+  if ((deployment.status?.observedGeneration ?? 0) >= generation) return
+  yield* deps.updateStatus({ ...deployment, status: { ...deployment.status, observedGeneration: generation } })
+})
+
 /** The ReplicaSets of the Deployment, after adoptions and releases. */
 const claim = Effect.fnUntraced(function* (
   deps: Deps,
@@ -79,26 +94,8 @@ const claim = Effect.fnUntraced(function* (
       live: deps.live(deployment),
       patch: deps.patchSet
     },
-    [
-      ...deps.sets.byIndex(Indexes.byController.name, deployment.metadata.uid ?? ""),
-      ...deps.sets.byIndex(Indexes.orphans.name, deployment.metadata.namespace ?? "")
-    ]
+    Indexes.candidates(deps.sets, deployment)
   )
-})
-
-/**
- * For a selector that selects every pod: an event, and nothing else. `observedGeneration` is written once per
- * generation.
- */
-export const refuse = Effect.fnUntraced(function* (
-  deps: Deps,
-  deployment: Deployment
-): Effect.fn.Return<void, ApiError.ApiError> {
-  const message = "This deployment is selecting all pods. A non-empty selector is required."
-  yield* deps.events.event(deployment, "Warning", "SelectingAll", message)
-  const generation = deployment.metadata.generation ?? 0
-  if ((deployment.status?.observedGeneration ?? 0) >= generation) return
-  yield* deps.updateStatus({ ...deployment, status: { ...deployment.status, observedGeneration: generation } })
 })
 
 interface Claimed {

@@ -1,16 +1,15 @@
 /** The stores and API calls that the Job controller depends on, and the access that they need. */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Access from "../../kube/Access.ts"
 import type { ApiError } from "../../kube/ApiError.ts"
 import * as Owner from "../../kube/Owner.ts"
 import type * as Patch from "../../kube/Patch.ts"
 import { Job, Pod } from "../../kube/resources.ts"
-import * as Selector from "../../kube/Selector.ts"
 import type * as Controller from "../../layers/Controller.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type * as Store from "../../streams/store/Store.ts"
 import * as Handoff from "../shared/workload/handoff.ts"
-import type * as PodControl from "../shared/workload/podControl.ts"
+import * as PodControl from "../shared/workload/podControl.ts"
 import * as Spec from "./spec.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
@@ -34,26 +33,17 @@ export const access = [
   Access.update(Job, "status"),
   Access.read(Pod),
   Access.list(Pod),
-  Access.create(Pod),
-  Access.patch(Pod),
-  Access.remove(Pod),
+  ...PodControl.access,
   Access.record
 ] as const
 
 export const depsOf = ({ client, events, queue, store }: Controller.BodyContext<(typeof access)[number]>): Deps => ({
+  ...PodControl.callsOf(client),
   jobs: store(Job),
   pods: store(Pod),
   live: ({ metadata }) => client.get(Job, metadata),
-  livePods: (job) => {
-    const selector = Spec.selectorOf(job)
-    if (selector === undefined) return Effect.succeed([])
-    const options = { namespace: job.metadata.namespace, labelSelector: Selector.formatLabels(selector) }
-    return Effect.map(client.list(Pod, options), ({ items }) => items)
-  },
+  livePods: (job) => PodControl.list(client, job, Spec.selectorOf(job)),
   updateStatus: (job) => client.subresource("status").update(Job, job),
-  create: (pod, namespace) => client.create(Pod, pod, { namespace }),
-  patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
-  remove: (pod) => client.delete(Pod, pod.metadata),
   events,
   queue
 })

@@ -3,7 +3,6 @@
  * Source: pkg/apis/batch/v1: SetDefaults_Job.
  */
 import type { Job } from "../../kube/resources.ts"
-import * as Selector from "../../kube/Selector.ts"
 import * as Selectors from "../shared/workload/selectors.ts"
 
 export type Status = NonNullable<Job["status"]>
@@ -23,10 +22,7 @@ export const maxUncountedPods = 500
 
 export const selectorOf = Selectors.memoised((job: Job) => Selectors.readable(job.spec?.selector))
 
-export const selects = (job: Job, labels: Readonly<Record<string, string>> | undefined): boolean => {
-  const selector = selectorOf(job)
-  return selector !== undefined && Selector.matchesLabels(selector, labels)
-}
+export const selects = Selectors.selecting(selectorOf)
 
 /** A Job that another controller manages is not reconciled. */
 export const isManagedElsewhere = ({ spec }: Job): boolean =>

@@ -94,10 +94,7 @@ const claim = (
       patch: deps.patch,
       finalizers: [Spec.finalizer]
     },
-    [
-      ...deps.pods.byIndex(Indexes.byController.name, job.metadata.uid ?? ""),
-      ...deps.pods.byIndex(Indexes.orphans.name, job.metadata.namespace ?? "")
-    ]
+    Indexes.candidates(deps.pods, job)
   )
 
 interface Decided {

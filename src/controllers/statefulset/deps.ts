@@ -9,7 +9,7 @@ import type * as Controller from "../../layers/Controller.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type * as Store from "../../streams/store/Store.ts"
 import * as RevisionControl from "../shared/revisions/revisionControl.ts"
-import type * as PodControl from "../shared/workload/podControl.ts"
+import * as PodControl from "../shared/workload/podControl.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 
@@ -34,9 +34,7 @@ export const access = [
   Access.read(Pod),
   // A claim that is deleted with a replica has its pod as owner.
   Access.own(Pod),
-  Access.create(Pod),
-  Access.patch(Pod),
-  Access.remove(Pod),
+  ...PodControl.access,
   Access.read(PersistentVolumeClaim),
   Access.create(PersistentVolumeClaim),
   Access.update(PersistentVolumeClaim),
@@ -47,6 +45,7 @@ export const access = [
 ] as const
 
 export const depsOf = ({ client, events, queue, store }: Controller.BodyContext<(typeof access)[number]>): Deps => ({
+  ...PodControl.callsOf(client),
   ...RevisionControl.callsOf(client),
   sets: store(StatefulSet),
   pods: store(Pod),
@@ -54,8 +53,6 @@ export const depsOf = ({ client, events, queue, store }: Controller.BodyContext<
   revisions: store(ControllerRevision),
   live: ({ metadata }) => client.get(StatefulSet, metadata),
   updateStatus: (set) => client.subresource("status").update(StatefulSet, set),
-  create: (pod, namespace) => client.create(Pod, pod, { namespace }),
-  patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
   remove: ({ metadata }) => client.delete(Pod, metadata, { preconditions: { uid: metadata.uid } }),
   createClaim: (claim) => client.create(PersistentVolumeClaim, claim),
   updateClaim: (claim) => client.update(PersistentVolumeClaim, claim),

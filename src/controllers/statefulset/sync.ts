@@ -72,10 +72,7 @@ const claim = (deps: Deps, set: StatefulSet): Effect.Effect<ReadonlyArray<Pod>, 
       live: deps.live(set),
       patch: deps.patch
     },
-    [
-      ...deps.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
-      ...deps.pods.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
-    ]
+    Indexes.candidates(deps.pods, set)
   )
 
 const writeStatus = (

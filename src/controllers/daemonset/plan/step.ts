@@ -1,4 +1,7 @@
-/** The types of a DaemonSet's plan: which pods are created and deleted, and why. */
+/**
+ * The types of a DaemonSet's plan: which pods are created and deleted, and why. Source: pkg/controller/daemon:
+ * podsShouldBeOnNode, rollingUpdate.
+ */
 import type { Pod } from "../../../kube/resources.ts"
 
 /** Why a pod is created. */

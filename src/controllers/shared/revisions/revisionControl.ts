@@ -65,10 +65,7 @@ export const claim = <O extends KubeObject>(
   { owner, releases, resource, selects }: Claiming<O>
 ): Effect.Effect<ReadonlyArray<ControllerRevision>, Adopt.ClaimError> => {
   const matches = ({ metadata }: ControllerRevision): boolean => selects(metadata.labels)
-  const found = [
-    ...revisions.byIndex(Indexes.byController.name, owner.metadata.uid ?? ""),
-    ...revisions.byIndex(Indexes.orphans.name, owner.metadata.namespace ?? "")
-  ]
+  const found = Indexes.candidates(revisions, owner)
   const claiming = { owner, resource, matches, live: live(owner), patch: patchRevision }
   return Adopt.claim(claiming, releases ? found : found.filter(matches))
 }

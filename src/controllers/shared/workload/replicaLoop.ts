@@ -27,6 +27,7 @@ import * as Metrics from "./metrics.ts"
 import * as Owners from "./owners.ts"
 import * as PodControl from "./podControl.ts"
 import * as Replicas from "./replicas.ts"
+import * as Selectors from "./selectors.ts"
 import * as SlowStart from "./slowStart.ts"
 import * as StatusWriter from "./statusWriter.ts"
 
@@ -74,11 +75,7 @@ export interface Loop<in O> {
 }
 
 export const make = <O extends Replicas.ReplicaOwner>(kind: Kind<O>, deps: Deps<O>): Loop<O> => {
-  const selects: Owners.Owners<O>["selects"] = (owner, labels) => {
-    const selector = kind.selector(owner)
-    return selector !== undefined && Selector.matchesLabels(selector, labels)
-  }
-  const owners = { resource: kind.resource, store: deps.owners, selects }
+  const owners = { resource: kind.resource, store: deps.owners, selects: Selectors.selecting(kind.selector) }
   const state: State<O> = {
     kind,
     deps,
