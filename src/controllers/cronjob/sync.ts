@@ -35,25 +35,25 @@ export const sync = (deps: Deps, state: State) =>
     const mayReport =
       unexpectedJobs.length === 0 || (yield* Handoff.isSameVersion(cronJob, deps.live(cronJob.metadata)))
     if (!mayReport) return Reconcile.after(Handoff.retryAfter)
-    const decision = Plan.plan({ cronJob, status: account.status, now, zone: deps.zone })
-    if (decision.run !== undefined && !(yield* mayRun(deps, state, { cronJob, run: decision.run })))
+    const plan = Plan.plan({ cronJob, status: account.status, now, zone: deps.zone })
+    if (plan.run !== undefined && !(yield* mayRun(deps, state, { cronJob, run: plan.run })))
       return Reconcile.after(Handoff.retryAfter)
     yield* Apply.record(deps, cronJob, [
       ...unexpectedJobs.map(({ metadata }) => Events.unexpected(metadata.name)),
       ...account.eventDrafts,
-      ...decision.eventDrafts
+      ...plan.eventDrafts
     ])
-    const { missed } = decision
+    const { missed } = plan
     if (missed !== undefined && state.isNewMiss(cronJob.metadata.uid ?? "", missed)) {
       yield* Apply.record(deps, cronJob, [Events.missed(missed)])
     }
     for (const { metadata } of unexpectedJobs) state.markReported(metadata.uid ?? "")
-    const done = yield* Apply.apply(deps, cronJob, { status: account.status, run: decision.run })
+    const done = yield* Apply.apply(deps, cronJob, { status: account.status, run: plan.run })
     if (done.status !== Runs.statusOf(cronJob)) yield* deps.updateStatus({ ...cronJob, status: done.status })
     const failure = done.failure ?? cleaned.failure
-    if (failure === undefined) return decision.wait === undefined ? Reconcile.done : Reconcile.after(decision.wait)
+    if (failure === undefined) return plan.wait === undefined ? Reconcile.done : Reconcile.after(plan.wait)
     // Backoff after a failure does not delay the next scheduled time.
-    if (decision.wait !== undefined) deps.queue.addWithUnsafe(key, { after: decision.wait })
+    if (plan.wait !== undefined) deps.queue.addWithUnsafe(key, { after: plan.wait })
     return yield* failure
   })
 

@@ -1,5 +1,5 @@
 /**
- * Applies a step: events for failed and succeeded pods, creations in slow-start batches, deletions. Expectations are
+ * Carries out the plan: events for failed and succeeded pods, creations in slow-start batches, deletions. Expectations are
  * raised first, and lowered for calls that no watch event will follow. Source: pkg/controller/daemon: syncNodes.
  */
 import * as Effect from "effect/Effect"
@@ -36,7 +36,7 @@ export interface Target {
   readonly set: DaemonSet
   /** The revision hash of the current template. */
   readonly hash: string
-  readonly step: Step
+  readonly plan: Step
   /** Monotonic milliseconds. */
   readonly now: number
 }
@@ -48,11 +48,11 @@ export interface Target {
 export const apply = Effect.fnUntraced(function* (
   deps: Deps,
   state: State,
-  { hash, now, set, step }: Target
+  { hash, now, plan, set }: Target
 ): Effect.fn.Return<PodControl.PodControlError | undefined> {
-  const create = step.create.slice(0, Spec.burst)
-  const remove = step.remove.slice(0, Spec.burst)
-  if (isNothing(step)) return undefined
+  const create = plan.create.slice(0, Spec.burst)
+  const remove = plan.remove.slice(0, Spec.burst)
+  if (isNothing(plan)) return undefined
   state.expectations.expectBoth(
     Key.of(set),
     create.length,

@@ -106,5 +106,5 @@ const manage = Effect.fnUntraced(function* (
     yield* Effect.logDebug("The cache lacks pods of a DaemonSet: waiting for it")
     return { ...waited, wait: Handoff.retryAfter }
   }
-  return { wasManaged: true, wait, failure: yield* Apply.apply(deps, state, { set, hash, now, step: plan }) }
+  return { wasManaged: true, wait, failure: yield* Apply.apply(deps, state, { set, hash, now, plan }) }
 })

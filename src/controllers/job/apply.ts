@@ -1,5 +1,5 @@
 /**
- * Applies the decision of a sync to pods: deletes the active pods of a Job that ends, creates and deletes pods of an active Job, and removes the
+ * Carries out the plan of a sync: deletes the active pods of a Job that ends, creates and deletes pods of an active Job, and removes the
  * finalizer of counted pods. All calls are tried before the first failure is returned. Expectations are lowered for calls that no watch event will
  * confirm.
  * Source: pkg/controller/job: manageJob, deleteActivePods, removeTrackingFinalizerFromPods.
@@ -37,7 +37,7 @@ export interface FinalizerRemoval {
 
 interface Target {
   readonly snapshot: Snapshot
-  readonly decision: Plan.Decision
+  readonly plan: Plan.Plan
   /** Monotonic milliseconds, for the expectations. */
   readonly now: number
 }
@@ -46,9 +46,9 @@ interface Target {
 export const apply = Effect.fnUntraced(function* (
   deps: Deps,
   state: State,
-  { decision, now, snapshot }: Target
+  { now, plan, snapshot }: Target
 ): Effect.fn.Return<Done> {
-  const { step, verdict, wasManaged } = decision
+  const { step, verdict, wasManaged } = plan
   if (verdict !== undefined) return yield* end(deps, state, { snapshot, verdict })
   const done = yield* carryOut(deps, state, { snapshot, step, now })
   const { outcome } = done

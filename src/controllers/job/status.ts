@@ -18,7 +18,7 @@ import * as Verdict from "./plan/verdict.ts"
 export interface Outcome {
   /** Undefined while the Job continues. */
   readonly verdict: Verdict.Verdict | undefined
-  /** See `Plan.Decision`: if true, the Suspended condition is brought up to date. */
+  /** See `Plan.Plan`: if true, the Suspended condition is brought up to date. */
   readonly wasManaged: boolean
   readonly active: number
   readonly ready: number

@@ -51,16 +51,16 @@ export const sync = (deps: Deps, state: State) =>
       isSettled: wait === 0,
       now: clock.currentTimeMillisUnsafe()
     })
-    const decision = Plan.plan(snapshot)
-    if (!(yield* mayAct(deps, state, { snapshot, decision }))) return Reconcile.after(Handoff.retryAfter)
+    const plan = Plan.plan(snapshot)
+    if (!(yield* mayAct(deps, state, { snapshot, plan }))) return Reconcile.after(Handoff.retryAfter)
     // Enqueued before the writes, so that neither their duration nor the backoff after a failure delays it.
     const deadline = Verdict.untilDeadline(snapshot) ?? 0
     if (deadline > 0) deps.queue.addWithUnsafe(key, { after: deadline })
-    const done = yield* Apply.apply(deps, state, { snapshot, decision, now: monotonic() })
+    const done = yield* Apply.apply(deps, state, { snapshot, plan, now: monotonic() })
     if (done.wait !== undefined) deps.queue.addWithUnsafe(key, { after: Math.max(done.wait, Triggers.batch) })
     const counted = yield* Effect.result(count(deps, state, { snapshot, outcome: done.outcome }))
     const failure = counted._tag === "Failure" ? counted.failure : done.failure
-    yield* synced(decision.action, failure === undefined ? "success" : "error")
+    yield* synced(plan.action, failure === undefined ? "success" : "error")
     if (failure !== undefined) return yield* failure
     return wait === 0 ? Reconcile.done : Reconcile.after(wait)
   })
@@ -97,23 +97,23 @@ const claim = (
     Indexes.candidates(deps.pods, job)
   )
 
-interface Decided {
+interface Planned {
   readonly snapshot: Snapshot.Snapshot
-  readonly decision: Plan.Decision
+  readonly plan: Plan.Plan
 }
 
-/** Whether the cache is fresh, if the decision leads to a write: on a stale cache a pod could be counted or created twice. */
-const mayAct = (deps: Deps, state: State, decided: Decided): Effect.Effect<boolean, ApiError> => {
-  const { job, pods } = decided.snapshot
+/** Whether the cache is fresh, if the plan leads to a write: on a stale cache a pod could be counted or created twice. */
+const mayAct = (deps: Deps, state: State, planned: Planned): Effect.Effect<boolean, ApiError> => {
+  const { job, pods } = planned.snapshot
   const { uid = "" } = job.metadata
-  if (state.isTrusted(uid) || !writes(decided)) return Effect.succeed(true)
+  if (state.isTrusted(uid) || !writes(planned)) return Effect.succeed(true)
   return Handoff.isFresh(state, uid, [
     Handoff.isSameVersion(job, deps.live(job)),
     Handoff.hasSamePods(job, pods, deps.livePods(job))
   ])
 }
 
-const writes = ({ decision: { step, verdict, wasManaged }, snapshot }: Decided): boolean => {
+const writes = ({ plan: { step, verdict, wasManaged }, snapshot }: Planned): boolean => {
   if (verdict !== undefined || step._tag === "Create" || step._tag === "Delete") return true
   const { hasChanged, removable } = Status.status(snapshot, { ...Status.unchanged(snapshot), wasManaged })
   return hasChanged || removable.length > 0

@@ -1,5 +1,5 @@
 /**
- * Applies a step: one action after the other in an ordered set, in slow-start batches in a parallel one. A phase with a failure is the last. Source:
+ * Carries out the plan: one action after the other in an ordered set, in slow-start batches in a parallel one. A phase with a failure is the last. Source:
  * pkg/controller/statefulset: updateStatefulSet, runForAll.
  */
 import * as Effect from "effect/Effect"
@@ -18,13 +18,13 @@ import * as Spec from "./spec.ts"
 export const apply = Effect.fnUntraced(function* (
   deps: Deps,
   permits: Semaphore.Semaphore,
-  { set, step }: { readonly set: StatefulSet; readonly step: Step }
+  { plan, set }: { readonly set: StatefulSet; readonly plan: Step }
 ): Effect.fn.Return<Claims.ReplicaError | undefined> {
-  yield* Metrics.countActions(step)
-  yield* log(step)
+  yield* Metrics.countActions(plan)
+  yield* log(plan)
   const call = (action: Action) => permits.withPermit(carry(deps, set, action))
   const run = Spec.isOrdered(set) ? inOrder : together
-  for (const phase of step.phases) {
+  for (const phase of plan.phases) {
     const failure = yield* run(phase, call)
     if (failure !== undefined) return failure
   }

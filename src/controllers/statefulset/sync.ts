@@ -44,10 +44,10 @@ export const sync = (deps: Deps, severalAtOnce: boolean) => {
     const { namespace } = set.metadata
     const find = (name: string) => deps.claims.get(Key.make(namespace, name))
     const snapshot = Snapshot.take({ set, current, update, pods, claim: find, now })
-    const step = Plan.plan(snapshot, severalAtOnce ? Spec.maxUnavailable(set) : 1)
-    if (severalAtOnce) yield* Metrics.record(set, step)
-    const failure = yield* Apply.apply(deps, permits, { set, step })
-    const done = failure === undefined ? Step.outcome(step) : Step.nothing
+    const plan = Plan.plan(snapshot, severalAtOnce ? Spec.maxUnavailable(set) : 1)
+    if (severalAtOnce) yield* Metrics.record(set, plan)
+    const failure = yield* Apply.apply(deps, permits, { set, plan })
+    const done = failure === undefined ? Step.outcome(plan) : Step.nothing
     const counts = Status.count(snapshot, done, history.collisions)
     const written = yield* Effect.result(writeStatus(deps, availableReplicas, { set, counts }))
     const cleaned = yield* Effect.result(isTerminating(set) ? Effect.void : History.cleanUp(deps, set, history))

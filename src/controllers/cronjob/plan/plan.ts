@@ -10,7 +10,7 @@ import * as Events from "../events.ts"
 import * as Due from "./due.ts"
 import * as Runs from "../runs.ts"
 
-export interface Decision {
+export interface Plan {
   readonly eventDrafts: ReadonlyArray<Events.EventDraft>
   /** A time whose starting deadline has passed; reported once. */
   readonly missed: number | undefined
@@ -36,14 +36,14 @@ export interface Given {
   readonly zone: Zone.Zone
 }
 
-const stop = (...eventDrafts: ReadonlyArray<Events.EventDraft>): Decision => ({
+const stop = (...eventDrafts: ReadonlyArray<Events.EventDraft>): Plan => ({
   eventDrafts,
   missed: undefined,
   run: undefined,
   wait: undefined
 })
 
-export const plan = (given: Given): Decision => {
+export const plan = (given: Given): Plan => {
   const { metadata, spec } = given.cronJob
   if (metadata.deletionTimestamp !== undefined) return stop()
   const zone = spec?.timeZone
@@ -55,8 +55,8 @@ export const plan = (given: Given): Decision => {
   const hints = text.includes("TZ") ? [Events.unsupportedSchedule(text)] : []
   const schedule = scheduleOf(given.cronJob, given.zone)
   if (Result.isFailure(schedule)) return stop(...hints, Events.unparseable(text, schedule.failure))
-  const decision = onTime(given, schedule.success)
-  return { ...decision, eventDrafts: [...hints, ...decision.eventDrafts] }
+  const planned = onTime(given, schedule.success)
+  return { ...planned, eventDrafts: [...hints, ...planned.eventDrafts] }
 }
 
 /**
@@ -79,11 +79,11 @@ const parsedSchedules = new Map<string, Result.Result<Schedule.Schedule, string>
 
 const maxParsedSchedules = 4096
 
-const onTime = ({ cronJob, now, status }: Given, schedule: Schedule.Schedule): Decision => {
+const onTime = ({ cronJob, now, status }: Given, schedule: Schedule.Schedule): Plan => {
   const { concurrencyPolicy, schedule: text } = cronJob.spec ?? {}
   const due = Due.mostRecent(schedule, cronJob, status, now)
   if (due._tag === "Never") return stop(Events.invalidSchedule(text))
-  const later = (...eventDrafts: ReadonlyArray<Events.EventDraft>): Decision => ({
+  const later = (...eventDrafts: ReadonlyArray<Events.EventDraft>): Plan => ({
     eventDrafts,
     missed: due._tag === "Missed" ? due.time : undefined,
     run: undefined,

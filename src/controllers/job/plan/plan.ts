@@ -25,7 +25,7 @@ export const nothing: Step = { _tag: "Nothing" }
 /** The action of a sync, as a metric label. */
 export type Action = "reconciling" | "tracking" | "pods_created" | "pods_deleted"
 
-export interface Decision {
+export interface Plan {
   /** Source: pkg/controller/job: syncJob, manageJob. */
   readonly action: Action
   /** Set when the Job ends. */
@@ -35,7 +35,7 @@ export interface Decision {
   readonly wasManaged: boolean
 }
 
-export const plan = (snapshot: Snapshot): Decision => {
+export const plan = (snapshot: Snapshot): Plan => {
   const verdict = Verdict.of(snapshot)
   const wasManaged = verdict === undefined && snapshot.isSettled && !Spec.isBeingDeleted(snapshot.job)
   if (!wasManaged) return { action: "reconciling", verdict, wasManaged, step: nothing }

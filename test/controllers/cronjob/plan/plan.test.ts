@@ -20,7 +20,7 @@ const cronJob = (spec: object, metadata: object = {}): CronJob => ({
 const decide = (spec: object, now: string, status: Runs.Status = {}, metadata: object = {}) =>
   Plan.plan({ cronJob: cronJob(spec, metadata), status, now: at(now), zone: Zone.utc })
 
-const recorded = ({ eventDrafts }: Plan.Decision) =>
+const recorded = ({ eventDrafts }: Plan.Plan) =>
   eventDrafts.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
 
 const active = (...names: ReadonlyArray<string>): Runs.Status => ({
