@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { check, circles, importsOfModules } from "./support/architecture.ts"
+import { checkSkeleton } from "./support/skeleton.ts"
 
 const src = new URL("../src", import.meta.url).pathname
 
@@ -137,5 +138,128 @@ describe("architecture", () => {
   it("keeps files at 400 lines or fewer", () => {
     const long = [...sources()].filter(([, source]) => source.split("\n").length - 1 > 400).map(([file]) => file)
     assert.deepStrictEqual(long, [])
+  })
+})
+
+/** Files that do not follow the skeleton yet. */
+const unfinished = [
+  "controllers/ClusterRoleAggregation.ts",
+  "controllers/Disruption.ts",
+  "controllers/EcsBinding.ts",
+  "controllers/EndpointSlice.ts",
+  "controllers/EndpointSliceMirroring.ts",
+  "controllers/Endpoints.ts",
+  "controllers/GarbageCollector.ts",
+  "controllers/HorizontalPodAutoscaler.ts",
+  "controllers/Memcached.ts",
+  "controllers/Namespace.ts",
+  "controllers/NodeLifecycle.ts",
+  "controllers/PodCount.ts",
+  "controllers/PvcProtection.ts",
+  "controllers/ResourceQuota.ts",
+  "controllers/RootCa.ts",
+  "controllers/ServiceAccount.ts",
+  "controllers/ServiceAccountToken.ts",
+  "controllers/TaintEviction.ts",
+  "controllers/endpointslice/deps.ts",
+  "controllers/endpointslice/model.ts",
+  "controllers/endpointslicemirroring/model.ts",
+  "controllers/horizontalpodautoscaler/deps.ts",
+  "controllers/horizontalpodautoscaler/snapshot.ts",
+  "controllers/horizontalpodautoscaler/plan/status.ts",
+  "controllers/memcached/plan.ts",
+  "controllers/nodelifecycle/deps.ts",
+  "controllers/serviceaccounttoken/sync.ts",
+  "controllers/tainteviction/plan.ts"
+]
+
+/** A declaration without violations, and one that has state. */
+const declaration = "const access = [Access.read(Job)]\n\nexport const make = () =>\n  Controller.make({ access })\n"
+const stateful =
+  "// The triggers lower what the reconcile raises.\nexport const make = () =>\n  Controller.stateful({})\n"
+
+/** A source of forty lines that begins with this one. */
+const long = (first: string): string => first + "\n//".repeat(39) + "\n"
+
+/** Files that break a rule of the skeleton, which all others keep. The first file is the one to blame. */
+const misplaced: ReadonlyArray<readonly [rule: string, files: Readonly<Record<string, string>>]> = [
+  ["a folder has the name of its declaration", { "controllers/jobs/pods.ts": "", "controllers/Job.ts": declaration }],
+  [
+    "a file is named after the rule or the thing it holds",
+    { "controllers/job/helpers.ts": "", "controllers/Job.ts": declaration }
+  ],
+  ["plan/ holds plan.ts and its rules", { "controllers/job/plan/backoff.ts": "", "controllers/Job.ts": declaration }],
+  [
+    "plan/ holds plan.ts and its rules",
+    {
+      "controllers/job/plan/status.ts": long("export const status = 1"),
+      "controllers/job/plan/plan.ts": long("export const plan = 1"),
+      "controllers/Job.ts": declaration
+    }
+  ],
+  [
+    "a standard part has its entry",
+    { "controllers/job/plan.ts": long("export const decide = 1"), "controllers/Job.ts": declaration }
+  ],
+  [
+    "a short part stands in the file that uses it",
+    {
+      "controllers/job/plan.ts": "export const plan = 1\n",
+      "controllers/Job.ts": `import * as Plan from "./job/plan.ts"\n${declaration}`
+    }
+  ],
+  [
+    "snapshot, plan and status are pure",
+    {
+      "controllers/job/status.ts": long(`export const status = 1\nimport * as Clock from "effect/Clock"`),
+      "controllers/Job.ts": declaration
+    }
+  ],
+  [
+    "snapshot, plan and status are pure",
+    {
+      "controllers/job/plan.ts": long(`export const plan = 1\nimport * as Pods from "./pods.ts"`),
+      "controllers/job/pods.ts": `import * as KubeClient from "../../layers/KubeClient.ts"`,
+      "controllers/Job.ts": declaration
+    }
+  ],
+  ["a line above make says why it is stateful", { "controllers/Job.ts": stateful.slice(stateful.indexOf("export")) }],
+  [
+    "access stands above make, or in deps.ts",
+    { "controllers/Job.ts": declaration.replace("{ access }", "{ access: [] }") }
+  ],
+  [
+    "access stands above make, or in deps.ts",
+    {
+      "controllers/Job.ts": declaration,
+      "controllers/job/deps.ts": long("export interface Deps {}\nexport const access = []\nexport const depsOf = 1")
+    }
+  ]
+]
+
+describe("the skeleton of a controller", () => {
+  it("is that of every controller", () => {
+    const violations = checkSkeleton(sources()).filter(({ file }) => !unfinished.includes(file))
+    assert.deepStrictEqual(violations, [])
+  })
+
+  for (const [rule, files] of misplaced) {
+    const [file = ""] = Object.keys(files)
+    it(`catches: ${rule} (${file})`, () => {
+      const found = checkSkeleton(new Map(Object.entries(files)))
+      assert.deepStrictEqual(
+        found.map((violation) => [violation.rule, violation.file]),
+        [[rule, file]]
+      )
+    })
+  }
+
+  it("allows short parts that two files use, and types of stores in what is pure", () => {
+    const files = {
+      "controllers/Job.ts": `import * as Plan from "./job/plan.ts"\n${stateful}`,
+      "controllers/job/plan.ts": `import type { Index } from "../../layers/Cache.ts"\nexport const plan = 1\n`,
+      "controllers/job/sync.ts": long(`import * as Plan from "./plan.ts"\nexport const sync = 1`)
+    }
+    assert.deepStrictEqual(checkSkeleton(new Map(Object.entries(files))), [])
   })
 })

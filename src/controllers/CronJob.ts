@@ -1,11 +1,10 @@
 /**
  * cronjob: creates Jobs on schedules, in any time zone. No time is run twice, even if the process ends between two
- * writes, and `concurrencyPolicy` is respected. `cronjob/` decides and applies; this file holds the watches, the
- * permissions and the API calls. Source: pkg/controller/cronjob: syncCronJob.
+ * writes, and `concurrencyPolicy` is respected. `cronjob/` decides and applies; this file holds the watches and limits.
+ * Source: pkg/controller/cronjob: syncCronJob.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Access from "../kube/Access.ts"
 import * as Zone from "../kube/cron/Zone.ts"
 import type { Key } from "../kube/Key.ts"
 import { CronJob, Job } from "../kube/resources.ts"
@@ -13,9 +12,10 @@ import * as Controller from "../layers/Controller.ts"
 import * as Setting from "../layers/Setting.ts"
 import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type * as Trigger from "../streams/store/trigger.ts"
+import * as Apply from "./cronjob/apply.ts"
+import * as Deps from "./cronjob/deps.ts"
+import * as Runs from "./cronjob/runs.ts"
 import * as State from "./cronjob/state.ts"
-import * as Runs from "./cronjob/plan/runs.ts"
-import { type Deps, distrustOnUnknownOutcome } from "./cronjob/deps.ts"
 import * as Sync from "./cronjob/sync.ts"
 import * as Triggers from "./cronjob/triggers.ts"
 
@@ -28,51 +28,22 @@ export interface Options extends Setting.Options<typeof settings> {
   readonly zone?: Zone.Zone | undefined
 }
 
+// Triggers mark the CronJobs that the cache is fresh for, and those with a new schedule.
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "cronjob",
-    metrics: Sync.families,
+    metrics: Apply.families,
     component: "cronjob-controller",
     for: CronJob,
-    access: [
-      Access.read(CronJob),
-      Access.own(CronJob),
-      Access.get(CronJob),
-      Access.update(CronJob, "status"),
-      Access.read(Job),
-      Access.get(Job),
-      Access.list(Job),
-      Access.create(Job),
-      Access.remove(Job),
-      Access.record
-    ],
+    access: Deps.access,
     concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     readYourWritesLimit: "5 minutes",
-    body: ({ client, events, queue, store }) =>
-      Effect.map(
-        loopOf({
-          cronJobs: store(CronJob),
-          jobs: store(Job),
-          zone: options.zone ?? Zone.local(),
-          live: (place) => client.get(CronJob, place),
-          liveJob: (place) => client.get(Job, place),
-          liveJobs: (namespace) => Effect.map(client.list(Job, { namespace }), ({ items }) => items),
-          updateStatus: (cronJob) => client.subresource("status").update(CronJob, cronJob),
-          create: (job, namespace) => client.create(Job, job, { namespace }),
-          remove: ({ metadata }) =>
-            client.delete(Job, metadata, {
-              propagationPolicy: "Background",
-              ...(metadata.uid === undefined ? {} : { preconditions: { uid: metadata.uid } })
-            }),
-          events,
-          queue
-        }),
-        ({ onCronJob, onJob, reconcile }) => ({
-          sources: [Controller.watch(CronJob, onCronJob), Controller.watch(Job, onJob, { indexes: [Runs.byParent] })],
-          reconcile
-        })
-      )
+    body: (context) =>
+      Effect.map(loopOf(Deps.depsOf(context, options.zone ?? Zone.local())), ({ onCronJob, onJob, reconcile }) => ({
+        sources: [Controller.watch(CronJob, onCronJob), Controller.watch(Job, onJob, { indexes: [Runs.byParent] })],
+        reconcile
+      }))
   })
 
 /** Triggers and reconcile of one leadership term, with their own state. */
@@ -80,13 +51,13 @@ export interface Loop {
   /** Triggers run after the stores have changed. */
   readonly onCronJob: Trigger.Trigger<CronJob>
   readonly onJob: Trigger.Trigger<Job>
-  readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome, Sync.Failure>
+  readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome, Apply.Failure>
 }
 
-export const loopOf = (given: Deps): Effect.Effect<Loop> =>
+export const loopOf = (given: Deps.Deps): Effect.Effect<Loop> =>
   Effect.map(Clock.Clock, (clock) => {
     const state = State.make()
-    const deps = distrustOnUnknownOutcome(given, state)
+    const deps = Deps.distrustOnUnknownOutcome(given, state)
     const sync = Sync.sync(deps, state)
     return {
       onCronJob: Triggers.cronJob(deps, state, clock),

@@ -1,27 +1,20 @@
 /**
  * deployment: rolls out pod templates. Each template gets a ReplicaSet; the controller moves replicas from the old
  * ReplicaSets to the new one within the bounds of the strategy and reports progress. It never writes pods.
- * `deployment/` decides and applies; this file holds the watches, the permissions and the API calls. Source:
- * pkg/controller/deployment: syncDeployment.
+ * `deployment/` decides and applies; this file holds the watches and limits. Source: pkg/controller/deployment:
+ * syncDeployment.
  */
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import * as Access from "../kube/Access.ts"
-import * as ApiError from "../kube/ApiError.ts"
-import * as Key from "../kube/Key.ts"
+import type { Key } from "../kube/Key.ts"
 import { Deployment, Pod, ReplicaSet } from "../kube/resources.ts"
-import * as Selector from "../kube/Selector.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Setting from "../layers/Setting.ts"
-import * as Reconcile from "../streams/reconcile/Reconcile.ts"
+import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as Trigger from "../streams/store/trigger.ts"
-import * as Path from "./deployment/plan/path.ts"
-import type { Deps } from "./deployment/deps.ts"
+import * as Deps from "./deployment/deps.ts"
 import * as Sync from "./deployment/sync.ts"
 import * as Triggers from "./deployment/triggers.ts"
-import * as Adopt from "./shared/workload/adopt.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
-import * as KeptField from "./shared/workload/keptField.ts"
 
 export const settings = {
   concurrency: Setting.concurrency("concurrent-deployment-syncs", 5, "Deployments")
@@ -29,112 +22,47 @@ export const settings = {
 
 export type Options = Setting.Options<typeof settings>
 
+// The syncs of a term share what they have learned of the server, and triggers read the stores.
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "deployment",
     component: "deployment-controller",
     for: Deployment,
-    access,
+    access: Deps.access,
     concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes, at most as
     // long as expectations live.
     readYourWritesLimit: "5 minutes",
     retries: 15,
-    body: (tools) =>
+    body: (context) =>
       Effect.sync(() => {
-        const stores: Triggers.Stores = {
-          deployments: tools.store(Deployment),
-          sets: tools.store(ReplicaSet),
-          pods: tools.store(Pod)
-        }
+        const { onDeployment, onPod, onSet, reconcile } = loopOf(Deps.depsOf(context))
         return {
           sources: [
-            Controller.watch(Deployment, Trigger.self),
-            Controller.watch(ReplicaSet, Triggers.replicaSets(stores), { indexes: Indexes.both }),
-            Controller.watch(Pod, Triggers.pods(stores), { indexes: [Indexes.byController] })
+            Controller.watch(Deployment, onDeployment),
+            Controller.watch(ReplicaSet, onSet, { indexes: Indexes.both }),
+            Controller.watch(Pod, onPod, { indexes: [Indexes.byController] })
           ],
-          reconcile: reconcile(stores, tools)
+          reconcile
         }
       })
   })
 
-const access = [
-  Access.read(Deployment),
-  Access.own(Deployment),
-  Access.get(Deployment),
-  Access.update(Deployment),
-  Access.update(Deployment, "status"),
-  Access.read(ReplicaSet),
-  Access.get(ReplicaSet),
-  Access.create(ReplicaSet),
-  Access.update(ReplicaSet),
-  Access.patch(ReplicaSet),
-  Access.remove(ReplicaSet),
-  Access.read(Pod),
-  Access.record
-]
-
-type Tools = Controller.BodyContext<(typeof access)[number]>
-
-const reconcile = (stores: Triggers.Stores, tools: Tools) => {
-  const deps = depsOf(tools)
-  return Effect.fnUntraced(function* ({ key }: Controller.Request) {
-    const deployment = stores.deployments.get(key)
-    if (deployment === undefined) return Reconcile.done
-    if (Path.selectsEverything(deployment)) {
-      yield* Sync.refuse(deps, deployment)
-      return Reconcile.done
-    }
-    const owned = yield* claim(stores, tools, deployment)
-    const again = yield* Sync.run(deps, { deployment, owned, podsOf: (set) => Triggers.podsOf(stores, set) })
-    if (again === undefined) return Reconcile.done
-    if (again._tag === "After") return Reconcile.after(again.millis)
-    tools.queue.addWithUnsafe(key, { rateLimited: true })
-    return Reconcile.done
-  }, forgetInTerminatingNamespace)
+/** Triggers and reconcile of one leadership term, with their own state. */
+interface Loop {
+  /** Triggers run after the stores have changed. */
+  readonly onDeployment: Trigger.Trigger<Deployment>
+  readonly onSet: Trigger.Trigger<ReplicaSet>
+  readonly onPod: Trigger.Trigger<Pod>
+  readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome, Sync.Failure>
 }
 
-/** Nothing can be created in a terminating namespace, and the Deployment will be deleted too. */
-const forgetInTerminatingNamespace = <E, R>(
-  sync: Effect.Effect<Reconcile.Outcome, E, R>
-): Effect.Effect<Reconcile.Outcome, E, R> =>
-  Effect.catchIf(
-    sync,
-    (error) => ApiError.isApiError(error) && ApiError.isNamespaceTerminating(error),
-    () => Effect.succeed(Reconcile.done)
-  )
-
-/** The ReplicaSets of the Deployment, after adoptions and releases. */
-const claim = (stores: Triggers.Stores, { client }: Tools, deployment: Deployment) =>
-  Effect.gen(function* () {
-    const selector = yield* Effect.fromResult(
-      Result.mapError(
-        Selector.fromSpec(deployment.spec?.selector ?? {}),
-        (why) => new Sync.InvalidSelector({ deployment: Key.of(deployment), why })
-      )
-    )
-    return yield* Adopt.claim(
-      {
-        owner: deployment,
-        resource: Deployment,
-        matches: (set: ReplicaSet) => Selector.matchesLabels(selector, set.metadata.labels),
-        live: client.get(Deployment, deployment.metadata),
-        patch: (set, patch) => client.patch(ReplicaSet, set.metadata, patch)
-      },
-      [
-        ...stores.sets.byIndex(Indexes.byController.name, deployment.metadata.uid ?? ""),
-        ...stores.sets.byIndex(Indexes.orphans.name, deployment.metadata.namespace ?? "")
-      ]
-    )
-  })
-
-const depsOf = ({ client, events }: Tools): Deps => ({
-  events,
-  update: (deployment) => client.update(Deployment, deployment),
-  updateStatus: (deployment) => client.subresource("status").update(Deployment, deployment),
-  createSet: (draft) => client.create(ReplicaSet, draft),
-  updateSet: (set) => client.update(ReplicaSet, set),
-  removeSet: (set) => client.delete(ReplicaSet, set.metadata),
-  liveSet: ({ metadata: { namespace } }, name) => client.get(ReplicaSet, { namespace, name }),
-  terminatingReplicas: KeptField.make()
-})
+const loopOf = (deps: Deps.Deps): Loop => {
+  const sync = Sync.sync(deps)
+  return {
+    onDeployment: Trigger.self,
+    onSet: Triggers.replicaSets(deps),
+    onPod: Triggers.pods(deps),
+    reconcile: ({ key }) => sync(key)
+  }
+}

@@ -8,6 +8,7 @@ import { Pod, ReplicaSet } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Setting from "../layers/Setting.ts"
 import * as Metrics from "./shared/workload/metrics.ts"
+import * as PodControl from "./shared/workload/podControl.ts"
 import * as ReplicaLoop from "./shared/workload/replicaLoop.ts"
 import * as Selectors from "./shared/workload/selectors.ts"
 
@@ -17,46 +18,52 @@ export const settings = {
 
 export type Options = Setting.Options<typeof settings>
 
+const access = [
+  Access.read(ReplicaSet),
+  Access.own(ReplicaSet),
+  Access.get(ReplicaSet),
+  Access.update(ReplicaSet, "status"),
+  Access.read(Pod),
+  ...PodControl.access,
+  Access.record
+] as const
+
 const kind: ReplicaLoop.Kind<ReplicaSet> = {
   resource: ReplicaSet,
   selector: Selectors.memoised((owner) => Selectors.usable(owner.spec?.selector)),
   countsTerminating: true
 }
 
+// Triggers lower the expectations that the reconcile raises.
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "replicaset",
     metrics: [Metrics.ageRatio, Metrics.ofReplicaSets],
     component: "replicaset-controller",
     for: ReplicaSet,
-    access: [
-      Access.read(ReplicaSet),
-      Access.own(ReplicaSet),
-      Access.get(ReplicaSet),
-      Access.update(ReplicaSet, "status"),
-      Access.read(Pod),
-      Access.create(Pod),
-      Access.patch(Pod),
-      Access.remove(Pod),
-      Access.record
-    ],
+    access,
     concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes, at most as
     // long as expectations live.
     readYourWritesLimit: "5 minutes",
-    body: ({ client, events, queue, store }) =>
+    body: (context) =>
       Effect.map(Metrics.skipping(Metrics.ofReplicaSets), (onHeld) => ({
-        ...ReplicaLoop.body(kind, {
-          owners: store(ReplicaSet),
-          pods: store(Pod),
-          live: ({ metadata }) => client.get(ReplicaSet, metadata),
-          updateStatus: (owner) => client.subresource("status").update(ReplicaSet, owner),
-          create: (pod, namespace) => client.create(Pod, pod, { namespace }),
-          patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
-          remove: (pod) => client.delete(Pod, pod.metadata),
-          events,
-          queue
-        }),
+        ...ReplicaLoop.body(kind, depsOf(context)),
         onHeld
       }))
   })
+
+const depsOf = ({
+  client,
+  events,
+  queue,
+  store
+}: Controller.BodyContext<(typeof access)[number]>): ReplicaLoop.Deps<ReplicaSet> => ({
+  ...PodControl.callsOf(client),
+  owners: store(ReplicaSet),
+  pods: store(Pod),
+  live: ({ metadata }) => client.get(ReplicaSet, metadata),
+  updateStatus: (owner) => client.subresource("status").update(ReplicaSet, owner),
+  events,
+  queue
+})

@@ -8,6 +8,7 @@ import { Pod, ReplicationController } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Setting from "../layers/Setting.ts"
 import * as Metrics from "./shared/workload/metrics.ts"
+import * as PodControl from "./shared/workload/podControl.ts"
 import * as ReplicaLoop from "./shared/workload/replicaLoop.ts"
 import * as Selectors from "./shared/workload/selectors.ts"
 
@@ -17,12 +18,23 @@ export const settings = {
 
 export type Options = Setting.Options<typeof settings>
 
+const access = [
+  Access.read(ReplicationController),
+  Access.own(ReplicationController),
+  Access.get(ReplicationController),
+  Access.update(ReplicationController, "status"),
+  Access.read(Pod),
+  ...PodControl.access,
+  Access.record
+] as const
+
 const kind: ReplicaLoop.Kind<ReplicationController> = {
   resource: ReplicationController,
   selector: Selectors.memoised((owner) => Selectors.usable({ matchLabels: owner.spec?.selector })),
   countsTerminating: false
 }
 
+// Triggers lower the expectations that the reconcile raises.
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "replicationcontroller",
@@ -30,30 +42,22 @@ export const make = (options: Options = {}) =>
     metrics: [Metrics.ageRatio],
     component: "replication-controller",
     for: ReplicationController,
-    access: [
-      Access.read(ReplicationController),
-      Access.own(ReplicationController),
-      Access.get(ReplicationController),
-      Access.update(ReplicationController, "status"),
-      Access.read(Pod),
-      Access.create(Pod),
-      Access.patch(Pod),
-      Access.remove(Pod),
-      Access.record
-    ],
+    access,
     concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
-    body: ({ client, events, queue, store }) =>
-      Effect.sync(() =>
-        ReplicaLoop.body(kind, {
-          owners: store(ReplicationController),
-          pods: store(Pod),
-          live: ({ metadata }) => client.get(ReplicationController, metadata),
-          updateStatus: (owner) => client.subresource("status").update(ReplicationController, owner),
-          create: (pod, namespace) => client.create(Pod, pod, { namespace }),
-          patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
-          remove: (pod) => client.delete(Pod, pod.metadata),
-          events,
-          queue
-        })
-      )
+    body: (context) => Effect.sync(() => ReplicaLoop.body(kind, depsOf(context)))
   })
+
+const depsOf = ({
+  client,
+  events,
+  queue,
+  store
+}: Controller.BodyContext<(typeof access)[number]>): ReplicaLoop.Deps<ReplicationController> => ({
+  ...PodControl.callsOf(client),
+  owners: store(ReplicationController),
+  pods: store(Pod),
+  live: ({ metadata }) => client.get(ReplicationController, metadata),
+  updateStatus: (owner) => client.subresource("status").update(ReplicationController, owner),
+  events,
+  queue
+})

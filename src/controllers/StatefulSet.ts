@@ -1,6 +1,7 @@
 /**
  * statefulset: keeps replicas with stable names and claims, creates them in ordinal order and replaces them in reverse order. Each template is kept
- * as a ControllerRevision. The sync is in `statefulset/`; this file declares the controller. Source: pkg/controller/statefulset.
+ * as a ControllerRevision. `statefulset/` decides and applies; this file holds the watches and limits. Source:
+ * pkg/controller/statefulset.
  */
 import * as Effect from "effect/Effect"
 import type { Key } from "../kube/Key.ts"
@@ -9,13 +10,12 @@ import * as Controller from "../layers/Controller.ts"
 import * as Setting from "../layers/Setting.ts"
 import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type { Trigger } from "../streams/store/trigger.ts"
-import * as Metrics from "./statefulset/metrics.ts"
 import * as Deps from "./statefulset/deps.ts"
-import * as Indexes from "./shared/workload/indexes.ts"
-import * as Skips from "./shared/workload/metrics.ts"
+import * as Metrics from "./statefulset/metrics.ts"
 import * as Sync from "./statefulset/sync.ts"
 import * as Triggers from "./statefulset/triggers.ts"
-import * as Apply from "./statefulset/apply.ts"
+import * as Indexes from "./shared/workload/indexes.ts"
+import * as Skips from "./shared/workload/metrics.ts"
 
 export const settings = {
   concurrency: Setting.concurrency("concurrent-statefulset-syncs", 5, "StatefulSets"),
@@ -29,6 +29,7 @@ export const settings = {
 
 export type Options = Setting.Options<typeof settings>
 
+// The syncs of a term share a limit of calls in flight and what they have learned of the server, and triggers read the stores.
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "statefulset",
@@ -39,17 +40,20 @@ export const make = (options: Options = {}) =>
     concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     // A decision on a stale cache is wrong, so a sync waits until the cache shows the last sync's writes.
     readYourWritesLimit: "5 minutes",
-    body: (tools) =>
+    body: (context) =>
       Effect.map(Skips.skipping(Metrics.skips), (onHeld) => {
-        const loop = loopOf(Deps.depsOf(tools), options.maxUnavailable === true)
+        const { onClaim, onPod, onRevision, onSet, reconcile } = loopOf(
+          Deps.depsOf(context),
+          options.maxUnavailable === true
+        )
         return {
           sources: [
-            Controller.watch(StatefulSet, loop.onSet),
-            Controller.watch(Pod, loop.onPod, { indexes: Indexes.both }),
-            Controller.watch(PersistentVolumeClaim, loop.onClaim),
-            Controller.watch(ControllerRevision, loop.onRevision, { indexes: Indexes.both })
+            Controller.watch(StatefulSet, onSet),
+            Controller.watch(Pod, onPod, { indexes: Indexes.both }),
+            Controller.watch(PersistentVolumeClaim, onClaim),
+            Controller.watch(ControllerRevision, onRevision, { indexes: Indexes.both })
           ],
-          reconcile: loop.reconcile,
+          reconcile,
           onHeld
         }
       })
@@ -67,7 +71,7 @@ export interface Loop {
 
 /** `severalAtOnce`: whether `maxUnavailable` of a set is used. */
 export const loopOf = (deps: Deps.Deps, severalAtOnce: boolean): Loop => {
-  const sync = Sync.sync(Apply.make({ deps, severalAtOnce }))
+  const sync = Sync.sync(deps, severalAtOnce)
   return {
     onSet: Triggers.statefulSet,
     onPod: Triggers.pod(deps),

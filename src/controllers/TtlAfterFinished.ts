@@ -20,6 +20,8 @@ export const settings = {
 
 export type Options = Setting.Options<typeof settings>
 
+const access = [Access.get(Job), Access.remove(Job)]
+
 /** The terminal condition of a Job has no transition time, so its TTL never expires. */
 export class TimelessEnd extends Data.TaggedError("TimelessEnd")<{
   readonly job: string
@@ -42,7 +44,7 @@ export const make = (options: Options = {}) =>
     queue: "ttl_jobs_to_delete",
     metrics: [deletionDelay],
     for: Job,
-    access: [Access.get(Job), Access.remove(Job)],
+    access,
     concurrency: Setting.orDefault(options.concurrency, settings.concurrency),
     reconcile: ({ key, name, namespace }, { cache, client }) =>
       Effect.gen(function* () {
@@ -61,12 +63,7 @@ export const make = (options: Options = {}) =>
           ttlSecondsAfterFinished: job.spec?.ttlSecondsAfterFinished
         })
         return Reconcile.done
-      }).pipe(
-        Effect.catchIf(
-          (error) => ApiError.isApiError(error) && ApiError.hasReason(error, "NotFound"),
-          () => Effect.succeed(Reconcile.done)
-        )
-      )
+      }).pipe(ApiError.unlessGone)
   })
 
 const planNow = Effect.fnUntraced(function* (job: Job, key: string) {

@@ -76,7 +76,7 @@ export const controllers: Rows = {
   D10: row("Recreate", {
     "controllers/deployment/recreate.test.ts":
       "scales down all old pods, waits until the last is gone, and creates all new ones",
-    "controllers/deployment/plan/path.test.ts": "waits for every old pod that is not terminal"
+    "controllers/deployment/plan/plan.test.ts": "waits for every old pod that is not terminal"
   }),
   D11: row("the progress deadline", {
     "controllers/deployment/deadline.test.ts": "is checked one second after it has passed, and not before",

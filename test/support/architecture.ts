@@ -157,7 +157,7 @@ interface Import {
   readonly typeOnly: boolean
 }
 
-const importsOf = (source: string): ReadonlyArray<Import> => [
+export const importsOf = (source: string): ReadonlyArray<Import> => [
   ...[...source.matchAll(/^\s*(?:import|export)\s+(type\s)?(?:[^"';]*?\sfrom\s+)?"([^"]+)"/gm)].map((match) => ({
     specifier: match[2] ?? "",
     typeOnly: match[1] !== undefined
@@ -209,14 +209,14 @@ const ladder = "the ladder: lower modules never import higher ones"
 
 const within = (path: string, file: string): boolean => (path.endsWith("/") ? file.startsWith(path) : file === path)
 
-/** `controllers/deployment/plan/path.ts` and `controllers/Deployment.ts` are one controller's: its name in lower case. */
+/** `controllers/deployment/plan/plan.ts` and `controllers/Deployment.ts` are one controller's: its name in lower case. */
 const controllerOf = (module: Module, file: string): string =>
   (file.slice(module.path.length).split("/")[0] ?? "").replace(/\.ts$/, "").toLowerCase()
 
 /** `controllers/shared` is what several loops use; it knows none of them. */
 const isSibling = (from: string, to: string): boolean => from !== to && to !== "shared"
 
-const resolve = (file: string, specifier: string): string => {
+export const resolve = (file: string, specifier: string): string => {
   const parts = file.split("/").slice(0, -1)
   for (const part of specifier.split("/")) {
     if (part === "..") parts.pop()

@@ -1,15 +1,17 @@
-/** The stores and API calls that the CronJob controller depends on. */
+/** The stores and API calls that the CronJob controller depends on, and the access that they need. */
 import * as Effect from "effect/Effect"
-import * as ApiError from "../../kube/ApiError.ts"
+import * as Access from "../../kube/Access.ts"
+import type { ApiError } from "../../kube/ApiError.ts"
 import type * as Zone from "../../kube/cron/Zone.ts"
 import type { Draft } from "../../kube/Meta.ts"
-import type { CronJob, Job } from "../../kube/resources.ts"
+import { CronJob, Job } from "../../kube/resources.ts"
+import type * as Controller from "../../layers/Controller.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type * as Store from "../../streams/store/Store.ts"
-import type { State } from "./state.ts"
+import * as Handoff from "../shared/workload/handoff.ts"
 
-type Call<A> = Effect.Effect<A, ApiError.ApiError>
+type Call<A> = Effect.Effect<A, ApiError>
 
 /** Namespace and name of an object. */
 export interface Place {
@@ -36,19 +38,44 @@ export interface Deps {
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">
 }
 
-/** The same dependencies, but a write with an unknown outcome marks its CronJob as untrusted. */
-export const distrustOnUnknownOutcome = (deps: Deps, state: State): Deps => {
-  const distrusting = <A>(uid: string | undefined, call: Effect.Effect<A, ApiError.ApiError>) =>
-    Effect.tapError(call, (error) =>
-      Effect.sync(() => {
-        if (uid !== undefined && ApiError.hasReason(error, ...unknownOutcome)) state.distrust(uid)
-      })
-    )
-  return {
-    ...deps,
-    updateStatus: (cronJob) => distrusting(cronJob.metadata.uid, deps.updateStatus(cronJob)),
-    create: (job, namespace) => distrusting(job.metadata.ownerReferences?.[0]?.uid, deps.create(job, namespace))
-  }
-}
+export const access = [
+  Access.read(CronJob),
+  Access.own(CronJob),
+  Access.get(CronJob),
+  Access.update(CronJob, "status"),
+  Access.read(Job),
+  Access.get(Job),
+  Access.list(Job),
+  Access.create(Job),
+  Access.remove(Job),
+  Access.record
+] as const
 
-const unknownOutcome = ["Network", "Timeout", "ServerError", "Decode"] as const
+export const depsOf = (
+  { client, events, queue, store }: Controller.BodyContext<(typeof access)[number]>,
+  zone: Zone.Zone
+): Deps => ({
+  cronJobs: store(CronJob),
+  jobs: store(Job),
+  zone,
+  live: (place) => client.get(CronJob, place),
+  liveJob: (place) => client.get(Job, place),
+  liveJobs: (namespace) => Effect.map(client.list(Job, { namespace }), ({ items }) => items),
+  updateStatus: (cronJob) => client.subresource("status").update(CronJob, cronJob),
+  create: (job, namespace) => client.create(Job, job, { namespace }),
+  remove: ({ metadata }) =>
+    client.delete(Job, metadata, {
+      propagationPolicy: "Background",
+      ...(metadata.uid === undefined ? {} : { preconditions: { uid: metadata.uid } })
+    }),
+  events,
+  queue
+})
+
+/** The same dependencies, but a write with an unknown outcome marks its CronJob as untrusted. */
+export const distrustOnUnknownOutcome = (deps: Deps, trust: Handoff.Trust): Deps => ({
+  ...deps,
+  updateStatus: (cronJob) => Handoff.watched(trust, cronJob.metadata.uid, deps.updateStatus(cronJob)),
+  create: (job, namespace) =>
+    Handoff.watched(trust, job.metadata.ownerReferences?.[0]?.uid, deps.create(job, namespace))
+})

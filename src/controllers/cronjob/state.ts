@@ -4,13 +4,9 @@
  */
 import type { Key } from "../../kube/Key.ts"
 import type { Job } from "../../kube/resources.ts"
+import * as Handoff from "../shared/workload/handoff.ts"
 
-export interface State {
-  /** The CronJob with that uid was compared with the server in this term, or its creation was observed. */
-  readonly isTrusted: (uid: string) => boolean
-  readonly trust: (uid: string) => void
-  /** The outcome of a write for the CronJob is unknown. */
-  readonly distrust: (uid: string) => void
+export interface State extends Handoff.Trust {
   /** A logical time that increases with each `distrust`. */
   readonly now: () => number
   /** When the CronJob became untrusted: lists from before that do not count. */
@@ -39,19 +35,19 @@ export interface LiveJobs {
 
 export const make = (): State => {
   let time = 1
-  const trusted = new Set<string>()
+  const trust = Handoff.make()
   const distrusted = new Map<string, number>()
   const reported = new Set<string>()
   const misses = new Map<string, number>()
   const unparseable = new Set<Key>()
   return {
-    isTrusted: (uid) => trusted.has(uid),
+    isTrusted: trust.isTrusted,
     trust: (uid) => {
-      trusted.add(uid)
+      trust.trust(uid)
       distrusted.delete(uid)
     },
     distrust: (uid) => {
-      trusted.delete(uid)
+      trust.distrust(uid)
       distrusted.set(uid, time++)
     },
     now: () => time,
@@ -68,7 +64,7 @@ export const make = (): State => {
     takeUnparseable: (key) => unparseable.delete(key),
     markUnparseable: (key) => void unparseable.add(key),
     forget: (key, uid) => {
-      trusted.delete(uid)
+      trust.distrust(uid)
       distrusted.delete(uid)
       misses.delete(uid)
       unparseable.delete(key)

@@ -11,9 +11,9 @@ import { CronJob, type Job } from "../../kube/resources.ts"
 import type * as Trigger from "../../streams/store/trigger.ts"
 import * as Owners from "../shared/workload/owners.ts"
 import type { State } from "./state.ts"
-import * as Decide from "./plan/decide.ts"
+import * as Plan from "./plan/plan.ts"
 import * as Due from "./plan/due.ts"
-import * as Runs from "./plan/runs.ts"
+import * as Runs from "./runs.ts"
 import type { Deps } from "./deps.ts"
 
 const none: ReadonlyArray<Key.Key> = []
@@ -35,7 +35,7 @@ export const cronJob =
     const { metadata, spec } = delta.previous
     if (metadata.uid !== uid) state.forget(key, metadata.uid ?? "")
     else if (spec?.schedule !== object.spec?.schedule || spec?.timeZone !== object.spec?.timeZone) {
-      const schedule = Decide.scheduleOf(object, zone)
+      const schedule = Plan.scheduleOf(object, zone)
       if (Result.isSuccess(schedule)) {
         const after = Due.wait(schedule.success, object, Runs.statusOf(object), clock.currentTimeMillisUnsafe())
         if (after === undefined) return [key]

@@ -1,26 +1,20 @@
 /**
- * Applies a step: events for failed and succeeded pods, creations in slow-start batches, deletions. Expectations are
+ * Carries out the plan: events for failed and succeeded pods, creations in slow-start batches, deletions. Expectations are
  * raised first, and lowered for calls that no watch event will follow. Source: pkg/controller/daemon: syncNodes.
  */
 import * as Effect from "effect/Effect"
-import * as Semaphore from "effect/Semaphore"
 import * as Key from "../../kube/Key.ts"
 import type { DaemonSet } from "../../kube/resources.ts"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
-import type { Expectations } from "../shared/workload/expectations.ts"
-import type { Trust } from "../shared/workload/handoff.ts"
 import * as Metrics from "../shared/workload/metrics.ts"
 import * as PodControl from "../shared/workload/podControl.ts"
 import * as SlowStart from "../shared/workload/slowStart.ts"
-import type { Backoff } from "./backoff.ts"
-import * as Drafts from "./drafts.ts"
-import { type Creation, type Deletion, type Fault, isNothing, type Need, type Step } from "./plan/manage.ts"
-import * as Pods from "./pods.ts"
 import type { Deps } from "./deps.ts"
+import * as Drafts from "./drafts.ts"
+import { type Creation, type Deletion, type Fault, isNothing, type Need, type Step } from "./plan/step.ts"
+import * as Pods from "./pods.ts"
 import * as Spec from "./spec.ts"
-
-/** Pod creations and deletions in flight, over all syncs; over HTTP/1.1 each call needs a connection. */
-const atOnce = 64
+import type { State } from "./state.ts"
 
 const handledPods = Family.counter(
   "daemonset_controller_pods_total",
@@ -30,7 +24,7 @@ const handledPods = Family.counter(
 
 export const skips = Metrics.staleSkips("daemonset_controller")
 
-export const metrics = [skips, handledPods]
+export const families = [skips, handledPods]
 
 const countRequested = (action: "create" | "delete", reasons: ReadonlyArray<Need | Fault>): Effect.Effect<void> => {
   const counts = new Map<string, number>()
@@ -38,24 +32,11 @@ const countRequested = (action: "create" | "delete", reasons: ReadonlyArray<Need
   return Effect.forEach(counts, ([reason, count]) => handledPods.add(count, { action, reason }), { discard: true })
 }
 
-/** Shared by all syncs of one leadership term. */
-export interface SyncContext {
-  readonly deps: Deps
-  readonly expectations: Expectations
-  readonly backoff: Backoff
-  readonly trust: Trust
-  readonly permits: Semaphore.Semaphore
-}
-
-export const make = (shared: Omit<SyncContext, "permits">): SyncContext => ({
-  ...shared,
-  permits: Semaphore.makeUnsafe(atOnce)
-})
-
 export interface Target {
   readonly set: DaemonSet
   /** The revision hash of the current template. */
   readonly hash: string
+  readonly plan: Step
   /** Monotonic milliseconds. */
   readonly now: number
 }
@@ -65,20 +46,20 @@ export interface Target {
  * sync.
  */
 export const apply = Effect.fnUntraced(function* (
-  context: SyncContext,
-  { hash, now, set }: Target,
-  step: Step
+  deps: Deps,
+  state: State,
+  { hash, now, plan, set }: Target
 ): Effect.fn.Return<PodControl.PodControlError | undefined> {
-  const create = step.create.slice(0, Spec.burst)
-  const remove = step.remove.slice(0, Spec.burst)
-  if (isNothing(step)) return undefined
-  context.expectations.expectBoth(
+  const create = plan.create.slice(0, Spec.burst)
+  const remove = plan.remove.slice(0, Spec.burst)
+  if (isNothing(plan)) return undefined
+  state.expectations.expectBoth(
     Key.of(set),
     create.length,
     remove.map(({ pod }) => Key.of(pod)),
     now
   )
-  yield* recordEndedPods(context, set, remove, now)
+  yield* recordEndedPods(deps, state, { set, remove, now })
   yield* countRequested(
     "create",
     create.map(({ why }) => why)
@@ -89,17 +70,16 @@ export const apply = Effect.fnUntraced(function* (
   )
   const counts = { created: create.length, deleted: remove.length, revision: hash }
   yield* Effect.annotateLogs(Effect.logDebug("Creating and deleting daemon pods"), counts)
-  const createFailure = yield* createAll(context, { set, hash, create })
-  const deleteFailure = yield* removeAll(context, set, remove)
+  const createFailure = yield* createAll(deps, state, { set, hash, create })
+  const deleteFailure = yield* removeAll(deps, state, set, remove)
   return createFailure ?? deleteFailure
 })
 
 /** Records an event for each failed or succeeded pod, and starts the backoff for the node of a failed one. */
 const recordEndedPods = (
-  { backoff, deps }: SyncContext,
-  set: DaemonSet,
-  remove: ReadonlyArray<Deletion>,
-  now: number
+  deps: Deps,
+  { backoff }: State,
+  { now, remove, set }: Pick<Target, "set" | "now"> & { readonly remove: ReadonlyArray<Deletion> }
 ) =>
   Effect.forEach(
     remove,
@@ -117,12 +97,13 @@ const recordEndedPods = (
     { discard: true }
   )
 
-interface Creating extends Omit<Target, "now"> {
+interface Creating extends Pick<Target, "set" | "hash"> {
   readonly create: ReadonlyArray<Creation>
 }
 
 const createAll = Effect.fnUntraced(function* (
-  { expectations, permits, deps }: SyncContext,
+  deps: Deps,
+  { expectations, permits }: State,
   { create, hash, set }: Creating
 ): Effect.fn.Return<PodControl.PodControlError | undefined> {
   const draft = Drafts.make(set, hash)
@@ -134,7 +115,8 @@ const createAll = Effect.fnUntraced(function* (
 })
 
 const removeAll = Effect.fnUntraced(function* (
-  { expectations, permits, deps }: SyncContext,
+  deps: Deps,
+  { expectations, permits }: State,
   set: DaemonSet,
   remove: ReadonlyArray<Deletion>
 ): Effect.fn.Return<PodControl.PodControlError | undefined> {

@@ -11,7 +11,8 @@ import * as Hash from "../../kube/hash.ts"
 import * as Patch from "../../kube/Patch.ts"
 import { type ControllerRevision, DaemonSet, type Pod } from "../../kube/resources.ts"
 import * as History from "../shared/revisions/history.ts"
-import * as Adopt from "../shared/workload/adopt.ts"
+import * as RevisionControl from "../shared/revisions/revisionControl.ts"
+import type * as Adopt from "../shared/workload/adopt.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
 import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
@@ -34,7 +35,12 @@ export const sync = Effect.fnUntraced(function* (
   set: DaemonSet,
   pods: ReadonlyArray<Pod>
 ): Effect.fn.Return<Synced, Failure> {
-  const claimed = yield* claim(deps, set)
+  const claimed = yield* RevisionControl.claim(deps, {
+    owner: set,
+    resource: DaemonSet,
+    selects: (labels) => Spec.selects(set, labels),
+    releases: true
+  })
   const labelled = yield* Effect.forEach(claimed, (revision) => label(deps, revision))
   const history = History.of(labelled, set.spec?.template)
   if (history.current === undefined) {
@@ -47,21 +53,6 @@ export const sync = Effect.fnUntraced(function* (
     yield* deps.updateRevision({ ...history.current, revision: history.number })
   return { hash, old: history.old }
 })
-
-const claim = (deps: Deps, set: DaemonSet): Effect.Effect<ReadonlyArray<ControllerRevision>, Adopt.ClaimError> =>
-  Adopt.claim(
-    {
-      owner: set,
-      resource: DaemonSet,
-      matches: ({ metadata }: ControllerRevision) => Spec.selects(set, metadata.labels),
-      live: deps.live(set),
-      patch: deps.patchRevision
-    },
-    [
-      ...deps.revisions.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
-      ...deps.revisions.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
-    ]
-  )
 
 /** A revision without a hash label gets its name as the hash. */
 const label = (deps: Deps, revision: ControllerRevision): Effect.Effect<ControllerRevision, ApiError.ApiError> => {
@@ -87,15 +78,10 @@ const merge = Effect.fnUntraced(function* (deps: Deps, { duplicate, hash, pods }
   const patch = (uid: string | undefined): Patch.Patch =>
     Patch.strategic({ metadata: { uid, labels: { [History.hashLabel]: hash } } })
   for (const pod of pods)
-    if (former !== hash && History.hashOf(pod) === former) yield* unlessGone(deps.patch(pod, patch(pod.metadata.uid)))
-  yield* unlessGone(deps.removeRevision(duplicate))
+    if (former !== hash && History.hashOf(pod) === former)
+      yield* ApiError.unlessGone(deps.patch(pod, patch(pod.metadata.uid)))
+  yield* ApiError.unlessGone(deps.removeRevision(duplicate))
 })
-
-const unlessGone = <A>(call: Effect.Effect<A, ApiError.ApiError>): Effect.Effect<void, ApiError.ApiError> =>
-  Effect.matchEffect(call, {
-    onSuccess: () => Effect.void,
-    onFailure: (error) => (ApiError.hasReason(error, "NotFound") ? Effect.void : Effect.fail(error))
-  })
 
 const make = Effect.fnUntraced(function* (
   deps: Deps,
@@ -104,22 +90,16 @@ const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ControllerRevision, Failure> {
   const template = Spec.templateOf(set)
   const hash = Hash.template(template, set.status?.collisionCount)
-  const draft = History.draft({ resource: DaemonSet, owner: set, template, hash, number })
-  return yield* Effect.catchIf(
-    deps.createRevision(draft),
-    (error) => ApiError.hasReason(error, "AlreadyExists"),
-    (error) => taken(deps, set, draft.metadata.name, error)
-  )
+  const made = yield* RevisionControl.create(deps, { resource: DaemonSet, owner: set, template, hash, number })
+  return made._tag === "Created" ? made.revision : yield* collided(deps, set, made.error)
 })
 
-const taken = Effect.fnUntraced(function* (
+/** Raises the collision count, so that the next sync uses another name. */
+const collided = Effect.fnUntraced(function* (
   deps: Deps,
   set: DaemonSet,
-  name: string,
   error: ApiError.ApiError
-): Effect.fn.Return<ControllerRevision, Failure> {
-  const holder = yield* deps.liveRevision(set, name)
-  if (History.isOf(holder, set.spec?.template)) return holder
+): Effect.fn.Return<never, Failure> {
   const live = yield* deps.live(set)
   const counted = set.status?.collisionCount
   const known = live.status?.collisionCount
@@ -144,9 +124,8 @@ export const cleanUp = (
   old: ReadonlyArray<ControllerRevision>
 ): Effect.Effect<void, ApiError.ApiError> => {
   const used = new Set(deps.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? "").map(History.hashOf))
-  return Effect.forEach(
-    History.excess(old, Spec.historyLimit(set), (hash) => used.has(hash)),
-    (revision) => unlessGone(deps.removeRevision(revision)),
-    { discard: true }
+  return RevisionControl.remove(
+    deps,
+    History.excess(old, Spec.historyLimit(set), (hash) => used.has(hash))
   )
 }

@@ -4,7 +4,6 @@
  */
 import * as IntOrPercent from "../../kube/intOrPercent.ts"
 import type { DaemonSet } from "../../kube/resources.ts"
-import * as Selector from "../../kube/Selector.ts"
 import type { Template } from "../shared/workload/podControl.ts"
 import * as Selectors from "../shared/workload/selectors.ts"
 
@@ -15,10 +14,7 @@ export const burst = 250
 
 export const selectorOf = Selectors.memoised((set: DaemonSet) => Selectors.usable(set.spec?.selector))
 
-export const selects = (set: DaemonSet, labels: Readonly<Record<string, string>> | undefined): boolean => {
-  const selector = selectorOf(set)
-  return selector !== undefined && Selector.matchesLabels(selector, labels)
-}
+export const selects = Selectors.selecting(selectorOf)
 
 /** Other clients read an empty selector as one that selects every pod. */
 export const selectsEverything = ({ spec }: DaemonSet): boolean =>

@@ -11,25 +11,27 @@ import { DaemonSet, type Pod } from "../../kube/resources.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import * as Adopt from "../shared/workload/adopt.ts"
-import * as Handover from "../shared/workload/handoff.ts"
+import * as Handoff from "../shared/workload/handoff.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
 import type * as PodControl from "../shared/workload/podControl.ts"
-import * as History from "./history.ts"
-import * as Snapshot from "./plan/snapshot.ts"
-import * as Manage from "./plan/manage.ts"
-import * as Rolling from "./plan/rolling.ts"
-import * as Status from "./plan/status.ts"
-import { isCurrent, type Deps } from "./deps.ts"
-import * as Spec from "./spec.ts"
+import * as StatusWriter from "../shared/workload/statusWriter.ts"
 import * as Apply from "./apply.ts"
+import type { Deps } from "./deps.ts"
+import * as History from "./history.ts"
+import * as Plan from "./plan/plan.ts"
+import { isNothing } from "./plan/step.ts"
+import * as Snapshot from "./snapshot.ts"
+import * as Spec from "./spec.ts"
+import type { State } from "./state.ts"
+import * as Status from "./status.ts"
 
 export type Failure = History.Failure | PodControl.PodControlError
 
 const selectingAll = "This daemon set is selecting all pods. A non-empty selector is required."
 
-export const sync = (context: Apply.SyncContext) =>
+export const sync = (deps: Deps, state: State) =>
   Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome | void, Failure> {
-    const { expectations, deps } = context
+    const { expectations } = state
     const set = deps.sets.get(key)
     if (set === undefined) return expectations.forget(key)
     if (Spec.selectsEverything(set)) return yield* deps.events.warning(set, "SelectingAll", selectingAll)
@@ -42,8 +44,9 @@ export const sync = (context: Apply.SyncContext) =>
     const pods = yield* claim(deps, set)
     const { hash, old } = yield* History.sync(deps, set, pods)
     const snapshot = Snapshot.take({ set, hash, nodes: deps.nodes.list(), pods, now: clock.currentTimeMillisUnsafe() })
-    const done = mayManage ? yield* manage(context, snapshot, { pods, now: monotonic() }) : waited
-    const written = yield* Effect.result(updateStatus(deps, snapshot, done.wasManaged))
+    const done = mayManage ? yield* manage(deps, state, { snapshot, pods, now: monotonic() }) : waited
+    const counts = Status.count(snapshot, done.wasManaged)
+    const written = yield* Effect.result(StatusWriter.write(deps, set, (stored) => Status.status(stored, counts)))
     if (done.failure !== undefined) return yield* done.failure
     if (written._tag === "Failure") return yield* written.failure
     if (done.wasManaged) yield* History.cleanUp(deps, set, old)
@@ -64,10 +67,7 @@ const claim = (deps: Deps, set: DaemonSet): Effect.Effect<ReadonlyArray<Pod>, Ad
       live: deps.live(set),
       patch: deps.patch
     },
-    [
-      ...deps.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
-      ...deps.pods.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
-    ]
+    Indexes.candidates(deps.pods, set)
   )
 
 interface Done {
@@ -81,46 +81,30 @@ interface Done {
 const waited: Done = { wasManaged: false, wait: undefined, failure: undefined }
 
 interface Managing {
+  readonly snapshot: Snapshot.Snapshot
   /** All pods that the set has claimed. */
   readonly pods: ReadonlyArray<Pod>
   /** Monotonic milliseconds. */
   readonly now: number
 }
 
-/**
- * Each node on its own first. A rolling update continues only when that step is empty, because the snapshot does not
- * show its effects.
- */
+/** Plans and applies, if the plan changes nothing or the cache is fresh. */
 const manage = Effect.fnUntraced(function* (
-  context: Apply.SyncContext,
-  snapshot: Snapshot.Snapshot,
-  { now, pods }: Managing
+  deps: Deps,
+  state: State,
+  { now, pods, snapshot }: Managing
 ): Effect.fn.Return<Done> {
   const { hash, set } = snapshot
-  const managed = Manage.decide(snapshot, (node) => context.backoff.wait(set, node, now))
-  const step = Manage.isNothing(managed) ? Rolling.decide(snapshot) : managed
-  const { wait } = managed
-  if (Manage.isNothing(step)) return { wasManaged: true, wait, failure: undefined }
-  const current = yield* Effect.result(isCurrent(context.deps, context.trust, set, pods))
-  if (current._tag === "Failure") return { ...waited, failure: current.failure }
-  if (!current.success) {
+  const { uid = "" } = set.metadata
+  const plan = Plan.plan(snapshot, (node) => state.backoff.wait(set, node, now))
+  const { wait } = plan
+  if (isNothing(plan)) return { wasManaged: true, wait, failure: undefined }
+  const checks = [Handoff.hasSamePods(set, pods, deps.livePods(set))]
+  const isFresh = yield* Effect.result(Handoff.isFresh(state, uid, checks))
+  if (isFresh._tag === "Failure") return { ...waited, failure: isFresh.failure }
+  if (!isFresh.success) {
     yield* Effect.logDebug("The cache lacks pods of a DaemonSet: waiting for it")
-    return { ...waited, wait: Handover.patience }
+    return { ...waited, wait: Handoff.retryAfter }
   }
-  return { wasManaged: true, wait, failure: yield* Apply.apply(context, { set, hash, now }, step) }
+  return { wasManaged: true, wait, failure: yield* Apply.apply(deps, state, { set, hash, now, plan }) }
 })
-
-/** Writes the counts if they differ; retries a failed write once on the live object. */
-const updateStatus = (deps: Deps, snapshot: Snapshot.Snapshot, isManaged: boolean): Effect.Effect<void, ApiError> => {
-  const { set } = snapshot
-  const counts = Status.count(snapshot, isManaged)
-  const write = (onto: DaemonSet): Effect.Effect<void, ApiError> => {
-    const status = Status.withCounts(onto.status, counts)
-    return status === onto.status ? Effect.void : Effect.asVoid(deps.updateStatus({ ...onto, status }))
-  }
-  return Effect.catch(write(set), (error) =>
-    Effect.flatMap(deps.live(set), (fresh) =>
-      fresh.metadata.uid === set.metadata.uid ? write(fresh) : Effect.fail(error)
-    )
-  )
-}

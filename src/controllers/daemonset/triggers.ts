@@ -7,13 +7,12 @@ import * as Equality from "../../kube/equality.ts"
 import * as Key from "../../kube/Key.ts"
 import { type ControllerRevision, DaemonSet, type Node, type Pod } from "../../kube/resources.ts"
 import type { Trigger } from "../../streams/store/trigger.ts"
-import type { Expectations } from "../shared/workload/expectations.ts"
-import type { Trust } from "../shared/workload/handoff.ts"
 import * as Owners from "../shared/workload/owners.ts"
 import * as Eligibility from "./plan/eligibility.ts"
 import * as Pods from "./pods.ts"
 import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
+import type { State } from "./state.ts"
 
 type Watching = Pick<Deps, "sets" | "pods" | "queue">
 
@@ -25,14 +24,14 @@ const owners = ({ sets }: Watching): Owners.Owners<DaemonSet> => ({
 
 /** Drops the expectations of a deleted DaemonSet, so that a later one of the same name starts without them. */
 export const daemonSet =
-  (expectations: Expectations, trust: Trust): Trigger<DaemonSet> =>
+  (state: State): Trigger<DaemonSet> =>
   (delta) => {
     const key = Key.of(delta.object)
     const { uid = "" } = delta.object.metadata
-    if (delta._tag === "Created" && !delta.initial) trust.takeOver(uid)
+    if (delta._tag === "Created" && !delta.initial) state.trust(uid)
     if (delta._tag === "Deleted") {
-      expectations.forget(key)
-      trust.disown(uid)
+      state.expectations.forget(key)
+      state.distrust(uid)
     }
     return [key]
   }
@@ -40,7 +39,7 @@ export const daemonSet =
 /** Seconds by which clocks may differ. */
 const skew = 1
 
-export const pod = (watching: Watching, expectations: Expectations): Trigger<Pod> =>
+export const pod = (watching: Watching, { expectations }: State): Trigger<Pod> =>
   Owners.podTrigger({
     owners: owners(watching),
     expectations,

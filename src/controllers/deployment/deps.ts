@@ -1,70 +1,65 @@
-/** The API calls that a Deployment sync depends on, and the writes that are followed by an event. */
-import * as Effect from "effect/Effect"
+/** The stores and API calls that the Deployment controller depends on, and the access that they need. */
+import type * as Effect from "effect/Effect"
+import * as Access from "../../kube/Access.ts"
 import type { ApiError } from "../../kube/ApiError.ts"
 import type { Draft } from "../../kube/Meta.ts"
-import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
+import type * as Patch from "../../kube/Patch.ts"
+import { Deployment, Pod, ReplicaSet } from "../../kube/resources.ts"
+import type * as Controller from "../../layers/Controller.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
-import type { KeptField } from "../shared/workload/keptField.ts"
-import * as ReplicaSets from "./plan/replicaSets.ts"
-import * as Scaling from "./plan/scaling.ts"
+import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
+import type * as Store from "../../streams/store/Store.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 
 export interface Deps {
+  readonly deployments: Store.Readable<Deployment>
+  readonly sets: Store.Readable<ReplicaSet>
+  readonly pods: Store.Readable<Pod>
+  /** The Deployment of that name, read from the server. */
+  readonly live: (deployment: Deployment) => Call<Deployment>
   /** Writes the status and, with it, the annotations. */
   readonly updateStatus: (deployment: Deployment) => Call<Deployment>
   /** Writes everything but the status. */
   readonly update: (deployment: Deployment) => Call<Deployment>
   readonly createSet: (draft: Draft<ReplicaSet>) => Call<ReplicaSet>
-  readonly updateSet: (set: ReplicaSet) => Call<ReplicaSet>
-  readonly removeSet: (set: ReplicaSet) => Call<unknown>
   /** The ReplicaSet of that name in the Deployment's namespace, read from the server. */
   readonly liveSet: (deployment: Deployment, name: string) => Call<ReplicaSet>
+  readonly updateSet: (set: ReplicaSet) => Call<ReplicaSet>
+  readonly patchSet: (set: ReplicaSet, patch: Patch.Patch) => Call<ReplicaSet>
+  readonly removeSet: (set: ReplicaSet) => Call<unknown>
   readonly events: Pick<EventSink, "event">
-  readonly terminatingReplicas: KeptField
+  readonly queue: Pick<KeyedQueue, "addWithUnsafe">
 }
 
-/** A Deployment and its ReplicaSets during a sync: as last written, else as cached. */
-export interface Rollout {
-  readonly deployment: Deployment
-  readonly sets: ReplicaSets.Sets
-  /** Start of the sync, in milliseconds since 1970. */
-  readonly now: number
-}
+export const access = [
+  Access.read(Deployment),
+  Access.own(Deployment),
+  Access.get(Deployment),
+  Access.update(Deployment),
+  Access.update(Deployment, "status"),
+  Access.read(ReplicaSet),
+  Access.get(ReplicaSet),
+  Access.create(ReplicaSet),
+  Access.update(ReplicaSet),
+  Access.patch(ReplicaSet),
+  Access.remove(ReplicaSet),
+  Access.read(Pod),
+  Access.record
+] as const
 
-/** Writes the status unless `after` is the same object. */
-export const writeStatus = (deps: Deps, before: Deployment, after: Deployment): Call<Deployment> =>
-  after === before ? Effect.succeed(before) : deps.updateStatus(after)
-
-/** Writes the sizes one after the other, with an event for each changed size; stops at the first failure. */
-export const resize = (
-  deps: Deps,
-  rollout: Rollout,
-  resizes: ReadonlyArray<Scaling.Resize>
-): Effect.Effect<Rollout, ApiError> =>
-  Effect.reduce(
-    resizes,
-    () => rollout,
-    (before, step) => resizeOne(deps, before, step)
-  )
-
-const resizeOne = Effect.fnUntraced(function* (deps: Deps, rollout: Rollout, step: Scaling.Resize) {
-  const { deployment, sets } = rollout
-  // An earlier step may have written the same set.
-  const set = ReplicaSets.all(sets).find((one) => ReplicaSets.isSame(one, step.set)) ?? step.set
-  const next = Scaling.resized(deployment, { ...step, set })
-  if (next === undefined) return rollout
-  const written = yield* deps.updateSet(next)
-  const size = ReplicaSets.size(set)
-  if (size !== step.size) yield* scaled(deps, deployment, set.metadata.name, size, step.size)
-  return { ...rollout, sets: ReplicaSets.replace(sets, written) }
+export const depsOf = ({ client, events, queue, store }: Controller.BodyContext<(typeof access)[number]>): Deps => ({
+  deployments: store(Deployment),
+  sets: store(ReplicaSet),
+  pods: store(Pod),
+  live: ({ metadata }) => client.get(Deployment, metadata),
+  updateStatus: (deployment) => client.subresource("status").update(Deployment, deployment),
+  update: (deployment) => client.update(Deployment, deployment),
+  createSet: (draft) => client.create(ReplicaSet, draft),
+  liveSet: ({ metadata: { namespace } }, name) => client.get(ReplicaSet, { namespace, name }),
+  updateSet: (set) => client.update(ReplicaSet, set),
+  patchSet: (set, patch) => client.patch(ReplicaSet, set.metadata, patch),
+  removeSet: (set) => client.delete(ReplicaSet, set.metadata),
+  events,
+  queue
 })
-
-/** Records the event ScalingReplicaSet. */
-export const scaled = (deps: Deps, deployment: Deployment, name: string, from: number, to: number) =>
-  deps.events.event(
-    deployment,
-    "Normal",
-    "ScalingReplicaSet",
-    `Scaled ${from < to ? "up" : "down"} replica set ${name} from ${from} to ${to}`
-  )

@@ -4,8 +4,8 @@
  * still those of the previous status. Source: pkg/controller/deployment: getNewReplicaSet.
  */
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
-import * as Annotations from "./plan/annotations.ts"
-import * as Conditions from "./plan/conditions.ts"
+import * as Annotations from "./annotations.ts"
+import * as Conditions from "./conditions.ts"
 import * as Progress from "./plan/progress.ts"
 
 /** Found in the cache. A Deployment without a Progressing condition gets one, which starts its deadline. */

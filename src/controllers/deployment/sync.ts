@@ -1,41 +1,35 @@
 /**
- * One sync of a Deployment: applies what the plans beside this file decide. A sync changes one thing and then writes
- * the status; the watch event of its own write triggers the next sync. Source: pkg/controller/deployment:
- * syncDeployment.
+ * One sync of a Deployment: claims ReplicaSets, takes the snapshot, plans, applies, writes the status. A sync changes one
+ * thing and then writes the status; the watch event of its own write triggers the next sync. Source:
+ * pkg/controller/deployment: syncDeployment.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ApiError from "../../kube/ApiError.ts"
-import type { Key } from "../../kube/Key.ts"
-import type { Deployment, Pod, ReplicaSet } from "../../kube/resources.ts"
-import * as Bounds from "./plan/bounds.ts"
-import type * as Conditions from "./plan/conditions.ts"
-import * as Ensure from "./ensure.ts"
-import * as Path from "./plan/path.ts"
-import { type Deps, resize, type Rollout, writeStatus } from "./deps.ts"
+import * as Key from "../../kube/Key.ts"
+import { Deployment, type ReplicaSet } from "../../kube/resources.ts"
+import * as Selector from "../../kube/Selector.ts"
+import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
+import * as Adopt from "../shared/workload/adopt.ts"
+import * as Indexes from "../shared/workload/indexes.ts"
+import * as StatusWriter from "../shared/workload/statusWriter.ts"
+import * as Apply from "./apply.ts"
+import type * as Conditions from "./conditions.ts"
+import type { Deps } from "./deps.ts"
+import * as NewReplicaSet from "./newReplicaSet.ts"
+import * as Plan from "./plan/plan.ts"
 import * as Progress from "./plan/progress.ts"
-import * as ReplicaSets from "./plan/replicaSets.ts"
-import * as Revisions from "./plan/revisions.ts"
-import * as Rollback from "./plan/rollback.ts"
-import * as Rolling from "./plan/rolling.ts"
-import * as Scaling from "./plan/scaling.ts"
-import * as Status from "./plan/status.ts"
-
-/** A strategy type that this controller does not know. */
-export class UnknownStrategy extends Data.TaggedError("UnknownStrategy")<{ readonly type: string }> {
-  override get message(): string {
-    return `unexpected deployment strategy type: ${this.type}`
-  }
-}
+import * as Snapshot from "./snapshot.ts"
+import * as Status from "./status.ts"
 
 /**
  * A selector that cannot be parsed; retried with backoff. Source: pkg/controller/deployment:
  * getReplicaSetsForDeployment.
  */
 export class InvalidSelector extends Data.TaggedError("InvalidSelector")<{
-  readonly deployment: Key
+  readonly deployment: Key.Key
   readonly why: string
 }> {
   override get message(): string {
@@ -43,16 +37,31 @@ export class InvalidSelector extends Data.TaggedError("InvalidSelector")<{
   }
 }
 
-export type Failure = ApiError.ApiError | UnknownStrategy
+export type Failure = Apply.Failure | Adopt.ClaimError | InvalidSelector
 
-/** The cached objects that a sync starts from. */
-export interface Gathered {
-  readonly deployment: Deployment
-  /** The ReplicaSets that the Deployment controls. */
-  readonly owned: ReadonlyArray<ReplicaSet>
-  /** The pods a ReplicaSet controls, in every phase. */
-  readonly podsOf: (set: ReplicaSet) => ReadonlyArray<Pod>
+export const sync = (deps: Deps) => {
+  const terminatingReplicas = StatusWriter.keptField()
+  return Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome, Failure> {
+    const deployment = deps.deployments.get(key)
+    if (deployment === undefined) return Reconcile.done
+    if (Plan.selectsEverything(deployment)) return yield* Effect.as(refuse(deps, deployment), Reconcile.done)
+    const owned = yield* claim(deps, deployment)
+    const recheck = yield* run(deps, terminatingReplicas, { deployment, owned })
+    if (recheck?._tag === "After") return Reconcile.after(recheck.millis)
+    if (recheck?._tag === "Soon") deps.queue.addWithUnsafe(key, { rateLimited: true })
+    return Reconcile.done
+  }, forgetInTerminatingNamespace)
 }
+
+/** Nothing can be created in a terminating namespace, and the Deployment will be deleted too. */
+const forgetInTerminatingNamespace = <E, R>(
+  outcome: Effect.Effect<Reconcile.Outcome, E, R>
+): Effect.Effect<Reconcile.Outcome, E, R> =>
+  Effect.catchIf(
+    outcome,
+    (error) => ApiError.isApiError(error) && ApiError.isNamespaceTerminating(error),
+    () => Effect.succeed(Reconcile.done)
+  )
 
 /**
  * For a selector that selects every pod: an event, and nothing else. `observedGeneration` is written once per
@@ -69,118 +78,79 @@ export const refuse = Effect.fnUntraced(function* (
   yield* deps.updateStatus({ ...deployment, status: { ...deployment.status, observedGeneration: generation } })
 })
 
-/** Returns when to check again without an event. */
+/** The ReplicaSets of the Deployment, after adoptions and releases. */
+const claim = Effect.fnUntraced(function* (
+  deps: Deps,
+  deployment: Deployment
+): Effect.fn.Return<ReadonlyArray<ReplicaSet>, Adopt.ClaimError | InvalidSelector> {
+  const selector = Selector.fromSpec(deployment.spec?.selector ?? {})
+  if (Result.isFailure(selector))
+    return yield* new InvalidSelector({ deployment: Key.of(deployment), why: selector.failure })
+  return yield* Adopt.claim(
+    {
+      owner: deployment,
+      resource: Deployment,
+      matches: (set: ReplicaSet) => Selector.matchesLabels(selector.success, set.metadata.labels),
+      live: deps.live(deployment),
+      patch: deps.patchSet
+    },
+    Indexes.candidates(deps.sets, deployment)
+  )
+})
+
+interface Claimed {
+  readonly deployment: Deployment
+  /** The ReplicaSets that the Deployment controls. */
+  readonly owned: ReadonlyArray<ReplicaSet>
+}
+
+/** `terminatingReplicas`: whether the server keeps that field. Returns when to check again without an event. */
 export const run = Effect.fnUntraced(function* (
   deps: Deps,
-  { deployment, owned, podsOf }: Gathered
-): Effect.fn.Return<Progress.Recheck, Failure> {
+  terminatingReplicas: StatusWriter.KeptField,
+  { deployment, owned }: Claimed
+): Effect.fn.Return<Progress.Recheck, Apply.Failure> {
   const now = yield* Clock.currentTimeMillis
   const isLeaving = deployment.metadata.deletionTimestamp !== undefined
-  const paused = isLeaving ? deployment : yield* writeStatus(deps, deployment, Progress.pause(deployment, now))
-  const rollout = yield* Ensure.existing(deps, { deployment: paused, sets: ReplicaSets.find(paused, owned), now })
-  const path = Path.pathOf(rollout.deployment, rollout.sets)
-  switch (path._tag) {
-    case "Report":
-      return yield* report(deps, rollout)
-    case "Scale":
-      return yield* scale(deps, rollout)
-    case "Rollback":
-      return yield* rollBack(deps, rollout, path.revision)
-    case "Recreate":
-      return yield* recreate(deps, rollout, podsOf)
-    case "Rolling":
-      return yield* roll(deps, rollout)
-    case "UnknownStrategy":
-      return yield* new UnknownStrategy({ type: path.type })
-  }
+  const paused = isLeaving
+    ? deployment
+    : yield* NewReplicaSet.writeChanged(deps, deployment, Progress.pause(deployment, now))
+  const snapshot = yield* NewReplicaSet.update(deps, Snapshot.take(paused, owned, now))
+  const plan = Plan.plan(snapshot)
+  const done = yield* Apply.apply(deps, snapshot, plan)
+  if (done === undefined) return undefined
+  const recheck = yield* writeStatus(deps, terminatingReplicas, { snapshot: done.snapshot, plan })
+  return done.failure === undefined ? recheck : yield* done.failure
 })
 
-/** Scales to `spec.replicas` whatever the state of a rollout; progress is not judged meanwhile. */
-const scale = Effect.fnUntraced(function* (deps: Deps, before: Rollout): Effect.fn.Return<Progress.Recheck, Failure> {
-  const rollout = yield* resize(deps, before, Scaling.plan(before.deployment, before.sets))
-  const { deployment } = rollout
-  const isPaused = deployment.spec?.paused === true && Rollback.requested(deployment) === undefined
-  if (isPaused) yield* cleanUp(deps, rollout)
-  return yield* report(deps, rollout)
-})
+interface Reporting {
+  readonly snapshot: Snapshot.Snapshot
+  readonly plan: Plan.Plan
+}
 
 /**
- * Ends with the write: the next sync rolls out the restored template. The new ReplicaSet must exist, because its
- * revision counts; for Recreate it is created with no replicas.
+ * Writes the counts and, in a rollout, whether it progresses; returns when to check again if nothing was written, or if
+ * the server, which may be too old for a field, stored nothing new. Progress is not judged while sizes change.
  */
-const rollBack = Effect.fnUntraced(function* (
+const writeStatus = Effect.fnUntraced(function* (
   deps: Deps,
-  before: Rollout,
-  revision: bigint
-): Effect.fn.Return<Progress.Recheck, Failure> {
-  const size = Bounds.isRolling(before.deployment) ? undefined : 0
-  const { deployment, sets } = yield* Ensure.present(deps, before, size)
-  const { deployment: next, event } = Rollback.decide(deployment, sets, revision)
-  if (event.type === "Warning") yield* deps.events.event(deployment, event.type, event.reason, event.message)
-  yield* deps.update(next)
-  if (event.type === "Normal") yield* deps.events.event(deployment, event.type, event.reason, event.message)
-  return undefined
-})
-
-const roll = Effect.fnUntraced(function* (deps: Deps, before: Rollout): Effect.fn.Return<Progress.Recheck, Failure> {
-  const rollout = yield* Ensure.present(deps, before)
-  const growth = Rolling.grow(rollout.deployment, rollout.sets)
-  if (growth !== undefined) return yield* judge(deps, yield* resize(deps, rollout, [growth]))
-  const steps = Rolling.shrink(rollout.deployment, rollout.sets)
-  const shrunk = yield* Effect.result(resize(deps, rollout, steps))
-  if (Result.isFailure(shrunk)) {
-    // Writes the status first, as if nothing had been scaled; then the failure requeues the key.
-    yield* judge(deps, yield* finish(deps, rollout))
-    return yield* shrunk.failure
-  }
-  return yield* judge(deps, steps.length > 0 ? shrunk.success : yield* finish(deps, rollout))
-})
-
-const recreate = Effect.fnUntraced(function* (
-  deps: Deps,
-  before: Rollout,
-  podsOf: Gathered["podsOf"]
-): Effect.fn.Return<Progress.Recheck, Failure> {
-  const steps = Path.shrinkToZero(before.sets)
-  if (steps.length > 0) return yield* judge(deps, yield* resize(deps, before, steps))
-  if (Path.isWaitingForPods(before.sets, podsOf)) return yield* judge(deps, before)
-  const rollout = yield* Ensure.present(deps, before)
-  const growth = Path.growAtOnce(rollout.deployment, rollout.sets)
-  return yield* judge(deps, yield* finish(deps, yield* resize(deps, rollout, growth)))
-})
-
-/** Deletes surplus ReplicaSets once the stored status is complete. */
-const finish = (deps: Deps, rollout: Rollout): Effect.Effect<Rollout, ApiError.ApiError> =>
-  Progress.isComplete(rollout.deployment, rollout.deployment.status ?? {})
-    ? Effect.as(cleanUp(deps, rollout), rollout)
-    : Effect.succeed(rollout)
-
-const cleanUp = (deps: Deps, { deployment, sets }: Rollout): Effect.Effect<void, ApiError.ApiError> =>
-  Effect.forEach(
-    Revisions.surplus(deployment, sets.old),
-    (set) =>
-      Effect.catchIf(
-        deps.removeSet(set),
-        (error) => ApiError.hasReason(error, "NotFound"),
-        () => Effect.void
-      ),
-    { discard: true }
-  )
-
-/** Writes the counts without judging progress. */
-const report = Effect.fnUntraced(function* (
-  deps: Deps,
-  { deployment, now, sets }: Rollout
-): Effect.fn.Return<Progress.Recheck, Failure> {
-  yield* updateStatusIfChanged(deps, deployment, Status.compute(deployment, sets, now))
-  return undefined
+  terminatingReplicas: StatusWriter.KeptField,
+  { plan, snapshot }: Reporting
+): Effect.fn.Return<Progress.Recheck, ApiError.ApiError> {
+  const { deployment, now } = snapshot
+  const isJudged = plan._tag !== "Report" && plan._tag !== "Scale"
+  const status = isJudged ? Status.status(snapshot) : Status.counted(snapshot)
+  const written = yield* updateIfChanged(deps, terminatingReplicas, { deployment, status })
+  return isJudged && written.metadata.resourceVersion === deployment.metadata.resourceVersion
+    ? Progress.recheck(deployment, status, now)
+    : undefined
 })
 
 /** Returns the Deployment as written, or the same object if its status is equal. */
-const updateStatusIfChanged = (
-  { terminatingReplicas, updateStatus }: Deps,
-  deployment: Deployment,
-  status: Conditions.Status
+const updateIfChanged = (
+  { updateStatus }: Deps,
+  terminatingReplicas: StatusWriter.KeptField,
+  { deployment, status }: { readonly deployment: Deployment; readonly status: Conditions.Status }
 ): Effect.Effect<Deployment, ApiError.ApiError> =>
   Status.isSame(deployment.status ?? {}, status, terminatingReplicas.isKept())
     ? Effect.succeed(deployment)
@@ -189,18 +159,3 @@ const updateStatusIfChanged = (
           terminatingReplicas.answered(status.terminatingReplicas, written.status?.terminatingReplicas)
         })
       )
-
-/**
- * Writes the counts and the Progressing condition; returns when to check again if nothing was written, or if the
- * server, which may be too old for a field, stored nothing new.
- */
-const judge = Effect.fnUntraced(function* (
-  deps: Deps,
-  { deployment, now, sets }: Rollout
-): Effect.fn.Return<Progress.Recheck, Failure> {
-  const status = Status.rollout(deployment, sets, now)
-  const written = yield* updateStatusIfChanged(deps, deployment, status)
-  return written.metadata.resourceVersion === deployment.metadata.resourceVersion
-    ? Progress.recheck(deployment, status, now)
-    : undefined
-})

@@ -5,28 +5,19 @@
  */
 import * as Key from "../../kube/Key.ts"
 import { Deployment, type Pod, ReplicaSet } from "../../kube/resources.ts"
-import * as Selector from "../../kube/Selector.ts"
-import type * as Store from "../../streams/store/Store.ts"
 import type { Trigger } from "../../streams/store/trigger.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
 import * as Owners from "../shared/workload/owners.ts"
 import * as Selectors from "../shared/workload/selectors.ts"
+import type { Deps } from "./deps.ts"
 
-export interface Stores {
-  readonly deployments: Store.Readable<Deployment>
-  readonly sets: Store.Readable<ReplicaSet>
-  readonly pods: Store.Readable<Pod>
-}
+type Stores = Pick<Deps, "deployments" | "sets" | "pods">
 
 export const replicaSets = (stores: Stores): Trigger<ReplicaSet> => {
-  const selectorOf = Selectors.memoised((deployment: Deployment) => Selectors.usable(deployment.spec?.selector))
   const owners: Owners.Owners<Deployment> = {
     resource: Deployment,
     store: stores.deployments,
-    selects: (deployment, labels) => {
-      const selector = selectorOf(deployment)
-      return selector !== undefined && Selector.matchesLabels(selector, labels)
-    }
+    selects: Selectors.selecting(Selectors.memoised(({ spec }) => Selectors.usable(spec?.selector)))
   }
   return (delta) =>
     // A resync of the ReplicaSet enqueues nothing, because every Deployment is resynced as well.
@@ -46,5 +37,5 @@ export const pods =
   }
 
 /** The pods that a ReplicaSet controls, in every phase. */
-export const podsOf = ({ pods }: Pick<Stores, "pods">, set: ReplicaSet): ReadonlyArray<Pod> =>
+export const podsOf = ({ pods }: Pick<Deps, "pods">, set: ReplicaSet): ReadonlyArray<Pod> =>
   pods.byIndex(Indexes.byController.name, set.metadata.uid ?? "")

@@ -1,13 +1,15 @@
-/** The dependencies of the Job loop: the stores it reads and the API calls it makes. */
+/** The stores and API calls that the Job controller depends on, and the access that they need. */
 import type * as Effect from "effect/Effect"
+import * as Access from "../../kube/Access.ts"
 import type { ApiError } from "../../kube/ApiError.ts"
 import * as Owner from "../../kube/Owner.ts"
-import * as Patch from "../../kube/Patch.ts"
-import type { Job, Pod } from "../../kube/resources.ts"
+import type * as Patch from "../../kube/Patch.ts"
+import { Job, Pod } from "../../kube/resources.ts"
+import type * as Controller from "../../layers/Controller.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type * as Store from "../../streams/store/Store.ts"
 import * as Handoff from "../shared/workload/handoff.ts"
-import type * as PodControl from "../shared/workload/podControl.ts"
+import * as PodControl from "../shared/workload/podControl.ts"
 import * as Spec from "./spec.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
@@ -24,19 +26,27 @@ export interface Deps extends PodControl.Calls {
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">
 }
 
-/** Removes the tracking finalizer. The uid is a precondition: a new pod of the same name keeps its finalizer. */
-export const removeFinalizer = ({ metadata: { uid } }: Pod): Patch.Patch =>
-  finalizerPatch(uid === undefined ? {} : { uid })
+export const access = [
+  Access.read(Job),
+  Access.own(Job),
+  Access.get(Job),
+  Access.update(Job, "status"),
+  Access.read(Pod),
+  Access.list(Pod),
+  ...PodControl.access,
+  Access.record
+] as const
 
-/** The same, unless the pod has changed since it was read: another owner may have adopted it. */
-export const removeFinalizerIfUnchanged = ({ metadata: { resourceVersion, uid } }: Pod): Patch.Patch =>
-  finalizerPatch({
-    ...(uid === undefined ? {} : { uid }),
-    ...(resourceVersion === undefined ? {} : { resourceVersion })
-  })
-
-const finalizerPatch = (preconditions: object): Patch.Patch =>
-  Patch.strategic({ metadata: { ...preconditions, "$deleteFromPrimitiveList/finalizers": [Spec.finalizer] } })
+export const depsOf = ({ client, events, queue, store }: Controller.BodyContext<(typeof access)[number]>): Deps => ({
+  ...PodControl.callsOf(client),
+  jobs: store(Job),
+  pods: store(Pod),
+  live: ({ metadata }) => client.get(Job, metadata),
+  livePods: (job) => PodControl.list(client, job, Spec.selectorOf(job)),
+  updateStatus: (job) => client.subresource("status").update(Job, job),
+  events,
+  queue
+})
 
 /** The same calls. After a write whose response was lost, the cached Job is not trusted until it equals a live read. */
 export const distrustOnUnknownOutcome = (deps: Deps, trust: Handoff.Trust): Deps => {

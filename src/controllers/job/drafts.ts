@@ -1,9 +1,10 @@
 /**
  * The bodies of new pods of a Job: the template with the tracking finalizer, and for an index its name, labels, annotations and environment
- * variable. Source: pkg/controller/job: manageJob.
+ * variable; and the patches that remove the finalizer. Source: pkg/controller/job: manageJob, removeTrackingFinalizerPatch.
  */
 import * as Finalizers from "../../kube/finalizers.ts"
 import type { Draft } from "../../kube/Meta.ts"
+import * as Patch from "../../kube/Patch.ts"
 import { Job, type Pod } from "../../kube/resources.ts"
 import * as PodControl from "../shared/workload/podControl.ts"
 import * as Policies from "./plan/policies.ts"
@@ -67,3 +68,17 @@ const withVariable = (spec: PodSpec): PodSpec => {
     ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map(add) })
   }
 }
+
+/** Removes the tracking finalizer. The uid is a precondition: a new pod of the same name keeps its finalizer. */
+export const removeFinalizer = ({ metadata: { uid } }: Pod): Patch.Patch =>
+  finalizerPatch(uid === undefined ? {} : { uid })
+
+/** The same, unless the pod has changed since it was read: another owner may have adopted it. */
+export const removeFinalizerIfUnchanged = ({ metadata: { resourceVersion, uid } }: Pod): Patch.Patch =>
+  finalizerPatch({
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion })
+  })
+
+const finalizerPatch = (preconditions: object): Patch.Patch =>
+  Patch.strategic({ metadata: { ...preconditions, "$deleteFromPrimitiveList/finalizers": [Spec.finalizer] } })

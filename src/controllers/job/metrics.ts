@@ -8,8 +8,8 @@ import * as Family from "../../streams/reconcile/metricFamily.ts"
 import * as Workload from "../shared/workload/metrics.ts"
 import type { Action } from "./plan/policies.ts"
 import * as Indexes from "./plan/indexes.ts"
-import type { Snapshot } from "./plan/snapshot.ts"
-import type * as Manage from "./plan/manage.ts"
+import type { Snapshot } from "./snapshot.ts"
+import type * as Plan from "./plan/plan.ts"
 import * as Pods from "./pods.ts"
 import * as Spec from "./spec.ts"
 
@@ -68,7 +68,7 @@ const modeOf = (job: Job): string => (Spec.isIndexed(job) ? "Indexed" : "NonInde
 
 /** One finished sync. */
 export interface Synced {
-  readonly action: Manage.Action
+  readonly action: Plan.Action
   readonly result: "success" | "error"
   readonly seconds: number
 }

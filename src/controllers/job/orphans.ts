@@ -4,7 +4,6 @@
  * syncOrphanPod.
  */
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import * as Owner from "../../kube/Owner.ts"
@@ -12,7 +11,8 @@ import * as Resource from "../../kube/Resource.ts"
 import { Job, type Pod } from "../../kube/resources.ts"
 import type { State } from "./state.ts"
 import * as Pods from "./pods.ts"
-import { removeFinalizerIfUnchanged, type Deps } from "./deps.ts"
+import type { Deps } from "./deps.ts"
+import { removeFinalizerIfUnchanged } from "./drafts.ts"
 import * as Spec from "./spec.ts"
 
 /** Contains a character that names cannot have, so no key of a Job ends with it. */
@@ -47,8 +47,7 @@ export const sync = (deps: Deps, state: State) =>
     if (pod === undefined) return
     const ownership = ownershipOf(deps.jobs, pod)
     if (ownership === "held" || (ownership === "owner unknown" && (yield* exists(deps, state, pod)))) return
-    const done = yield* Effect.result(deps.patch(pod, removeFinalizerIfUnchanged(pod)))
-    if (Result.isFailure(done) && !ApiError.hasReason(done.failure, "NotFound")) return yield* done.failure
+    yield* ApiError.unlessGone(deps.patch(pod, removeFinalizerIfUnchanged(pod)))
     yield* Effect.annotateLogs(Effect.logDebug("Removed the tracking finalizer of a pod that no Job will count"), {
       pod: key
     })
@@ -59,13 +58,10 @@ const exists = (deps: Deps, state: State, pod: Pod): Effect.Effect<boolean, ApiE
   const { name = "", uid = "" } = Owner.controllerOf(pod) ?? {}
   if (state.isDeleted(uid)) return Effect.succeed(false)
   const { namespace } = pod.metadata
-  const deleted = Effect.sync(() => {
+  const found = deps.live({ metadata: { name, ...(namespace === undefined ? {} : { namespace }) } })
+  return Effect.map(ApiError.unlessGone(found), (owner) => {
+    if (owner?.metadata.uid === uid) return true
     state.markDeleted(uid)
     return false
-  })
-  const found = deps.live({ metadata: { name, ...(namespace === undefined ? {} : { namespace }) } })
-  return Effect.matchEffect(found, {
-    onSuccess: ({ metadata }) => (metadata.uid === uid ? Effect.succeed(true) : deleted),
-    onFailure: (error) => (ApiError.hasReason(error, "NotFound") ? deleted : Effect.fail(error))
   })
 }

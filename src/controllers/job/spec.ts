@@ -3,6 +3,7 @@
  * Source: pkg/apis/batch/v1: SetDefaults_Job.
  */
 import type { Job } from "../../kube/resources.ts"
+import * as Selectors from "../shared/workload/selectors.ts"
 
 export type Status = NonNullable<Job["status"]>
 export type Condition = NonNullable<Status["conditions"]>[number]
@@ -18,6 +19,10 @@ export const maxPodsPerSync = 500
 
 /** The most uids and new indexes that one status write counts. Source: pkg/controller/job: MaxUncountedPods. */
 export const maxUncountedPods = 500
+
+export const selectorOf = Selectors.memoised((job: Job) => Selectors.readable(job.spec?.selector))
+
+export const selects = Selectors.selecting(selectorOf)
 
 /** A Job that another controller manages is not reconciled. */
 export const isManagedElsewhere = ({ spec }: Job): boolean =>

@@ -3,6 +3,7 @@
  * has ended. Plain synchronous state for one leadership term; a new term reaches the same result without it. Source: pkg/controller/job: Controller
  * (expectations, finalizerExpectations, podBackoffStore).
  */
+import * as Semaphore from "effect/Semaphore"
 import type { Key } from "../../kube/Key.ts"
 import * as Expectations from "../shared/workload/expectations.ts"
 import * as Handoff from "../shared/workload/handoff.ts"
@@ -29,7 +30,11 @@ export interface State extends Handoff.Trust {
   /** Whether the Job with that uid is known to be deleted. */
   readonly isDeleted: (uid: string) => boolean
   readonly markDeleted: (uid: string) => void
+  /** Calls in flight, of all syncs together: over HTTP/1.1 each call needs a connection. */
+  readonly permits: Semaphore.Semaphore
 }
+
+const atOnce = 64
 
 /** How many uids of deleted Jobs are kept; the existence of others is read from the server. */
 const maxDeleted = 1000
@@ -44,7 +49,7 @@ export const make = (): State => {
   const records = new Map<Key, Backoff.Record>()
   const ended = new Set<string>()
   /** Only of Jobs that have not ended. */
-  const trust = Handoff.trust()
+  const trust = Handoff.make()
   /** Oldest first. */
   const deleted = new Set<string>()
 
@@ -72,18 +77,19 @@ export const make = (): State => {
     endObserved: (job, uid) => {
       records.delete(job)
       ended.delete(uid)
-      trust.disown(uid)
+      trust.distrust(uid)
     },
     forget: (job, uid) => {
       expectations.forget(job)
       released.delete(job)
       records.delete(job)
       ended.delete(uid)
-      trust.disown(uid)
+      trust.distrust(uid)
       markDeleted(uid)
     },
     ...trust,
     isDeleted: (uid) => deleted.has(uid),
-    markDeleted
+    markDeleted,
+    permits: Semaphore.makeUnsafe(atOnce)
   }
 }

@@ -12,34 +12,33 @@ import * as Selector from "../../kube/Selector.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import * as Adopt from "../shared/workload/adopt.ts"
+import * as Handoff from "../shared/workload/handoff.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
 import type * as PodControl from "../shared/workload/podControl.ts"
-import type { State } from "./state.ts"
-import * as Handoff from "./handoff.ts"
+import * as Apply from "./apply.ts"
+import type { Deps } from "./deps.ts"
 import * as Metrics from "./metrics.ts"
-import * as Snapshot from "./plan/snapshot.ts"
-import * as Manage from "./plan/manage.ts"
-import * as Tracking from "./plan/tracking.ts"
+import * as Plan from "./plan/plan.ts"
 import * as Verdict from "./plan/verdict.ts"
 import * as Pods from "./pods.ts"
-import type { Deps } from "./deps.ts"
+import * as Snapshot from "./snapshot.ts"
 import * as Spec from "./spec.ts"
+import type { State } from "./state.ts"
+import * as Status from "./status.ts"
 import * as Triggers from "./triggers.ts"
-import * as Apply from "./apply.ts"
 
 export type Failure = ApiError | Adopt.ClaimError | PodControl.PodControlError
 
-export const sync = (deps: Deps, state: State) => {
-  const applier = Apply.make(deps, state)
-  return Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome, Failure> {
+export const sync = (deps: Deps, state: State) =>
+  Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome, Failure> {
     const job = deps.jobs.get(key)
     if (job === undefined || isSettled(state, key, job)) return Reconcile.done
-    const selector = Triggers.selectorOf(job)
+    const selector = Spec.selectorOf(job)
     if (selector === undefined || !Spec.hasKnownMode(job)) return yield* Effect.as(refuse(deps, job), Reconcile.done)
     const clock = yield* Clock.Clock
     const monotonic = Monotonic.millis(clock)
     const startedAt = monotonic()
-    const synced = (action: Manage.Action, result: "success" | "error") =>
+    const synced = (action: Plan.Action, result: "success" | "error") =>
       Effect.suspend(() => Metrics.synced(job, { action, result, seconds: (monotonic() - startedAt) / 1000 }))
     // Read before the pods: an event that arrives in between lowers expectations and is in the pods.
     const wait = state.expectations.wait(key, monotonic())
@@ -52,20 +51,19 @@ export const sync = (deps: Deps, state: State) => {
       isSettled: wait === 0,
       now: clock.currentTimeMillisUnsafe()
     })
-    const decision = Manage.decide(snapshot)
-    if (!(yield* Handoff.mayAct(deps, state, snapshot, decision))) return Reconcile.after(Triggers.batch)
+    const plan = Plan.plan(snapshot)
+    if (!(yield* mayAct(deps, state, { snapshot, plan }))) return Reconcile.after(Handoff.retryAfter)
     // Enqueued before the writes, so that neither their duration nor the backoff after a failure delays it.
     const deadline = Verdict.untilDeadline(snapshot) ?? 0
     if (deadline > 0) deps.queue.addWithUnsafe(key, { after: deadline })
-    const done = yield* applier.manage(snapshot, decision, monotonic())
+    const done = yield* Apply.apply(deps, state, { snapshot, plan, now: monotonic() })
     if (done.wait !== undefined) deps.queue.addWithUnsafe(key, { after: Math.max(done.wait, Triggers.batch) })
-    const counted = yield* Effect.result(count(applier, snapshot, done.outcome))
+    const counted = yield* Effect.result(count(deps, state, { snapshot, outcome: done.outcome }))
     const failure = counted._tag === "Failure" ? counted.failure : done.failure
-    yield* synced(decision.action, failure === undefined ? "success" : "error")
+    yield* synced(plan.action, failure === undefined ? "success" : "error")
     if (failure !== undefined) return yield* failure
     return wait === 0 ? Reconcile.done : Reconcile.after(wait)
   })
-}
 
 /** Whether the Job needs no sync: it has finished, or another controller manages it. */
 const isSettled = (state: State, key: Key.Key, job: Job): boolean => {
@@ -96,20 +94,39 @@ const claim = (
       patch: deps.patch,
       finalizers: [Spec.finalizer]
     },
-    [
-      ...deps.pods.byIndex(Indexes.byController.name, job.metadata.uid ?? ""),
-      ...deps.pods.byIndex(Indexes.orphans.name, job.metadata.namespace ?? "")
-    ]
+    Indexes.candidates(deps.pods, job)
   )
+
+interface Planned {
+  readonly snapshot: Snapshot.Snapshot
+  readonly plan: Plan.Plan
+}
+
+/** Whether the cache is fresh, if the plan leads to a write: on a stale cache a pod could be counted or created twice. */
+const mayAct = (deps: Deps, state: State, planned: Planned): Effect.Effect<boolean, ApiError> => {
+  const { job, pods } = planned.snapshot
+  const { uid = "" } = job.metadata
+  if (state.isTrusted(uid) || !writes(planned)) return Effect.succeed(true)
+  return Handoff.isFresh(state, uid, [
+    Handoff.isSameVersion(job, deps.live(job)),
+    Handoff.hasSamePods(job, pods, deps.livePods(job))
+  ])
+}
+
+const writes = ({ plan: { step, verdict, wasManaged }, snapshot }: Planned): boolean => {
+  if (verdict !== undefined || step._tag === "Create" || step._tag === "Delete") return true
+  const { hasChanged, removable } = Status.status(snapshot, { ...Status.unchanged(snapshot), wasManaged })
+  return hasChanged || removable.length > 0
+}
 
 /** The two status writes, and the removal of finalizers between them. */
 const count = Effect.fnUntraced(function* (
-  { state, removeFinalizers, deps }: Apply.Applier,
-  snapshot: Snapshot.Snapshot,
-  outcome: Tracking.Outcome
+  deps: Deps,
+  state: State,
+  { outcome, snapshot }: { readonly snapshot: Snapshot.Snapshot; readonly outcome: Status.Outcome }
 ): Effect.fn.Return<void, ApiError> {
   const { job } = snapshot
-  const round = Tracking.count(snapshot, outcome)
+  const round = Status.status(snapshot, outcome)
   let stored: Job = { ...job, status: round.status }
   if (round.hasChanged) {
     stored = yield* write(deps, job, round.status)
@@ -123,12 +140,12 @@ const count = Effect.fnUntraced(function* (
       )
   }
   yield* Metrics.handled(round.actions)
-  const { failure, kept } = yield* removeFinalizers(job, round.removable)
+  const { failure, kept } = yield* Apply.removeFinalizers(deps, state, { job, pods: round.removable })
   const held = new Set([...snapshot.tracked].map(Pods.uidOf))
   for (const pod of round.removable) if (!kept.has(pod)) held.delete(Pods.uidOf(pod))
-  const settled = Tracking.settle(round.status, held)
+  const settled = Status.settle(round.status, held)
   const status =
-    failure === undefined ? Tracking.conclude(settled, outcome, round.isFull, yield* Clock.currentTimeMillis) : settled
+    failure === undefined ? Status.conclude(settled, outcome, round.isFull, yield* Clock.currentTimeMillis) : settled
   if (status !== round.status) {
     stored = yield* write(deps, stored, status)
     yield* Metrics.counted(job, round.status, status)
@@ -145,7 +162,7 @@ const write = (deps: Deps, job: Job, status: Spec.Status): Effect.Effect<Job, Ap
 const conclude = Effect.fnUntraced(function* (deps: Deps, state: State, job: Job, verdict: Verdict.Verdict) {
   const { ends, message, reason } = verdict
   state.markEnded(job.metadata.uid ?? "")
-  const hasExcessSuccesses = Tracking.hasExcessSuccesses(job, job.status ?? {})
+  const hasExcessSuccesses = Status.hasExcessSuccesses(job, job.status ?? {})
   if (ends === "Failed") yield* deps.events.warning(job, reason, message)
   else {
     const text = "Too many succeeded pods running after completion count reached"

@@ -6,13 +6,11 @@
 import * as Key from "../../kube/Key.ts"
 import * as Owner from "../../kube/Owner.ts"
 import { Job, type Pod } from "../../kube/resources.ts"
-import * as Selector from "../../kube/Selector.ts"
 import type { Delta } from "../../streams/store/Store.ts"
 import { LOW } from "../../streams/queue/KeyedQueue.ts"
 import type * as Trigger from "../../streams/store/trigger.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
 import * as Owners from "../shared/workload/owners.ts"
-import * as Selectors from "../shared/workload/selectors.ts"
 import type { State } from "./state.ts"
 import * as Orphans from "./orphans.ts"
 import * as Pods from "./pods.ts"
@@ -22,15 +20,10 @@ import * as Spec from "./spec.ts"
 /** The batch period in milliseconds. Source: pkg/controller/job: SyncJobBatchPeriod. */
 export const batch = 1000
 
-export const selectorOf = Selectors.memoised((job: Job) => Selectors.readable(job.spec?.selector))
-
-export const owners = ({ jobs }: Pick<Deps, "jobs">): Owners.Owners<Job> => ({
+const owners = ({ jobs }: Pick<Deps, "jobs">): Owners.Owners<Job> => ({
   resource: Job,
   store: jobs,
-  selects: (job, labels) => {
-    const selector = selectorOf(job)
-    return selector !== undefined && Selector.matchesLabels(selector, labels)
-  }
+  selects: Spec.selects
 })
 
 type Watching = Pick<Deps, "jobs" | "pods" | "queue">
@@ -48,7 +41,7 @@ export const job =
       return trackedPods(pods, uid)
     }
     if (delta._tag === "Created") {
-      if (!delta.initial) state.takeOver(uid)
+      if (!delta.initial) state.trust(uid)
       return [key]
     }
     const { metadata } = delta.previous

@@ -4,13 +4,14 @@
  * pkg/controller/statefulset: getStatefulSetRevisions; pkg/controller/history: CreateControllerRevision.
  */
 import * as Effect from "effect/Effect"
-import * as ApiError from "../../kube/ApiError.ts"
+import type * as ApiError from "../../kube/ApiError.ts"
 import * as Hash from "../../kube/hash.ts"
 import { type ControllerRevision, StatefulSet } from "../../kube/resources.ts"
 import * as History from "../shared/revisions/history.ts"
-import * as Adopt from "../shared/workload/adopt.ts"
+import * as RevisionControl from "../shared/revisions/revisionControl.ts"
+import type * as Adopt from "../shared/workload/adopt.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
-import type { Revision } from "./plan/snapshot.ts"
+import type { Revision } from "./snapshot.ts"
 import * as Revisions from "./plan/revisions.ts"
 import type { Deps } from "./deps.ts"
 import * as Spec from "./spec.ts"
@@ -33,11 +34,13 @@ export interface Present {
 }
 
 /** Brings the revisions up to date with the template; those of a terminating set are only read. */
-export const syncRevisions = Effect.fnUntraced(function* (
-  deps: Deps,
-  set: StatefulSet
-): Effect.fn.Return<Present, Failure> {
-  const all = yield* claim(deps, set)
+export const sync = Effect.fnUntraced(function* (deps: Deps, set: StatefulSet): Effect.fn.Return<Present, Failure> {
+  const all = yield* RevisionControl.claim(deps, {
+    owner: set,
+    resource: StatefulSet,
+    selects: (labels) => Spec.selects(set, labels),
+    releases: false
+  })
   const collisions = set.status?.collisionCount ?? 0
   if (set.metadata.deletionTimestamp !== undefined) return { ...fromStatus(set), all, collisions }
   const made = yield* writeUpdate(deps, set, Revisions.update(set, all), collisions)
@@ -63,19 +66,6 @@ const revisionOf = (set: StatefulSet, revision: ControllerRevision): Revision =>
   name: revision.metadata.name,
   template: History.templateOf(revision) ?? Spec.templateOf(set)
 })
-
-/** Adopts matching revisions; former revisions that no longer match are not released. */
-const claim = (deps: Deps, set: StatefulSet): Effect.Effect<ReadonlyArray<ControllerRevision>, Adopt.ClaimError> => {
-  const matches = ({ metadata }: ControllerRevision): boolean => Spec.selects(set, metadata.labels)
-  const found = [
-    ...deps.revisions.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
-    ...deps.revisions.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
-  ]
-  return Adopt.claim(
-    { owner: set, resource: StatefulSet, matches, live: deps.live(set), patch: deps.patchRevision },
-    found.filter(matches)
-  )
-}
 
 interface Made {
   readonly revision: ControllerRevision
@@ -112,12 +102,8 @@ const make = Effect.fnUntraced(function* (
   for (let collisions = before; ; collisions++) {
     const hash = Hash.template(template, collisions)
     const making = { resource: StatefulSet, owner: set, template, hash, number, label: hashLabel, prefix }
-    const draft = History.draft(making)
-    const made = yield* Effect.result(deps.createRevision(draft))
-    if (made._tag === "Success") return { revision: made.success, collisions }
-    if (!ApiError.hasReason(made.failure, "AlreadyExists")) return yield* made.failure
-    const holder = yield* deps.liveRevision(set, draft.metadata.name)
-    if (History.isOf(holder, template)) return { revision: holder, collisions }
+    const made = yield* RevisionControl.create(deps, making)
+    if (made._tag === "Created") return { revision: made.revision, collisions }
   }
 })
 
@@ -130,15 +116,8 @@ export const cleanUp = (
   if (all.length <= Spec.historyLimit(set)) return Effect.void
   const pods = deps.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? "")
   const used = new Set([current.name, update.name, ...pods.map(History.hashOf)])
-  return Effect.forEach(
-    Revisions.excess(set, all, (name) => used.has(name)),
-    (revision) => unlessGone(deps.removeRevision(revision)),
-    { discard: true }
+  return RevisionControl.remove(
+    deps,
+    Revisions.excess(set, all, (name) => used.has(name))
   )
 }
-
-const unlessGone = <A>(call: Effect.Effect<A, ApiError.ApiError>): Effect.Effect<void, ApiError.ApiError> =>
-  Effect.matchEffect(call, {
-    onSuccess: () => Effect.void,
-    onFailure: (error) => (ApiError.hasReason(error, "NotFound") ? Effect.void : Effect.fail(error))
-  })

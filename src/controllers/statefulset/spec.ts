@@ -4,16 +4,12 @@
  */
 import * as IntOrPercent from "../../kube/intOrPercent.ts"
 import type { StatefulSet } from "../../kube/resources.ts"
-import * as Selector from "../../kube/Selector.ts"
 import type { Template } from "../shared/workload/podControl.ts"
 import * as Selectors from "../shared/workload/selectors.ts"
 
 export const selectorOf = Selectors.memoised((set: StatefulSet) => Selectors.usable(set.spec?.selector))
 
-export const selects = (set: StatefulSet, labels: Readonly<Record<string, string>> | undefined): boolean => {
-  const selector = selectorOf(set)
-  return selector !== undefined && Selector.matchesLabels(selector, labels)
-}
+export const selects = Selectors.selecting(selectorOf)
 
 export const templateOf = ({ spec }: StatefulSet): Template => spec?.template ?? {}
 

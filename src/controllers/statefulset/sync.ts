@@ -4,46 +4,52 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
 import type { ApiError } from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import { type Pod, StatefulSet } from "../../kube/resources.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import * as Adopt from "../shared/workload/adopt.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
-import * as KeptField from "../shared/workload/keptField.ts"
+import * as StatusWriter from "../shared/workload/statusWriter.ts"
+import * as Apply from "./apply.ts"
 import type * as Claims from "./claims.ts"
+import type { Deps } from "./deps.ts"
 import * as History from "./history.ts"
 import * as Identity from "./identity.ts"
 import * as Metrics from "./metrics.ts"
-import * as Decide from "./plan/decide.ts"
-import * as Snapshot from "./plan/snapshot.ts"
-import * as Status from "./plan/status.ts"
+import * as Plan from "./plan/plan.ts"
 import * as Step from "./plan/step.ts"
-import type { Deps } from "./deps.ts"
+import * as Snapshot from "./snapshot.ts"
 import * as Spec from "./spec.ts"
-import * as Apply from "./apply.ts"
+import * as Status from "./status.ts"
 
 export type Failure = History.Failure | Claims.ReplicaError
 
-export const sync = (context: Apply.Apply) => {
-  const writeStatus = statusWriter(context.deps)
+/** Calls in flight, over all syncs; over HTTP/1.1 each call needs a connection. */
+const atOnce = 64
+
+/** `severalAtOnce`: whether `maxUnavailable` of a set is used. */
+export const sync = (deps: Deps, severalAtOnce: boolean) => {
+  const permits = Semaphore.makeUnsafe(atOnce)
+  const availableReplicas = StatusWriter.keptField()
   return Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome | void, Failure> {
-    const { deps } = context
     const set = deps.sets.get(key)
     if (set === undefined) return yield* Metrics.removeGauges(key)
     if (Spec.selectorOf(set) === undefined) return
-    const history = yield* History.syncRevisions(deps, set)
+    const history = yield* History.sync(deps, set)
     const pods = yield* claim(deps, set)
     const now = yield* Clock.currentTimeMillis
     const { current, update } = history
     const { namespace } = set.metadata
     const find = (name: string) => deps.claims.get(Key.make(namespace, name))
     const snapshot = Snapshot.take({ set, current, update, pods, claim: find, now })
-    const step = Decide.decide(snapshot, context.severalAtOnce ? Spec.maxUnavailable(set) : 1)
-    if (context.severalAtOnce) yield* Metrics.record(set, step)
-    const failure = yield* Apply.carryOut(context, set, step)
-    const done = failure === undefined ? Step.outcome(step) : Step.nothing
-    const written = yield* Effect.result(writeStatus(snapshot, Status.count(snapshot, done, history.collisions)))
+    const plan = Plan.plan(snapshot, severalAtOnce ? Spec.maxUnavailable(set) : 1)
+    if (severalAtOnce) yield* Metrics.record(set, plan)
+    const failure = yield* Apply.apply(deps, permits, { set, plan })
+    const done = failure === undefined ? Step.outcome(plan) : Step.nothing
+    const counts = Status.count(snapshot, done, history.collisions)
+    const written = yield* Effect.result(writeStatus(deps, availableReplicas, { set, counts }))
     const cleaned = yield* Effect.result(isTerminating(set) ? Effect.void : History.cleanUp(deps, set, history))
     if (failure !== undefined) return yield* failure
     if (written._tag === "Failure") return yield* written.failure
@@ -66,28 +72,23 @@ const claim = (deps: Deps, set: StatefulSet): Effect.Effect<ReadonlyArray<Pod>, 
       live: deps.live(set),
       patch: deps.patch
     },
-    [
-      ...deps.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
-      ...deps.pods.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
-    ]
+    Indexes.candidates(deps.pods, set)
   )
 
-/** Writes the counts if they changed; a failed write is retried once on the live object. */
-const statusWriter = (deps: Deps) => {
-  const availableReplicas = KeptField.make()
-  const write = (onto: StatefulSet, counts: Status.Counts): Effect.Effect<void, ApiError> => {
-    const status = Status.withCounts(onto.status, counts, availableReplicas.isKept())
-    if (status === onto.status) return Effect.void
-    return Effect.map(deps.updateStatus({ ...onto, status }), (answer) => {
-      // The server omits zero, so a zero does not show whether it stores the field.
-      if (counts.availableReplicas > 0)
-        availableReplicas.answered(counts.availableReplicas, answer.status?.availableReplicas)
-    })
-  }
-  return ({ set }: Snapshot.Snapshot, counts: Status.Counts): Effect.Effect<void, ApiError> =>
-    Effect.catch(write(set, counts), (error) =>
-      Effect.flatMap(deps.live(set), (fresh) =>
-        fresh.metadata.uid === set.metadata.uid ? write(fresh, counts) : Effect.fail(error)
-      )
+const writeStatus = (
+  { live, updateStatus }: Deps,
+  availableReplicas: StatusWriter.KeptField,
+  { counts, set }: { readonly set: StatefulSet; readonly counts: Status.Counts }
+): Effect.Effect<StatefulSet, ApiError> => {
+  const write = (one: StatefulSet) =>
+    Effect.tap(updateStatus(one), ({ status }) =>
+      Effect.sync(() => {
+        // The server omits zero, so a zero does not show whether it stores the field.
+        if (counts.availableReplicas > 0)
+          availableReplicas.answered(counts.availableReplicas, status?.availableReplicas)
+      })
     )
+  return StatusWriter.write({ live, updateStatus: write }, set, (stored) =>
+    Status.status(stored, counts, availableReplicas.isKept())
+  )
 }

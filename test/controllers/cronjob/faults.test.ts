@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as Runs from "../../../src/controllers/cronjob/plan/runs.ts"
+import * as Runs from "../../../src/controllers/cronjob/runs.ts"
 import * as CronJobs from "../../../src/controllers/CronJob.ts"
 import * as Zone from "../../../src/kube/cron/Zone.ts"
 import { Job } from "../../../src/kube/resources.ts"

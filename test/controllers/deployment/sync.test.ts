@@ -2,11 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Deps } from "../../../src/controllers/deployment/deps.ts"
 import * as Sync from "../../../src/controllers/deployment/sync.ts"
-import * as KeptField from "../../../src/controllers/shared/workload/keptField.ts"
+import * as Indexes from "../../../src/controllers/shared/workload/indexes.ts"
+import * as StatusWriter from "../../../src/controllers/shared/workload/statusWriter.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import * as Owner from "../../../src/kube/Owner.ts"
-import { Deployment, type ReplicaSet } from "../../../src/kube/resources.ts"
-import { deployment, replicaSet } from "./plan/objects.ts"
+import { Deployment, type Pod, type ReplicaSet } from "../../../src/kube/resources.ts"
+import * as Store from "../../../src/streams/store/Store.ts"
+import { deployment, replicaSet } from "./objects.ts"
 
 const refusal = (code: number, reason: string) =>
   ApiError.fromStatus({
@@ -14,6 +16,12 @@ const refusal = (code: number, reason: string) =>
     status: code,
     body: { kind: "Status", code, reason, message: reason }
   })
+
+const podStore = () => {
+  const store = Store.make<Pod>()
+  for (const { name, of } of Indexes.both) store.addIndex(name, of)
+  return store
+}
 
 /** Dependencies that return their argument and record the call; a test may replace some. */
 const noting = (others: Partial<Deps> = {}) => {
@@ -40,7 +48,12 @@ const noting = (others: Partial<Deps> = {}) => {
     removeSet: echo("remove set"),
     liveSet: () => Effect.die("there is no such set"),
     events: { event: (_, type, reason) => Effect.sync(() => void log.push(`${type} ${reason}`)) },
-    terminatingReplicas: KeptField.make(),
+    deployments: Store.make(),
+    sets: Store.make(),
+    pods: podStore(),
+    live: () => Effect.die("no Deployment is read from the server"),
+    patchSet: () => Effect.die("no set is patched"),
+    queue: { addWithUnsafe: () => undefined },
     ...others
   }
   return { log, deps }
@@ -48,8 +61,8 @@ const noting = (others: Partial<Deps> = {}) => {
 
 const judged = { progressDeadlineSeconds: 600 }
 
-const sync = (deps: Deps, given: Deployment, owned: ReadonlyArray<ReplicaSet> = []) =>
-  Sync.run(deps, { deployment: given, owned, podsOf: () => [] })
+const sync = (deps: Deps, given: Deployment, owned: ReadonlyArray<ReplicaSet> = [], field = StatusWriter.keptField()) =>
+  Sync.run(deps, field, { deployment: given, owned })
 
 describe("a sync", () => {
   it.effect("of a selector for every pod records a warning, and writes the observed generation once", () =>
@@ -85,7 +98,8 @@ describe("a sync", () => {
             return (stored = { ...object, status })
           })
       })
-      for (let i = 0; i < 3; i++) yield* sync(deps, stored)
+      const field = StatusWriter.keptField()
+      for (let i = 0; i < 3; i++) yield* sync(deps, stored, [], field)
       const { terminatingReplicas } = stored.status ?? {}
       assert.deepStrictEqual([terminatingReplicas, writes], [undefined, 1])
     })

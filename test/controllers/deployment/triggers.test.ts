@@ -7,7 +7,7 @@ import type * as Resource from "../../../src/kube/Resource.ts"
 import { Deployment, type Pod, ReplicaSet } from "../../../src/kube/resources.ts"
 import type { Delta } from "../../../src/streams/store/Store.ts"
 import * as Store from "../../../src/streams/store/Store.ts"
-import { deployment, replicaSet } from "./plan/objects.ts"
+import { deployment, replicaSet } from "./objects.ts"
 
 const storeOf = <A extends KubeObject>(objects: ReadonlyArray<A>): Store.Store<A> => {
   const store = Store.make<A>()

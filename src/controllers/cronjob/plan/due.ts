@@ -6,7 +6,7 @@
 import * as Schedule from "../../../kube/cron/Schedule.ts"
 import type { CronJob } from "../../../kube/resources.ts"
 import * as Time from "../../../kube/time.ts"
-import * as Runs from "./runs.ts"
+import * as Runs from "../runs.ts"
 
 export type Due =
   | { readonly _tag: "NotYet" }

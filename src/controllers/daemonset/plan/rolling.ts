@@ -5,13 +5,11 @@
  */
 import type { Pod } from "../../../kube/resources.ts"
 import * as Spec from "../spec.ts"
-import * as Snapshot from "./snapshot.ts"
-import type { Creation, Deletion, Step } from "./manage.ts"
-
-const nothing: Step = { create: [], remove: [] }
+import * as Snapshot from "../snapshot.ts"
+import { type Creation, type Deletion, nothing, type Step } from "./step.ts"
 
 /** Returns an empty step for the strategy OnDelete. */
-export const decide = (snapshot: Snapshot.Snapshot): Step => {
+export const update = (snapshot: Snapshot.Snapshot): Step => {
   if (!Spec.isRolling(snapshot.set)) return nothing
   const { maxSurge, maxUnavailable } = Spec.bounds(snapshot.set, snapshot.desired)
   return maxSurge > 0 ? surging(snapshot, maxSurge) : replacing(snapshot, maxUnavailable)
@@ -23,7 +21,7 @@ interface Pair {
   readonly updated: Pod | undefined
 }
 
-/** Undefined when a node has several old or several new pods: `manage` deletes the excess first. */
+/** Undefined when a node has several old or several new pods: `eachNode` deletes the excess first. */
 const pairOf = (snapshot: Snapshot.Snapshot, { pods }: Snapshot.Place): Pair | undefined => {
   const living = pods.filter((pod) => !Snapshot.isTerminating(pod))
   const updated = living.filter((pod) => Snapshot.isUpdated(snapshot, pod))

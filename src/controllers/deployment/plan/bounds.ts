@@ -5,7 +5,7 @@
  */
 import * as IntOrPercent from "../../../kube/intOrPercent.ts"
 import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
-import * as ReplicaSets from "./replicaSets.ts"
+import * as ReplicaSets from "../replicaSets.ts"
 
 /** Pod counts, none negative. */
 export interface Bounds {

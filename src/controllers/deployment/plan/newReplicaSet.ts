@@ -6,9 +6,9 @@ import * as Hash from "../../../kube/hash.ts"
 import type { Draft } from "../../../kube/Meta.ts"
 import * as Owner from "../../../kube/Owner.ts"
 import { Deployment, type ReplicaSet } from "../../../kube/resources.ts"
-import * as Annotations from "./annotations.ts"
+import * as Annotations from "../annotations.ts"
 import * as Bounds from "./bounds.ts"
-import * as ReplicaSets from "./replicaSets.ts"
+import * as ReplicaSets from "../replicaSets.ts"
 import * as Revisions from "./revisions.ts"
 
 /** Name and labels contain the hash of the template and the collision count. */

@@ -6,7 +6,7 @@
 import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
 import * as Time from "../../../kube/time.ts"
 import * as Bounds from "./bounds.ts"
-import * as Conditions from "./conditions.ts"
+import * as Conditions from "../conditions.ts"
 
 export const reasons = {
   available: "NewReplicaSetAvailable",

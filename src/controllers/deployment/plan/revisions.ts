@@ -6,8 +6,8 @@
  */
 import type { KubeObject } from "../../../kube/Meta.ts"
 import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
-import * as Annotations from "./annotations.ts"
-import * as ReplicaSets from "./replicaSets.ts"
+import * as Annotations from "../annotations.ts"
+import * as ReplicaSets from "../replicaSets.ts"
 
 /** Zero when absent or empty, undefined when not an int64. */
 export const of = (object: KubeObject): bigint | undefined => {

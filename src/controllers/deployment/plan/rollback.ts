@@ -4,8 +4,9 @@
  * use it. Source: pkg/controller/deployment: rollback.
  */
 import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
-import * as Annotations from "./annotations.ts"
-import * as ReplicaSets from "./replicaSets.ts"
+import * as Annotations from "../annotations.ts"
+import * as ReplicaSets from "../replicaSets.ts"
+import * as Snapshot from "../snapshot.ts"
 import * as Revisions from "./revisions.ts"
 
 /** The requested revision, zero for the previous one; undefined without a request or when it cannot be parsed. */
@@ -18,8 +19,8 @@ export interface Decision {
   readonly event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string }
 }
 
-export const decide = (deployment: Deployment, sets: ReplicaSets.Sets, asked: bigint): Decision => {
-  const all = ReplicaSets.all(sets)
+export const decide = (deployment: Deployment, sets: Snapshot.Sets, asked: bigint): Decision => {
+  const all = Snapshot.all(sets)
   const revision = asked === 0n ? Revisions.secondHighest(all) : asked
   if (revision === 0n) return refuse(deployment, "DeploymentRollbackRevisionNotFound", "Unable to find last revision.")
   const found = all.find((set) => Revisions.of(set) === revision)

@@ -5,11 +5,12 @@
  */
 import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
 import * as Bounds from "./bounds.ts"
-import * as ReplicaSets from "./replicaSets.ts"
+import * as ReplicaSets from "../replicaSets.ts"
+import * as Snapshot from "../snapshot.ts"
 import * as Scaling from "./scaling.ts"
 
 /** Scales the new ReplicaSet; undefined if it has its size. */
-export const grow = (deployment: Deployment, { current, old }: ReplicaSets.Sets): Scaling.Resize | undefined => {
+export const grow = (deployment: Deployment, { current, old }: Snapshot.Sets): Scaling.Resize | undefined => {
   if (current === undefined) return undefined
   const size = ReplicaSets.size(current)
   const replicas = Bounds.replicasOf(deployment)
@@ -21,9 +22,9 @@ export const grow = (deployment: Deployment, { current, old }: ReplicaSets.Sets)
  * The old ReplicaSets to scale down, in write order. One may occur twice, first for its unavailable pods, then for the
  * rest. Each size includes the steps before it.
  */
-export const shrink = (deployment: Deployment, sets: ReplicaSets.Sets): ReadonlyArray<Scaling.Resize> => {
+export const shrink = (deployment: Deployment, sets: Snapshot.Sets): ReadonlyArray<Scaling.Resize> => {
   const { minAvailable } = Bounds.of(deployment)
-  const all = ReplicaSets.all(sets)
+  const all = Snapshot.all(sets)
   const notYetAvailable =
     sets.current === undefined ? 0 : ReplicaSets.size(sets.current) - ReplicaSets.available(sets.current)
   const most = ReplicaSets.sum(all, ReplicaSets.size) - minAvailable - notYetAvailable

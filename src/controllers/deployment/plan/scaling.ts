@@ -3,9 +3,10 @@
  * size, so that a bad template does not get all new pods. Source: pkg/controller/deployment: scale.
  */
 import type { Deployment, ReplicaSet } from "../../../kube/resources.ts"
-import * as Annotations from "./annotations.ts"
+import * as Annotations from "../annotations.ts"
 import * as Bounds from "./bounds.ts"
-import * as ReplicaSets from "./replicaSets.ts"
+import * as ReplicaSets from "../replicaSets.ts"
+import * as Snapshot from "../snapshot.ts"
 
 /** A ReplicaSet and its new size. */
 export interface Resize {
@@ -21,8 +22,8 @@ export const to = (set: ReplicaSet, size: number): Resize => ({ set, size, force
  * Whether a ReplicaSet was scaled for another `spec.replicas` than the Deployment's. One without the annotation does
  * not count.
  */
-export const isDue = (deployment: Deployment, sets: ReplicaSets.Sets): boolean =>
-  ReplicaSets.all(sets).some((set) => {
+export const isDue = (deployment: Deployment, sets: Snapshot.Sets): boolean =>
+  Snapshot.all(sets).some((set) => {
     const desired = Annotations.count(set, Annotations.desiredReplicas)
     return ReplicaSets.isActive(set) && desired !== undefined && desired !== Bounds.replicasOf(deployment)
   })
@@ -42,8 +43,8 @@ export const resized = (deployment: Deployment, { force, set, size }: Resize): R
  * The new sizes in write order: old ReplicaSets newest first, then the new one; by size where they are scaled in
  * proportion. Source: pkg/controller/deployment: scale; deployment/util: FindActiveOrLatest.
  */
-export const plan = (deployment: Deployment, sets: ReplicaSets.Sets): ReadonlyArray<Resize> => {
-  const active = ReplicaSets.all({ ...sets, old: sets.old.toReversed() }).filter(ReplicaSets.isActive)
+export const plan = (deployment: Deployment, sets: Snapshot.Sets): ReadonlyArray<Resize> => {
+  const active = Snapshot.all({ ...sets, old: sets.old.toReversed() }).filter(ReplicaSets.isActive)
   if (active.length < 2) {
     const only = active[0] ?? sets.current ?? sets.old.at(-1)
     return only === undefined ? [] : [to(only, Bounds.replicasOf(deployment))]

@@ -8,7 +8,7 @@ import * as Time from "../../../kube/time.ts"
 import * as Spec from "../spec.ts"
 import * as Policies from "./policies.ts"
 import * as Indexes from "./indexes.ts"
-import type { Snapshot } from "./snapshot.ts"
+import type { Snapshot } from "../snapshot.ts"
 
 export interface Verdict {
   readonly ends: "Complete" | "Failed"

@@ -4,11 +4,15 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Access from "../../../kube/Access.ts"
 import * as ApiError from "../../../kube/ApiError.ts"
 import type { Draft, KubeObject } from "../../../kube/Meta.ts"
 import * as Owner from "../../../kube/Owner.ts"
+import type * as Patch from "../../../kube/Patch.ts"
 import type * as Resource from "../../../kube/Resource.ts"
-import type { Pod } from "../../../kube/resources.ts"
+import { Pod } from "../../../kube/resources.ts"
+import * as Selector from "../../../kube/Selector.ts"
+import type * as Controller from "../../../layers/Controller.ts"
 import type { EventSink } from "../../../layers/Recorder.ts"
 
 /** A pod template as specs hold it. */
@@ -51,11 +55,31 @@ const namePrefix = (owner: string): string => (canPrefix.test(owner) && owner.le
 /** A DNS subdomain to which a dash and further letters may be appended. */
 const canPrefix = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?\.)*[a-z0-9][-a-z0-9]*$/
 
+type Call<A> = Effect.Effect<A, ApiError.ApiError>
+
 export interface Calls {
-  readonly create: (pod: Draft<Pod>, namespace: string | undefined) => Effect.Effect<Pod, ApiError.ApiError>
-  readonly remove: (pod: Pod) => Effect.Effect<unknown, ApiError.ApiError>
+  readonly create: (pod: Draft<Pod>, namespace: string | undefined) => Call<Pod>
+  readonly remove: (pod: Pod) => Call<unknown>
   readonly events: EventSink
 }
+
+export const access = [Access.create(Pod), Access.patch(Pod), Access.remove(Pod)] as const
+
+export const callsOf = (client: Controller.Client<(typeof access)[number]>) => ({
+  create: (pod: Draft<Pod>, namespace: string | undefined) => client.create(Pod, pod, { namespace }),
+  patch: (pod: Pod, patch: Patch.Patch) => client.patch(Pod, pod.metadata, patch),
+  remove: (pod: Pod) => client.delete(Pod, pod.metadata)
+})
+
+/** The pods that the owner's selector matches on the server; some may have another owner. Without a selector there are none. */
+export const list = (
+  client: Controller.Client<Access.Access<"list", typeof Pod>>,
+  { metadata: { namespace } }: KubeObject,
+  selector: Selector.LabelSelector | undefined
+): Call<ReadonlyArray<Pod>> =>
+  selector === undefined
+    ? Effect.succeed([])
+    : Effect.map(client.list(Pod, { namespace, labelSelector: Selector.formatLabels(selector) }), ({ items }) => items)
 
 /**
  * Creates one pod. In a terminating namespace creation is forbidden and the owner will be deleted too: that is no event and no failure, but

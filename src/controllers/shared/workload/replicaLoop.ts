@@ -23,12 +23,13 @@ import type * as Trigger from "../../../streams/store/trigger.ts"
 import * as Adopt from "./adopt.ts"
 import * as Expectations from "./expectations.ts"
 import * as Indexes from "./indexes.ts"
-import * as KeptField from "./keptField.ts"
 import * as Metrics from "./metrics.ts"
 import * as Owners from "./owners.ts"
 import * as PodControl from "./podControl.ts"
 import * as Replicas from "./replicas.ts"
+import * as Selectors from "./selectors.ts"
 import * as SlowStart from "./slowStart.ts"
+import * as StatusWriter from "./statusWriter.ts"
 
 /** What differs between the two kinds. */
 export interface Kind<O extends Replicas.ReplicaOwner> {
@@ -63,7 +64,7 @@ interface State<O extends Replicas.ReplicaOwner> {
   readonly permits: Semaphore.Semaphore
   readonly expectations: Expectations.Expectations
   readonly owners: Owners.Owners<O>
-  readonly terminatingReplicas: KeptField.KeptField
+  readonly terminatingReplicas: StatusWriter.KeptField
 }
 
 /** The triggers and the sync, with expectations of their own. The triggers run after the stores have changed. */
@@ -74,18 +75,14 @@ export interface Loop<in O> {
 }
 
 export const make = <O extends Replicas.ReplicaOwner>(kind: Kind<O>, deps: Deps<O>): Loop<O> => {
-  const selects: Owners.Owners<O>["selects"] = (owner, labels) => {
-    const selector = kind.selector(owner)
-    return selector !== undefined && Selector.matchesLabels(selector, labels)
-  }
-  const owners = { resource: kind.resource, store: deps.owners, selects }
+  const owners = { resource: kind.resource, store: deps.owners, selects: Selectors.selecting(kind.selector) }
   const state: State<O> = {
     kind,
     deps,
     owners,
     expectations: Expectations.make(),
     permits: Semaphore.makeUnsafe(atOnce),
-    terminatingReplicas: KeptField.make()
+    terminatingReplicas: StatusWriter.keptField()
   }
   const availableAfter = (owner: O): number => Replicas.minReadySeconds(owner)
   const onPod = Owners.podTrigger({ owners, expectations: state.expectations, queue: deps.queue, availableAfter })
@@ -146,7 +143,8 @@ const sync = <O extends Replicas.ReplicaOwner>(state: State<O>) =>
       now
     })
     if (!Replicas.isCurrent(owner, next, state.terminatingReplicas.isKept())) {
-      const { status } = yield* writeStatus(deps, owner, next)
+      // A retry writes the same counts, so the observed generation stays theirs.
+      const { status } = yield* StatusWriter.write(deps, owner, () => next)
       state.terminatingReplicas.answered(next.terminatingReplicas, status?.terminatingReplicas)
     }
     if (failure !== undefined) return yield* failure
@@ -239,15 +237,3 @@ const relatives = <O extends Replicas.ReplicaOwner>({ owners, deps }: State<O>, 
     .byIndex(Store.namespaceIndex, owner.metadata.namespace ?? "")
     .filter((pod) => family.some((relative) => owners.selects(relative, pod.metadata.labels)))
 }
-
-/** A failed write is retried once on the live object; the observed generation stays that of the counts. */
-const writeStatus = <O extends Replicas.ReplicaOwner>(
-  deps: Deps<O>,
-  owner: O,
-  status: Replicas.Status
-): Effect.Effect<O, ApiError> =>
-  Effect.catch(deps.updateStatus({ ...owner, status }), (error) =>
-    Effect.flatMap(deps.live(owner), (fresh) =>
-      fresh.metadata.uid === owner.metadata.uid ? deps.updateStatus({ ...fresh, status }) : Effect.fail(error)
-    )
-  )

@@ -33,3 +33,13 @@ export const memoised = <O extends KubeObject>(
     return selector ?? undefined
   }
 }
+
+type Labels = Readonly<Record<string, string>> | undefined
+
+/** Whether an owner selects the labels. An owner whose selector is absent or cannot be used selects nothing. */
+export const selecting =
+  <O>(selectorOf: (owner: O) => Selector.LabelSelector | undefined) =>
+  (owner: O, labels: Labels): boolean => {
+    const selector = selectorOf(owner)
+    return selector !== undefined && Selector.matchesLabels(selector, labels)
+  }

@@ -5,7 +5,7 @@
  */
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"
-import * as Snapshot from "./snapshot.ts"
+import * as Snapshot from "../snapshot.ts"
 import type * as Step from "./step.ts"
 
 type Replaced = Extract<Step.Action, { readonly _tag: "Delete" }>

@@ -1,6 +1,6 @@
 /** The types of a StatefulSet plan: phases of actions, each applied in full before the next, and what the plan waits for. */
 import type { Pod } from "../../../kube/resources.ts"
-import type { Revision } from "./snapshot.ts"
+import type { Revision } from "../snapshot.ts"
 import type { Storage } from "./storage.ts"
 
 /** Why a pod is deleted. */

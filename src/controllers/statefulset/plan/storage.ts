@@ -6,7 +6,7 @@ import type { Draft } from "../../../kube/Meta.ts"
 import type { PersistentVolumeClaim } from "../../../kube/resources.ts"
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"
-import type { Snapshot } from "./snapshot.ts"
+import type { Snapshot } from "../snapshot.ts"
 import * as Retention from "./retention.ts"
 
 /** A draft with a name, for events. */

@@ -1,7 +1,7 @@
 /** Runs a script on the model, then lets it settle; returns the first violation. */
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import * as Runs from "../../../../src/controllers/cronjob/plan/runs.ts"
+import * as Runs from "../../../../src/controllers/cronjob/runs.ts"
 import * as Time from "../../../../src/kube/time.ts"
 import type { Action, Setup } from "./script.ts"
 import { Model } from "./Model.ts"

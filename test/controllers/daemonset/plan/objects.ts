@@ -4,7 +4,7 @@
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import type * as Snapshot from "../../../../src/controllers/daemonset/plan/snapshot.ts"
+import type * as Snapshot from "../../../../src/controllers/daemonset/snapshot.ts"
 import type { DaemonSet, Pod } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
 

@@ -2,7 +2,7 @@ import { describe } from "@effect/vitest"
 /** The parts of the DaemonSet plan: update bounds, preferred pod, target node, draft of a pod, and backoff. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Backoff from "../../../../src/controllers/daemonset/backoff.ts"
+import * as State from "../../../../src/controllers/daemonset/state.ts"
 import * as Drafts from "../../../../src/controllers/daemonset/drafts.ts"
 import * as Pods from "../../../../src/controllers/daemonset/pods.ts"
 import * as Spec from "../../../../src/controllers/daemonset/spec.ts"
@@ -257,7 +257,7 @@ describe("Backoff", () => {
     "the delay is 1 s after the first failure, doubles up to 15 min, and is dropped after twice that",
     failures,
     (given) => {
-      const backoff = Backoff.make()
+      const backoff = State.makeBackoff()
       const history: Array<{ readonly at: number; readonly key: string }> = []
       /** Recomputed from all failures, oldest first. */
       const expected = (key: string, now: number): number => {

@@ -44,7 +44,7 @@ const placesOf = (facts: SnapshotFacts, ...kinds: ReadonlyArray<Kind>): Readonly
 const nodeOf = (pod: string): string => nameOf(Number(pod[1]))
 
 const run = (facts: SnapshotFacts) => {
-  const { create, remove } = Rolling.decide(snapshotOf(facts))
+  const { create, remove } = Rolling.update(snapshotOf(facts))
   return {
     made: create.map(({ node }) => node),
     gone: remove.map(({ pod }) => pod.metadata.name),

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Bounds from "../../../../src/controllers/deployment/plan/bounds.ts"
 import { checkProperty, int, oneOf } from "../../../support/property.ts"
-import { deployment, replicaSet } from "./objects.ts"
+import { deployment, replicaSet } from "../objects.ts"
 
 /** A number or a percentage. */
 const share = Arbitrary.all({ amount: oneOf(0, 1, 2, 7, 10, 25, 33, 66, 100), isShare: oneOf(true, false) }).pipe(

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Annotations from "../../../../src/controllers/deployment/plan/annotations.ts"
+import * as Annotations from "../../../../src/controllers/deployment/annotations.ts"
 import * as NewReplicaSet from "../../../../src/controllers/deployment/plan/newReplicaSet.ts"
-import * as ReplicaSets from "../../../../src/controllers/deployment/plan/replicaSets.ts"
+import * as Snapshot from "../../../../src/controllers/deployment/snapshot.ts"
 import * as Revisions from "../../../../src/controllers/deployment/plan/revisions.ts"
 import * as Rollback from "../../../../src/controllers/deployment/plan/rollback.ts"
 import type { Deployment, ReplicaSet } from "../../../../src/kube/resources.ts"
 import { checkProperty, int, oneOf } from "../../../support/property.ts"
-import { deployment, replicaSet } from "./objects.ts"
+import { deployment, replicaSet } from "../objects.ts"
 
 const leftovers = Arbitrary.all({
   limit: oneOf(-1, 0, 1, 2, 3, 2147483647),
@@ -112,7 +112,7 @@ const at = ({ asked, ownNote }: History, image: string): Deployment =>
 const rolledOut = (facts: History) => {
   let owned: ReadonlyArray<ReplicaSet> = []
   for (const [i, image] of facts.images.entries()) {
-    const { current, old } = ReplicaSets.find(at(facts, image), owned)
+    const { current, old } = Snapshot.find(at(facts, image), owned)
     const draft = NewReplicaSet.draft(at(facts, image), old)
     const made: ReplicaSet = {
       ...draft,
@@ -128,7 +128,7 @@ const rolledOut = (facts: History) => {
     owned = [...old, updated]
   }
   const present = at(facts, facts.images.at(-1) ?? "a")
-  return { deployment: present, sets: ReplicaSets.find(present, owned) }
+  return { deployment: present, sets: Snapshot.find(present, owned) }
 }
 
 /** The final revisions and their images: the last number of each image. */

@@ -1,13 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Annotations from "../../../../src/controllers/deployment/plan/annotations.ts"
+import * as Annotations from "../../../../src/controllers/deployment/annotations.ts"
 import * as Bounds from "../../../../src/controllers/deployment/plan/bounds.ts"
 import * as NewReplicaSet from "../../../../src/controllers/deployment/plan/newReplicaSet.ts"
-import * as ReplicaSets from "../../../../src/controllers/deployment/plan/replicaSets.ts"
+import * as ReplicaSets from "../../../../src/controllers/deployment/replicaSets.ts"
+import * as Snapshot from "../../../../src/controllers/deployment/snapshot.ts"
 import * as Revisions from "../../../../src/controllers/deployment/plan/revisions.ts"
 import type { ReplicaSet } from "../../../../src/kube/resources.ts"
 import { checkProperty, int, oneOf } from "../../../support/property.ts"
-import { deployment, replicaSet } from "./objects.ts"
+import { deployment, replicaSet } from "../objects.ts"
 
 const keys = [
   "note",
@@ -150,7 +151,7 @@ describe("NewReplicaSet", () => {
       const oldPods = ReplicaSets.sum(old, ReplicaSets.size)
       const noted = notes(set)
       return (
-        ReplicaSets.find(deployment, [...old, set]).current === set &&
+        Snapshot.find(deployment, [...old, set]).current === set &&
         made.metadata.name === `web-${hash}` &&
         [made.metadata.labels, made.spec?.selector.matchLabels, made.spec?.template?.metadata?.labels].every(
           (one) => JSON.stringify(one) === JSON.stringify(labels)

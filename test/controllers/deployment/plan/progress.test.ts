@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Conditions from "../../../../src/controllers/deployment/plan/conditions.ts"
+import * as Conditions from "../../../../src/controllers/deployment/conditions.ts"
 import * as Progress from "../../../../src/controllers/deployment/plan/progress.ts"
 import * as Time from "../../../../src/kube/time.ts"
 import { checkProperty, int, oneOf } from "../../../support/property.ts"
-import { deployment, replicaSet } from "./objects.ts"
+import { deployment, replicaSet } from "../objects.ts"
 
 const { reasons } = Progress
 

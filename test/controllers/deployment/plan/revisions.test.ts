@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Annotations from "../../../../src/controllers/deployment/plan/annotations.ts"
+import * as Annotations from "../../../../src/controllers/deployment/annotations.ts"
 import * as Revisions from "../../../../src/controllers/deployment/plan/revisions.ts"
 import { checkProperty, int, oneOf } from "../../../support/property.ts"
-import { replicaSet } from "./objects.ts"
+import { replicaSet } from "../objects.ts"
 
 /** Annotation values, among them neighbours that a double cannot distinguish. */
 const text = oneOf(

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Bounds from "../../../../src/controllers/deployment/plan/bounds.ts"
-import type * as ReplicaSets from "../../../../src/controllers/deployment/plan/replicaSets.ts"
+import type * as Snapshot from "../../../../src/controllers/deployment/snapshot.ts"
 import * as Rolling from "../../../../src/controllers/deployment/plan/rolling.ts"
 import { checkProperty, int, oneOf } from "../../../support/property.ts"
-import { deployment, replicaSet } from "./objects.ts"
+import { deployment, replicaSet } from "../objects.ts"
 
 /**
  * A model of a rollout: sets with a size, existing and available pods, and reports that lag. A set removes unavailable
@@ -44,7 +44,7 @@ const begin = ({ current, old }: Scene): ReadonlyArray<Model> => [
   { name: "new", size: current, available: 0, reported: 0 }
 ]
 
-const setsOf = (models: ReadonlyArray<Model>): ReplicaSets.Sets => {
+const setsOf = (models: ReadonlyArray<Model>): Snapshot.Sets => {
   const all = models.map(({ name, reported, size }, i) => replicaSet({ name, created: i, size, available: reported }))
   return { current: all.at(-1), old: all.slice(0, -1) }
 }

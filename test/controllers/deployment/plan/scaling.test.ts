@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Annotations from "../../../../src/controllers/deployment/plan/annotations.ts"
-import * as ReplicaSets from "../../../../src/controllers/deployment/plan/replicaSets.ts"
+import * as Annotations from "../../../../src/controllers/deployment/annotations.ts"
+import * as ReplicaSets from "../../../../src/controllers/deployment/replicaSets.ts"
 import * as Scaling from "../../../../src/controllers/deployment/plan/scaling.ts"
 import { checkProperty, int, oneOf } from "../../../support/property.ts"
-import { deployment, replicaSet, type SetFacts } from "./objects.ts"
+import { deployment, replicaSet, type SetFacts } from "../objects.ts"
 
 /** A rollout that was scaled: sizes of its sets, and their annotations from the last scaling. */
 const scene = Arbitrary.all({

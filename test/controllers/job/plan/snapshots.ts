@@ -1,6 +1,6 @@
 /** Jobs, pods and snapshots for the tests of the Job's plan. */
 import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"
-import * as Snapshot from "../../../../src/controllers/job/plan/snapshot.ts"
+import * as Snapshot from "../../../../src/controllers/job/snapshot.ts"
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
 import * as Harness from "../harness.ts"
 

@@ -1,5 +1,5 @@
-/** Whether the cache shows the pods of an owner as the server has them, and that a lost response ends the trust in it. */
-import { describe } from "@effect/vitest"
+/** Whether the cache shows an object and its pods as the server has them, and that a lost response ends the trust in it. */
+import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -117,7 +117,7 @@ const callOf = (status: number | string): Effect.Effect<void, ApiError.ApiError>
   return Effect.fail(error)
 }
 
-describe("Handover", () => {
+describe("Handoff", () => {
   checkProperty("the cache is fresh if it has all pods with all fields that decisions depend on", lists, (one) => {
     const cached = one.pods.map(({ facts }, i) => podOf(facts, `p${i}`))
     const live = one.pods.map(({ change, facts }, i) => podOf(changed(facts, change), `p${i}`)).toReversed()
@@ -131,24 +131,71 @@ describe("Handover", () => {
     )
   })
 
-  checkProperty("an owner that was taken over is trusted until it is disowned", failures, ({ uid = "w" }) => {
-    const expectations = Handoff.trust()
-    const before = expectations.isOurs(uid)
-    expectations.takeOver(uid)
-    const after = expectations.isOurs(uid)
-    expectations.disown(uid)
-    return !before && after && !expectations.isOurs(uid)
+  checkProperty("an owner is trusted until it is distrusted", failures, ({ uid = "w" }) => {
+    const expectations = Handoff.make()
+    const before = expectations.isTrusted(uid)
+    expectations.trust(uid)
+    const after = expectations.isTrusted(uid)
+    expectations.distrust(uid)
+    return !before && after && !expectations.isTrusted(uid)
   })
 
   checkProperty("only a lost response ends the trust, and only in that owner", failures, ({ status, uid }) =>
     Effect.gen(function* () {
-      const expectations = Handoff.trust()
-      expectations.takeOver("u")
+      const expectations = Handoff.make()
+      expectations.trust("u")
       const done = yield* Effect.exit(Handoff.watched(expectations, uid, callOf(status)))
       const isUnanswered = status === "network" || status === 500 || status === 503
       return (
-        expectations.isOurs("u") !== (isUnanswered && uid === "u") && (done._tag === "Success") === (status === 200)
+        expectations.isTrusted("u") !== (isUnanswered && uid === "u") && (done._tag === "Success") === (status === 200)
       )
+    })
+  )
+
+  it.effect("the checks run in order until one fails, and none runs for a trusted object", () =>
+    Effect.gen(function* () {
+      const trust = Handoff.make()
+      const asked: Array<string> = []
+      const check = (name: string, isSame: boolean) => Effect.sync(() => (asked.push(name), isSame))
+      const fresh = (first: boolean, second: boolean) =>
+        Handoff.isFresh(trust, "u", [check("first", first), check("second", second)])
+      assert.deepStrictEqual([yield* fresh(false, true), yield* fresh(true, false)], [false, false])
+      assert.isFalse(trust.isTrusted("u"))
+      assert.deepStrictEqual([yield* fresh(true, true), yield* fresh(false, false)], [true, true])
+      assert.deepStrictEqual(asked, ["first", "first", "second", "first", "second"])
+      trust.distrust("u")
+      assert.isFalse(yield* fresh(false, true))
+    })
+  )
+
+  it.effect("an object is fresh if the live one has its uid and version", () =>
+    Effect.gen(function* () {
+      const of = (uid: string, resourceVersion: string) => ({ metadata: { name: "web", uid, resourceVersion } })
+      const isSame = (live: Effect.Effect<ReturnType<typeof of>, ApiError.ApiError>) =>
+        Handoff.isSameVersion(of("u", "1"), live)
+      assert.isTrue(yield* isSame(Effect.succeed(of("u", "1"))))
+      assert.isFalse(yield* isSame(Effect.succeed(of("u", "2"))))
+      assert.isFalse(yield* isSame(Effect.succeed(of("v", "1"))))
+      const failing = (status: number) => Effect.fail(ApiError.fromStatus({ context, status, body: "no" }))
+      assert.isFalse(yield* isSame(failing(404)))
+      assert.strictEqual((yield* Effect.flip(isSame(failing(503)))).status, 503)
+    })
+  )
+
+  it.effect("pods of other owners do not count", () =>
+    Effect.gen(function* () {
+      const owner = { metadata: { name: "web", uid: "u" } }
+      const podOfOwner = (name: string, uid: string): Pod => ({
+        metadata: {
+          name,
+          uid: name,
+          ownerReferences: [{ apiVersion: "v1", kind: "Owner", name: "web", uid, controller: true }]
+        }
+      })
+      const own = podOfOwner("a", "u")
+      const other = podOfOwner("b", "v")
+      assert.isTrue(yield* Handoff.hasSamePods(owner, [own], Effect.succeed([other, own])))
+      assert.isFalse(yield* Handoff.hasSamePods(owner, [own], Effect.succeed([other])))
     })
   )
 })

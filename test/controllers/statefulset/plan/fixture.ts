@@ -1,5 +1,5 @@
 /** A StatefulSet `web` and its pods, one letter for each ordinal. */
-import * as Snapshot from "../../../../src/controllers/statefulset/plan/snapshot.ts"
+import * as Snapshot from "../../../../src/controllers/statefulset/snapshot.ts"
 import type { PersistentVolumeClaim, Pod, StatefulSet } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
 

@@ -1,7 +1,7 @@
 /** Parts of the StatefulSet plan: names of replicas, maxUnavailable, and which outdated replicas are replaced. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Identity from "../../../../src/controllers/statefulset/identity.ts"
-import * as Snapshot from "../../../../src/controllers/statefulset/plan/snapshot.ts"
+import * as Snapshot from "../../../../src/controllers/statefulset/snapshot.ts"
 import * as Outdated from "../../../../src/controllers/statefulset/plan/outdated.ts"
 import * as Spec from "../../../../src/controllers/statefulset/spec.ts"
 import type { Pod, StatefulSet } from "../../../../src/kube/resources.ts"
