@@ -138,7 +138,7 @@ const change = (
 }
 
 /** Replaces an element that exists, or sets a member. */
-const put = (parent: Container, key: string, value: Json): void => {
+const put = (parent: Container, key: string, value: Json): undefined => {
   if (Array.isArray(parent)) parent[Number(key)] = value
   else set(parent, key, value)
 }
@@ -149,7 +149,7 @@ const add = (document: Json, path: Pointer, added: Patched): Patched =>
     path,
     (parent, key) => {
       if (StatusError.isRefusal(added)) return added
-      if (!Array.isArray(parent)) return void set(parent, key, added)
+      if (!Array.isArray(parent)) return put(parent, key, added)
       const at = key === "-" ? parent.length : index(key, parent.length)
       return StatusError.isRefusal(at) ? at : void parent.splice(at, 0, added)
     },
@@ -170,7 +170,7 @@ const replace = (document: Json, path: Pointer, replacement: Patched): Patched =
   const found = find(document, path)
   if (StatusError.isRefusal(found)) return found
   if (StatusError.isRefusal(replacement)) return replacement
-  return change(document, path, (parent, key) => void put(parent, key, replacement), replacement)
+  return change(document, path, (parent, key) => put(parent, key, replacement), replacement)
 }
 
 const move = (document: Json, path: Pointer, from: Pointer | StatusError.StatusError): Patched => {
