@@ -12,6 +12,7 @@ import { Deployment, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Setting from "../layers/Setting.ts"
 import * as Codecs from "../layers/setting/codecs.ts"
+import * as Webhook from "../layers/Webhook.ts"
 import { applier } from "../layers/controller/writes/apply.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as Trigger from "../streams/store/trigger.ts"
@@ -19,7 +20,6 @@ import { Memcached } from "./memcached/kind.ts"
 import { instanceOf, plan } from "./memcached/plan.ts"
 
 export { Memcached }
-export { webhooks } from "./memcached/kind.ts"
 
 export const settings = {
   image: Setting.make(Codecs.text("image"), {
@@ -83,3 +83,18 @@ const keysOf = (pod: KubeObject) => {
   const instance = instanceOf(pod)
   return instance === undefined ? [] : [Key.make(pod.metadata.namespace, instance)]
 }
+
+/** The maximum length of a label value. */
+const maxLabelValueLength = 63
+
+const nameTooLong = `must be no more than ${maxLabelValueLength} characters, because its pods are labelled with it`
+
+/** Defaulting applies the defaults of the Schemas; validation checks that the name is valid as a label value, which a Schema cannot. */
+export const webhooks = [
+  Webhook.defaulting(Memcached, Effect.succeed),
+  Webhook.validating(Memcached, (review) =>
+    review.operation === "CREATE" && review.object.metadata.name.length > maxLabelValueLength
+      ? Effect.fail(Webhook.deny(nameTooLong, { path: "metadata.name" }))
+      : Effect.void
+  )
+]

@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Conditions from "../../kube/conditions.ts"
 import * as Resource from "../../kube/Resource.ts"
-import * as Webhook from "../../layers/Webhook.ts"
 
 const size = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 })).annotate({
   description: "How many servers."
@@ -37,18 +36,3 @@ export const Memcached = Resource.make({
 
 /** A decoded Memcached. */
 export type Memcached = Resource.Decoded<typeof Memcached>
-
-/** The maximum length of a label value. */
-const maxLabelValueLength = 63
-
-const nameTooLong = `must be no more than ${maxLabelValueLength} characters, because its pods are labelled with it`
-
-/** Defaulting applies the defaults of the Schemas; validation checks that the name is valid as a label value, which a Schema cannot. */
-export const webhooks = [
-  Webhook.defaulting(Memcached, Effect.succeed),
-  Webhook.validating(Memcached, (review) =>
-    review.operation === "CREATE" && review.object.metadata.name.length > maxLabelValueLength
-      ? Effect.fail(Webhook.deny(nameTooLong, { path: "metadata.name" }))
-      : Effect.void
-  )
-]

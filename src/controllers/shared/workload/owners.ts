@@ -3,6 +3,7 @@
  * controller reference counts only if the object of that name has that kind and uid. Source: pkg/controller/replicaset: resolveControllerRef.
  */
 import * as Key from "../../../kube/Key.ts"
+import { isSameMap } from "../../../kube/equality.ts"
 import type { KubeObject } from "../../../kube/Meta.ts"
 import * as Owner from "../../../kube/Owner.ts"
 import * as PodFacts from "../../../kube/pod.ts"
@@ -58,7 +59,7 @@ export const concerned = <O extends KubeObject>(owners: Owners<O>, delta: Delta<
   }
   const mayBeAdopted =
     (delta._tag === "Created" && object.metadata.deletionTimestamp === undefined) ||
-    (previous !== undefined && (controllerChanged || !sameLabels(previous.metadata.labels, object.metadata.labels)))
+    (previous !== undefined && (controllerChanged || !isSameMap(previous.metadata.labels, object.metadata.labels)))
   if (mayBeAdopted) for (const owner of matching(owners, object)) if (owner !== former) out.push(owner)
   return out
 }
@@ -75,13 +76,6 @@ export const sameController = (a: KubeObject, b: KubeObject): boolean => {
     x.apiVersion === y.apiVersion &&
     x.blockOwnerDeletion === y.blockOwnerDeletion
   )
-}
-
-type Labels = Readonly<Record<string, string>> | undefined
-
-const sameLabels = (a: Labels = {}, b: Labels = {}): boolean => {
-  const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key])
 }
 
 export interface Watching<O extends KubeObject> {
