@@ -3,9 +3,9 @@
  * each slows the process down. Pure. Source: net/http/pprof.
  */
 import * as Effect from "effect/Effect"
-import type { Profiler } from "../../layers/Process.ts"
+import type { FiberState, Profiler } from "../../layers/Process.ts"
 import { type HttpResponse, type HttpRequest, type Handler, json, notFound, text } from "../../layers/http/handler.ts"
-import * as Fibers from "./fiberDump.ts"
+import { cut } from "./page.ts"
 
 /** Seconds of a profile. Source of the default: net/http/pprof. */
 export const seconds = { usual: 30, most: 300 }
@@ -46,7 +46,7 @@ export const handler = (profiler: Profiler, commandLine: ReadonlyArray<string>):
       if (method === "HEAD") return Effect.succeed(download("", "heap.heapsnapshot"))
       return alone(Effect.map(profiler.heapSnapshot, (snapshot) => download(snapshot, "heap.heapsnapshot")))
     },
-    fibers: () => alone(Effect.map(profiler.fibers, (fibers) => text(200, Fibers.render(fibers)))),
+    fibers: () => alone(Effect.map(profiler.fibers, (fibers) => text(200, fiberDump(fibers)))),
     // Go's response separates the arguments by a zero byte; in /proc each argument ends with one.
     cmdline: () => Effect.succeed(text(200, commandLine.join("\0")))
   }
@@ -69,3 +69,38 @@ const download = (body: HttpResponse["body"], filename: string): HttpResponse =>
   contentType: "application/json",
   headers: { "content-disposition": `attachment; filename="${filename}"` }
 })
+
+/** The most entries of a dump, and the most ids of an entry. */
+const dumped = { entries: 1000, ids: 10 }
+
+/** Fibers as text: equal fibers are one entry with their number, the most numerous first, so that a leak is at the top. */
+export const fiberDump = (fibers: ReadonlyArray<FiberState>): string => {
+  const groups = new Map<string, Array<FiberState>>()
+  for (const fiber of fibers) {
+    const key = JSON.stringify([fiber.annotations, fiber.calls])
+    groups.set(key, [...(groups.get(key) ?? []), fiber])
+  }
+  const { items, omitted } = cut(
+    Array.from(groups.values()).sort((a, b) => b.length - a.length),
+    dumped.entries
+  )
+  return [
+    `${fibers.length} fibers that have not ended`,
+    ...items.map(fiberEntry),
+    ...(omitted === undefined ? [] : [`${omitted} more sorts of fibers are not shown`]),
+    ""
+  ].join("\n\n")
+}
+
+const fiberEntry = (group: ReadonlyArray<FiberState>): string => {
+  const [first] = group
+  const ids = cut(
+    group.map(({ id }) => `#${id}`),
+    dumped.ids
+  )
+  const more = ids.omitted === undefined ? "" : " ..."
+  return [
+    `${group.length} x ${[`${ids.items.join(" ")}${more}`, ...(first?.annotations ?? [])].join("  ")}`,
+    ...(first?.calls ?? []).map((call) => `    in ${call}`)
+  ].join("\n")
+}

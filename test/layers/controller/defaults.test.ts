@@ -22,6 +22,12 @@ const start = (loops: Loops, own: Own, reconcile: () => Effect.Effect<void, unkn
     Effect.provideService(Defaults, loops)
   )
 
+/** A reconcile that always fails, and how often it has run. */
+const failures = () => {
+  let runs = 0
+  return { failing: () => Effect.suspend(() => ((runs += 1), Effect.fail("no"))), runs: () => runs }
+}
+
 describe("the defaults of loops", () => {
   for (const [title, loops, own, expected] of [
     ["one without them", {}, {}, 1],
@@ -89,17 +95,16 @@ describe("the defaults of loops", () => {
   it.effect("the bounds of the backoff can be set separately, and retries can be limited", () =>
     Effect.gen(function* () {
       yield* create("a")
-      let runs = 0
-      const failing = () => Effect.suspend(() => ((runs += 1), Effect.fail("no")))
+      const { failing, runs } = failures()
       const { stop } = yield* start(
         { backoff: { base: "10 seconds", max: "1 hour" }, retries: 3 },
         { backoff: { max: "15 seconds" } },
         failing
       )
-      const seen: Array<number> = [runs]
+      const seen: Array<number> = [runs()]
       for (const wait of [9, 1, 14, 1, 15, 3600]) {
         yield* TestClock.adjust(`${wait} seconds`)
-        seen.push(runs)
+        seen.push(runs())
       }
       // 10 s, then 15 s instead of 20 s, then 15 s, and then no more.
       assert.deepStrictEqual(seen, [1, 1, 2, 2, 3, 4, 4])
@@ -110,11 +115,10 @@ describe("the defaults of loops", () => {
   it.effect("a controller's own limit of retries replaces the one for all loops", () =>
     Effect.gen(function* () {
       yield* create("a")
-      let runs = 0
-      const failing = () => Effect.suspend(() => ((runs += 1), Effect.fail("no")))
+      const { failing, runs } = failures()
       const { stop } = yield* start({ retries: 3 }, { retries: 1 }, failing)
       yield* TestClock.adjust("1 hour")
-      assert.strictEqual(runs, 2)
+      assert.strictEqual(runs(), 2)
       yield* stop()
     }).pipe(Effect.provide(Cluster.layer))
   )
@@ -122,13 +126,12 @@ describe("the defaults of loops", () => {
   it.effect("the retries of all keys of a controller with a bucket share its tokens", () =>
     Effect.gen(function* () {
       for (const name of ["a", "b", "c"]) yield* create(name)
-      let runs = 0
-      const failing = () => Effect.suspend(() => ((runs += 1), Effect.fail("no")))
+      const { failing, runs } = failures()
       const { stop } = yield* start({ retries: 1 }, { bucket: { perSecond: 1 / 60, burst: 1 } }, failing)
       const seen: Array<number> = []
       for (const wait of ["59 seconds", "1 minute", "1 minute"] as const) {
         yield* TestClock.adjust(wait)
-        seen.push(runs)
+        seen.push(runs())
       }
       assert.deepStrictEqual(seen, [4, 5, 6])
       yield* stop()

@@ -4,7 +4,6 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
-import * as FiberDump from "../../../src/manager/debug/fiberDump.ts"
 import * as CommandLine from "../../../src/manager/process/commandLine.ts"
 import type { FiberState, Profiler } from "../../../src/layers/Process.ts"
 import { profiler } from "../../../src/platform/inspector.ts"
@@ -128,7 +127,7 @@ describe("the process looked into", () => {
     })
     const many = Array.from({ length: 12 }, (_, n) => fiber(n + 2, "b"))
     assert.strictEqual(
-      FiberDump.render([fiber(1, "a"), ...many]),
+      Profiles.fiberDump([fiber(1, "a"), ...many]),
       [
         "13 fibers that have not ended",
         "12 x #2 #3 #4 #5 #6 #7 #8 #9 #10 #11 ...  controller=b\n    in take",
