@@ -168,10 +168,3 @@ const described = (codec: Codecs.Codec<unknown>, options: Described) => ({
 
 /** The environment variable of a setting: that of `leader-elect` is `CM_LEADER_ELECT`. */
 export const environmentName = (name: string): string => `CM_${name.replaceAll("-", "_").toUpperCase()}`
-
-/** The declared form of a name: underscores become dashes, as in Kubernetes components. Source: k8s.io/component-base WordSepNormalizeFunc. */
-export const canonical = (name: string): string => name.replaceAll("_", "-")
-
-/** The default, as the documentation shows it. */
-export const defaultText = (setting: Setting<unknown>): string | undefined =>
-  setting.default === undefined || setting.default === "" ? undefined : setting.default

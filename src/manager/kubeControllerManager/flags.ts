@@ -2,7 +2,8 @@
  * Translates the command line of kube-controller-manager 1.36, parsed like pflag does, into the flags of this program. Flags without effect here
  * are accepted, and one sentence for each reason names those that were given. Flags that this program has itself are not listed here. Pure.
  */
-import { canonical, type Gate, type Setting, type Settings } from "../../layers/Setting.ts"
+import type { Gate, Setting, Settings } from "../../layers/Setting.ts"
+import { canonical } from "../setting/sources.ts"
 
 /** The reason, which completes "because …", and the flags; a `?` marks those that need no value. */
 interface Group {

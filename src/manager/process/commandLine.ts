@@ -1,7 +1,8 @@
 /** Accepts Go's spellings of flags, and explains a parser error in one line that names the flag and its values. Pure. */
 import type * as CliError from "effect/cli/CliError"
 import { oneLine } from "../../kube/printable.ts"
-import { canonical, type Settings } from "../../layers/Setting.ts"
+import type { Settings } from "../../layers/Setting.ts"
+import { canonical } from "../setting/sources.ts"
 
 /**
  * Normalizes arguments: `-controllers=x` becomes `--controllers=x`, as Go's flag package allows; underscores become dashes and aliases the flag's

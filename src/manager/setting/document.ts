@@ -22,11 +22,15 @@ export const renewed = (document: string, settings: Setting.Settings): string | 
     : `${document.slice(0, begin)}${marks.begin}\n\n${tables(settings)}\n\n${document.slice(end)}`
 }
 
+/** The default, as the documentation shows it. */
+export const defaultText = (setting: Setting.Setting<unknown>): string | undefined =>
+  setting.default === undefined || setting.default === "" ? undefined : setting.default
+
 const heading = ["| Flag, key | Variable | Default | Meaning |", "|---|---|---|---|"]
 
 const row = (setting: Setting.Setting<unknown>): string => {
   const names = [setting.name, ...setting.aliases].map((name) => `\`--${name}\``).join(", ")
-  const usual = Setting.defaultText(setting)
+  const usual = defaultText(setting)
   const words = setting.codec.choices === undefined ? "" : ` (${setting.codec.choices.join(", ")})`
   const cells = [
     names,

@@ -5,6 +5,7 @@
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 import * as Setting from "../../layers/Setting.ts"
+import { defaultText } from "./document.ts"
 
 type Given = Flag.Flag<Option.Option<string>>
 
@@ -29,7 +30,7 @@ const flag = (setting: Setting.Setting<unknown>): Given => {
 
 /** The description with aliases, an unusual environment variable, and the default. */
 export const describe = (setting: Setting.Setting<unknown>): string => {
-  const usual = Setting.defaultText(setting)
+  const usual = defaultText(setting)
   const facts = [
     ...setting.aliases.map((alias) => `also --${alias}`),
     ...(setting.env === undefined || setting.env === Setting.environmentName(setting.name)

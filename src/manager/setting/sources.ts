@@ -87,8 +87,11 @@ export const resolve = <S extends Setting.Settings>(
 
 const fail = (message: string) => Result.fail(new SettingError({ message }))
 
+/** The declared form of a name: underscores become dashes, as in Kubernetes components. Source: k8s.io/component-base WordSepNormalizeFunc. */
+export const canonical = (name: string): string => name.replaceAll("_", "-")
+
 const isNamed = (setting: Setting.Setting<unknown>, key: string): boolean => {
-  const name = Setting.canonical(key)
+  const name = canonical(key)
   return setting.name === name || setting.aliases.includes(name)
 }
 
@@ -98,7 +101,7 @@ const wrongKey = (settings: Setting.Settings, { entries, path }: File): string |
   for (const [key] of entries) {
     if (!all.some((setting) => isNamed(setting, key))) {
       return `configuration file ${path}: unknown key "${key}"${hint(
-        Setting.canonical(key),
+        canonical(key),
         all.map((setting) => setting.name),
         (name) => `"${name}"`
       )}`
