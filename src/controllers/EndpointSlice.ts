@@ -49,25 +49,18 @@ export const make = (options: Options = {}) =>
     readYourWritesLimit: "5 minutes",
     body: (context) =>
       Effect.map(Metrics.holding, (onHeld) => {
+        const { batchPeriod, maxEndpointsPerSlice } = Setting.complete(settings, options)
         const deps = Deps.depsOf(context)
         const state = State.make()
-        const sync = Sync.sync(
-          deps,
-          state,
-          Setting.orDefault(options.maxEndpointsPerSlice, settings.maxEndpointsPerSlice)
-        )
+        const sync = Sync.sync(deps, state, maxEndpointsPerSlice)
         return {
           sources: [
             Controller.watch(Service, ServiceTriggers.services(state.table)),
-            Controller.watch(
-              Pod,
-              ServiceTriggers.batched(ServiceTriggers.pods(state.table), deps.queue, options.batchPeriod),
-              {
-                indexes: [Selection.byLabel, Triggers.byNode]
-              }
-            ),
+            Controller.watch(Pod, ServiceTriggers.batched(ServiceTriggers.pods(state.table), deps.queue, batchPeriod), {
+              indexes: [Selection.byLabel, Triggers.byNode]
+            }),
             Controller.watch(Node, Triggers.nodes(deps, state)),
-            Controller.watch(EndpointSlice, Triggers.slices(deps, state, options.batchPeriod), {
+            Controller.watch(EndpointSlice, Triggers.slices(deps, state, batchPeriod), {
               indexes: [Slices.byService]
             })
           ],

@@ -52,16 +52,13 @@ export const make = (options: Options = {}) =>
     readYourWritesLimit: "5 minutes",
     body: (context) =>
       Effect.sync(() => {
-        const sync = Sync.sync(
-          Deps.depsOf(context),
-          Totals.make(),
-          Setting.orDefault(options.maxEndpointsPerSubset, settings.maxEndpointsPerSubset)
-        )
+        const { batchPeriod, maxEndpointsPerSubset } = Setting.complete(settings, options)
+        const sync = Sync.sync(Deps.depsOf(context), Totals.make(), maxEndpointsPerSubset)
         return {
           sources: [
             Controller.watch(Service, onService),
             Controller.watch(Endpoints, onEndpoints),
-            Controller.watch(EndpointSlice, ServiceTriggers.batched(onSlice, context.queue, options.batchPeriod), {
+            Controller.watch(EndpointSlice, ServiceTriggers.batched(onSlice, context.queue, batchPeriod), {
               indexes: [Mirrored.byEndpoints]
             })
           ],

@@ -57,13 +57,14 @@ export const make = (options: Options = {}) =>
       Effect.sync(() => {
         const { queue, store } = context
         const [services, pods, endpoints] = [store(Service), store(Pod), store(Endpoints)]
+        const { batchPeriod } = Setting.complete(settings, options)
         const table = Selection.makeTable()
         /** The trigger times of the last sync, by Service. */
         const times = new Map<Key.Key, TriggerTime.State>()
         return {
           sources: [
             Controller.watch(Service, ServiceTriggers.services(table)),
-            Controller.watch(Pod, ServiceTriggers.batched(ServiceTriggers.pods(table), queue, options.batchPeriod), {
+            Controller.watch(Pod, ServiceTriggers.batched(ServiceTriggers.pods(table), queue, batchPeriod), {
               indexes: [Selection.byLabel]
             }),
             Controller.watch(Endpoints, leftOver)

@@ -44,7 +44,7 @@ export const make = (options: Options = {}) =>
       Effect.map(Skips.skipping(Metrics.skips), (onHeld) => {
         const { onClaim, onPod, onRevision, onSet, reconcile } = loopOf(
           Deps.depsOf(context),
-          options.maxUnavailable === true
+          Setting.orDefault(options.maxUnavailable, settings.maxUnavailable)
         )
         return {
           sources: [

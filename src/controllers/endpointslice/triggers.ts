@@ -23,7 +23,7 @@ const none: ReadonlyArray<Key.Key> = []
 export const slices = (
   { queue, services }: Pick<Deps, "queue" | "services">,
   { tracker }: State,
-  batchPeriod: Duration.Duration = Duration.zero
+  batchPeriod: Duration.Duration
 ): Trigger.Trigger<EndpointSlice> => {
   const after = Duration.max(batchPeriod, minSyncDelay)
   return (delta) => {

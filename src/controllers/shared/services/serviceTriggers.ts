@@ -46,9 +46,9 @@ export const pods =
 export const batched = <A>(
   trigger: Trigger.Trigger<A>,
   queue: Pick<KeyedQueue, "addWithUnsafe">,
-  period: Duration.Duration | undefined
+  period: Duration.Duration
 ): Trigger.Trigger<A> => {
-  if (period === undefined || Duration.isZero(period)) return trigger
+  if (Duration.isZero(period)) return trigger
   return (delta) => {
     for (const key of trigger(delta)) queue.addWithUnsafe(key, { after: period })
     return none
