@@ -136,11 +136,8 @@ const waiting = (holder: string | undefined): Attempt => ({ _tag: "Waiting", hol
 
 const read = Effect.fnUntraced(function* (state: State) {
   const { client, namespace, name, settings } = state.options
-  const lease = yield* bounded(client.get(Lease, { namespace, name }, { timeout: callTimeout(settings) }), state).pipe(
-    Effect.catchIf(
-      (error) => ApiError.hasReason(error, "NotFound"),
-      () => Effect.succeed(undefined)
-    )
+  const lease = yield* ApiError.unlessGone(
+    bounded(client.get(Lease, { namespace, name }, { timeout: callTimeout(settings) }), state)
   )
   recordSeen(state, lease, yield* monotonicMillis)
   return lease

@@ -6,7 +6,7 @@ import type { Node, Pod } from "../../src/kube/resources.ts"
 import * as Machine from "../../src/simulation/Machine.ts"
 import * as Placement from "../../src/simulation/placement.ts"
 import { SchedulerCache } from "../../src/simulation/placement/SchedulerCache.ts"
-import { parseQuantity } from "../../src/simulation/placement/requests.ts"
+import { amounts } from "../../src/simulation/placement/requests.ts"
 
 const nodeOf = (machine: Machine.Machine, spec: object = {}): Node => {
   const registered = Machine.registration(machine)
@@ -34,20 +34,17 @@ const placed = (pod: Pod, cache: SchedulerCache): string => {
   return placement._tag === "Node" ? placement.name : placement.message
 }
 
-it("a quantity is read as a number, and an invalid one as 0", () => {
-  const cases = {
-    "100m": 0.1,
-    "2": 2,
-    "1.5Gi": 1.5 * 2 ** 30,
-    "1e3": 1000,
-    "2E": 2e18,
-    "3k": 3000,
-    "": 0,
-    x: 0,
-    "1q": 0
-  }
-  for (const [text, value] of Object.entries(cases)) assert.strictEqual(parseQuantity(text), value, text)
-  assert.strictEqual(parseQuantity(undefined), 0)
+it("CPU is counted in thousandths, everything else in units, rounded up; an invalid amount is 0", () => {
+  const texts = { cpu: "100u", memory: "1.5Gi", "example.com/gpu": "1500m", pods: "1e3", storage: "1q", other: "" }
+  assert.deepStrictEqual(Object.fromEntries(amounts(texts)), {
+    cpu: 1,
+    memory: 1.5 * 2 ** 30,
+    "example.com/gpu": 2,
+    pods: 1000,
+    storage: 0,
+    other: 0
+  })
+  for (let milli = 0; milli < 3000; milli++) assert.strictEqual(amounts({ cpu: `${milli}m` }).get("cpu"), milli)
 })
 
 it("equal pods are spread, also those without requests", () => {

@@ -2,6 +2,7 @@
  * What a pod requests of a node, and its QoS class. Amounts are whole numbers, in thousandths for CPU and in units for everything else,
  * rounded up, so that sums are exact however many pods come and go. Source: component-helpers resource.PodRequests, kubectl qos.
  */
+import * as Quantity from "../../kube/quantity.ts"
 import type { Pod } from "../../kube/resources.ts"
 
 /** By resource name: `cpu` (thousandths), `memory` (bytes), `pods`, anything a node offers. */
@@ -10,9 +11,12 @@ export type Amounts = ReadonlyMap<string, number>
 type Quantities = Readonly<Record<string, string>> | undefined
 type Container = NonNullable<Pod["spec"]>["containers"][number]
 
-const amount = (resource: string, text: string): number =>
-  // Without this tolerance 0.1 × 1000 would be rounded up to 101.
-  Math.ceil(parseQuantity(text) * (resource === "cpu" ? 1000 : 1) - 1e-6)
+/** 0 for an invalid text: the API server has validated it, and a kubelet must not fail on it. */
+const amount = (resource: string, text: string): number => {
+  const parsed = Quantity.parse(text)
+  if (parsed === undefined) return 0
+  return Number(resource === "cpu" ? Quantity.thousandths(parsed) : Quantity.roundUp(parsed).nanos / 1_000_000_000n)
+}
 
 export const amounts = (quantities: Quantities): Map<string, number> =>
   new Map(Object.entries(quantities ?? {}).map(([resource, text]) => [resource, amount(resource, text)]))
@@ -72,35 +76,4 @@ export const qosClass = (pod: Pod): QosClass => {
     }
   }
   return all ? "Guaranteed" : some ? "Burstable" : "BestEffort"
-}
-
-const suffixes: Readonly<Record<string, number>> = {
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  "": 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-  Ei: 2 ** 60
-}
-
-/**
- * A quantity as a number: `100m`, `2`, `64Mi`, `1e3`. A double is exact enough to compare requests with the capacity of a simulated
- * machine. 0 for an absent or invalid text: the API server has validated it, and a kubelet must not fail on it. Source: apimachinery
- * resource.Quantity.
- */
-export const parseQuantity = (text: string | undefined): number => {
-  const match = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)([A-Za-z]*)$/.exec(text ?? "")
-  if (match === null) return 0
-  const scale = suffixes[match[2] ?? ""]
-  return scale === undefined ? 0 : Number(match[1]) * scale
 }
