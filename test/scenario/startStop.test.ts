@@ -22,15 +22,16 @@ const stop = Effect.fnUntraced(function* (running: Process.Running, signal: Node
   return { ...exited, took: performance.now() - began }
 })
 
-/** Milliseconds until a process that only exits at a signal has ended, here and now. */
-const bareExit = Effect.promise(async () => {
+/** Milliseconds that a process needs here and now to start and write, and to end at a signal, if that is all that it does. */
+const bareProcess = Effect.promise(async () => {
   const text = "process.on('SIGTERM', () => process.exit(1)); setInterval(() => {}, 1000); process.stdout.write('.')"
+  const begun = performance.now()
   const child = spawn(process.execPath, ["-e", text], { stdio: ["ignore", "pipe", "ignore"] })
   await once(child.stdout, "data")
-  const began = performance.now()
+  const killed = performance.now()
   child.kill("SIGTERM")
   await once(child, "close")
-  return performance.now() - began
+  return { start: killed - begun, exit: performance.now() - killed }
 })
 
 const kubectl = (line: string) =>
@@ -48,7 +49,9 @@ describe.concurrent("with nothing configured", () => {
       const client = yield* Cluster.client(yield* Cluster.accessIn(path))
       const isCount = (event: Event) => event.message?.startsWith("pod count is ") === true
       const event = yield* Cluster.until(client, Event, {}, isCount)
-      assert.isBelow(performance.now() - began, 15_000)
+      const took = performance.now() - began
+      // A machine on which an empty process needs more than 100 ms to start is busy with other things.
+      assert.isBelow(took, Math.max(15_000, 150 * (yield* bareProcess).start))
       // The first run may come before the sample's pods; the run that recorded the event has labelled the node before.
       const { metadata } = yield* Cluster.labelled(client, undefined)
       assert.match(metadata.labels?.[Cluster.label] ?? "", /^[1-9]\d*$/)
@@ -61,9 +64,9 @@ describe.concurrent("with nothing configured", () => {
         const described = yield* kubectl(`kubectl --kubeconfig ${path} describe pod -n ${namespace} ${name}`)
         assert.match(described.stdout, /SuccessCalculatePod .*pod_controller +pod count is \d+/)
       }
-      const { code, stderr, stdout, took } = yield* stop(running, "SIGINT")
+      const { code, stderr, stdout, ...ended } = yield* stop(running, "SIGINT")
       assert.strictEqual(code, 0)
-      assert.isBelow(took, 5000)
+      assert.isBelow(ended.took, 5000)
       assert.strictEqual(stdout, `${command}\n`)
       const lines = stderr.split("\n").slice(0, -1)
       assert.isTrue(
@@ -117,7 +120,7 @@ describe.concurrent("a stop that hangs", () => {
         let fastest = Infinity
         // On a busy machine everything takes as many times longer as the end of a process that does nothing else.
         for (let tries = 0; tries < 4 && fastest > 100; tries++) {
-          const idle = yield* bareExit
+          const idle = (yield* bareProcess).exit
           const running = yield* held(events)
           yield* running.kill("SIGINT")
           yield* running.says(/Stopping/)
