@@ -6,7 +6,7 @@ import * as Data from "effect/Data"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { hint } from "./nearest.ts"
-import * as Setting from "../../layers/Setting.ts"
+import type * as Setting from "../../layers/Setting.ts"
 
 /** A setting is invalid: the program does not start until the user changes it. */
 export class SettingError extends Data.TaggedError("SettingError")<{ readonly message: string }> {}
