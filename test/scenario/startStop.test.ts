@@ -22,16 +22,15 @@ const stop = Effect.fnUntraced(function* (running: Process.Running, signal: Node
   return { ...exited, took: performance.now() - began }
 })
 
-/** Milliseconds that a process needs here and now to start and write, and to end at a signal, if that is all that it does. */
-const bareProcess = Effect.promise(async () => {
+/** Milliseconds until a process that only exits at a signal has ended, here and now. */
+const bareExit = Effect.promise(async () => {
   const text = "process.on('SIGTERM', () => process.exit(1)); setInterval(() => {}, 1000); process.stdout.write('.')"
-  const begun = performance.now()
   const child = spawn(process.execPath, ["-e", text], { stdio: ["ignore", "pipe", "ignore"] })
   await once(child.stdout, "data")
-  const killed = performance.now()
+  const began = performance.now()
   child.kill("SIGTERM")
   await once(child, "close")
-  return { start: killed - begun, exit: performance.now() - killed }
+  return performance.now() - began
 })
 
 const kubectl = (line: string) =>
@@ -39,7 +38,8 @@ const kubectl = (line: string) =>
     promisify(execFile)("sh", ["-c", line], { env: { PATH: process.env["PATH"], HOME: "/nonexistent" } })
   )
 
-describe.concurrent("with nothing configured", () => {
+// Alone, because it has a time limit: no other program of this file starts meanwhile.
+describe("with nothing configured", () => {
   it.live("logs that once, runs on the embedded cluster, labels and records within 15 s, stops on Ctrl-C", () =>
     Effect.gen(function* () {
       const began = performance.now()
@@ -49,9 +49,7 @@ describe.concurrent("with nothing configured", () => {
       const client = yield* Cluster.client(yield* Cluster.accessIn(path))
       const isCount = (event: Event) => event.message?.startsWith("pod count is ") === true
       const event = yield* Cluster.until(client, Event, {}, isCount)
-      const took = performance.now() - began
-      // A machine on which an empty process needs more than 100 ms to start is busy with other things.
-      assert.isBelow(took, Math.max(15_000, 150 * (yield* bareProcess).start))
+      assert.isBelow(performance.now() - began, 15_000)
       // The first run may come before the sample's pods; the run that recorded the event has labelled the node before.
       const { metadata } = yield* Cluster.labelled(client, undefined)
       assert.match(metadata.labels?.[Cluster.label] ?? "", /^[1-9]\d*$/)
@@ -64,9 +62,9 @@ describe.concurrent("with nothing configured", () => {
         const described = yield* kubectl(`kubectl --kubeconfig ${path} describe pod -n ${namespace} ${name}`)
         assert.match(described.stdout, /SuccessCalculatePod .*pod_controller +pod count is \d+/)
       }
-      const { code, stderr, stdout, ...ended } = yield* stop(running, "SIGINT")
+      const { code, stderr, stdout, took } = yield* stop(running, "SIGINT")
       assert.strictEqual(code, 0)
-      assert.isBelow(ended.took, 5000)
+      assert.isBelow(took, 5000)
       assert.strictEqual(stdout, `${command}\n`)
       const lines = stderr.split("\n").slice(0, -1)
       assert.isTrue(
@@ -81,7 +79,9 @@ describe.concurrent("with nothing configured", () => {
       assert.deepStrictEqual(yield* Effect.promise(() => readdir(running.temporary)), [])
     }).pipe(Effect.scoped)
   )
+})
 
+describe.concurrent("with nothing configured, at a signal", () => {
   for (const signal of ["SIGTERM", "SIGHUP"] as const) {
     it.live(`${signal} is an orderly stop too`, () =>
       Effect.gen(function* () {
@@ -120,7 +120,7 @@ describe.concurrent("a stop that hangs", () => {
         let fastest = Infinity
         // On a busy machine everything takes as many times longer as the end of a process that does nothing else.
         for (let tries = 0; tries < 4 && fastest > 100; tries++) {
-          const idle = (yield* bareProcess).exit
+          const idle = yield* bareExit
           const running = yield* held(events)
           yield* running.kill("SIGINT")
           yield* running.says(/Stopping/)
