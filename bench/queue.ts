@@ -139,7 +139,7 @@ const noOp = (metrics: LoopMetrics.QueueMetrics | undefined, modules: Modules = 
       concurrency: 8,
       metrics,
       observe,
-      reconcile: (key) => Effect.provideService(reconcile(Key.parse(key)), CurrentRun, begin(key))
+      reconcile: (key, causes) => Effect.provideService(reconcile(Key.parse(key)), CurrentRun, begin(key, causes))
     })
     yield* Effect.forkScoped(loop)
     return reconcileRound(queue)

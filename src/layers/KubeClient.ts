@@ -18,6 +18,7 @@ import * as Trace from "../streams/reconcile/trace.ts"
 import { identifyEvents } from "../streams/watch/decode.ts"
 import * as CallPolicy from "./callPolicy.ts"
 import * as Wire from "./kubeRequest.ts"
+import { Timeline } from "./Timeline.ts"
 import { type Query, type Request, type Response, Transport, type WatchEvent } from "./Transport.ts"
 
 /** Names one object, or a subresource of it. */
@@ -200,9 +201,13 @@ export class KubeClient extends Context.Service<KubeClient, Client>()("effect-co
   static readonly layerWith = (options: Options): Layer.Layer<KubeClient, never, Transport> =>
     Layer.effect(
       KubeClient,
-      Effect.flatMap(Transport, (transport) =>
-        Effect.map(Trace.isOn, (isOn) => KubeClient.of(make(transport, options, isOn ? CallPolicy.traced : undefined)))
-      )
+      Effect.gen(function* () {
+        const timeline = yield* Timeline
+        const traced = (yield* Trace.isOn) ? CallPolicy.traced : undefined
+        const around: Around | undefined =
+          timeline === undefined ? traced : (request, call) => timeline.write(request, traced?.(request, call) ?? call)
+        return KubeClient.of(make(yield* Transport, options, around))
+      })
     )
 
   /** With the defaults. */

@@ -12,6 +12,7 @@ import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import type { KubeObject } from "../kube/Meta.ts"
+import { Timeline } from "./Timeline.ts"
 import { KubeClient } from "./KubeClient.ts"
 import * as Correlator from "./recorder/correlator.ts"
 import * as Delivery from "./recorder/delivery.ts"
@@ -123,6 +124,7 @@ interface State {
 
 const make = Effect.fnUntraced(function* (options: Options) {
   const client = yield* KubeClient
+  const timeline = yield* Timeline
   const state: State = {
     queue: yield* Queue.dropping<Item>(capacity),
     instance: options.instance ?? "",
@@ -151,16 +153,20 @@ const make = Effect.fnUntraced(function* (options: Options) {
     })
   )
   return Recorder.of({
-    named: (component, options) => sink(state, component, options?.api ?? "v1"),
+    named: (component, options) => sink(state, component, options?.api ?? "v1", timeline),
     flush: Effect.andThen(offerSweep(state, true), state.idle.await),
     outstanding: Effect.sync(() => state.outstanding),
     drained: state.idle.await
   })
 })
 
-const sink = (state: State, component: string, api: Writes.Api): EventSink => {
-  const event: EventSink["event"] = (object, type, reason, message, details) =>
-    Clock.clockWith((clock) => record(state, clock, { api, component, object, type, reason, message, details }))
+const sink = (state: State, component: string, api: Writes.Api, timeline: Timeline | undefined): EventSink => {
+  const event: EventSink["event"] = (object, type, reason, message, details) => {
+    const recorded = Clock.clockWith((clock) =>
+      record(state, clock, { api, component, object, type, reason, message, details })
+    )
+    return timeline === undefined ? recorded : Effect.andThen(timeline.event(object, type, reason, message), recorded)
+  }
   return {
     event,
     normal: (object, reason, message, details) => event(object, "Normal", reason, message, details),

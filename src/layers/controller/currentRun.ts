@@ -1,11 +1,13 @@
 /**
- * The run of reconcile that the current fiber belongs to: its key, the kind of its controller, and an id. Loggers read it, and writes are
- * recorded under its key. Child fibers inherit it. A run that logs nothing costs one small object.
+ * The run of reconcile that the current fiber belongs to: its key, the kind of its controller, its causes, and an id. Loggers read it, and writes
+ * are recorded under its key. Child fibers inherit it. A run that logs nothing costs one small object.
  * Source of the names: controller-runtime's LogConstructor.
  */
 import * as Context from "effect/Context"
 import type * as Random from "effect/Random"
 import * as Key from "../../kube/Key.ts"
+import * as Cause from "../../streams/reconcile/cause.ts"
+import type { Going } from "../Timeline.ts"
 
 /** The kind whose objects a controller reconciles. */
 export interface Kind {
@@ -14,16 +16,27 @@ export interface Kind {
   readonly kind: string
 }
 
+interface Facts {
+  readonly kind?: Kind | undefined
+  readonly causes?: Cause.Causes | undefined
+  readonly entry?: Going | undefined
+}
+
 export class Run {
   readonly key: Key.Key
   readonly kind: Kind | undefined
+  readonly causes: Cause.Causes | undefined
+  /** The run in the timeline, if there is one. */
+  readonly entry: Going | undefined
   private readonly random: Random.Random
   /** The id is made at its first use: most runs log nothing. */
   private made: string | undefined
 
-  constructor(key: Key.Key, kind: Kind | undefined, random: Random.Random) {
+  constructor(key: Key.Key, random: Random.Random, { causes, entry, kind }: Facts = {}) {
     this.key = key
     this.kind = kind
+    this.causes = causes
+    this.entry = entry
     this.random = random
   }
 
@@ -37,15 +50,19 @@ export const CurrentRun = Context.Reference<Run | undefined>("effect-controller-
   defaultValue: () => undefined
 })
 
-/** The annotations of the log lines of a run, besides `controller`, `controllerGroup` and `controllerKind`. */
-export const facts = (run: Run | undefined): ReadonlyArray<readonly [string, unknown]> => {
+/**
+ * The annotations of a log line of a run, besides `controller`, `controllerGroup` and `controllerKind`. `isDetailed`: with all causes of the run,
+ * and not only the first one.
+ */
+export const facts = (run: Run | undefined, isDetailed: boolean): ReadonlyArray<readonly [string, unknown]> => {
   if (run === undefined) return none
   const { name, namespace } = Key.parse(run.key)
   const object = namespace === undefined ? { name } : { namespace, name }
   return [
     ...(run.kind === undefined ? [] : [[run.kind.kind, object] as const]),
     ...Object.entries(object),
-    ["reconcileID", run.id]
+    ["reconcileID", run.id],
+    ["reason", isDetailed ? Cause.describeAll(run.causes) : Cause.describe(run.causes?.first)]
   ]
 }
 

@@ -8,36 +8,42 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as ApiError from "../../kube/ApiError.ts"
+import type * as Resource from "../../kube/Resource.ts"
+import type { Causes } from "../../streams/reconcile/cause.ts"
 import type { RunEvent } from "../../streams/reconcile/Reconcile.ts"
+import type { Timeline } from "../Timeline.ts"
 import * as CurrentRun from "./currentRun.ts"
 
 export interface Log {
   /** Begins the run of a key. What the run logs, and the line about its end, have the same id. */
-  readonly begin: (key: string) => CurrentRun.Run
+  readonly begin: (key: string, causes: Causes | undefined) => CurrentRun.Run
   readonly observe: <E>(event: RunEvent<string, E>) => void
 }
 
 /** Turns the loop's synchronous reports into log lines with the annotations and loggers of the caller. */
-export const make = (kind: CurrentRun.Kind | undefined): Effect.Effect<Log> =>
+export const make = (kind: Resource.Any | undefined, timeline?: Timeline, controller = ""): Effect.Effect<Log> =>
   Effect.contextWith((context: Context.Context<never>) =>
     Effect.map(Random.Random, (random) => {
       const say = Effect.runForkWith(context)
       /** The runs in flight: at most one for each worker. */
       const runs = new Map<string, CurrentRun.Run>()
       return {
-        begin: (key) => {
-          const run = new CurrentRun.Run(key, kind, random)
+        begin: (key, causes) => {
+          const entry = timeline?.begin(controller, kind, key, causes)
+          const run = new CurrentRun.Run(key, random, { kind, causes, entry })
           runs.set(key, run)
           return run
         },
         observe: (event) => {
           if (event._tag === "Started") return
-          const line = lineOf(event)
-          // A key can fail without a run: then the line has only the key.
-          const run =
-            line === undefined ? undefined : (runs.get(event.key) ?? new CurrentRun.Run(event.key, kind, random))
+          const known = runs.get(event.key)
           runs.delete(event.key)
-          if (line !== undefined) say(Effect.provideService(line, CurrentRun.CurrentRun, run))
+          if (known?.entry !== undefined) timeline?.end(known.entry, event)
+          const line = lineOf(event)
+          if (line === undefined) return
+          // A key can fail without a run: then the line has only the key.
+          const run = known ?? new CurrentRun.Run(event.key, random, { kind })
+          say(Effect.provideService(line, CurrentRun.CurrentRun, run))
         }
       }
     })

@@ -10,7 +10,6 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type * as Tracer from "effect/Tracer"
 import * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
@@ -29,6 +28,8 @@ import { KubeClient } from "../KubeClient.ts"
 import { Recorder } from "../Recorder.ts"
 import * as Shutdown from "../Shutdown.ts"
 import { Supervisor } from "../Supervisor.ts"
+import { Timeline } from "../Timeline.ts"
+import * as CausedQueue from "./causedQueue.ts"
 import { CurrentRun } from "./currentRun.ts"
 import * as Defaults from "./defaults.ts"
 import * as Log from "./log.ts"
@@ -41,11 +42,7 @@ export interface WatchSource {
   readonly resource: Resource.Any
   /** The kind in whose index it looks up keys, if it does. */
   readonly lookup?: Resource.Any | undefined
-  readonly attach: (
-    cache: Cache["Service"],
-    queue: SourceQueue,
-    trace: Trace.Trace | undefined
-  ) => Effect.Effect<void, never, Scope.Scope>
+  readonly attach: (cache: Cache["Service"], sink: Sink) => Effect.Effect<void, never, Scope.Scope>
 }
 
 interface WatchSourceOptions<in A> {
@@ -59,15 +56,15 @@ export const watchSource = <A extends KubeObject>(
   options: WatchSourceOptions<A>
 ): WatchSource => ({
   resource,
-  attach: (cache, queue, trace) =>
+  attach: (cache, { during, queue }) =>
     Effect.flatMap(cache.subscribe(resource, { indexes: options.indexes }), (informer) =>
       informer.onDeltas((deltas) => {
         for (const delta of deltas) {
-          if (options.predicate === undefined || options.predicate(delta)) {
+          if (options.predicate !== undefined && !options.predicate(delta)) continue
+          during(resource, delta, () => {
             const keys = trigger(delta)
-            queue.addAllUnsafe(keys, isUrgent(delta) ? 0 : KeyedQueue.LOW)
-            if (trace !== undefined && keys.length > 0) note(queue, keys, trace.event(resource.kind, delta))
-          }
+            if (keys.length > 0) queue.addAllUnsafe(keys, isUrgent(delta) ? 0 : KeyedQueue.LOW)
+          })
         }
       })
     )
@@ -81,19 +78,11 @@ export const lookupSource = <A extends KubeObject, B extends KubeObject>(
 ): WatchSource => ({
   resource,
   lookup: lookup.resource,
-  attach: (cache, queue, trace) =>
+  attach: (cache, sink) =>
     Effect.flatMap(cache.subscribe(lookup.resource, { indexes: [lookup.index] }), ({ store }) =>
-      watchSource(resource, Trigger.index(store, lookup.index.name, options.valuesOf), options).attach(
-        cache,
-        queue,
-        trace
-      )
+      watchSource(resource, Trigger.index(store, lookup.index.name, options.valuesOf), options).attach(cache, sink)
     )
 })
-
-const note = (queue: SourceQueue, keys: ReadonlyArray<Key.Key>, event: Tracer.Span): void => {
-  for (const key of keys) queue.noteUnsafe(key, event)
-}
 
 /** Whether a delta is urgent. Those of first lists and resyncs are not, because nothing has changed. */
 const isUrgent = <A>(delta: Delta<A>): boolean =>
@@ -155,6 +144,8 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const { aging, prioritizes, recoversDefects } = defaults
       const counted = metrics.queue(options.queue ?? name)
       const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics: counted, prioritizes, aging })
+      const timeline = yield* Timeline
+      const caused = CausedQueue.make(queue, trace, timeline)
       yield* registerStallCheck(name, metrics, timeout)
       const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
       let onHeld: Body<A, E, R>["onHeld"]
@@ -169,15 +160,20 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
         { cache, client: yield* KubeClient, events, fieldManager: name },
         writes.note
       )
-      const body = yield* options.body({ ...context, store: ReconcileContext.stores<A>(informers), queue })
+      const body = yield* options.body({
+        ...context,
+        store: ReconcileContext.stores<A>(informers),
+        queue: caused.queue
+      })
       const { watchSources, reconcile, sources } = body
       onHeld = body.onHeld
       const monotonic = Monotonic.millis(yield* Clock.Clock)
-      const { began, sourceQueue } = minInterval(queue, Duration.toMillis(options.minInterval ?? 0), monotonic)
+      const interval = Duration.toMillis(options.minInterval ?? 0)
+      const { began, sourceQueue } = minInterval(caused.queue, interval, monotonic)
       for (const source of watchSources)
-        yield* Effect.andThen(starting(source), source.attach(cache, sourceQueue, trace))
+        yield* Effect.andThen(starting(source), source.attach(cache, { during: caused.during, queue: sourceQueue }))
       for (const source of sources ?? []) yield* supervisor.fork(options.name, pour(source, queue))
-      const log = yield* Log.make(options.for)
+      const log = yield* Log.make(options.for, timeline, options.name)
       const concurrency = Defaults.concurrency(defaults, options.concurrency, options.for)
       const drain = yield* Shutdown.enlist({ name, metrics, stop: queue.shutdown, idle: queue.idle })
       yield* supervisor.fork(
@@ -195,9 +191,9 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
             observe: log.observe,
             metrics: counted,
             trace,
-            reconcile: (key) => {
+            reconcile: (key, causes) => {
               began(key)
-              return Effect.provideService(reconcile(requestOf(key), context), CurrentRun, log.begin(key))
+              return Effect.provideService(reconcile(requestOf(key), context), CurrentRun, log.begin(key, causes))
             }
           })
         )
@@ -239,7 +235,12 @@ export const synced = (cache: Cache["Service"], reads: ReadonlyArray<Resource.An
   Effect.forEach(reads, (resource) => Effect.orDie(cache.synced(resource)), { discard: true })
 
 /** The queue as watch sources use it. */
-export type SourceQueue = Pick<KeyedQueue.KeyedQueue, "addAllUnsafe" | "noteUnsafe">
+type SourceQueue = Pick<KeyedQueue.KeyedQueue, "addAllUnsafe">
+
+/** Where watch sources add keys. */
+interface Sink extends Pick<CausedQueue.CausedQueue, "during"> {
+  readonly queue: SourceQueue
+}
 
 /**
  * The least time between the starts of two runs of a key. The first change is reconciled at once; changes within `millis` after a run started
@@ -255,7 +256,6 @@ export const minInterval = (
   /** When the last run of a key began, oldest first. */
   const starts = new Map<Key.Key, number>()
   const sourceQueue: SourceQueue = {
-    noteUnsafe: queue.noteUnsafe,
     addAllUnsafe: (keys, priority) => {
       const at = now()
       for (const key of keys) {

@@ -85,9 +85,9 @@ const freeName = (fields: Record<string, unknown>, key: string): string =>
   Object.hasOwn(fields, key) ? freeName(fields, `${key}_`) : key
 
 /** Log annotations, the reconciled object, and the durations of open log spans. */
-const valuesOf = ({ date, fiber }: Said): ReadonlyArray<readonly [string, unknown]> => [
+const valuesOf = ({ date, fiber, logLevel }: Said): ReadonlyArray<readonly [string, unknown]> => [
   ...Object.entries(fiber.getRef(References.CurrentLogAnnotations)),
-  ...CurrentRun.facts(fiber.getRef(CurrentRun.CurrentRun)),
+  ...CurrentRun.facts(fiber.getRef(CurrentRun.CurrentRun), LogLevel.isLessThan(logLevel, "Info")),
   ...fiber.getRef(References.CurrentLogSpans).map(([label, since]) => [label, `${date.getTime() - since}ms`] as const)
 ]
 

@@ -14,13 +14,12 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Scheduler from "effect/Scheduler"
 import type * as Scope from "effect/Scope"
-import type * as Tracer from "effect/Tracer"
 import * as Backoff from "./backoff.ts"
 import type { QueueMetrics } from "../reconcile/loopMetrics.ts"
 import * as Monotonic from "../monotonic.ts"
 import * as QueueState from "./queueState.ts"
 import * as TokenBucket from "./tokenBucket.ts"
-import type { Triggers } from "../reconcile/trace.ts"
+import type * as RunCause from "../reconcile/cause.ts"
 
 /** The priority of keys that are not urgent: those of the first list of an informer, and of resyncs. */
 export const LOW = -100
@@ -52,6 +51,8 @@ export interface AddOptions {
   readonly after?: Duration.Input | undefined
   /** Counts a failure and delays the key by its backoff; with `after`, by the shorter of the two. */
   readonly rateLimited?: boolean | undefined
+  /** Why, for logs and traces. Default: unknown. */
+  readonly cause?: RunCause.Cause | undefined
 }
 
 /** The sizes of the queue at this moment. */
@@ -74,10 +75,10 @@ export interface Stats {
 export interface KeyedQueue<K extends string = string> {
   /** The name of the queue in logs. Default "queue". */
   readonly name: string
-  /** Adds a key. For synchronous callers: never suspends, never runs a worker. Ignored after shutdown. */
-  readonly addUnsafe: (key: K, priority?: number) => void
+  /** Adds a key. For synchronous callers: never suspends, never runs a worker. Ignored after shutdown. `cause`: why, for logs and traces. */
+  readonly addUnsafe: (key: K, priority?: number, cause?: RunCause.Cause) => void
   /** `addUnsafe` for many keys. */
-  readonly addAllUnsafe: (keys: Iterable<K>, priority?: number) => void
+  readonly addAllUnsafe: (keys: Iterable<K>, priority?: number, cause?: RunCause.Cause) => void
   /** `add` for synchronous callers. Returns the delay in milliseconds, or undefined if the queue is shut down. */
   readonly addWithUnsafe: (key: K, options: AddOptions) => number | undefined
   /** Adds a key. Ignored after shutdown. */
@@ -102,13 +103,9 @@ export interface KeyedQueue<K extends string = string> {
   /** `done` for synchronous callers. */
   readonly doneUnsafe: (key: K) => void
   /** Returns a key that was not processed: it is ready again, behind keys of its priority, even while draining. */
-  readonly releaseUnsafe: (key: K) => void
-  /**
-   * Remembers the span that has just added a key, until the run of the key claims it. For traces only: without them nothing is kept.
-   */
-  readonly noteUnsafe: (key: K, trigger: Tracer.Span) => void
-  /** The spans that have added the key until now, by `noteUnsafe`; they belong to the run that begins. */
-  readonly claimUnsafe: (key: K) => Triggers | undefined
+  readonly releaseUnsafe: (key: K, cause?: RunCause.Cause) => void
+  /** Why the key was added until now, for the run that begins; later causes belong to the next run. */
+  readonly claimUnsafe: (key: K) => RunCause.Causes | undefined
   /** Takes a key, runs `f`, and calls `done` however that ends. Fails with `Done` after shutdown. */
   readonly process: <A, E, R>(f: (key: K) => Effect.Effect<A, E, R>) => Effect.Effect<A, E | Cause.Done, R>
   /**
@@ -184,8 +181,8 @@ const wrap = <K extends string>(name: string, state: QueueState.QueueState<K>, p
   const addWithUnsafe = (key: K, options: AddOptions): number | undefined => {
     const priority = rank(options.priority ?? 0)
     const after = options.after === undefined ? undefined : Math.max(0, Duration.toMillis(options.after))
-    if (options.rateLimited === true) return state.retry(key, priority, after ?? Infinity)
-    return state.add(key, priority, after ?? 0) ? (after ?? 0) : undefined
+    if (options.rateLimited === true) return state.retry(key, priority, after ?? Infinity, options.cause)
+    return state.add(key, priority, after ?? 0, options.cause) ? (after ?? 0) : undefined
   }
   const until = (reached: () => boolean): Effect.Effect<void> =>
     Effect.suspend(() => (reached() ? Effect.void : Effect.flatMap(parts.quiet.wait, () => until(reached))))
@@ -206,8 +203,8 @@ const wrap = <K extends string>(name: string, state: QueueState.QueueState<K>, p
   const done = (key: K): Effect.Effect<void> => Effect.sync(() => state.done(key))
   return {
     name,
-    addUnsafe: (key, priority = 0) => void state.add(key, rank(priority), 0),
-    addAllUnsafe: (keys, priority = 0) => state.addAll(keys, rank(priority)),
+    addUnsafe: (key, priority = 0, cause) => void state.add(key, rank(priority), 0, cause),
+    addAllUnsafe: (keys, priority = 0, cause) => state.addAll(keys, rank(priority), cause),
     addWithUnsafe,
     add: (key, options = {}) => Effect.sync(() => void addWithUnsafe(key, options)),
     forget: (key) => Effect.sync(() => state.forget(key)),
@@ -218,8 +215,7 @@ const wrap = <K extends string>(name: string, state: QueueState.QueueState<K>, p
     takeUnsafe,
     done,
     doneUnsafe,
-    releaseUnsafe: (key) => state.release(key),
-    noteUnsafe: (key, trigger) => state.note(key, trigger),
+    releaseUnsafe: (key, cause) => state.release(key, cause),
     claimUnsafe: (key) => state.claim(key),
     process,
     onReadyUnsafe: (wake) => parts.waiters.add(wake),

@@ -7,12 +7,11 @@
  *
  * Source of the rules: controller-runtime's priority queue and client-go's workqueue.
  */
-import type * as Tracer from "effect/Tracer"
 import { DueHeap } from "./dueHeap.ts"
 import type { QueueHead } from "../reconcile/loopSnapshot.ts"
 import type { QueueMetrics } from "../reconcile/loopMetrics.ts"
 import * as ReadyList from "./readyList.ts"
-import { merge, type Triggers } from "../reconcile/trace.ts"
+import { type Cause, type Causes, merge } from "../reconcile/cause.ts"
 
 /** In the order in which a shutdown drops them: a drain drops waiting keys, a stop also ready ones. */
 const Waiting = 0
@@ -36,8 +35,8 @@ interface Entry<K> extends ReadyList.Item<Entry<K>> {
   pendingDue: number
   /** When it last became ready; kept only with metrics. A higher priority does not change it. */
   readyAt: number
-  /** The spans that have added it since the last {@link QueueState.claim}; kept only with traces. */
-  triggers: Triggers | undefined
+  /** Why it was added since the last {@link QueueState.claim}. */
+  causes: Causes | undefined
 }
 
 export interface Options {
@@ -87,31 +86,34 @@ export class QueueState<K> {
    * Adds the key after `delay` milliseconds (≤ 0: at once). False if the queue no longer accepts adds. `at`: the present time, for a caller
    * that adds many keys.
    */
-  add(key: K, priority: number, delay: number, at?: number): boolean {
+  add(key: K, priority: number, delay: number, cause?: Cause, at?: number): boolean {
     if (this.mode !== "open") return false
     if (delay > 0) this.retries++
     const entry = this.entries.get(key)
     const rank = Number.isNaN(priority) ? 0 : priority
     const due = delay > 0 ? this.options.now() + delay : 0
-    if (entry === undefined) this.insert(key, rank, due, at)
-    else if (entry.phase === InFlight) this.remember(entry, rank, due)
-    else this.merge(entry, rank, due, at)
+    if (entry === undefined) this.insert(key, rank, due, cause, at)
+    else {
+      if (cause !== undefined) entry.causes = merge(entry.causes, cause)
+      if (entry.phase === InFlight) this.remember(entry, rank, due)
+      else this.merge(entry, rank, due, at)
+    }
     return true
   }
 
   /** Adds all of them without a delay, and reads the clock once. */
-  addAll(keys: Iterable<K>, priority: number): void {
+  addAll(keys: Iterable<K>, priority: number, cause?: Cause): void {
     const at = this.waits === undefined ? 0 : this.options.now()
-    for (const key of keys) this.add(key, priority, 0, at)
+    for (const key of keys) this.add(key, priority, 0, cause, at)
   }
 
   /** Counts a failure and adds the key after its backoff, or after `after` if that is shorter. Returns the delay, if accepted. */
-  retry(key: K, priority: number, after: number): number | undefined {
+  retry(key: K, priority: number, after: number, cause?: Cause): number | undefined {
     if (this.mode !== "open") return undefined
     const failures = this.failed.get(key) ?? 0
     this.failed.set(key, failures + 1)
     const delay = Math.min(this.options.backoff(failures), after)
-    this.add(key, priority, delay)
+    this.add(key, priority, delay, cause)
     return delay
   }
 
@@ -152,24 +154,19 @@ export class QueueState<K> {
     if (this.processing === 0 && this.ready.size === 0) this.quiet()
   }
 
-  /** Remembers the span that has just added the key, for its next run. */
-  note(key: K, trigger: Tracer.Span): void {
+  /** Why the key was added until now. These causes belong to the run that begins; later ones belong to the next run. */
+  claim(key: K): Causes | undefined {
     const entry = this.entries.get(key)
-    if (entry !== undefined) entry.triggers = merge(entry.triggers, trigger)
-  }
-
-  /** The spans that have added the key until now. They belong to the run that begins; later ones belong to the next run. */
-  claim(key: K): Triggers | undefined {
-    const entry = this.entries.get(key)
-    const triggers = entry?.triggers
-    if (entry !== undefined) entry.triggers = undefined
-    return triggers
+    const causes = entry?.causes
+    if (causes !== undefined && entry !== undefined) entry.causes = undefined
+    return causes
   }
 
   /** Returns a key that was not processed: it is ready again, even while draining. */
-  release(key: K): void {
+  release(key: K, cause?: Cause): void {
     const entry = this.entries.get(key)
     if (entry === undefined || entry.phase !== InFlight) return
+    if (cause !== undefined) entry.causes = merge(entry.causes, cause)
     this.remember(entry, entry.priority, 0)
     this.done(key)
   }
@@ -264,7 +261,7 @@ export class QueueState<K> {
     }
   }
 
-  private insert(key: K, priority: number, due: number, at?: number): void {
+  private insert(key: K, priority: number, due: number, cause: Cause | undefined, at?: number): void {
     const entry: Entry<K> = {
       key,
       phase: Waiting,
@@ -280,7 +277,7 @@ export class QueueState<K> {
       since: 0,
       previous: undefined,
       next: undefined,
-      triggers: undefined
+      causes: cause === undefined ? undefined : merge(undefined, cause)
     }
     this.adds++
     this.entries.set(key, entry)

@@ -22,6 +22,7 @@ import type { QueueMetrics } from "./loopMetrics.ts"
 import type { Outcome } from "./outcome.ts"
 import { type RunEvent, settler } from "./settler.ts"
 import type { Trace } from "./trace.ts"
+import type { Causes } from "./cause.ts"
 import * as Watchdog from "./watchdog.ts"
 
 export { type After, after, type Done, done, type Outcome, terminal, TerminalError } from "./outcome.ts"
@@ -31,8 +32,8 @@ export type { RunEvent } from "./settler.ts"
 export interface Options<K, E, R> {
   /** How many runs at once; at least 1. */
   readonly concurrency: number
-  /** Brings the actual state of the key's object to the desired one. It receives the key only, not the reason for the run. */
-  readonly reconcile: (key: K) => Effect.Effect<Outcome | void, E, R>
+  /** Brings the actual state of the key's object to the desired one. The causes of the run are for logs only: what to do follows from the state. */
+  readonly reconcile: (key: K, causes: Causes | undefined) => Effect.Effect<Outcome | void, E, R>
   /** A run that takes longer is interrupted and counts as a failure. Default 5 minutes. */
   readonly timeout?: Duration.Input | "none" | undefined
   /** The most retries of a key in a row. Default: no limit. */
@@ -199,7 +200,8 @@ const make = <K extends string, E, R>(
         priority: queue.priority(key) ?? 0,
         elapsed: 0,
         cause: Cause.die(defect),
-        expired: false
+        expired: false,
+        span: undefined
       })
       return true
     }
@@ -208,12 +210,13 @@ const make = <K extends string, E, R>(
   }
 
   const start = (key: K): void => {
-    const span = trace?.begin(key, queue.claimUnsafe(key))
+    const causes = queue.claimUnsafe(key)
+    const span = trace?.begin(key, causes)
     const priority = queue.priority(key) ?? 0
     const run: Run<K, E> = { key, priority, since: moment, expired: false, fiber: undefined, span }
     active++
     if (options.observe !== undefined) notify({ _tag: "Started", key, priority })
-    const reconcile = Effect.suspend(() => options.reconcile(key))
+    const reconcile = Effect.suspend(() => options.reconcile(key, causes))
     const fiber = fork(span === undefined ? reconcile : Effect.withParentSpan(reconcile, span))
     const exit = fiber.pollUnsafe()
     if (exit !== undefined) return settle(run, exit)
@@ -234,15 +237,13 @@ const make = <K extends string, E, R>(
     moment = now()
     const elapsed = isTimed ? moment - run.since : 0
     const isAgain = conclude(run, exit, elapsed)
-    if (run.span === undefined) return
-    if (isAgain) queue.noteUnsafe(run.key, run.span)
-    trace?.end(run.span, exit, isAgain)
+    if (run.span !== undefined) trace?.end(run.span, exit, isAgain)
   }
 
   const conclude = (run: Run<K, E>, exit: Exit.Exit<Outcome | void, E>, elapsed: number): boolean => {
     if (exit._tag === "Success" && !run.expired) return settling.success(run, exit.value, elapsed)
     const cause: Cause.Cause<E> = exit._tag === "Failure" ? exit.cause : Cause.interrupt()
-    return settling.failure({ key: run.key, priority: run.priority, elapsed, cause, expired: run.expired })
+    return settling.failure({ ...run, elapsed, cause })
   }
 
   /** A defect that must not be recovered: no new runs, the others are interrupted, the last one ends the loop. */

@@ -7,6 +7,9 @@ import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { KeyedQueue } from "../queue/KeyedQueue.ts"
+import type * as Tracer from "effect/Tracer"
+import * as ApiError from "../../kube/ApiError.ts"
+import { oneLine } from "../../kube/printable.ts"
 import type { QueueMetrics } from "./loopMetrics.ts"
 import type { Outcome } from "./outcome.ts"
 
@@ -59,6 +62,8 @@ interface Settled<K> {
   readonly key: K
   /** The priority with which the key was handed out. */
   readonly priority: number
+  /** The span of the run, with traces only. */
+  readonly span: Tracer.Span | undefined
 }
 
 /** The end of a run that did not succeed. */
@@ -84,9 +89,13 @@ export const settler = <K extends string, E>({
     const { key } = run
     queue.forgetUnsafe(key)
     if (outcome?._tag === "After") {
-      const accepted = queue.addWithUnsafe(key, { priority: outcome.priority ?? run.priority, after: outcome.delay })
-      queue.doneUnsafe(key)
       const delay = Duration.toMillis(outcome.delay)
+      const accepted = queue.addWithUnsafe(key, {
+        priority: outcome.priority ?? run.priority,
+        after: outcome.delay,
+        cause: { _tag: "Requeue", delay, span: run.span }
+      })
+      queue.doneUnsafe(key)
       metrics?.ended(elapsed)
       metrics?.requeues(delay > 0 ? "later" : "now")
       notify({ _tag: "After", key, elapsed, delay })
@@ -97,9 +106,9 @@ export const settler = <K extends string, E>({
     notify({ _tag: "Done", key, elapsed })
     return false
   },
-  failure: ({ cause, elapsed, expired, key, priority }: Failure<K, E>): boolean => {
+  failure: ({ cause, elapsed, expired, key, priority, span }: Failure<K, E>): boolean => {
     if (isStopping() && Cause.hasInterrupts(cause)) {
-      queue.releaseUnsafe(key)
+      queue.releaseUnsafe(key, { _tag: "Stopped", span })
       notify({ _tag: "Stopped", key, elapsed })
       return true
     }
@@ -122,7 +131,12 @@ export const settler = <K extends string, E>({
       if (Cause.hasDies(cause)) onDefect(cause)
       return false
     }
-    const delay = queue.addWithUnsafe(key, { priority, rateLimited: true })
+    const after = expired ? "a timeout" : isPanic ? "a defect" : wordsOf(Cause.squash(cause))
+    const delay = queue.addWithUnsafe(key, {
+      priority,
+      rateLimited: true,
+      cause: { _tag: "Retry", attempt, after, span }
+    })
     queue.doneUnsafe(key)
     const facts = { key, elapsed, attempt, delay }
     if (expired) notify({ _tag: "Timeout", ...facts, limit })
@@ -135,3 +149,15 @@ export const settler = <K extends string, E>({
     return delay !== undefined
   }
 })
+
+/** The most characters of an error's message in a cause. */
+const longest = 100
+
+/** `409 Conflict` for a response of the server, else the beginning of the message. */
+const wordsOf = (error: unknown): string => {
+  if (ApiError.isApiError(error)) {
+    return error.status === undefined ? error.reason._tag : `${error.status} ${error.reason._tag}`
+  }
+  const message = oneLine(error instanceof Error ? error.message : String(error))
+  return message.length <= longest ? message : `${message.slice(0, longest)} ...`
+}

@@ -13,27 +13,7 @@ import * as Tracer from "effect/Tracer"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import type { Delta } from "../store/Store.ts"
-
-/** The most links of one run; of further ones only the number is kept. */
-export const mostLinks = 16
-
-/** The spans that have added a key since its last run. The queue keeps them with the key. */
-export interface Triggers {
-  /** When the first of them added it, in nanoseconds since 1970. */
-  readonly since: bigint
-  /** The first {@link mostLinks}, in order. */
-  readonly spans: Array<Tracer.Span>
-  /** The number of further ones. */
-  more: number
-}
-
-/** Adds a span. */
-export const merge = (triggers: Triggers | undefined, span: Tracer.Span): Triggers => {
-  if (triggers === undefined) return { since: span.status.startTime, spans: [span], more: 0 }
-  if (triggers.spans.length < mostLinks) triggers.spans.push(span)
-  else triggers.more++
-  return triggers
-}
+import * as Cause from "./cause.ts"
 
 export class Trace {
   private readonly controller: string
@@ -59,20 +39,21 @@ export class Trace {
   }
 
   /** Begins the span of a run; the run makes child spans. */
-  begin(key: string, triggers: Triggers | undefined): Tracer.Span {
+  begin(key: string, causes: Cause.Causes | undefined): Tracer.Span {
     const now = this.clock.currentTimeNanosUnsafe()
-    const links = (triggers?.spans ?? []).map((span) => ({ span, attributes: {} }))
-    const first = triggers?.spans[0]
+    const spans = Cause.list(causes).flatMap(({ span }) => span ?? [])
+    const links = spans.map((span) => ({ span, attributes: {} }))
+    const first = spans[0]
     let parent: Tracer.Span | undefined
-    if (triggers !== undefined && first !== undefined) {
-      parent = this.span("queue wait", "consumer", { parent: first, links, startTime: triggers.since })
+    if (first !== undefined) {
+      parent = this.span("queue wait", "consumer", { parent: first, links, startTime: first.status.startTime })
       describe(parent, key)
       parent.end(now, Exit.void)
     }
     const span = this.span(`reconcile ${this.controller}`, "internal", { parent, links: [...links], startTime: now })
     describe(span, key)
-    span.attribute("triggers", links.length + (triggers?.more ?? 0))
-    if (triggers !== undefined && triggers.more > 0) span.attribute("triggers.unlinked", triggers.more)
+    span.attribute("triggers", links.length + (causes?.more ?? 0))
+    if (causes !== undefined && causes.more > 0) span.attribute("triggers.unlinked", causes.more)
     return span
   }
 

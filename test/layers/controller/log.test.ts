@@ -87,4 +87,15 @@ describe("the lines of a controller", () => {
       assert.strictEqual(lines.find(({ msg }) => msg === "Reconciler error")?.["level"], "warn")
     })
   )
+
+  it.effect("have the reason of the run: the change at first, then the retry and what it follows", () =>
+    Effect.map(linesOf(Effect.andThen(Effect.logInfo("at work"), Effect.fail(conflict))), (lines) => {
+      const reasons = lines.filter(({ msg }) => msg === "at work").map(({ reason }) => reason)
+      assert.deepStrictEqual(reasons.slice(0, 3), [
+        "ConfigMap default/a listed",
+        "retry 1 after 409 Conflict",
+        "retry 2 after 409 Conflict"
+      ])
+    })
+  )
 })

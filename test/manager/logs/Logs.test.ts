@@ -37,7 +37,7 @@ const pod = { group: "", kind: "Pod" }
 describe("logs as JSON", () => {
   it.effect("have the keys of controller-runtime, in its order", () =>
     Effect.gen(function* () {
-      const run = new CurrentRun.Run("default/web", pod, yield* Random.Random)
+      const run = new CurrentRun.Run("default/web", yield* Random.Random, { kind: pod })
       const text = yield* logged(
         json,
         Effect.logError("Reconciler died", Cause.fail(new Error("no luck"))).pipe(
@@ -48,7 +48,7 @@ describe("logs as JSON", () => {
       const line = parsed(text)
       assert.deepStrictEqual(
         Object.keys(line).join(" "),
-        "level ts logger msg controller controllerGroup controllerKind attempt Pod namespace name reconcileID error stacktrace"
+        "level ts logger msg controller controllerGroup controllerKind attempt Pod namespace name reconcileID reason error stacktrace"
       )
       const { reconcileID, stacktrace, ...rest } = line
       assert.match(String(reconcileID), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -65,6 +65,7 @@ describe("logs as JSON", () => {
         Pod: { namespace: "default", name: "web" },
         namespace: "default",
         name: "web",
+        reason: "added by the controller",
         error: "no luck"
       })
     })

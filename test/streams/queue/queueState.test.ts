@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
-import type * as Tracer from "effect/Tracer"
+import { type Cause, list, mostCauses } from "../../../src/streams/reconcile/cause.ts"
 import * as QueueState from "../../../src/streams/queue/queueState.ts"
 import { runs } from "../../support/runs.ts"
 import { agrees, operations, steps } from "./queueModel.ts"
@@ -122,17 +122,30 @@ describe("QueueState", () => {
     }
   })
 
-  it("keeps the spans that added a key until they are claimed", () => {
+  it("keeps why a key was added until that is claimed, in every phase of the key", () => {
     const { state } = fixture(false)
-    const span = (startTime: bigint) => ({ status: { startTime } }) as unknown as Tracer.Span
-    state.note("a", span(1n))
-    assert.isUndefined(state.claim("a"))
+    const cause = (delay: number): Cause => ({ _tag: "Requeue", delay, span: undefined })
+    state.add("a", 0, 10, cause(1))
+    state.add("a", 0, 0, cause(2))
     state.add("a", 0, 0)
+    assert.strictEqual(state.take(), "a")
+    assert.deepStrictEqual(list(state.claim("a")), [cause(1), cause(2)])
     assert.isUndefined(state.claim("a"))
-    const spans = [span(2n), span(3n)]
-    for (const each of spans) state.note("a", each)
-    assert.deepStrictEqual(state.claim("a"), { since: 2n, spans, more: 0 })
-    assert.isUndefined(state.claim("a"))
+    state.add("a", 0, 0, cause(3))
+    state.release("a", cause(4))
+    assert.strictEqual(state.take(), "a")
+    assert.deepStrictEqual(list(state.claim("a")), [cause(3), cause(4)])
+    state.done("a")
+    state.retry("a", 0, 0, cause(5))
+    assert.deepStrictEqual(list(state.claim("a")), [cause(5)])
+  })
+
+  it("counts the causes of a key beyond the sixteenth", () => {
+    const { state } = fixture(false)
+    const cause: Cause = { _tag: "Stopped", span: undefined }
+    for (let n = 0; n < mostCauses + 3; n++) state.add("a", 0, 0, cause)
+    const causes = state.claim("a")
+    assert.deepStrictEqual([list(causes).length, causes?.more], [mostCauses, 3])
   })
 
   it("calls onDelay for the key that is due first, and for no other", () => {

@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
+import type { Cause } from "../../../src/streams/reconcile/cause.ts"
 import * as KeyedQueue from "../../../src/streams/queue/KeyedQueue.ts"
 import * as Reconcile from "../../../src/streams/reconcile/Reconcile.ts"
 import * as Trace from "../../../src/streams/reconcile/trace.ts"
@@ -55,6 +56,11 @@ const settle = Effect.repeat(Effect.yieldNow, { times: 20 })
 
 const pod = (name: string) => ({ metadata: { namespace: "ns", name, resourceVersion: "1" } })
 
+const created = (trace: Trace.Trace, name: string): Cause => {
+  const delta = { _tag: "Created", object: pod(name), initial: false } as const
+  return { _tag: "Change", kind: "Pod", delta, entry: undefined, span: trace.event("Pod", delta) }
+}
+
 /** Runs the plan until no work is left. */
 const run = (plan: Plan) =>
   Effect.gen(function* () {
@@ -80,9 +86,7 @@ const run = (plan: Plan) =>
       }
     })
     const event = (n: number) => {
-      const span = trace.event("Pod", { _tag: "Created", object: pod(`k${n}`), initial: false })
-      queue.addUnsafe(`ns/k${n}`)
-      queue.noteUnsafe(`ns/k${n}`, span)
+      queue.addUnsafe(`ns/k${n}`, 0, created(trace, `k${n}`))
     }
     let loop = yield* Effect.forkChild(reconciling)
     for (const step of plan.steps) {
@@ -153,8 +157,7 @@ describe("the spans of a loop", () => {
       const { spans, tracer } = recorder()
       const queue = yield* KeyedQueue.make()
       const trace = new Trace.Trace("test", tracer, yield* Clock.Clock)
-      queue.addWithUnsafe("ns/a", { after: "3 seconds" })
-      queue.noteUnsafe("ns/a", trace.event("Pod", { _tag: "Created", object: pod("a"), initial: false }))
+      queue.addWithUnsafe("ns/a", { after: "3 seconds", cause: created(trace, "a") })
       const call = Effect.withSpan(Effect.void, "get pods")
       yield* Reconcile.run(queue, { concurrency: 1, trace, reconcile: () => call }).pipe(
         Effect.provideService(Tracer.Tracer, tracer),

@@ -1,0 +1,220 @@
+/**
+ * Records the entries of a timeline. Every function but `of` is called on the path of every change and run, so it makes one small object and
+ * nothing else; what a reader wants to know is put together when it asks.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as References from "effect/References"
+import * as Cause from "effect/Cause"
+import type * as ApiError from "../../kube/ApiError.ts"
+import * as Key from "../../kube/Key.ts"
+import { oneLine } from "../../kube/printable.ts"
+import * as Resource from "../../kube/Resource.ts"
+import * as RunCause from "../../streams/reconcile/cause.ts"
+import type { RunEvent } from "../../streams/reconcile/Reconcile.ts"
+import { changedPaths } from "../../streams/store/changedPaths.ts"
+import { CurrentRun } from "../controller/currentRun.ts"
+import type { Going, Kept, Outcome, Timeline } from "../Timeline.ts"
+import type { Request, Response } from "../Transport.ts"
+import { Ring } from "./Ring.ts"
+import * as View from "./view.ts"
+
+/** A timeline in memory of at most `limit` bytes. */
+export const make = (limit: number): Effect.Effect<Timeline> =>
+  Effect.map(Clock.Clock, (clock) => {
+    const ring = new Ring<Kept>(limit)
+    /** The ids of changes, because each is distributed to several controllers. */
+    const seen = new WeakMap<object, number>()
+    const now = () => clock.currentTimeMillisUnsafe()
+    const add = <A extends Kept>(entry: A): A => {
+      ring.push(entry, sizeOf(entry))
+      return entry
+    }
+    const timeline: Timeline = {
+      change: (resource, delta) => {
+        const known = seen.get(delta)
+        if (known !== undefined) return known
+        if (delta._tag === "Created" ? delta.initial : delta._tag === "Updated" && delta.previous === delta.object) {
+          return undefined
+        }
+        const { id } = add({
+          type: "change",
+          id: ring.next,
+          at: now(),
+          resource: Resource.qualifiedName(resource),
+          kind: resource.kind,
+          key: Key.of(delta.object),
+          change: delta._tag === "Created" ? "created" : delta._tag === "Deleted" ? "deleted" : "modified",
+          resourceVersion: delta.object.metadata.resourceVersion ?? "",
+          paths: delta._tag === "Updated" ? changedPaths(delta.previous, delta.object) : []
+        })
+        seen.set(delta, id)
+        return id
+      },
+      begin: (controller, resource, key, causes) =>
+        add({
+          type: "reconcile",
+          id: ring.next,
+          at: now(),
+          controller,
+          resource: resource === undefined ? undefined : Resource.qualifiedName(resource),
+          key,
+          causes: RunCause.list(causes).map((cause) =>
+            cause._tag === "Change" && cause.entry !== undefined ? cause.entry : RunCause.describe(cause)
+          ),
+          duration: null,
+          outcome: "running",
+          error: null,
+          attempt: null,
+          due: null
+        }),
+      end: (run, event) => settle(run, event, now()),
+      write: (request, call) => (isRecorded(request) ? Effect.withFiber((fiber) => write(fiber, request, call)) : call),
+      event: (object, severity, reason, message) =>
+        Effect.withFiber((fiber) => {
+          const { apiVersion = "", kind = "" } = object
+          add({
+            ...makerOf(fiber),
+            type: "event",
+            id: ring.next,
+            at: now(),
+            severity,
+            group: apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "",
+            kind,
+            key: Key.of(object),
+            reason,
+            message: short(message)
+          })
+          return Effect.void
+        }),
+      of: (resource, key) => ({ entries: View.of(ring, resource, key), truncated: ring.hasDropped }),
+      bytesUnsafe: () => ring.size
+    }
+    const write = (
+      fiber: Fiber.Fiber<unknown, unknown>,
+      { context, method }: Request,
+      call: Effect.Effect<Response, ApiError.ApiError>
+    ) => {
+      const maker = makerOf(fiber)
+      if (maker.controller === "") return call
+      const began = now()
+      const note = (status: number | null, error: string | null, name: string | undefined) => {
+        const [resource = "", ...subresource] = (context.resource ?? "").split("/")
+        const at = now()
+        add({
+          ...maker,
+          type: "write",
+          id: ring.next,
+          at,
+          verb: context.verb === "" ? method.toLowerCase() : context.verb,
+          resource,
+          key: Key.make(context.namespace, name ?? "*"),
+          subresource: subresource.length === 0 ? null : subresource.join("/"),
+          status,
+          error,
+          duration: at - began
+        })
+      }
+      return call.pipe(
+        Effect.tap(({ body, status }) => Effect.sync(() => note(status, null, context.name ?? nameIn(body)))),
+        Effect.tapError((error) => Effect.sync(() => note(error.status ?? null, short(error.message), context.name)))
+      )
+    }
+    return timeline
+  })
+
+/** Reads are many and change nothing; events have entries of their own, and leases belong to no object. */
+const isRecorded = ({ context, method }: Request): boolean =>
+  method !== "GET" &&
+  context.resource !== undefined &&
+  context.resource !== "events" &&
+  context.resource !== "events.events.k8s.io" &&
+  context.resource !== "leases.coordination.k8s.io" &&
+  !context.resource.includes("subjectaccessreviews")
+
+/** The controller that a fiber works for, by the annotation of its log lines, and its run. */
+const makerOf = (fiber: Fiber.Fiber<unknown, unknown>) => {
+  const controller = fiber.getRef(References.CurrentLogAnnotations)["controller"]
+  const run = fiber.getRef(CurrentRun)?.entry
+  return { controller: typeof controller === "string" ? controller : "", causes: run === undefined ? [] : [run.id] }
+}
+
+const nameIn = (body: unknown): string | undefined => {
+  const metadata = (body as { readonly metadata?: { readonly name?: unknown } } | null)?.metadata
+  return typeof metadata?.name === "string" ? metadata.name : undefined
+}
+
+const settle = (run: Going, event: RunEvent<string, unknown>, now: number): void => {
+  if (event._tag === "Started") return
+  run.duration = event.elapsed
+  run.outcome = outcomes[event._tag]
+  switch (event._tag) {
+    case "Done":
+    case "Stopped":
+      return
+    case "After":
+      run.due = now + event.delay
+      return
+    case "Terminal":
+      run.error = messageOf(event.error)
+      return
+    case "GaveUp":
+      run.error = messageOf(Cause.squash(event.cause))
+      run.attempt = event.attempt
+      return
+    case "Failed":
+      run.error = messageOf(event.error)
+      break
+    case "Defect":
+      run.error = messageOf(event.defect)
+      break
+    case "Timeout":
+      run.error = `it took longer than ${event.limit} ms`
+      break
+    case "Interrupted":
+      break
+  }
+  run.attempt = event.attempt
+  run.due = event.delay === undefined ? null : now + event.delay
+}
+
+const outcomes: Readonly<Record<Exclude<RunEvent<string, unknown>["_tag"], "Started">, Outcome>> = {
+  Done: "done",
+  After: "requeue",
+  Failed: "error",
+  Terminal: "terminal error",
+  Defect: "defect",
+  Timeout: "timeout",
+  GaveUp: "gave up",
+  Interrupted: "interrupted",
+  Stopped: "interrupted"
+}
+
+const messageOf = (error: unknown): string => short(error instanceof Error ? error.message : String(error))
+
+/** The most characters of a message. */
+const longest = 1000
+
+const short = (text: string): string => {
+  const line = oneLine(text)
+  return line.length <= longest ? line : `${line.slice(0, longest)} ...`
+}
+
+/** Bytes of an entry: its object, its arrays and its texts, with two bytes a character. Errors of a run are counted although they come later. */
+const sizeOf = (entry: Kept): number => {
+  switch (entry.type) {
+    case "change":
+      return 160 + 2 * entry.key.length + entry.paths.reduce((sum, path) => sum + 24 + 2 * path.length, 0)
+    case "reconcile":
+      return (
+        400 +
+        2 * entry.key.length +
+        entry.causes.reduce<number>((sum, cause) => sum + (typeof cause === "number" ? 8 : 24 + 2 * cause.length), 0)
+      )
+    case "write":
+      return 300 + 2 * (entry.key.length + (entry.error?.length ?? 0))
+    case "event":
+      return 240 + 2 * (entry.key.length + entry.message.length + entry.reason.length)
+  }
+}

@@ -1,0 +1,129 @@
+/** What a timeline has after controllers have run on the embedded server. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { TestClock } from "effect/testing"
+import * as Access from "../../../src/kube/Access.ts"
+import * as Patch from "../../../src/kube/Patch.ts"
+import { ConfigMap, Namespace, Secret } from "../../../src/kube/resources.ts"
+import * as Controller from "../../../src/layers/Controller.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import * as Reconcile from "../../../src/streams/reconcile/Reconcile.ts"
+import { type Entry, Timeline } from "../../../src/layers/Timeline.ts"
+import * as Record from "../../../src/layers/timeline/record.ts"
+import * as Cluster from "../../support/cluster.ts"
+
+const withTimeline = (limit: number) =>
+  Cluster.layer.pipe(Layer.provideMerge(Layer.effect(Timeline, Record.make(limit))))
+
+const timeline = Effect.flatMap(Effect.service(Timeline), (one) =>
+  one === undefined ? Effect.die("no timeline") : Effect.succeed(one)
+)
+
+/** Fails at first; then labels its object, writes a namespace that may not exist, and records an event. */
+const marker = () => {
+  let runs = 0
+  return Controller.make({
+    name: "marker",
+    for: ConfigMap,
+    access: [Access.patch(ConfigMap), Access.patch(Namespace), Access.record],
+    predicate: ({ object }) => object.metadata.name === "a",
+    reconcile: (request, { client, events, cache }) =>
+      Effect.gen(function* () {
+        if (++runs === 1) return yield* Effect.fail(new Error("not yet"))
+        const object = yield* cache.get(ConfigMap, request.key)
+        if (object === undefined || object.metadata.labels?.["seen"] === "yes") return Reconcile.after("1 hour")
+        yield* client.patch(ConfigMap, object.metadata, Patch.merge({ metadata: { labels: { seen: "yes" } } }))
+        yield* Effect.ignore(client.patch(Namespace, { name: "nowhere" }, Patch.merge({ metadata: {} })))
+        yield* events.normal(object, "Marked", "it has the label now")
+        return Reconcile.done
+      })
+  })
+}
+
+const line = (entry: Entry) => {
+  switch (entry.type) {
+    case "change":
+      return `${entry.kind} ${entry.key} ${entry.change} ${entry.paths.join(",")}`.trim()
+    case "reconcile":
+      return `${entry.controller} ${entry.key} ${entry.outcome} because ${entry.reasons.join("; ")}`
+    case "write":
+      return `${entry.verb} ${entry.resource} ${entry.key} ${entry.status}`
+    case "event":
+      return `${entry.severity} ${entry.reason}`
+  }
+}
+
+describe("the timeline of an object", () => {
+  it.effect(
+    "has its changes, why it was reconciled, how that ended, the writes and the events, each with its cause",
+    () =>
+      Effect.gen(function* () {
+        const { of } = yield* timeline
+        const client = yield* KubeClient
+        yield* Cluster.start(marker())
+        yield* client.create(ConfigMap, { metadata: { namespace: "default", name: "a" } })
+        yield* client.create(Secret, { metadata: { namespace: "default", name: "a" } })
+        yield* TestClock.adjust("10 seconds")
+        yield* Cluster.settle
+        const { entries, truncated } = of(ConfigMap, "default/a")
+        assert.isFalse(truncated)
+        assert.deepStrictEqual(entries.map(line), [
+          "ConfigMap default/a created",
+          "marker default/a error because ConfigMap default/a created",
+          "marker default/a done because retry 1 after not yet",
+          "patch configmaps default/a 200",
+          "patch namespaces nowhere 404",
+          "Normal Marked",
+          "ConfigMap default/a modified metadata.labels",
+          "marker default/a requeue because ConfigMap default/a modified: metadata.labels"
+        ])
+        const ids = entries.map(({ id }) => id)
+        const causes = entries.map((entry) =>
+          entry.type === "change" ? [] : entry.causes.map((id) => ids.indexOf(id))
+        )
+        assert.deepStrictEqual(causes, [[], [0], [], [2], [2], [2], [], [6]])
+        const last = entries.at(-1)
+        assert.isTrue(last?.type === "reconcile" && last.due === last.at + 3_600_000)
+        const failed = entries[1]
+        assert.isTrue(failed?.type === "reconcile" && failed.error === "not yet" && failed.attempt === 1)
+        assert.deepStrictEqual(of(Secret, "default/a").entries, [])
+      }).pipe(Effect.scoped, Effect.provide(withTimeline(1 << 20)))
+  )
+
+  it.effect("of another object shows the run that has written to it", () =>
+    Effect.gen(function* () {
+      const { of } = yield* timeline
+      yield* Cluster.start(marker())
+      yield* (yield* KubeClient).create(ConfigMap, { metadata: { namespace: "default", name: "a" } })
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(of(Namespace, "nowhere").entries.map(line), [
+        "marker default/a done because retry 1 after not yet",
+        "patch namespaces nowhere 404"
+      ])
+    }).pipe(Effect.scoped, Effect.provide(withTimeline(1 << 20)))
+  )
+
+  it.effect("forgets the oldest entries beyond its limit, and says so", () =>
+    Effect.gen(function* () {
+      const limit = 4000
+      const { bytesUnsafe, of } = yield* timeline
+      const client = yield* KubeClient
+      yield* Cluster.start(marker())
+      yield* client.create(ConfigMap, { metadata: { namespace: "default", name: "a" } })
+      for (let n = 0; n < 20; n++) {
+        yield* client.patch(ConfigMap, { namespace: "default", name: "a" }, Patch.merge({ data: { n: String(n) } }))
+        yield* TestClock.adjust("1 second")
+        assert.isAtMost(bytesUnsafe(), limit)
+      }
+      const { entries, truncated } = of(ConfigMap, "default/a")
+      assert.isTrue(truncated)
+      assert.isAbove(entries.length, 2)
+      assert.strictEqual(line(entries.at(-2)!), "ConfigMap default/a modified data")
+    }).pipe(Effect.scoped, Effect.provide(withTimeline(4000)))
+  )
+
+  it.effect("is not recorded without a timeline", () =>
+    Effect.map(Effect.service(Timeline), (one) => assert.isUndefined(one))
+  )
+})
