@@ -66,7 +66,15 @@ export default defineConfig({
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],
-      exclude: ["src/main.ts", "src/index.ts", "src/node.ts", "src/testing.ts", "src/internals.ts"],
+      exclude: [
+        "src/main.ts",
+        "src/index.ts",
+        "src/node.ts",
+        "src/testing.ts",
+        "src/internals.ts",
+        // It runs in a browser.
+        "src/manager/console/page/**"
+      ],
       reporter: ["text-summary", "lcov"]
     }
   }

@@ -61,7 +61,7 @@ const tracked = execFileSync("git", ["-C", root, "ls-files", "--cached", "--othe
   .toSorted()
 const read = memoized((file) => readUtf8(join(root, file)))
 const lineCount = (file) => read(file).split("\n").length - 1
-const sources = tracked.filter((file) => /^src\/.*\.ts$/.test(file))
+const sources = tracked.filter((file) => /^src\/.*\.tsx?$/.test(file))
 const tests = tracked.filter((file) => /^test\/.*\.ts$/.test(file))
 const apiServer = sources.filter((file) => /^src\/(?:layers\/)?apiserver\//.test(file))
 const comments = tracked.filter((file) => /\.(?:ts|mjs)$/.test(file))

@@ -39,6 +39,6 @@ export const notices = (modules) => {
   const folders = new Set(modules.map(packageOf).filter((folder) => folder !== undefined))
   const entries = [...folders].map(notice).sort((a, b) => (a.name < b.name ? -1 : 1))
   const rule = "-".repeat(80)
-  const head = "The program (main.js and the files in program/) contains parts of the following packages."
+  const head = "The program (main.js and the files in program/ and console/) contains parts of the following packages."
   return `${[head, ...entries.map(({ name, text }) => `${rule}\n${name}\n${text}`)].join("\n\n")}\n`
 }

@@ -9,7 +9,7 @@ const src = new URL("../src", import.meta.url).pathname
 const sources = (): ReadonlyMap<string, string> =>
   new Map(
     readdirSync(src, { recursive: true, encoding: "utf8" })
-      .filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"))
+      .filter((file) => /\.tsx?$/.test(file) && !file.endsWith(".d.ts"))
       .map((file) => [file.replaceAll("\\", "/"), readFileSync(join(src, file), "utf8")])
   )
 
@@ -88,6 +88,17 @@ const offenders: ReadonlyArray<readonly [rule: string, file: string, source: str
     "cli/program.ts",
     `import { registry } from "../controllers/registry.ts"`
   ],
+  [
+    "the ladder: lower modules never import higher ones",
+    "manager/console/page/X.tsx",
+    `import * as Pages from "../../debug/pages.ts"`
+  ],
+  [
+    "the ladder: lower modules never import higher ones",
+    "manager/console/X.ts",
+    `import { format } from "./page/format.ts"`
+  ],
+  ["only these modules use Node", "manager/console/page/X.ts", `import * as Clock from "effect/Clock"`],
   ["entries are not imported", "cli/program.ts", `import * as I from "../index.ts"`]
 ]
 

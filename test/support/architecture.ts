@@ -35,7 +35,7 @@ const library = ["kube/", "streams/", "layers/"]
 const cluster = ["apiserver/", "simulation/"]
 
 /** Parts of modules that only those enter who name them. */
-const closed = ["apiserver/server/", "platform/"]
+const closed = ["apiserver/server/", "platform/", "manager/console/page/"]
 
 export const modules: ReadonlyArray<Module> = [
   { path: "kube/", modules: [], packages: effect },
@@ -117,6 +117,8 @@ export const modules: ReadonlyArray<Module> = [
   },
   // The parser of configuration files is pure.
   { path: "manager/", modules: library, packages: [...effect, "yaml"] },
+  // A bundle of its own, for a browser.
+  { path: "manager/console/page/", modules: ["manager/console/protocol.ts"], packages: ["preact", "uplot"] },
   { path: "manager/renewal/", modules: [...library, "leader/", "platform/"], packages: node },
   { path: "testing/", modules: [...library, ...cluster, "manager/"], packages: effect },
   {

@@ -15,19 +15,20 @@ import * as RunCause from "../../streams/reconcile/cause.ts"
 import type { RunEvent } from "../../streams/reconcile/Reconcile.ts"
 import { changedPaths } from "../../streams/store/changedPaths.ts"
 import { CurrentRun } from "../controller/currentRun.ts"
-import type { Going, Kept, Outcome, Timeline } from "../Timeline.ts"
+import type { Going, Timeline } from "../Timeline.ts"
 import type { Request, Response } from "../Transport.ts"
+import type { Outcome } from "./entries.ts"
 import { Ring } from "./Ring.ts"
 import * as View from "./view.ts"
 
 /** A timeline in memory of at most `limit` bytes. */
 export const make = (limit: number): Effect.Effect<Timeline> =>
   Effect.map(Clock.Clock, (clock) => {
-    const ring = new Ring<Kept>(limit)
+    const ring = new Ring<View.Kept>(limit)
     /** The ids of changes, because each is distributed to several controllers. */
     const seen = new WeakMap<object, number>()
     const now = () => clock.currentTimeMillisUnsafe()
-    const add = <A extends Kept>(entry: A): A => {
+    const add = <A extends View.Kept>(entry: A): A => {
       ring.push(entry, sizeOf(entry))
       return entry
     }
@@ -65,13 +66,13 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
           ),
           duration: null,
           outcome: "running",
-          error: null,
-          attempt: null,
-          due: null
+          error: undefined,
+          attempt: undefined,
+          due: undefined
         }),
       end: (run, event) => settle(run, event, now()),
       write: (request, call) => (isRecorded(request) ? Effect.withFiber((fiber) => write(fiber, request, call)) : call),
-      event: (object, severity, reason, message) =>
+      event: (object, type, reason, message) =>
         Effect.withFiber((fiber) => {
           const { apiVersion = "", kind = "" } = object
           add({
@@ -79,16 +80,15 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
             type: "event",
             id: ring.next,
             at: now(),
-            severity,
-            group: apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "",
-            kind,
+            kind: type,
+            about: { group: apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "", kind },
             key: Key.of(object),
             reason,
             message: short(message)
           })
           return Effect.void
         }),
-      of: (resource, key) => ({ entries: View.of(ring, resource, key), truncated: ring.hasDropped }),
+      of: (asked) => ({ entries: View.of(ring, asked), truncated: ring.hasDropped }),
       bytesUnsafe: () => ring.size
     }
     const write = (
@@ -99,7 +99,7 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
       const maker = makerOf(fiber)
       if (maker.controller === "") return call
       const began = now()
-      const note = (status: number | null, error: string | null, name: string | undefined) => {
+      const note = (status: number | null, error: string | undefined, name: string | undefined) => {
         const [resource = "", ...subresource] = (context.resource ?? "").split("/")
         const at = now()
         add({
@@ -110,14 +110,14 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
           verb: context.verb === "" ? method.toLowerCase() : context.verb,
           resource,
           key: Key.make(context.namespace, name ?? "*"),
-          subresource: subresource.length === 0 ? null : subresource.join("/"),
           status,
-          error,
+          ...(subresource.length === 0 ? {} : { subresource: subresource.join("/") }),
+          ...(error === undefined ? {} : { error }),
           duration: at - began
         })
       }
       return call.pipe(
-        Effect.tap(({ body, status }) => Effect.sync(() => note(status, null, context.name ?? nameIn(body)))),
+        Effect.tap(({ body, status }) => Effect.sync(() => note(status, undefined, context.name ?? nameIn(body)))),
         Effect.tapError((error) => Effect.sync(() => note(error.status ?? null, short(error.message), context.name)))
       )
     }
@@ -176,7 +176,7 @@ const settle = (run: Going, event: RunEvent<string, unknown>, now: number): void
       break
   }
   run.attempt = event.attempt
-  run.due = event.delay === undefined ? null : now + event.delay
+  run.due = event.delay === undefined ? undefined : now + event.delay
 }
 
 const outcomes: Readonly<Record<Exclude<RunEvent<string, unknown>["_tag"], "Started">, Outcome>> = {
@@ -202,7 +202,7 @@ const short = (text: string): string => {
 }
 
 /** Bytes of an entry: its object, its arrays and its texts, with two bytes a character. Errors of a run are counted although they come later. */
-const sizeOf = (entry: Kept): number => {
+const sizeOf = (entry: View.Kept): number => {
   switch (entry.type) {
     case "change":
       return 160 + 2 * entry.key.length + entry.paths.reduce((sum, path) => sum + 24 + 2 * path.length, 0)

@@ -1,7 +1,13 @@
 /** Which entries of a timeline concern one object, and how they are shown. Pure. */
-import type * as Key from "../../kube/Key.ts"
-import * as Resource from "../../kube/Resource.ts"
-import { type Entry, type Going, type Kept, mostShown } from "../Timeline.ts"
+import { type Asked, type Going, mostShown } from "../Timeline.ts"
+import type { ChangeEntry, Entry, EventEntry, WriteEntry } from "./entries.ts"
+
+/** An event as it is kept: the object has a kind, and its resource is found when it is shown. */
+export interface KeptEvent extends Omit<EventEntry, "resource"> {
+  readonly about: { readonly group: string; readonly kind: string }
+}
+
+export type Kept = ChangeEntry | Going | WriteEntry | KeptEvent
 
 /** What a view needs of the ring. */
 export interface Entries extends Iterable<Kept> {
@@ -12,13 +18,12 @@ export interface Entries extends Iterable<Kept> {
  * Changes of the object, the runs that they caused and the runs for it, with all writes and events of these runs; writes to the object and events
  * about it; and what caused any of these. Causes come before their effects, so one pass finds the effects.
  */
-export const of = (entries: Entries, resource: Resource.Any, key: Key.Key): ReadonlyArray<Entry> => {
+export const of = (entries: Entries, asked: Asked): ReadonlyArray<Entry> => {
   const chosen = new Set<number>()
   /** What caused an entry about the object; its other effects are about other objects. */
   const context = new Set<number>()
-  const name = Resource.qualifiedName(resource)
   for (const entry of entries) {
-    const isAbout = entry.key === key && isOf(entry, resource, name)
+    const isAbout = entry.key === asked.key && resourceOf(entry, asked) === asked.resource
     if (!isAbout && !causesOf(entry).some((cause) => chosen.has(cause))) continue
     chosen.add(entry.id)
     if (isAbout) for (const cause of causesOf(entry)) context.add(cause)
@@ -27,11 +32,11 @@ export const of = (entries: Entries, resource: Resource.Any, key: Key.Key): Read
     .sort((a, b) => a - b)
     .flatMap((id) => entries.get(id) ?? [])
     .slice(-mostShown)
-    .map((entry) => show(entries, entry))
+    .map((entry) => show(entries, entry, asked))
 }
 
-const isOf = (entry: Kept, { group, kind }: Resource.Any, name: string): boolean =>
-  entry.type === "event" ? entry.kind === kind && entry.group === group : entry.resource === name
+const resourceOf = (entry: Kept, asked: Asked): string | undefined =>
+  entry.type === "event" ? asked.resourceOf(entry.about.group, entry.about.kind) : entry.resource
 
 const causesOf = (entry: Kept): ReadonlyArray<number> => {
   if (entry.type === "change") return none
@@ -40,10 +45,30 @@ const causesOf = (entry: Kept): ReadonlyArray<number> => {
 
 const none: ReadonlyArray<never> = []
 
-const show = (entries: Entries, entry: Kept): Entry =>
-  entry.type === "reconcile"
-    ? { ...entry, causes: causesOf(entry), reasons: entry.causes.map((cause) => reasonOf(entries, cause)) }
-    : entry
+const show = (entries: Entries, entry: Kept, asked: Asked): Entry => {
+  switch (entry.type) {
+    case "change":
+    case "write":
+      return entry
+    case "event": {
+      const { about, ...rest } = entry
+      return { ...rest, resource: asked.resourceOf(about.group, about.kind) ?? "" }
+    }
+    case "reconcile": {
+      const { attempt, due, error, ...rest } = entry
+      const changes = causesOf(entry).flatMap((id) => entries.get(id) ?? [])
+      return {
+        ...rest,
+        causes: causesOf(entry),
+        reasons: entry.causes.map((cause) => reasonOf(entries, cause)),
+        waited: Math.max(0, ...changes.map(({ at }) => entry.at - at)),
+        ...(error === undefined ? {} : { error }),
+        ...(attempt === undefined ? {} : { attempt }),
+        ...(due === undefined ? {} : { due })
+      }
+    }
+  }
+}
 
 const reasonOf = (entries: Entries, cause: Going["causes"][number]): string => {
   if (typeof cause === "string") return cause

@@ -8,7 +8,7 @@
  * Source of the rules: controller-runtime's priority queue and client-go's workqueue.
  */
 import { DueHeap } from "./dueHeap.ts"
-import type { QueueHead } from "../reconcile/loopSnapshot.ts"
+import type { DelayedKey, QueueHead } from "../reconcile/loopSnapshot.ts"
 import type { QueueMetrics } from "../reconcile/loopMetrics.ts"
 import * as ReadyList from "./readyList.ts"
 import { type Cause, type Causes, merge } from "../reconcile/cause.ts"
@@ -259,6 +259,17 @@ export class QueueState<K> {
         failures: this.failures(entry.key)
       }))
     }
+  }
+
+  /** When the key will be handed out next; undefined if nothing has added it. */
+  dueOf(text: string): DelayedKey | undefined {
+    // The keys of all queues are texts; a text that is no key has no entry.
+    const key = text as K & string
+    const entry = this.entries.get(key)
+    if (entry === undefined || (entry.phase === InFlight && !entry.pending)) return undefined
+    const due = entry.phase === InFlight ? entry.pendingDue : entry.due
+    const dueIn = entry.phase === Ready || due === 0 ? 0 : due - this.options.now()
+    return { key, dueIn, failures: this.failures(key) }
   }
 
   private insert(key: K, priority: number, due: number, cause: Cause | undefined, at?: number): void {

@@ -9,7 +9,8 @@ import { ConfigMap, Namespace, Secret } from "../../../src/kube/resources.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Reconcile from "../../../src/streams/reconcile/Reconcile.ts"
-import { type Entry, Timeline } from "../../../src/layers/Timeline.ts"
+import { Timeline } from "../../../src/layers/Timeline.ts"
+import type { Entry } from "../../../src/layers/timeline/entries.ts"
 import * as Record from "../../../src/layers/timeline/record.ts"
 import * as Cluster from "../../support/cluster.ts"
 
@@ -19,6 +20,12 @@ const withTimeline = (limit: number) =>
 const timeline = Effect.flatMap(Effect.service(Timeline), (one) =>
   one === undefined ? Effect.die("no timeline") : Effect.succeed(one)
 )
+
+const asked = (resource: string, key: string) => ({
+  resource,
+  key,
+  resourceOf: (_: string, kind: string) => `${kind.toLowerCase()}s`
+})
 
 /** Fails at first; then labels its object, writes a namespace that may not exist, and records an event. */
 const marker = () => {
@@ -50,7 +57,7 @@ const line = (entry: Entry) => {
     case "write":
       return `${entry.verb} ${entry.resource} ${entry.key} ${entry.status}`
     case "event":
-      return `${entry.severity} ${entry.reason}`
+      return `${entry.kind} ${entry.reason} of ${entry.resource}`
   }
 }
 
@@ -66,7 +73,7 @@ describe("the timeline of an object", () => {
         yield* client.create(Secret, { metadata: { namespace: "default", name: "a" } })
         yield* TestClock.adjust("10 seconds")
         yield* Cluster.settle
-        const { entries, truncated } = of(ConfigMap, "default/a")
+        const { entries, truncated } = of(asked("configmaps", "default/a"))
         assert.isFalse(truncated)
         assert.deepStrictEqual(entries.map(line), [
           "ConfigMap default/a created",
@@ -74,7 +81,7 @@ describe("the timeline of an object", () => {
           "marker default/a done because retry 1 after not yet",
           "patch configmaps default/a 200",
           "patch namespaces nowhere 404",
-          "Normal Marked",
+          "Normal Marked of configmaps",
           "ConfigMap default/a modified metadata.labels",
           "marker default/a requeue because ConfigMap default/a modified: metadata.labels"
         ])
@@ -87,7 +94,7 @@ describe("the timeline of an object", () => {
         assert.isTrue(last?.type === "reconcile" && last.due === last.at + 3_600_000)
         const failed = entries[1]
         assert.isTrue(failed?.type === "reconcile" && failed.error === "not yet" && failed.attempt === 1)
-        assert.deepStrictEqual(of(Secret, "default/a").entries, [])
+        assert.deepStrictEqual(of(asked("secrets", "default/a")).entries, [])
       }).pipe(Effect.scoped, Effect.provide(withTimeline(1 << 20)))
   )
 
@@ -97,7 +104,7 @@ describe("the timeline of an object", () => {
       yield* Cluster.start(marker())
       yield* (yield* KubeClient).create(ConfigMap, { metadata: { namespace: "default", name: "a" } })
       yield* TestClock.adjust("10 seconds")
-      assert.deepStrictEqual(of(Namespace, "nowhere").entries.map(line), [
+      assert.deepStrictEqual(of(asked("namespaces", "nowhere")).entries.map(line), [
         "marker default/a done because retry 1 after not yet",
         "patch namespaces nowhere 404"
       ])
@@ -116,7 +123,7 @@ describe("the timeline of an object", () => {
         yield* TestClock.adjust("1 second")
         assert.isAtMost(bytesUnsafe(), limit)
       }
-      const { entries, truncated } = of(ConfigMap, "default/a")
+      const { entries, truncated } = of(asked("configmaps", "default/a"))
       assert.isTrue(truncated)
       assert.isAbove(entries.length, 2)
       assert.strictEqual(line(entries.at(-2)!), "ConfigMap default/a modified data")
