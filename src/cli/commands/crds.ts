@@ -13,7 +13,7 @@ import type { Host } from "../../manager/process/Host.ts"
 import * as Registry from "../../manager/registry.ts"
 import type * as SettingSources from "../../manager/setting/sources.ts"
 import * as Settings from "../../manager/settings.ts"
-import * as Output from "../output.ts"
+import * as Files from "../output/files.ts"
 import { connect } from "../connect.ts"
 import { type Resolved, type Table, tableOf } from "../selection.ts"
 
@@ -56,7 +56,7 @@ export const printKinds = Effect.fnUntraced(function* (host: Host, out: Option.O
   if (kinds.length === 0) return void host.stdout.write(`# ${Report.none}\n`)
   const documents = yield* Effect.forEach(kinds, (kind) => Effect.fromResult(Crd.make(kind)))
   const files = documents.map((one) => ({ name: `${one.metadata.name}.yaml`, documents: [one] }))
-  return yield* Output.write(host, out, { documents, files })
+  return yield* Files.write(host, out, { documents, files })
 })
 
 export const installKinds = (host: Host, kinds: Kinds) =>
