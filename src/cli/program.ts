@@ -14,6 +14,7 @@ import { check } from "./commands/check.ts"
 import type * as Create from "./create/command.ts"
 import { InvalidNames } from "./create/names.ts"
 import * as Crds from "./commands/crds.ts"
+import { leases } from "./commands/leases.ts"
 import { manifests } from "./commands/manifests.ts"
 import * as Run from "./run.ts"
 import * as CommandLine from "../manager/process/commandLine.ts"
@@ -28,6 +29,7 @@ import type * as Setting from "../layers/Setting.ts"
 import * as SettingFlags from "../manager/setting/flags.ts"
 import * as SettingSources from "../manager/setting/sources.ts"
 import * as Settings from "../manager/settings.ts"
+import * as Output from "../manager/settings/output.ts"
 import * as LogSettings from "../manager/settings/logs.ts"
 import * as StandAlone from "./cluster/standAlone.ts"
 import * as Terminal from "../manager/process/Terminal.ts"
@@ -72,6 +74,7 @@ export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host:
       ...one.program.manifests,
       ...StandAlone.apiserverSettings,
       ...StandAlone.nodesSettings,
+      ...Output.settings,
       ...one.settings
     }
     return cli(
@@ -110,8 +113,15 @@ const cli = (host: Host, { commands, program }: Whole) =>
           host,
           "check",
           "Checks without changes whether the controllers can run on the cluster, and prints a table; exits with code 1 if they cannot",
-          program.settings,
+          { ...program.settings, ...Output.settings },
           (resolved) => check(host, resolved)
+        ),
+        command(
+          host,
+          "leases",
+          "Prints the Leases under which the chosen controllers lead, and which process holds them",
+          { ...program.settings, ...Output.settings },
+          (resolved) => leases(host, resolved)
         ),
         command(
           host,
@@ -141,8 +151,9 @@ const cli = (host: Host, { commands, program }: Whole) =>
     { version: program.version }
   )
 
-const crds = (host: Host, { manifests: { out }, settings }: Program.Program["Service"]) =>
-  Command.make("crds").pipe(
+const crds = (host: Host, { manifests: { out }, settings: common }: Program.Program["Service"]) => {
+  const settings = { ...common, ...Output.settings }
+  return Command.make("crds").pipe(
     Command.withDescription(
       "Prints, installs or compares the definitions of the kinds that the chosen controllers declare"
     ),
@@ -166,6 +177,7 @@ const crds = (host: Host, { manifests: { out }, settings }: Program.Program["Ser
       )
     ])
   )
+}
 
 /** A command with its settings, from all sources; its logs follow them. */
 export const command = <S extends Setting.Settings & typeof LogSettings.settings, E>(
