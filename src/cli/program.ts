@@ -25,6 +25,8 @@ import * as Logs from "../manager/logs/Logs.ts"
 import * as Program from "../manager/Program.ts"
 import * as Registry from "../manager/registry.ts"
 import { orderly, Verdict } from "../manager/process/orderlyStop.ts"
+import * as Progress from "../manager/progress/Progress.ts"
+import * as StatusLine from "../manager/progress/StatusLine.ts"
 import type * as Setting from "../layers/Setting.ts"
 import * as SettingFlags from "../manager/setting/flags.ts"
 import * as SettingSources from "../manager/setting/sources.ts"
@@ -64,9 +66,10 @@ const plain = (program: Program.Program["Service"]): Whole => ({ program, settin
 const thread = new URL(`../manager/renewal/entry.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
 
 /** The same for a validated program. `entry`: the entry file of the thread that renews leases. */
-export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host: Host, entry?: URL): void => {
+export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, given: Host, entry?: URL): void => {
   // The reader may close the output, as in `… | head`: then lines are lost, and the program continues.
-  for (const output of [host.stdout, host.stderr]) output.on("error", () => {})
+  for (const output of [given.stdout, given.stderr]) output.on("error", () => {})
+  const { host, status } = StatusLine.attach(given)
   const verdict: Verdict = { code: 0 }
   const name = Result.match(whole, { onFailure: () => "program", onSuccess: ({ program }) => program.name })
   const effect = Effect.flatMap(Effect.fromResult(whole), (one) => {
@@ -87,7 +90,8 @@ export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host:
   }).pipe(
     Effect.tapCause((cause) => Effect.sync(() => Terminal.report(host, name, cause))),
     Effect.provideService(Renewer.Entry, entry),
-    Effect.provideService(Verdict, verdict)
+    Effect.provideService(Verdict, verdict),
+    Effect.provideService(Progress.Screen, status)
   )
   const ending = Terminal.exitCode(usageErrors)
   NodeRuntime.runMain(effect, {

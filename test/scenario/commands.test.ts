@@ -127,7 +127,7 @@ describe.concurrent("commands", () => {
     it.live(`${args} prints one JSON value with the documented fields`, () =>
       Effect.map(says([...args.split(" "), "--log-level=none"]), (text) => {
         const value = JSON.parse(text) as Record<string, ReadonlyArray<object>>
-        assert.sameMembers(Object.keys(value), fields)
+        assert.sameMembers(Object.keys(value), [...fields])
         const first = value["checks"]?.[0] ?? value["leases"]?.[0]
         if ("checks" in value) assert.hasAllKeys(first, ["check", "ok", "subject", "detail", "neededBy"])
         if ("leases" in value) assert.containsAllKeys(first, ["group", "namespace", "name", "state", "holder"])

@@ -10,6 +10,8 @@ import * as Definitions from "../../manager/crds/Definitions.ts"
 import * as CrdReport from "../../manager/crds/report.ts"
 import { own } from "../../manager/manifests/settings.ts"
 import type { Host } from "../../manager/process/Host.ts"
+import * as Progress from "../../manager/progress/Progress.ts"
+import type { State } from "../../manager/progress/render.ts"
 import * as Registry from "../../manager/registry.ts"
 import * as SettingSources from "../../manager/setting/sources.ts"
 import * as Settings from "../../manager/settings.ts"
@@ -93,15 +95,20 @@ const definitionColumns: ReadonlyArray<Column<Crd.CustomResourceDefinition>> = [
   { title: "SHORT NAMES", isWide: true, cell: ({ spec }) => (spec.names.shortNames ?? []).join(",") }
 ]
 
-export const installKinds = (host: Host, kinds: Kinds, format: Format = Option.none()) =>
-  Effect.flatMap(Definitions.install(kinds), (all) =>
-    Report.print(host, format, {
-      columns: installedColumns,
-      rows: all,
-      value: { definitions: all.map(({ name, outcome }) => ({ name, outcome })) },
-      text: CrdReport.installed(all)
-    })
+export const installKinds = Effect.fnUntraced(function* (host: Host, kinds: Kinds, format: Format = Option.none()) {
+  let state: State = { verb: "Installed", done: 0, total: kinds.length, unit: "definitions", detail: "" }
+  const onNext = (name: string, done: number) => void (state = { ...state, done, detail: `waiting for ${name}` })
+  const all = yield* Progress.during(
+    Effect.sync(() => state),
+    Definitions.install(kinds, { onNext })
   )
+  return yield* Report.print(host, format, {
+    columns: installedColumns,
+    rows: all,
+    value: { definitions: all.map(({ name, outcome }) => ({ name, outcome })) },
+    text: CrdReport.installed(all)
+  })
+})
 
 const installedColumns: ReadonlyArray<Column<Definitions.Installed>> = [
   { title: "NAME", cell: ({ name }) => name },
