@@ -24,7 +24,7 @@ export interface Attached {
 /** To the first column, and erase to the end of the line. Source: ECMA-48 CR, EL. */
 const erase = "\r\u001b[K"
 
-/** The columns of a terminal that does not tell them. */
+/** The columns of a terminal that does not report them, or reports 0 as a new pseudo terminal does. */
 const usualWidth = 80
 
 /** Wraps the streams of a host whose standard error is a terminal; another host stays as it is. */
@@ -73,7 +73,7 @@ export const attach = (host: Host): Attached => {
     host: own,
     status: {
       style: () => ({
-        width: stderr.columns ?? usualWidth,
+        width: stderr.columns || usualWidth,
         isUnicode: isUnicode(env),
         isColored: !isSet(env["NO_COLOR"])
       }),

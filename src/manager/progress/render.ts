@@ -64,7 +64,7 @@ export const line = (state: State, style: Style, frame: number): string => {
   const rest = width - used
   const shown =
     rest <= 0 ? "" : text.length <= rest ? text : `${text.slice(0, Math.max(0, rest - 3))}...`.slice(0, rest)
-  const drawn = isBarred ? ` ${paint(32, full.repeat(filled))}${empty.repeat(bar - filled)}` : ""
+  const drawn = isBarred ? ` ${filled === 0 ? "" : paint(32, full.repeat(filled))}${empty.repeat(bar - filled)}` : ""
   return rest <= 0 ? paint(36, spinner) : `${paint(36, spinner)}${drawn} ${shown}`
 }
 

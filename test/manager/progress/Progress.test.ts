@@ -10,9 +10,9 @@ import type { State } from "../../../src/manager/progress/render.ts"
 import * as StatusLine from "../../../src/manager/progress/StatusLine.ts"
 
 /** A host whose two streams are one terminal, or none. */
-const terminal = (env: Host["env"] = {}, isTTY = true) => {
+const terminal = (env: Host["env"] = {}, isTTY = true, columns = 60) => {
   let said = ""
-  const output = { write: (text: string) => (said += text), on: () => {}, isTTY, columns: 60, writableLength: 0 }
+  const output = { write: (text: string) => (said += text), on: () => {}, isTTY, columns, writableLength: 0 }
   const host = { argv: [], env, stdout: output, stderr: output, on: () => {}, emit: () => {}, exit: () => {} }
   const attached = StatusLine.attach(host as unknown as Host)
   return { ...attached, said: () => said, screen: () => screenOf(said) }
@@ -134,6 +134,9 @@ describe("the status line", () => {
     from.host.exit(1)
     assert.deepStrictEqual(from.screen(), [""])
   })
+
+  it("has the usual width on a terminal that reports no columns", () =>
+    assert.strictEqual(terminal({}, true, 0).status?.style().width, 80))
 
   it("waits for the end of a line that is written in parts", () => {
     const from = terminal()
