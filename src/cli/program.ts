@@ -14,6 +14,7 @@ import { check } from "./commands/check.ts"
 import type * as Create from "./create/command.ts"
 import { InvalidNames } from "./create/names.ts"
 import * as Crds from "./commands/crds.ts"
+import { leases } from "./commands/leases.ts"
 import { manifests } from "./commands/manifests.ts"
 import * as Run from "./run.ts"
 import * as CommandLine from "../manager/process/commandLine.ts"
@@ -24,10 +25,13 @@ import * as Logs from "../manager/logs/Logs.ts"
 import * as Program from "../manager/Program.ts"
 import * as Registry from "../manager/registry.ts"
 import { orderly, Verdict } from "../manager/process/orderlyStop.ts"
+import * as Progress from "../manager/progress/Progress.ts"
+import * as StatusLine from "../manager/progress/StatusLine.ts"
 import type * as Setting from "../layers/Setting.ts"
 import * as SettingFlags from "../manager/setting/flags.ts"
 import * as SettingSources from "../manager/setting/sources.ts"
 import * as Settings from "../manager/settings.ts"
+import * as Output from "../manager/settings/output.ts"
 import * as LogSettings from "../manager/settings/logs.ts"
 import * as StandAlone from "./cluster/standAlone.ts"
 import * as Terminal from "../manager/process/Terminal.ts"
@@ -62,9 +66,10 @@ const plain = (program: Program.Program["Service"]): Whole => ({ program, settin
 const thread = new URL(`../manager/renewal/entry.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
 
 /** The same for a validated program. `entry`: the entry file of the thread that renews leases. */
-export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host: Host, entry?: URL): void => {
+export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, given: Host, entry?: URL): void => {
   // The reader may close the output, as in `… | head`: then lines are lost, and the program continues.
-  for (const output of [host.stdout, host.stderr]) output.on("error", () => {})
+  for (const output of [given.stdout, given.stderr]) output.on("error", () => {})
+  const { host, status } = StatusLine.attach(given)
   const verdict: Verdict = { code: 0 }
   const name = Result.match(whole, { onFailure: () => "program", onSuccess: ({ program }) => program.name })
   const effect = Effect.flatMap(Effect.fromResult(whole), (one) => {
@@ -72,6 +77,7 @@ export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host:
       ...one.program.manifests,
       ...StandAlone.apiserverSettings,
       ...StandAlone.nodesSettings,
+      ...Output.settings,
       ...one.settings
     }
     return cli(
@@ -84,7 +90,8 @@ export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host:
   }).pipe(
     Effect.tapCause((cause) => Effect.sync(() => Terminal.report(host, name, cause))),
     Effect.provideService(Renewer.Entry, entry),
-    Effect.provideService(Verdict, verdict)
+    Effect.provideService(Verdict, verdict),
+    Effect.provideService(Progress.Screen, status)
   )
   const ending = Terminal.exitCode(usageErrors)
   NodeRuntime.runMain(effect, {
@@ -110,8 +117,15 @@ const cli = (host: Host, { commands, program }: Whole) =>
           host,
           "check",
           "Checks without changes whether the controllers can run on the cluster, and prints a table; exits with code 1 if they cannot",
-          program.settings,
+          { ...program.settings, ...Output.settings },
           (resolved) => check(host, resolved)
+        ),
+        command(
+          host,
+          "leases",
+          "Prints the Leases under which the chosen controllers lead, and which process holds them",
+          { ...program.settings, ...Output.settings },
+          (resolved) => leases(host, resolved)
         ),
         command(
           host,
@@ -141,8 +155,9 @@ const cli = (host: Host, { commands, program }: Whole) =>
     { version: program.version }
   )
 
-const crds = (host: Host, { manifests: { out }, settings }: Program.Program["Service"]) =>
-  Command.make("crds").pipe(
+const crds = (host: Host, { manifests: { out }, settings: common }: Program.Program["Service"]) => {
+  const settings = { ...common, ...Output.settings }
+  return Command.make("crds").pipe(
     Command.withDescription(
       "Prints, installs or compares the definitions of the kinds that the chosen controllers declare"
     ),
@@ -166,6 +181,7 @@ const crds = (host: Host, { manifests: { out }, settings }: Program.Program["Ser
       )
     ])
   )
+}
 
 /** A command with its settings, from all sources; its logs follow them. */
 export const command = <S extends Setting.Settings & typeof LogSettings.settings, E>(

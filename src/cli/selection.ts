@@ -5,13 +5,15 @@ import { type Available, Program } from "../manager/Program.ts"
 import * as Registry from "../manager/registry.ts"
 import * as Cloud from "../manager/runnables/cloud.ts"
 import * as Concurrency from "../manager/runnables/concurrency.ts"
+import type * as Setting from "../layers/Setting.ts"
 import * as SettingSources from "../manager/setting/sources.ts"
 import * as Settings from "../manager/settings.ts"
 import { restriction } from "../manager/settings/cache.ts"
 import * as Election from "../leader/Election.ts"
 import * as Leases from "./leases.ts"
 
-export type Resolved = SettingSources.Resolved<typeof Settings.common>
+/** The settings of every program, and those that a command adds. */
+export type Resolved<More extends Setting.Settings = {}> = SettingSources.Resolved<typeof Settings.common & More>
 
 export type Table = ReadonlyArray<Registry.Entry<Available>>
 export type Selection = Registry.Selection<Available>

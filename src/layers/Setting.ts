@@ -28,7 +28,7 @@ export type Group = keyof typeof groups
 export interface Setting<out A> {
   /** The flag without its dashes, and the key in the configuration file. */
   readonly name: string
-  /** Other spellings of the name, accepted wherever the name is. */
+  /** Other spellings of the name, accepted wherever the name is; one of a single letter has one dash on a command line. */
   readonly aliases: ReadonlyArray<string>
   /** The environment variable; undefined where there is none. */
   readonly env: string | undefined
@@ -165,6 +165,9 @@ const described = (codec: Codecs.Codec<unknown>, options: Described) => ({
   isSecret: options.secret === true,
   codec
 })
+
+/** An alias as it is written on a command line: `--log-level`, `-o`. */
+export const flagOf = (alias: string): string => (alias.length === 1 ? `-${alias}` : `--${alias}`)
 
 /** The environment variable of a setting: that of `leader-elect` is `CM_LEADER_ELECT`. */
 export const environmentName = (name: string): string => `CM_${name.replaceAll("-", "_").toUpperCase()}`

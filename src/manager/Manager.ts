@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Resource from "../kube/Resource.ts"
 import { Cache } from "../layers/Cache.ts"
 import type { Descriptor, Services } from "../layers/Controller.ts"
 import * as Fence from "../layers/fence.ts"
@@ -20,6 +21,8 @@ import { CurrentTerm, Leadership, type Term } from "../layers/Leadership.ts"
 import { Shutdown } from "../layers/Shutdown.ts"
 import { type SupervisedFailure, Supervisor } from "../layers/Supervisor.ts"
 import * as Preflight from "./preflight.ts"
+import * as Progress from "./progress/Progress.ts"
+import { stateOf } from "./progress/syncProgress.ts"
 import * as Informers from "./probes/informers.ts"
 import * as Warmup from "./runnables/warmup.ts"
 import * as Runnables from "./runnables/runnables.ts"
@@ -144,6 +147,7 @@ const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | 
     )
     yield* supervisor.fork("warmup", Warmup.run({ ...setting, members: controllers }))
     const readable = Kinds.readable(controllers, setting.kinds.absent())
+    if (setting.warm) yield* Effect.forkScoped(Progress.follow(syncing(readable)))
     if (setting.warm) yield* Effect.raceFirst(failure, Preflight.tried(readable, startTimeout))
     return yield* untilFirst(failure, [
       runGroup(
@@ -159,6 +163,12 @@ const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | 
     ),
     Effect.scoped
   )
+
+/** The progress of the first sync; undefined when it is over. */
+const syncing = (readable: ReadonlyArray<Resource.Any>) => {
+  const kinds = new Set(readable.map(Resource.qualifiedName))
+  return Effect.flatMap(Cache, (cache) => Effect.map(cache.status, (all) => stateOf(kinds, all)))
+}
 
 /** Names must be unique, because they identify states, metrics and accounts. */
 const unique = (controllers: ReadonlyArray<Descriptor<unknown>>): Effect.Effect<void, ManagerError> => {

@@ -18,6 +18,7 @@ import type { Configured, Entry } from "./registry.ts"
 import * as Setting from "../layers/Setting.ts"
 import type { Resolved } from "./setting/sources.ts"
 import * as Settings from "./settings.ts"
+import * as Output from "./settings/output.ts"
 import { featureGates, gates as commonGates } from "./settings/controllers.ts"
 
 /** What a program provides to every controller. */
@@ -143,7 +144,7 @@ const wrongName = (name: string): string | undefined =>
 
 /** The name of the first setting that is declared twice, here or in every program. */
 const clash = (own: ReadonlyArray<readonly [string, Setting.Setting<unknown>]>): string | undefined => {
-  const common: Setting.Settings = Manifests.settings
+  const common: Setting.Settings = { ...Manifests.settings, ...Output.settings }
   const everywhere = new Set(Object.values(common).flatMap(namesOf))
   const taken = new Set<string>()
   for (const [property, setting] of own) {

@@ -115,4 +115,40 @@ describe.concurrent("commands", () => {
       }).pipe(Effect.scoped)
     )
   }
+
+  // The fields are promised to scripts; the spellings of the flag are kubectl's.
+  for (const [args, fields] of [
+    ["check --cluster=embedded --controllers=pod-count -o json", ["ok", "server", "checks"]],
+    ["leases --cluster=embedded --controllers=pod-count,deployment -o=json", ["leases"]],
+    ["crds print --controllers=memcached -ojson", ["apiVersion", "kind", "metadata", "items"]],
+    ["crds install --cluster=embedded --controllers=memcached --output json", ["definitions"]],
+    ["crds diff --cluster=embedded --controllers=memcached --output=json", ["definitions"]]
+  ] as const) {
+    it.live(`${args} prints one JSON value with the documented fields`, () =>
+      Effect.map(says([...args.split(" "), "--log-level=none"]), (text) => {
+        const value = JSON.parse(text) as Record<string, ReadonlyArray<object>>
+        assert.sameMembers(Object.keys(value), [...fields])
+        const first = value["checks"]?.[0] ?? value["leases"]?.[0]
+        if ("checks" in value) assert.hasAllKeys(first, ["check", "ok", "subject", "detail", "neededBy"])
+        if ("leases" in value) assert.containsAllKeys(first, ["group", "namespace", "name", "state", "holder"])
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  it.live("leases prints a table, and what the program leads under with --leader-elect", () =>
+    Effect.gen(function* () {
+      const text = yield* says(["leases", "--cluster=embedded", "--leader-elect", "--log-level=none", "-owide"])
+      assert.match(text, /^GROUP +LEASE +STATE +HOLDER +RENEWED +ACQUIRED +DURATION +TRANSITIONS +CONTROLLERS\n/)
+      assert.match(text, /^core +kube-system\/kube-controller-manager +missing +<none> .*deployment/m)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("an unknown format is a usage error that lists the formats", () =>
+    Effect.gen(function* () {
+      const { code, stderr, stdout } = yield* Process.run(["check", "-o", "xml"])
+      assert.match(stderr, /^effect-controller-manager: --output does not take "xml": .*json.*yaml/)
+      assert.strictEqual(code, 2)
+      assert.strictEqual(stdout, "")
+    }).pipe(Effect.scoped)
+  )
 })

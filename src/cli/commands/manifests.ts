@@ -13,7 +13,7 @@ import * as Registry from "../../manager/registry.ts"
 import * as SettingSources from "../../manager/setting/sources.ts"
 import type { ConversionOf } from "../../manager/webhooks/configurations.ts"
 import { accountOf } from "../identities.ts"
-import * as Output from "../output.ts"
+import * as Files from "../output/files.ts"
 import { tableOf } from "../selection.ts"
 import { certified, served } from "../webhooks.ts"
 
@@ -42,7 +42,7 @@ export const manifests = Effect.fnUntraced(function* (host: Host, resolved: Sett
     ...definitions.map((one) => converting(one, conversions)),
     ...Manifests.manifests(resolved, controllers, { name, settings: all, webhooks })
   ]
-  return yield* Output.write(host, resolved.values.out, { documents, files: files(documents) })
+  return yield* Files.write(host, resolved.values.out, { documents, files: files(documents) })
 })
 
 /** Adds the conversion if a webhook of the program does it. */

@@ -13,6 +13,8 @@ import { fileURLToPath } from "node:url"
 import type { Host } from "../../manager/process/Host.ts"
 import * as Setting from "../../layers/Setting.ts"
 import * as Codecs from "../../layers/setting/codecs.ts"
+import * as Progress from "../../manager/progress/Progress.ts"
+import type { State } from "../../manager/progress/render.ts"
 import * as Flags from "../../manager/setting/flags.ts"
 import * as Sources from "../../manager/setting/sources.ts"
 import { version } from "../../version.ts"
@@ -84,13 +86,23 @@ export const create = Effect.fnUntraced(function* ({ force, library, path, ...wa
     return yield* new CreateFailed({ message: `the folder ${path} is not empty; --force writes into it all the same` })
   }
   const filled = Template.fill(files, names, library)
-  for (const file of filled) {
-    const target = join(path, file.path)
-    yield* attempt(target, async () => {
-      await mkdir(dirname(target), { recursive: true })
-      await writeFile(target, file.text)
-    })
-  }
+  let state: State = { verb: "Wrote", done: 0, total: filled.length, unit: "files", detail: "" }
+  const writing = Effect.forEach(
+    filled,
+    (file, done) => {
+      const target = join(path, file.path)
+      state = { ...state, done, detail: target }
+      return attempt(target, async () => {
+        await mkdir(dirname(target), { recursive: true })
+        await writeFile(target, file.text)
+      })
+    },
+    { discard: true }
+  )
+  yield* Progress.during(
+    Effect.sync(() => state),
+    writing
+  )
   return filled.map((file) => file.path)
 })
 

@@ -19,6 +19,8 @@ export interface Finding {
   readonly subject: string
   /** What was found; for a failure, what is wrong and which controllers need it. */
   readonly detail: string
+  /** The controllers that need it. */
+  readonly neededBy: ReadonlyArray<string>
 }
 
 export interface Options extends Permissions.Wanted {
@@ -31,19 +33,21 @@ const concurrency = 8
 
 export const run = Effect.fnUntraced(function* (options: Options) {
   const { controllers, server } = options
-  const names = controllers.map(({ who }) => who).join(", ")
+  const names = controllers.map(({ who }) => who)
   const configuration: Finding = {
     check: "configuration",
     isOk: true,
     subject: controllers.length === 1 ? "1 controller" : `${controllers.length} controllers`,
-    detail: names
+    detail: names.join(", "),
+    neededBy: names
   }
   const reached = yield* Effect.result(reachable("10 seconds"))
   const reachability: Finding = {
     check: "reachability",
     isOk: Result.isSuccess(reached),
     subject: server,
-    detail: Result.isSuccess(reached) ? yield* versionOf : reached.failure.message
+    detail: Result.isSuccess(reached) ? yield* versionOf : reached.failure.message,
+    neededBy: names
   }
   if (!reachability.isOk) return [configuration, reachability]
   const served = yield* Effect.forEach(Permissions.kinds(controllers), isServed, { concurrency })
@@ -76,7 +80,8 @@ const isServed = Effect.fnUntraced(function* ({ needed, resource }: ReturnType<t
     check: "discovery",
     isOk,
     subject: Resource.qualifiedName(resource),
-    detail: isOk ? version : `${why} (for ${needed.join(", ")})`
+    detail: isOk ? version : `${why} (for ${needed.join(", ")})`,
+    neededBy: needed
   } satisfies Finding
 })
 
@@ -119,7 +124,8 @@ const ask = Effect.fnUntraced(function* ({ permissions, subject }: Endpoint) {
     check: "permissions",
     isOk,
     subject,
-    detail: isOk ? [...new Set(permissions.map(({ verb }) => verb))].join(" ") : denied.join("; ")
+    detail: isOk ? [...new Set(permissions.map(({ verb }) => verb))].join(" ") : denied.join("; "),
+    neededBy: [...new Set(permissions.flatMap(({ needed }) => needed))]
   } satisfies Finding
 })
 

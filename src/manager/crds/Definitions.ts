@@ -52,6 +52,8 @@ export interface Installed {
 export interface InstallOptions {
   /** How long to wait for each kind to be served. Default: 30 seconds. */
   readonly timeout?: Duration.Input | undefined
+  /** Called before each definition with its name and the number of those that are installed. Default: nothing. */
+  readonly onNext?: ((name: string, installed: number) => void) | undefined
 }
 
 /**
@@ -60,12 +62,15 @@ export interface InstallOptions {
  */
 export const install = (
   resources: ReadonlyArray<Resource.AnyCustom>,
-  { timeout = "30 seconds" }: InstallOptions = {}
+  { onNext = () => {}, timeout = "30 seconds" }: InstallOptions = {}
 ) =>
   Effect.gen(function* () {
     // All definitions are generated before the first is written, so an invalid one prevents all writes.
     const wanted = yield* Effect.forEach(resources, (resource) => Effect.fromResult(Crd.make(resource)))
-    return yield* Effect.forEach(wanted, (definition) => installOne(definition, timeout))
+    return yield* Effect.forEach(wanted, (definition, index) => {
+      onNext(definition.metadata.name, index)
+      return installOne(definition, timeout)
+    })
   })
 
 const installOne = Effect.fnUntraced(function* (wanted: Crd.CustomResourceDefinition, timeout: Duration.Input) {

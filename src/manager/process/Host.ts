@@ -10,6 +10,10 @@ export interface Output {
   readonly write: (text: string) => unknown
   /** The number of buffered characters. */
   readonly writableLength?: number | undefined
+  /** Whether it is a terminal. */
+  readonly isTTY?: boolean | undefined
+  /** The columns of the terminal. */
+  readonly columns?: number | undefined
   /** Listens for errors such as a closed pipe. */
   readonly on: (event: "error", listener: () => void) => unknown
 }

@@ -1,14 +1,14 @@
 /** Accepts Go's spellings of flags, and explains a parser error in one line that names the flag and its values. Pure. */
 import type * as CliError from "effect/cli/CliError"
 import { oneLine } from "../../kube/printable.ts"
-import type { Settings } from "../../layers/Setting.ts"
+import type { Setting, Settings } from "../../layers/Setting.ts"
 import { canonical } from "../setting/sources.ts"
 
 /**
  * Normalizes arguments: `-controllers=x` becomes `--controllers=x`, as Go's flag package allows; underscores become dashes and aliases the flag's
  * name, as in Kubernetes components. A flag with a value takes the next argument, even if that begins with a dash (`--controllers -pod-count`),
- * unless it is a flag itself. `-v=4` and `-v 4` are the verbosity, `-v` alone is the version. Other single-letter flags, values, and everything
- * after `--` stay unchanged. Source: spf13/pflag, component-base/cli/flag: WordSepNormalizeFunc.
+ * unless it is a flag itself. `-v=4` and `-v 4` are the verbosity, `-v` alone is the version. An alias of one letter takes its value as in pflag:
+ * `-o json`, `-o=json`, `-ojson`. Other single-letter flags, values, and everything after `--` stay unchanged. Source: spf13/pflag, component-base/cli/flag: WordSepNormalizeFunc.
  */
 export const normalize = (argv: ReadonlyArray<string>, settings: Settings = {}): ReadonlyArray<string> => {
   const end = argv.indexOf("--")
@@ -26,7 +26,7 @@ export const normalize = (argv: ReadonlyArray<string>, settings: Settings = {}):
       normal.push(next !== undefined && /^\d+$/.test(next) ? "--v" : "--version")
       continue
     }
-    const flag = flagIn(argument)
+    const flag = shortIn(argument, names) ?? flagIn(argument)
     if (flag === undefined) {
       normal.push(argument)
       continue
@@ -46,6 +46,15 @@ export const normalize = (argv: ReadonlyArray<string>, settings: Settings = {}):
 const flagIn = (argument: string): { readonly name: string; readonly value: string } | undefined => {
   const [, name, value = ""] = /^--?(v(?==)|[a-z][a-z_-]+)(=[^]*)?$/.exec(argument) ?? []
   return name === undefined ? undefined : { name: canonical(name), value }
+}
+
+/** Parses a flag of one letter with its value: `-o json`, `-o=json`, `-ojson`. The last only with a valid value: Go's long flags begin the same. */
+const shortIn = (argument: string, names: ReadonlyMap<string, Setting<unknown>>): ReturnType<typeof flagIn> => {
+  const [, name = "", value = ""] = /^-([a-z])(=?[^]*)$/.exec(argument) ?? []
+  const setting = names.get(name)
+  if (setting === undefined || !setting.aliases.includes(name)) return undefined
+  if (value === "" || value.startsWith("=")) return { name, value }
+  return setting.codec.choices?.includes(value) === true ? { name, value: `=${value}` } : undefined
 }
 
 /** The arguments without the values of secret settings. */

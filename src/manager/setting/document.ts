@@ -29,7 +29,7 @@ export const defaultText = (setting: Setting.Setting<unknown>): string | undefin
 const heading = ["| Flag, key | Variable | Default | Meaning |", "|---|---|---|---|"]
 
 const row = (setting: Setting.Setting<unknown>): string => {
-  const names = [setting.name, ...setting.aliases].map((name) => `\`--${name}\``).join(", ")
+  const names = [`--${setting.name}`, ...setting.aliases.map(Setting.flagOf)].map((name) => `\`${name}\``).join(", ")
   const usual = defaultText(setting)
   const words = setting.codec.choices === undefined ? "" : ` (${setting.codec.choices.join(", ")})`
   const cells = [

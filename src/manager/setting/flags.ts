@@ -32,7 +32,7 @@ const flag = (setting: Setting.Setting<unknown>): Given => {
 export const describe = (setting: Setting.Setting<unknown>): string => {
   const usual = defaultText(setting)
   const facts = [
-    ...setting.aliases.map((alias) => `also --${alias}`),
+    ...setting.aliases.map((alias) => `also ${Setting.flagOf(alias)}`),
     ...(setting.env === undefined || setting.env === Setting.environmentName(setting.name)
       ? []
       : [`or ${setting.env}`]),

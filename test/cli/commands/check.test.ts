@@ -1,14 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { printable } from "../../../src/kube/printable.ts"
-import { render, verdict } from "../../../src/cli/commands/check.ts"
+import { report, verdict } from "../../../src/cli/commands/check.ts"
+import { table } from "../../../src/cli/output/table.ts"
 import type { Finding } from "../../../src/manager/check/Check.ts"
 
 const finding = (check: Finding["check"], isOk: boolean, subject: string, detail = ""): Finding => ({
   check,
   isOk,
   subject,
-  detail
+  detail,
+  neededBy: []
 })
+
+const render = (findings: ReadonlyArray<Finding>) => table(report("https://api:6443", findings).columns, findings)
 
 describe("the table of check", () => {
   it("has columns as wide as their cells, and no trailing spaces", () =>

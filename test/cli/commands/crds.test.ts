@@ -82,4 +82,40 @@ describe("crds", () => {
       assert.include(said(), "! default/big would lose spec.containerPort")
     }).pipe(Effect.provide(layer))
   )
+
+  it.effect("print, install and diff have a value with stable names", () =>
+    Effect.gen(function* () {
+      const json = Option.some("json" as const)
+      const parsed = (said: string): unknown => JSON.parse(said)
+      const [printed, created, compared] = [listening(), listening(), listening()]
+      yield* printKinds(printed.host, Option.none(), [Memcached], json)
+      assert.deepStrictEqual(parsed(printed.said()), {
+        apiVersion: "v1",
+        kind: "List",
+        metadata: {},
+        items: [expected]
+      })
+      yield* Effect.flip(diffKinds(compared.host, [Memcached], json))
+      yield* installKinds(created.host, [Memcached], json)
+      const name = "memcacheds.cache.example.com"
+      assert.deepStrictEqual(parsed(created.said()), { definitions: [{ name, outcome: "created" }] })
+      assert.deepStrictEqual(parsed(compared.said()), {
+        definitions: [{ name, state: "new", differences: [], objects: [] }]
+      })
+
+      const different = listening()
+      yield* (yield* KubeClient).create(
+        Memcached,
+        { metadata: { name: "big" }, spec: { size: 3, containerPort: 1 } },
+        { namespace: "default" }
+      )
+      yield* Effect.flip(diffKinds(different.host, [Smaller], json))
+      const { definitions } = parsed(different.said()) as { definitions: ReadonlyArray<Record<string, unknown>> }
+      assert.nestedInclude(definitions[0], { name, state: "different", "objects[0].object": "default/big" })
+      assert.deepNestedInclude(definitions[0], { "objects[0].dropped": ["spec.containerPort"] })
+      for (const one of definitions[0]?.["differences"] as ReadonlyArray<object>) {
+        assert.hasAllKeys(one, ["path", "from", "to"])
+      }
+    }).pipe(Effect.provide(layer))
+  )
 })

@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import type { File } from "../manager/manifests/objects.ts"
-import type { Host } from "../manager/process/Host.ts"
+import type { File } from "../../manager/manifests/objects.ts"
+import type { Host } from "../../manager/process/Host.ts"
 
 /** A file could not be written; the message names it and the reason. */
 export class WriteFailed extends Data.TaggedError("WriteFailed")<{ readonly message: string }> {}
