@@ -31,6 +31,22 @@ const files = Effect.tryPromise(async () => {
   )
 }).pipe(Effect.orElseSucceed(() => undefined))
 
+/** Whether the console is served: its default address only on the embedded cluster. */
+const isOn = ({ origins, values }: Resolved, embedded: boolean): boolean =>
+  values.consoleAddress !== undefined && (embedded || origins.consoleAddress._tag !== "Default")
+
+/** What controllers do is recorded where something shows it, or where the setting is given. */
+export const timeline = Effect.fnUntraced(function* (
+  resolved: Resolved,
+  { embedded }: Pick<Clusters.Connected, "embedded">
+) {
+  const { origins, values } = resolved
+  const isWanted = isOn(resolved, embedded) || origins.timelineLimit._tag !== "Default"
+  if (!isWanted || values.timelineLimit === 0) return undefined
+  const { make } = yield* Effect.promise(() => import("../layers/timeline/record.ts"))
+  return yield* make(values.timelineLimit)
+})
+
 /** Starts the console before the controllers, and closes it after them. Returns the address to open in a browser; undefined if it is off. */
 export const start = Effect.fnUntraced(function* (
   resolved: Resolved,
@@ -39,8 +55,8 @@ export const start = Effect.fnUntraced(function* (
 ) {
   const { origins, values } = resolved
   const { consoleAddress: address } = values
+  if (address === undefined || !isOn(resolved, embedded)) return undefined
   const byDefault = origins.consoleAddress._tag === "Default"
-  if (address === undefined || (byDefault && !embedded)) return undefined
   const { name, version } = yield* Program
   const Server = yield* Effect.promise(() => import("../manager/console/server.ts"))
   const { listener } = yield* Effect.promise(() => import("../platform/listener/Listener.ts"))

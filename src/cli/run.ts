@@ -6,6 +6,7 @@ import { ClusterName } from "../layers/ClusterAuthority.ts"
 import { Defaults } from "../layers/controller/defaults.ts"
 import * as RequestMetrics from "../platform/http/requestMetrics.ts"
 import { Leadership } from "../layers/Leadership.ts"
+import { Timeline } from "../layers/Timeline.ts"
 import { complain, type Host } from "../manager/process/Host.ts"
 import * as Manager from "../manager/Manager.ts"
 import { Program } from "../manager/Program.ts"
@@ -52,10 +53,21 @@ const telemetry = (host: Host, { otlpEndpoint }: Settings.Settings) =>
 
 const work = (host: Host, resolved: Resolved, notes: ReadonlyArray<string>) =>
   Effect.gen(function* () {
+    const table = yield* tableOf(resolved)
+    const connected = yield* connect(host, resolved, table, "program")
+    const timeline = yield* Console.timeline(resolved, connected.cluster)
+    return yield* Effect.provideService(lead(host, resolved, notes, { ...connected, table }), Timeline, timeline)
+  })
+
+/** The cluster, and the controllers that were selected of all in the table. */
+interface Connected extends Effect.Success<ReturnType<typeof connect>> {
+  readonly table: Effect.Success<ReturnType<typeof tableOf>>
+}
+
+const lead = (host: Host, resolved: Resolved, notes: ReadonlyArray<string>, { cluster, selection, table }: Connected) =>
+  Effect.gen(function* () {
     const program = yield* Program
     const settings = resolved.values
-    const table = yield* tableOf(resolved)
-    const { cluster, selection } = yield* connect(host, resolved, table, "program")
     const address = yield* Console.start(resolved, cluster, selection)
     if (address !== undefined) host.stdout.write(`${address}\n`)
     if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)

@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import { milli } from "../../kube/quantity.ts"
 import * as Selector from "../../kube/Selector.ts"
 import { parseDuration } from "../../kube/time.ts"
 
@@ -111,6 +112,18 @@ export const share: Codec<number> = {
 
 /** How many keys are reconciled at once: a number of at least 1. */
 export const concurrency = integer({ min: 1, max: 999_999, expected: "a number of at least 1" })
+
+/** An amount of memory as a quantity, up to a gibibyte. */
+export const memory: Codec<number> = {
+  metavar: "quantity",
+  expected: "an amount of memory like 16Mi, at most 1Gi, or 0 for none",
+  decode: (text) => {
+    const bytes = milli(text)
+    return bytes === undefined || bytes < 0n || bytes > 1000n * BigInt(2 ** 30)
+      ? Option.none()
+      : Option.some(Number(bytes / 1000n))
+  }
+}
 
 /** A port; whether 0 means any free port or no server depends on the setting. */
 export const port: Codec<number> = {

@@ -2,22 +2,16 @@
  * The console over HTTP: the files of its page, which hold no data and need no token, and the API that the page reads, which needs one. It is
  * read-only, and no response lets a browser load anything from elsewhere.
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Cache } from "../../layers/Cache.ts"
 import { type Handler, type HttpRequest, type HttpResponse, notAllowed } from "../../layers/http/handler.ts"
-import { Inspection } from "../../layers/Inspection.ts"
-import * as Key from "../../kube/Key.ts"
-import * as Resource from "../../kube/Resource.ts"
-import * as LoopMetrics from "../../streams/reconcile/loopMetrics.ts"
 import type * as Controllers from "../debug/controllers.ts"
 import { type Access, failure, path as root } from "./access.ts"
 import * as Figures from "./figures.ts"
-import * as Objects from "./objects.ts"
 import type * as Protocol from "./protocol.ts"
+import { held, readObject } from "./readObject.ts"
 import * as Search from "./search.ts"
-import { Timeline } from "../../layers/Timeline.ts"
 import * as ConsoleStream from "./stream.ts"
 
 /** A file of the page. */
@@ -127,7 +121,7 @@ const api = (
         ? Effect.succeed(notHere)
         : Effect.map(held(options), (all) => answer(Search.search(all, query.get("q") ?? "")))
     case "objects":
-      return objectAt(options, names)
+      return Effect.map(readObject(options, names), (view) => (view === undefined ? notHere : answer(view)))
     default:
       return Effect.succeed(notHere)
   }
@@ -137,34 +131,4 @@ const answer = (value: Protocol.SearchResult | Protocol.ObjectView): HttpRespons
   status: 200,
   body: JSON.stringify(value),
   contentType: "application/json"
-})
-
-/** The stores of the program, and those of the cluster. */
-const held = Effect.fnUntraced(function* ({ cluster }: Options) {
-  const all = yield* (yield* Inspection).stores.all
-  return (yield* Effect.all(cluster === undefined ? all : [...all, cluster.informers])).flat()
-})
-
-/** `pods/default/web-1`, `nodes/worker-1`. */
-const objectAt = (options: Options, names: ReadonlyArray<string>): Effect.Effect<HttpResponse> =>
-  Effect.gen(function* () {
-    const [resource = "", first = "", second] = names
-    if (names.length < 2 || names.length > 3 || names.includes("")) return notHere
-    const question = { resource, key: second === undefined ? first : Key.make(first, second) }
-    const due = yield* dueOf(options, question)
-    return answer(Objects.view(yield* held(options), question, yield* Timeline, due))
-  })
-
-/** Of the controllers that reconcile objects of this kind. */
-const dueOf = Effect.fnUntraced(function* ({ controllers }: Options, { key, resource }: Objects.Question) {
-  const now = yield* Clock.currentTimeMillis
-  const ofKind = controllers.filter((one) => one.for !== undefined && Resource.qualifiedName(one.for) === resource)
-  const found = yield* Effect.forEach(ofKind, ({ name }) =>
-    Effect.map(LoopMetrics.of(name), (metrics) =>
-      metrics
-        .dueOf(key)
-        .map(({ dueIn, failures }) => ({ controller: name, at: Math.round(now + Math.max(0, dueIn)), failures }))
-    )
-  )
-  return found.flat()
 })

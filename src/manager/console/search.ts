@@ -37,7 +37,7 @@ const shortNames: Readonly<Record<string, string>> = {
 }
 
 /** Whether a word names the kind: `Pod`, `pods`, `po`, `deployments.apps`. */
-const isKind = (word: string, resource: Resource.Any): boolean => {
+export const isKind = (word: string, resource: Resource.Any): boolean => {
   const name = Resource.qualifiedName(resource)
   return (
     word === resource.plural ||

@@ -18,7 +18,7 @@ export interface Options extends Controllers.Selected {
   readonly effective: Effective
 }
 
-const prefix = "/debug/controllers/"
+const prefixes = { controllers: "/debug/controllers/", objects: "/debug/objects/" }
 
 /** Each request uses the services of the caller of `make`. */
 export const make = (options: Options): Effect.Effect<Pages> =>
@@ -49,8 +49,14 @@ export const make = (options: Options): Effect.Effect<Pages> =>
     ])
     return (path) => {
       const found = fixed.get(path)
-      if (found !== undefined || !path.startsWith(prefix)) return Effect.succeed(found)
-      return Effect.provideContext(ofController(options, path.slice(prefix.length).split("/"), get), context)
+      const under = (prefix: string) => path.slice(prefix.length).split("/")
+      if (path.startsWith(prefixes.controllers)) {
+        return Effect.provideContext(ofController(options, under(prefixes.controllers), get), context)
+      }
+      if (path.startsWith(prefixes.objects)) {
+        return Effect.provideContext(ofObject(options, under(prefixes.objects), get), context)
+      }
+      return Effect.succeed(found)
     }
   })
 
@@ -103,6 +109,17 @@ const overview = ({ controllers, disabled }: Options) =>
     const seen = yield* Seen.seenOf(controllers, 0)
     return { controllers: [...seen.map(Controllers.row), ...disabled.map(Controllers.disabled)] }
   })
+
+/** `Pod/default/web-1`, `nodes/worker-1`. */
+const ofObject = Effect.fnUntraced(function* (
+  options: Options,
+  names: ReadonlyArray<string>,
+  get: (value: Effect.Effect<unknown>) => Page
+) {
+  const { readObject } = yield* Effect.promise(() => import("../console/readObject.ts"))
+  const found = yield* readObject(options, names)
+  return found === undefined ? undefined : get(Effect.succeed(found))
+})
 
 /** `deployment`, `garbagecollector/graph`. */
 const ofController = Effect.fnUntraced(function* (

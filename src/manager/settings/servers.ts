@@ -84,6 +84,13 @@ export const settings = {
       "Address of the console, a page that shows the running program; the default host is 127.0.0.1, 0 turns it off. Elsewhere than on loopback it is served over HTTPS, to clients whose token the API server accepts and that may get /console. The default address is used on the embedded cluster only, and skipped if it is in use",
     default: "127.0.0.1:8082"
   }),
+  timelineLimit: Setting.make(Codecs.memory, {
+    name: "timeline-limit",
+    group: "servers",
+    description:
+      "Memory for the timeline: what has happened to each object and why, for the console, explain and /debug/objects; 0 records nothing. The default applies only if the console is on",
+    default: "16Mi"
+  }),
   pprofAddress: Setting.make(loopbackAddress(6060), {
     name: "pprof-bind-address",
     aliases: ["profiling"],
