@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import process from "node:process"
+import * as Explain from "./commands/explain.ts"
 import { check } from "./commands/check.ts"
 import type * as Create from "./create/command.ts"
 import { InvalidNames } from "./create/names.ts"
@@ -77,7 +78,7 @@ export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, given
       ...one.program.manifests,
       ...StandAlone.apiserverSettings,
       ...StandAlone.nodesSettings,
-      ...Output.settings,
+      ...Explain.settings,
       ...one.settings
     }
     return cli(
@@ -135,6 +136,7 @@ const cli = (host: Host, { commands, program }: Whole) =>
           (resolved) => manifests(host, resolved)
         ),
         crds(host, program),
+        Explain.command(host),
         command(
           host,
           "apiserver",
