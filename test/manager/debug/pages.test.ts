@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import * as Access from "../../../src/kube/Access.ts"
@@ -17,6 +18,9 @@ import * as Health from "../../../src/layers/Health.ts"
 import * as Inspection from "../../../src/layers/Inspection.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Leadership } from "../../../src/layers/Leadership.ts"
+import { Timeline } from "../../../src/layers/Timeline.ts"
+import * as Record from "../../../src/layers/timeline/record.ts"
+import type { ObjectView } from "../../../src/manager/console/protocol.ts"
 import * as Manager from "../../../src/manager/Manager.ts"
 import * as States from "../../../src/manager/runnables/states.ts"
 import * as Cluster from "../../support/cluster.ts"
@@ -64,6 +68,10 @@ const create = (name: string) =>
     client.create(ConfigMap, { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" } })
   )
 
+/** As `alone`, where the services of the cluster are made with a timeline. */
+const recorded = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof Cluster.layer> | Scope.Scope>) =>
+  Effect.flatMap(Record.make(1 << 20), (timeline) => Effect.provideService(alone(effect), Timeline, timeline))
+
 const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(
     Effect.provide(Cluster.layer),
@@ -106,6 +114,34 @@ const held = Effect.map(Deferred.make<void>(), (turn) => {
 })
 
 describe("the pages for operators", () => {
+  it.effect("an object's page shows its timeline, by any name of its kind, and when it is due", () =>
+    Effect.gen(function* () {
+      const handle = yield* pagesOf({ controllers: [worker] })
+      yield* started()
+      yield* create("b")
+      yield* Cluster.settle
+      const view = (path: string) => Effect.map(read(handle, path), (value) => value as ObjectView)
+      const { due, timeline, ...rest } = yield* view("/debug/objects/ConfigMap/default/b")
+      assert.deepInclude(rest, { resource: "configmaps", kind: "ConfigMap", key: "default/b", exists: true })
+      assert.deepStrictEqual(
+        timeline.map(({ type }) => type),
+        ["change", "reconcile"]
+      )
+      assert.deepInclude(timeline[1], {
+        controller: "worker",
+        outcome: "error",
+        error: "b is broken",
+        reasons: ["ConfigMap default/b created"],
+        attempt: 1
+      })
+      assert.deepStrictEqual(due, [{ controller: "worker", at: 1000 + 3_600_000, failures: 1 }])
+      assert.deepStrictEqual((yield* view("/debug/objects/cm/default/b")).timeline, timeline)
+      assert.isFalse((yield* view("/debug/objects/cm/default/nowhere")).exists)
+      assert.strictEqual(yield* read(handle, "/debug/objects/cm"), 404)
+      assert.strictEqual(yield* read(handle, "/debug/objects/cm//b"), 404)
+    }).pipe(recorded)
+  )
+
   it.effect("a controller's page shows its workers with their keys, the next keys and the last failures", () =>
     alone(
       Effect.gen(function* () {
