@@ -25,8 +25,6 @@ import * as View from "./view.ts"
 export const make = (limit: number): Effect.Effect<Timeline> =>
   Effect.map(Clock.Clock, (clock) => {
     const ring = new Ring<View.Kept>(limit)
-    /** The ids of changes, because each is distributed to several controllers. */
-    const seen = new WeakMap<object, number>()
     const now = () => clock.currentTimeMillisUnsafe()
     const add = <A extends View.Kept>(entry: A): A => {
       ring.push(entry, sizeOf(entry))
@@ -34,8 +32,8 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
     }
     const timeline: Timeline = {
       change: (resource, delta) => {
-        const known = seen.get(delta)
-        if (known !== undefined) return known
+        const marked: Marked = delta
+        if (marked[entryOf] !== undefined) return marked[entryOf]
         if (delta._tag === "Created" ? delta.initial : delta._tag === "Updated" && delta.previous === delta.object) {
           return undefined
         }
@@ -50,7 +48,7 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
           resourceVersion: delta.object.metadata.resourceVersion ?? "",
           paths: delta._tag === "Updated" ? changedPaths(delta.previous, delta.object) : []
         })
-        seen.set(delta, id)
+        marked[entryOf] = id
         return id
       },
       begin: (controller, resource, key, causes) =>
@@ -123,6 +121,13 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
     }
     return timeline
   })
+
+/** A change with the id of its entry, because each is distributed to several controllers. The mark ends with the change. */
+interface Marked {
+  [entryOf]?: number
+}
+
+const entryOf = Symbol("entry of the timeline")
 
 /** Reads are many and change nothing; events have entries of their own, and leases belong to no object. */
 const isRecorded = ({ context, method }: Request): boolean =>

@@ -1,5 +1,4 @@
 /** Which fields differ between two versions of an object, as the paths that a reader would name. Names only, never values. */
-import { equal } from "../../kube/equality.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 
 /** The most paths; the last one then says how many more there are. */
@@ -11,23 +10,42 @@ const always: ReadonlySet<string> = new Set(["resourceVersion", "managedFields",
 /** Fields whose parts are looked at: `status.conditions`, not `status`. */
 const opened: ReadonlySet<string> = new Set(["metadata", "spec", "status"])
 
-/** Sorted as in the objects: `["metadata.labels", "status.conditions"]`. Empty when only bookkeeping fields of the metadata differ. */
+/** In the order of the objects: `["metadata.labels", "status.conditions"]`. Empty when only bookkeeping fields of the metadata differ. */
 export const changedPaths = (previous: KubeObject, object: KubeObject): ReadonlyArray<string> => {
-  const paths = differing(previous, object).flatMap((field) => {
-    const [before, after] = [valueOf(previous, field), valueOf(object, field)]
-    if (!opened.has(field) || !isMap(before) || !isMap(after)) return [field]
-    const inner = differing(before, after).filter((name) => field !== "metadata" || !always.has(name))
-    return inner.map((name) => `${field}.${name}`)
+  const paths: Array<string> = []
+  const before = previous as unknown as Fields
+  const after = object as unknown as Fields
+  each(before, after, (field) => {
+    const [was, is] = [before[field], after[field]]
+    if (!opened.has(field) || !isMap(was) || !isMap(is)) {
+      if (!same(was, is)) paths.push(field)
+      return
+    }
+    each(was, is, (name) => {
+      if (field === "metadata" && always.has(name)) return
+      if (!same(was[name], is[name])) paths.push(`${field}.${name}`)
+    })
   })
   return paths.length <= mostPaths ? paths : [...paths.slice(0, mostPaths - 1), `${paths.length - mostPaths + 1} more`]
 }
 
-const differing = (before: object, after: object): ReadonlyArray<string> =>
-  Array.from(new Set([...Object.keys(before), ...Object.keys(after)])).filter(
-    (name) => !equal(valueOf(before, name), valueOf(after, name))
-  )
+type Fields = Readonly<Record<string, unknown>>
 
-const valueOf = (object: object, name: string): unknown =>
-  Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined
+/** Calls with each name of a field of either. */
+const each = (before: Fields, after: Fields, use: (name: string) => void): void => {
+  for (const name of Object.keys(before)) use(name)
+  for (const name of Object.keys(after)) if (!Object.hasOwn(before, name)) use(name)
+}
 
-const isMap = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value)
+/** Objects are compared as the JSON that they are; most fields are texts and numbers, or unchanged ones. */
+const same = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((one, i) => same(one, b[i]))
+  if (Array.isArray(b)) return false
+  const names = Object.keys(a)
+  if (names.length !== Object.keys(b).length) return false
+  return names.every((name) => Object.hasOwn(b, name) && same((a as Fields)[name], (b as Fields)[name]))
+}
+
+const isMap = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value)
