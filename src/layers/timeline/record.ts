@@ -18,6 +18,8 @@ import { CurrentRun } from "../controller/currentRun.ts"
 import type { Going, Timeline } from "../Timeline.ts"
 import type { Request, Response } from "../Transport.ts"
 import type { Outcome } from "./entries.ts"
+import type { KubeObject } from "../../kube/Meta.ts"
+import type { Delta } from "../../streams/store/Store.ts"
 import { Ring } from "./Ring.ts"
 import * as View from "./view.ts"
 
@@ -32,7 +34,7 @@ export const make = (limit: number): Effect.Effect<Timeline> =>
     }
     const timeline: Timeline = {
       change: (resource, delta) => {
-        const marked: Marked = delta
+        const marked: Delta<KubeObject> & Marked = delta
         if (marked[entryOf] !== undefined) return marked[entryOf]
         if (delta._tag === "Created" ? delta.initial : delta._tag === "Updated" && delta.previous === delta.object) {
           return undefined
@@ -210,10 +212,10 @@ const short = (text: string): string => {
 const sizeOf = (entry: View.Kept): number => {
   switch (entry.type) {
     case "change":
-      return 160 + 2 * entry.key.length + entry.paths.reduce((sum, path) => sum + 24 + 2 * path.length, 0)
+      return 190 + 2 * entry.key.length + entry.paths.reduce((sum, path) => sum + 24 + 2 * path.length, 0)
     case "reconcile":
       return (
-        400 +
+        430 +
         2 * entry.key.length +
         entry.causes.reduce<number>((sum, cause) => sum + (typeof cause === "number" ? 8 : 24 + 2 * cause.length), 0)
       )
