@@ -143,6 +143,7 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
       EmbeddedCluster.layerEndpoint,
       EmbeddedCluster.layer({
         port: settings.embeddedPort,
+        metrics: true,
         admission: { serviceAccount: expected.serviceAccounts, resourceQuota: expected.resourceQuotas },
         crds: yield* Effect.forEach(expected.kinds, (kind) => Effect.fromResult(Crd.make(kind)))
       })
@@ -155,7 +156,7 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
     Effect.withTracerEnabled(Effect.provideService(effect, Metric.MetricRegistry, new Map()), false)
   const client = yield* isolated(Layer.build(Layer.provide(KubeClient.layer, over(administrator))))
   const simulation = Nodes.layer().pipe(Layer.provide(Cache.layer()), Layer.provide(Layer.succeedContext(client)))
-  yield* isolated(Layer.build(simulation))
+  yield* cluster.connectNodes(Context.get(yield* isolated(Layer.build(simulation)), Nodes.Nodes).connection)
   const address =
     expected.account === undefined
       ? administrator
