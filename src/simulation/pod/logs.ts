@@ -94,7 +94,9 @@ export const sourcesOf = (pod: Pod, name: string, run: Run): ReadonlyArray<Sourc
   const text = pod.metadata.annotations?.[logsAnnotation]
   const annotated = text === undefined ? [] : fromAnnotation(text, name, new Set(all.map((one) => one.name)), run)
   if (annotated.length > 0) return annotated
-  return (container === undefined ? undefined : Output.of(container, run.startedAt)) ?? ofAnyContainer(pod, name, run)
+  return (
+    (container === undefined ? undefined : Output.of(pod, container, run.startedAt)) ?? ofAnyContainer(pod, name, run)
+  )
 }
 
 const fromAnnotation = (text: string, name: string, names: ReadonlySet<string>, run: Run): ReadonlyArray<Source> => {

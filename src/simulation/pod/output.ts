@@ -20,9 +20,9 @@ const maxSteps = 256
 /** Milliseconds of an iteration of an endless loop without `sleep`. */
 const iteration = 1_000
 
-/** Undefined if the command writes nothing that is known. */
-export const of = (container: Container, startedAt: number): ReadonlyArray<Source> | undefined => {
-  const env = new Map<string, string>()
+/** Undefined if nothing is known of what the command writes: there is none, or it begins with a statement that is not understood. */
+export const of = (pod: Pod, container: Container, startedAt: number): ReadonlyArray<Source> | undefined => {
+  const env = new Map([["HOSTNAME", pod.metadata.name]])
   for (const { name, value } of container.env ?? []) env.set(name, value ?? "")
   // Source: third_party/forked/golang/expansion. The names are those of environment variables.
   const expand = (text: string) =>
@@ -33,7 +33,7 @@ export const of = (container: Container, startedAt: number): ReadonlyArray<Sourc
   const statements: ReadonlyArray<Statement> = isShell ? parse(script) : [{ joint: ";", words: words.map(literal) }]
   const shell = new Shell(env, startedAt)
   shell.run(statements, undefined)
-  return shell.sources.length === 0 ? undefined : shell.sources
+  return words.length === 0 || (shell.isUnknown && shell.sources.length === 0) ? undefined : shell.sources
 }
 
 /** A word, with what is not expanded in it escaped by {@link quoteMark}. */
@@ -103,6 +103,8 @@ const parse = (text: string): ReadonlyArray<Statement> => {
 /** Executes statements in the time after the start of the container, and collects what they write. */
 class Shell {
   readonly sources: Array<Source> = []
+  /** A statement was not understood. */
+  isUnknown = false
   /** Milliseconds since 1970. */
   private now: number
   private code = 0
@@ -129,7 +131,11 @@ class Shell {
         continue
       }
       if ((joint === "&&" && this.code !== 0) || (joint === "||" && this.code === 0)) continue
-      if (!this.statement(words, loop)) return false
+      if (!this.statement(words, loop)) {
+        // A sleep without an end writes nothing.
+        this.isUnknown ||= name !== "sleep"
+        return false
+      }
       if (name === "exit") return false
     }
     return true
