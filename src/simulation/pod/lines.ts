@@ -49,7 +49,7 @@ export const last = (sources: ReadonlyArray<Source>, until: number, most: number
     found.push({ ...latest })
     latest.index--
   }
-  return found.reverse().map(lineOf)
+  return found.toReversed().map(lineOf)
 }
 
 /**

@@ -3,7 +3,7 @@
  * connection is refused with a Status that says why and what there is instead. It comes before any upgrade of the connection, so that clients
  * print its message. Source: pkg/registry/core/pod/rest: ExecREST, AttachREST, PortForwardREST, ProxyREST.
  */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as StatusError from "../../StatusError.ts"
 import type { Target } from "../../routing.ts"
 import type { RequestScope } from "../../admission/Admission.ts"

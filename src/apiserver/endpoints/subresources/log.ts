@@ -135,8 +135,11 @@ const unreachable = (
   const port = numberAt(node, "status", "daemonEndpoints", "kubeletEndpoint", "Port") || 10_250
   const host = addressOf("Hostname") || addressOf("InternalDNS") || addressOf("InternalIP")
   if (host === "") return StatusError.unclassified("no preferred addresses found; known addresses: []")
-  const asked = new URLSearchParams([...query].filter(([key]) => key !== "container").sort()).toString()
-  const url = `https://${host}:${port}/containerLogs/${namespace}/${name}/${container}${asked === "" ? "" : `?${asked}`}`
+  const asked = new URLSearchParams(query)
+  asked.delete("container")
+  asked.sort()
+  const search = asked.size === 0 ? "" : `?${asked.toString()}`
+  const url = `https://${host}:${port}/containerLogs/${namespace}/${name}/${container}${search}`
   return StatusError.unclassified(
     `Get ${JSON.stringify(url)}: dial tcp ${addressOf("InternalIP") || host}:${port}: connect: connection refused`
   )
