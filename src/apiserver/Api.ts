@@ -39,7 +39,7 @@ export interface ApiRequest {
 }
 
 /** A response: complete, or a stream. */
-export type ApiResponse = Answer | WatchAnswer
+export type ApiResponse = Answer | TextAnswer | WatchAnswer
 
 /** A complete response. */
 export interface Answer {
@@ -66,6 +66,15 @@ export interface WatchAnswer {
    * of type ERROR followed by the end.
    */
   readonly lines: Stream.Stream<string>
+}
+
+/** A text of any length, such as a log. */
+export interface TextAnswer {
+  readonly _tag: "Text"
+  /** `text/plain`. */
+  readonly contentType: string
+  /** Produced as it is read. Never fails. */
+  readonly text: Stream.Stream<string>
 }
 
 /** Handles every request; a failure is a response too, with a `Status` object. */

@@ -9,7 +9,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
+import type * as Scope from "effect/Scope"
 import type * as Resource from "../kube/Resource.ts"
+import type { NodeConnection } from "../layers/NodeConnection.ts"
 import { Transport } from "../layers/Transport.ts"
 import type { Api, ApiRequest, User } from "./Api.ts"
 import * as Admission from "./admission/Admission.ts"
@@ -31,6 +33,7 @@ import * as StatusError from "./StatusError.ts"
 import * as RevisionLog from "./storage/RevisionLog.ts"
 import { ResourceRegistry } from "./apiextensions/ResourceRegistry.ts"
 import { install } from "./apiextensions/install.ts"
+import * as Measured from "./scheme/measured.ts"
 import { all as builtIn } from "./scheme/resources.ts"
 import type { RequestScope, ServerState } from "./admission/Admission.ts"
 import * as transport from "./transport.ts"
@@ -53,6 +56,11 @@ export interface Options {
   readonly authentication?: Authenticator.Options | undefined
   /** The audit log. */
   readonly audit?: AuditLog.Options | undefined
+  /**
+   * Serve `metrics.k8s.io`, as a metrics server does, with the usage of the connected nodes, and with RBAC the role to read it. Default: false, as in
+   * a cluster without a metrics server; a custom resource may take its place then.
+   */
+  readonly metrics?: boolean | undefined
   /** CustomResourceDefinitions that are installed at the start. An invalid one is a defect that names it. */
   readonly crds?: ReadonlyArray<object> | undefined
 }
@@ -65,6 +73,8 @@ export class ApiServer extends Context.Service<
     readonly revision: Effect.Effect<number>
     /** Compacts the history up to a revision, by default the present one: watches and pages from before it get 410. */
     readonly compact: (revision?: number) => Effect.Effect<void>
+    /** Logs and measurements come from there, for as long as the scope is open. Without a connection no kubelet can be reached. */
+    readonly connectNodes: (connection: NodeConnection) => Effect.Effect<void, never, Scope.Scope>
     /** Copies of all objects of a kind, in order. */
     readonly snapshot: (resource: Resource.Any) => Effect.Effect<ReadonlyArray<JsonObject>>
     /** While true, every request is answered with 503; the watches that were open have ended. */
@@ -113,7 +123,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return made
   }
   for (const resource of builtIn) collection(resource.storage)
-  const registry = new ResourceRegistry()
+  const registry = new ResourceRegistry(options.metrics === true ? [...builtIn, ...Measured.resources] : builtIn)
   const mode = options.authorization ?? "AlwaysAllow"
   const authorization = mode === "RBAC" ? [noEscalation, creationByUpdate] : []
   const hooks = Hooks.make(collection)
@@ -125,7 +135,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     authenticator: Authenticator.make(options.authentication),
     authorizer: Authorizer.make(mode, collection),
     audit: AuditLog.make(options.audit),
-    caller
+    caller,
+    nodes: { connection: undefined }
   }
   const compaction = compactor(log, Duration.toMillis(options.compactionInterval ?? "5 minutes"))
   let unavailable = false
@@ -154,6 +165,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         const identified = state.authenticator.identify({ state, now }, token)
         return "error" in identified ? undefined : identified.user
       }),
+    connectNodes: (connection) =>
+      Effect.acquireRelease(
+        Effect.sync(() => void (state.nodes.connection = connection)),
+        // A later connection has replaced this one.
+        () => Effect.sync(() => state.nodes.connection === connection && (state.nodes.connection = undefined))
+      ),
     audit: Effect.sync(state.audit.entries),
     revision: Effect.sync(log.revision),
     compact: (revision) => Effect.sync(() => log.compact(revision ?? log.revision())),

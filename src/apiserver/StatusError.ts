@@ -178,5 +178,9 @@ export const internal = (message: string): StatusError =>
 export const unclassified = (message: string): StatusError =>
   new StatusError({ status: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 } })
 
+/** A feature that this server does not have. */
+export const notImplemented = (message: string, kind: Named, name: string): StatusError =>
+  make(501, "NotImplemented", message, about(kind, name))
+
 export const unavailable = (): StatusError =>
   make(503, "ServiceUnavailable", "the server is currently unable to handle the request", { retryAfterSeconds: 1 })

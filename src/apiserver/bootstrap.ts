@@ -79,7 +79,8 @@ export const request: ApiRequest = {
 
 /** Creates the objects in an empty store. */
 export const bootstrap = (context: RequestScope): Effect.Effect<void, StatusError> => {
-  const roles = context.state.authorizer.mode === "RBAC" ? bootstrapRoles.objects() : []
+  const servesMetrics = context.state.registry.all.some(({ isMeasured }) => isMeasured)
+  const roles = context.state.authorizer.mode === "RBAC" ? bootstrapRoles.objects(servesMetrics) : []
   const options = { dryRun: false, manager: "kube-apiserver" }
   return Effect.forEach(
     [...objects(), ...roles],

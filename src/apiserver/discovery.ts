@@ -1,4 +1,5 @@
 /** Discovery, legacy and aggregated, and `/version`. Derived from the served resources. */
+import * as KubernetesVersion from "../kube/kubernetesVersion.ts"
 import type { Answer } from "./Api.ts"
 import type * as ResourceDefinition from "./scheme/ResourceDefinition.ts"
 import { parseAccept } from "./printers/negotiate.ts"
@@ -12,9 +13,9 @@ const json = (value: unknown, contentType = "application/json"): Answer => ({
 
 /** The version of Kubernetes that this server implements. */
 export const version = {
-  major: "1",
-  minor: "35",
-  gitVersion: "v1.35.0+embedded",
+  major: KubernetesVersion.major,
+  minor: KubernetesVersion.minor,
+  gitVersion: `${KubernetesVersion.gitVersion}+embedded`,
   gitCommit: "0000000000000000000000000000000000000000",
   gitTreeState: "clean",
   buildDate: "2026-01-01T00:00:00Z",
@@ -154,12 +155,20 @@ const otherKinds: Readonly<
   scale: { group: "autoscaling", version: "v1", kind: "Scale", verbs: ["get", "patch", "update"] },
   binding: { group: "", version: "v1", kind: "Binding", verbs: ["create"] },
   eviction: { group: "policy", version: "v1", kind: "Eviction", verbs: ["create"] },
-  token: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest", verbs: ["create"] }
+  token: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest", verbs: ["create"] },
+  log: { group: "", version: "v1", kind: "Pod", verbs: ["get"] },
+  exec: { group: "", version: "v1", kind: "PodExecOptions", verbs: ["create", "get"] },
+  attach: { group: "", version: "v1", kind: "PodAttachOptions", verbs: ["create", "get"] },
+  portforward: { group: "", version: "v1", kind: "PodPortForwardOptions", verbs: ["create", "get"] }
 }
 
 const subresource = (resource: ResourceDefinition.ResourceDefinition, name: string) => {
   const other = otherKinds[name]
   if (other !== undefined) return other
+  if (name === "proxy") {
+    const verbs = ["create", "delete", "get", "patch", "update"] as const
+    return { group: "", version: "v1", kind: `${resource.kind}ProxyOptions`, verbs }
+  }
   const verbs = name === "finalize" ? ["update"] : ["get", "patch", "update"]
   return { group: resource.group, version: resource.version, kind: resource.kind, verbs }
 }

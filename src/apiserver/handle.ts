@@ -23,7 +23,10 @@ import * as fieldValidation from "./validation/fieldValidation.ts"
 import type { ResourceDefinition } from "./scheme/ResourceDefinition.ts"
 import type { RequestScope } from "./admission/Admission.ts"
 import { bind } from "./endpoints/subresources/binding.ts"
+import { connect } from "./endpoints/subresources/connect.ts"
 import { evict } from "./endpoints/subresources/eviction.ts"
+import { log } from "./endpoints/subresources/log.ts"
+import * as measurements from "./endpoints/measurements.ts"
 import * as writeOptions from "./endpoints/writeOptions.ts"
 import * as patch from "./endpoints/patch.ts"
 import * as read from "./endpoints/read.ts"
@@ -185,14 +188,17 @@ const encoderOf = (context: RequestScope, { resource, name }: Target): Encoder |
 }
 
 const dispatch = (context: RequestScope, target: Target): Response => {
+  const streaming = streamingHandlers.get(target.subresource)
+  if (streaming !== undefined) return streaming(context, target)
   const refusal = writeOptions.refuse(context.request)
   if (refusal !== undefined) return refusal
-  expire(context, target.resource)
+  if (!target.resource.isMeasured) expire(context, target.resource)
   const subresource = subresourceHandlers.get(target.subresource)
   if (subresource !== undefined) return Effect.map(subresource(context, target), (given) => answer(...given))
   if (target.resource.review) return encoded(201, StatusError.toEffect(reviews.answer(context, target)))
   const encoder = encoderOf(context, target)
   if (StatusError.isRefusal(encoder)) return encoder
+  if (target.resource.isMeasured) return encoded(200, measurements.read(context, target, encoder))
   return target.name === "" ? onCollection(context, target, encoder) : onObject(context, target, encoder)
 }
 
@@ -205,6 +211,15 @@ const subresourceHandlers: ReadonlyMap<string, SubresourceHandler> = new Map([
   ["eviction", evict],
   ["scale", scale],
   ["token", requestToken]
+])
+
+/** Subresources that answer with a stream, or that would. */
+const streamingHandlers: ReadonlyMap<string, (context: RequestScope, target: Target) => Response> = new Map([
+  ["log", log],
+  ["exec", connect],
+  ["attach", connect],
+  ["portforward", connect],
+  ["proxy", connect]
 ])
 
 const encoded = (code: number, text: Effect.Effect<string, StatusError.StatusError>): Response =>

@@ -59,7 +59,8 @@ const finish = (
   rest: ReadonlyArray<string>
 ): Target | undefined => {
   const [name = "", subresource = "", ...more] = rest
-  if (more.length > 0) return undefined
+  // The path behind a proxy is that of the proxied server.
+  if (more.length > 0 && subresource !== "proxy") return undefined
   if (subresource !== "" && !resource.subresources.includes(subresource)) return undefined
   return { resource, namespace, name, subresource }
 }

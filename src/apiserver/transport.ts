@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 import * as ApiError from "../kube/ApiError.ts"
 import * as Status from "../kube/Status.ts"
 import type { Query, Request, Response, Transport, WatchEvent } from "../layers/Transport.ts"
-import type { Answer, Api, ApiRequest, User } from "./Api.ts"
+import type { Answer, Api, ApiRequest, ApiResponse, TextAnswer, User } from "./Api.ts"
 import type { Fault, Script } from "./faults.ts"
 
 /** Code in this process is the administrator. */
@@ -38,12 +38,29 @@ export const make = (api: Api, faults: Script, revision: Effect.Effect<number>):
 const call = (api: Api, request: Request): Effect.Effect<Response, ApiError.ApiError> =>
   Effect.suspend(() => {
     if (request.mayStartUnsafe?.() === false) return Effect.fail(ApiError.leaderFenced(request.context))
-    return Effect.flatMap(api.handle(toApi(request)), (answer) =>
-      answer._tag === "Answer"
-        ? settle(request, answer)
+    return Effect.flatMap(api.handle(toApi(request)), (answer) => {
+      if (answer._tag === "Answer") return settle(request, answer)
+      return answer._tag === "Text"
+        ? whole(request, answer)
         : Effect.fail(ApiError.decode(request.context, "the server answered with a watch"))
-    )
+    })
   })
+
+/** A longer text has to be read as a stream, with `Api.handle`. In characters. */
+const textLimit = 16 * 2 ** 20
+
+/** A text as one response, which waits for its end. */
+const whole = (request: Request, { text }: TextAnswer): Effect.Effect<Response, ApiError.ApiError> => {
+  const tooLong = ApiError.decode(request.context, `the text is longer than ${textLimit} characters`)
+  return Effect.map(
+    Stream.runFoldEffect(
+      text,
+      () => "",
+      (body, next) => (body.length + next.length > textLimit ? Effect.fail(tooLong) : Effect.succeed(body + next))
+    ),
+    (body) => ({ status: 200, body, warnings: none })
+  )
+}
 
 const toApi = (request: Request): ApiRequest => {
   const { body } = request
@@ -133,16 +150,12 @@ const warnings = ({ headers }: Answer): ReadonlyArray<string> => {
 
 type Events = Stream.Stream<WatchEvent, ApiError.ApiError>
 
-const opened = (
-  request: Request,
-  answer: Answer | { readonly _tag: "Watch"; readonly lines: Stream.Stream<string> }
-): Effect.Effect<Events, ApiError.ApiError> => {
+const opened = (request: Request, answer: ApiResponse): Effect.Effect<Events, ApiError.ApiError> => {
   if (answer._tag === "Watch") {
     return Effect.succeed(Stream.mapArrayEffect(answer.lines, (lines) => decode(request, lines)))
   }
-  return Effect.flatMap(settle(request, answer), () =>
-    Effect.fail(ApiError.decode(request.context, "the server did not answer with a watch"))
-  )
+  const notWatch = ApiError.decode(request.context, "the server did not answer with a watch")
+  return answer._tag === "Text" ? Effect.fail(notWatch) : Effect.andThen(settle(request, answer), Effect.fail(notWatch))
 }
 
 interface Line {

@@ -1,6 +1,7 @@
 /**
  * A simulated machine. Its Node object, its lease and the addresses of its pods are pure functions of these facts and of the time.
  */
+import * as KubernetesVersion from "../kube/kubernetesVersion.ts"
 import type { KubeObject } from "../kube/Meta.ts"
 import { Lease, Node } from "../kube/resources.ts"
 import * as Resource from "../kube/Resource.ts"
@@ -128,7 +129,7 @@ export const status = (machine: Machine, before: Node | undefined, now: number) 
     containerRuntimeVersion: "simulated://1.0",
     kernelVersion: "6.0.0-simulated",
     kubeProxyVersion: "",
-    kubeletVersion: "v1.35.0",
+    kubeletVersion: KubernetesVersion.gitVersion,
     machineID: machine.name,
     operatingSystem: "linux",
     osImage: "Simulated Linux",

@@ -18,6 +18,8 @@ import * as KeyedQueue from "../streams/queue/KeyedQueue.ts"
 import type { Cache } from "../layers/Cache.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import { type EventSink, Recorder } from "../layers/Recorder.ts"
+import type { NodeConnection } from "../layers/NodeConnection.ts"
+import * as Connection from "./connection.ts"
 import * as Heartbeat from "./heartbeat.ts"
 import * as Kubelet from "./kubelet.ts"
 import * as Machine from "./Machine.ts"
@@ -113,6 +115,8 @@ export class Nodes extends Context.Service<
     readonly cordon: (name: string) => Effect.Effect<void, ApiError>
     /** Marks the node schedulable again. */
     readonly uncordon: (name: string) => Effect.Effect<void, ApiError>
+    /** Logs and usage, for an API server: `ApiServer.connectNodes` takes it. */
+    readonly connection: NodeConnection
     /** Work of scheduler and kubelets that is ready or in progress; delayed work does not count. */
     readonly outstanding: Effect.Effect<number>
   }
@@ -189,6 +193,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
     Effect.asVoid(client.patch(Node, { name }, Patch.merge({ spec: { unschedulable: value } })))
 
   return Nodes.of({
+    connection: yield* Connection.make(shared),
     machines: Effect.sync(() =>
       Array.from(kubelets.values(), ({ isRunning, machine, slowness }) => ({ machine, isRunning, slowness }))
     ),

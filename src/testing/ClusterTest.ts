@@ -68,6 +68,11 @@ export interface Options {
    * `https://hooks.example/validate`, or `https://<name>.<namespace>.svc:<port>/<path>` for a service.
    */
   readonly webhooks?: Webhooks.Webhooks | undefined
+  /**
+   * Serve `metrics.k8s.io` with the usage of the simulated nodes. Default: false, as in a cluster without a metrics server, so that a test
+   * decides what autoscalers read.
+   */
+  readonly metrics?: ApiServerOptions["metrics"]
   /** What the audit log of the API server retains; see `ApiServer.audit`. */
   readonly audit?: ApiServerOptions["audit"]
   /** Settings of the controllers' cache. */
@@ -130,13 +135,13 @@ export class ClusterTest extends Context.Service<
   /** Without simulated nodes: pods stay Pending. */
   static layer(options?: Options): Layer.Layer<Provides, ApiError | ManifestError | NotServed>
   static layer(options: Options = {}) {
-    const { admission, audit, authorization } = options
+    const { admission, audit, authorization, metrics } = options
     const signer = remembered()
     return Layer.effectContext(make(options)).pipe(
       Layer.provideMerge(Layer.merge(shared(options), authority(signer))),
       Layer.provideMerge(KubeClient.layer),
       Layer.provideMerge(ApiServer.layerTransport),
-      Layer.provideMerge(ApiServer.layer({ admission, audit, authorization, authentication: { signer } })),
+      Layer.provideMerge(ApiServer.layer({ admission, audit, authorization, metrics, authentication: { signer } })),
       Layer.provideMerge(Layer.sync(WebhookCaller.WebhookCaller, () => Webhooks.caller(options.webhooks ?? {}))),
       Layer.provideMerge(Layer.mergeAll(Supervisor.layer, Layer.succeed(Cache.Frozen, true), seeded(options.seed))),
       Layer.provideMerge(Quiescence.layer)
@@ -197,6 +202,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   yield* Webhooks.connect(options.webhooks ?? {}, apply)
   if (options.objects !== undefined) yield* apply(options.objects)
   const nodes = options.nodes === undefined ? undefined : yield* simulate(options.nodes)
+  if (nodes !== undefined) yield* server.connectNodes(Context.get(nodes, Nodes.Nodes).connection)
   yield* server.setFaults(options.faults ?? [])
   const cluster = ClusterTest.of({
     settle,

@@ -210,7 +210,7 @@ describe("hostile requests", () => {
             body: bodyOf(call.body),
             user: { name: "x", groups: [] }
           })
-          if (answer._tag === "Watch") continue
+          if (answer._tag !== "Answer" || answer.status === 501) continue
           // A binding without a node gets a 500 without a reason, as from kube-apiserver; a defect has a reason.
           if (answer.status >= 500 && answer.status !== 504 && JSON.parse(answer.body).reason !== undefined)
             assert.fail(`${answer.status} ${answer.body}\n${JSON.stringify(call)}`)

@@ -34,8 +34,8 @@ export const askAs = (
     const { pathname: path, searchParams: query } = new URL(target, "http://inside")
     const text = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body)
     return Effect.map(server.handle({ method, path, query, headers, body: text, user }), (answer) =>
-      answer._tag === "Watch"
-        ? { status: 200, body: "watch" }
+      answer._tag !== "Answer"
+        ? { status: 200, body: answer._tag.toLowerCase() }
         : {
             status: answer.status,
             body: answer.contentType.startsWith("application/json") ? JSON.parse(answer.body) : answer.body

@@ -150,7 +150,8 @@ const askInside =
       const answer = yield* server.handle({ method, path, query, headers, body: textOf(body), user })
       const head = { ...("headers" in answer ? answer.headers : {}), "content-type": answer.contentType }
       if (answer._tag === "Answer") return reply(answer.status, head, answer.body)
-      return reply(200, head, (yield* Stream.runCollect(answer.lines)).join("\n"))
+      const [chunks, separator] = answer._tag === "Watch" ? [answer.lines, "\n"] : [answer.text, ""]
+      return reply(200, head, (yield* Stream.runCollect(chunks)).join(separator))
     })
 
 const asker = (server: string, ca: string, token: string): Effect.Effect<Ask, never, Scope.Scope> =>

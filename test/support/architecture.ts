@@ -100,13 +100,14 @@ export const modules: ReadonlyArray<Module> = [
     ],
     packages: effect
   },
-  { path: "apiserver/", modules: ["kube/", "layers/Transport.ts"], packages: effect },
+  { path: "apiserver/", modules: ["kube/", "layers/NodeConnection.ts", "layers/Transport.ts"], packages: effect },
   { path: "apiserver/server/", modules: [...library, "apiserver/", "simulation/", "platform/"], packages: node },
   {
     path: "simulation/",
     modules: [
       "kube/",
       "streams/",
+      "layers/NodeConnection.ts",
       "layers/Transport.ts",
       "layers/KubeClient.ts",
       "layers/Cache.ts",

@@ -11,6 +11,7 @@ import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import type { RequestContext, State } from "../RequestContext.ts"
 import type { Authenticator } from "../authentication/Authenticator.ts"
 import * as StatusError from "../StatusError.ts"
+import type { NodeConnection } from "../../layers/NodeConnection.ts"
 import type { WebhookCaller } from "../webhook/WebhookCaller.ts"
 
 /** The state that the endpoints use, beside the stored one. */
@@ -18,6 +19,8 @@ export interface ServerState extends State {
   readonly admission: Admission
   readonly authenticator: Authenticator
   readonly caller: WebhookCaller
+  /** The kubelets, while they are connected. */
+  readonly nodes: { connection: NodeConnection | undefined }
 }
 
 /** The context of a request at the endpoints and in admission; endpoints/handlers `RequestScope` is its model. */

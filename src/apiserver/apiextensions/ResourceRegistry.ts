@@ -8,9 +8,18 @@ import * as resources from "../scheme/resources.ts"
 
 export class ResourceRegistry {
   /** Built-in resources first, then custom ones by the name of their definition. */
-  all: ReadonlyArray<ResourceDefinition.ResourceDefinition> = resources.all
-  private byPath: ReadonlyMap<string, ResourceDefinition.ResourceDefinition> = builtIn
+  all: ReadonlyArray<ResourceDefinition.ResourceDefinition>
+  private byPath: ReadonlyMap<string, ResourceDefinition.ResourceDefinition>
+  private readonly builtIn: ReadonlyArray<ResourceDefinition.ResourceDefinition>
+  private readonly builtInByPath: ReadonlyMap<string, ResourceDefinition.ResourceDefinition>
   private readonly byDefinition = new Map<string, ReadonlyArray<ResourceDefinition.ResourceDefinition>>()
+
+  constructor(builtIn: ReadonlyArray<ResourceDefinition.ResourceDefinition> = resources.all) {
+    this.builtIn = builtIn
+    this.builtInByPath = new Map(builtIn.map((resource) => [pathOf(resource), resource]))
+    this.all = builtIn
+    this.byPath = this.builtInByPath
+  }
 
   /** By `group/version/plural`, without the group for the core. */
   find(path: string): ResourceDefinition.ResourceDefinition | undefined {
@@ -32,15 +41,12 @@ export class ResourceRegistry {
     if (served.length === 0) this.byDefinition.delete(definition)
     else this.byDefinition.set(definition, served)
     const own = [...this.byDefinition.keys()].sort().flatMap((name) => this.byDefinition.get(name) ?? [])
-    const added = own.filter((resource) => !builtIn.has(pathOf(resource)))
-    this.all = added.length === 0 ? resources.all : [...resources.all, ...added]
-    this.byPath = added.length === 0 ? builtIn : new Map(this.all.map((resource) => [pathOf(resource), resource]))
+    const added = own.filter((resource) => !this.builtInByPath.has(pathOf(resource)))
+    this.all = added.length === 0 ? this.builtIn : [...this.builtIn, ...added]
+    this.byPath =
+      added.length === 0 ? this.builtInByPath : new Map(this.all.map((resource) => [pathOf(resource), resource]))
   }
 }
 
 const pathOf = (resource: ResourceDefinition.ResourceDefinition): string =>
   `${ResourceDefinition.apiVersion(resource)}/${resource.plural}`
-
-const builtIn: ReadonlyMap<string, ResourceDefinition.ResourceDefinition> = new Map(
-  resources.all.map((resource) => [pathOf(resource), resource])
-)

@@ -3,6 +3,7 @@
  * users of kube-apiserver's bootstrap policy; the roles of components are created with the components. Source:
  * plugin/pkg/auth/authorizer/rbac/bootstrappolicy.
  */
+import * as Measured from "../scheme/measured.ts"
 import { clone } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 
@@ -127,8 +128,10 @@ const bindingOf = (name: string, groups: ReadonlyArray<string>): JsonObject => (
 })
 
 /** New objects, with the path of the collection to create them in; the caller may change them. */
-export const objects = (): ReadonlyArray<readonly [collection: string, object: JsonObject]> => [
-  ...clusterRoles().map((one) => [`apis/${group}/v1/clusterroles`, one] as const),
+export const objects = (servesMetrics: boolean): ReadonlyArray<readonly [collection: string, object: JsonObject]> => [
+  ...[...clusterRoles(), ...(servesMetrics ? [Measured.reader()] : [])].map(
+    (one) => [`apis/${group}/v1/clusterroles`, one] as const
+  ),
   ...Object.entries(clusterBindings).map(
     ([name, groups]) => [`apis/${group}/v1/clusterrolebindings`, bindingOf(name, groups)] as const
   )

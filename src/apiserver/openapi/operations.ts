@@ -178,11 +178,15 @@ const otherKinds: Readonly<Record<string, Operation["gvk"] & { readonly type: st
 
 const createOnly = new Set(["binding", "eviction", "token"])
 
+/** Streams, which are described in prose only; clients do not look them up. */
+const streaming = new Set(["log", "exec", "attach", "portforward", "proxy"])
+
 const onSubresource = (
   resource: ResourceDefinition.ResourceDefinition,
   type: string,
   name: string
 ): ReadonlyArray<Operation> => {
+  if (streaming.has(name)) return []
   const other = Object.hasOwn(otherKinds, name) ? otherKinds[name] : undefined
   const [of, gvk] = other === undefined ? [type, resource] : [other.type, other]
   const rest = capital(name)

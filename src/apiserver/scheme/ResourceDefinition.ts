@@ -89,6 +89,8 @@ export interface ResourceDefinition {
   readonly statusKeeps: ReadonlyArray<string>
   /** Whether a deletion without a policy orphans dependents, as for resources older than the garbage collector. */
   readonly orphans: boolean
+  /** Objects are measurements, made from the usage that the nodes report; nothing is stored. */
+  readonly isMeasured: boolean
   /** A review: create returns the object with a status and stores nothing. */
   readonly review: boolean
   /** TTL in seconds since the last write; undefined without expiry. */
@@ -143,6 +145,7 @@ export const make = (
   generation: false,
   statusKeeps: [],
   orphans: false,
+  isMeasured: false,
   review: false,
   lifetime: undefined,
   unconditionalUpdate: true,

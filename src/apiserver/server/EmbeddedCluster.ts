@@ -33,6 +33,8 @@ export interface Options {
   readonly authorization?: ApiServerOptions["authorization"]
   /** The audit log. */
   readonly audit?: ApiServerOptions["audit"]
+  /** Serve `metrics.k8s.io`; off by default. */
+  readonly metrics?: ApiServerOptions["metrics"]
   /** CustomResourceDefinitions that are installed at the start. */
   readonly crds?: ReadonlyArray<object> | undefined
   /** Addresses of webhooks that are configured by service; webhooks with a URL need none. */
@@ -64,6 +66,8 @@ export class EmbeddedCluster extends Context.Service<
     readonly issue: (name: string, groups?: ReadonlyArray<string>) => Effect.Effect<Certificate.Pair>
     /** Signs service account tokens that the server accepts. */
     readonly signer: TokenSigner.KeySigner
+    /** Logs and measurements come from these nodes, for as long as the scope is open. */
+    readonly connectNodes: ApiServer["Service"]["connectNodes"]
     /** The audit log, oldest entry first, as far as it is retained. */
     readonly audit: ApiServer["Service"]["audit"]
     /** Counts of open connections, requests and watches. */
@@ -82,9 +86,9 @@ export class EmbeddedCluster extends Context.Service<
           // The HTTPS server authenticates this token itself; this entry is for TokenReviews.
           known: Identity.byToken([{ token, user: Identity.administrator }])
         }
-        const { admission, audit, authorization = "RBAC" } = options
+        const { admission, audit, authorization = "RBAC", metrics } = options
         return Layer.effect(EmbeddedCluster, make(options, token, signer)).pipe(
-          Layer.provide(ApiServer.layer({ admission, audit, authorization, authentication })),
+          Layer.provide(ApiServer.layer({ admission, audit, authorization, authentication, metrics })),
           Layer.provide(Layer.succeed(WebhookCaller, HttpsWebhooks.make(options.webhooks)))
         )
       })
@@ -117,6 +121,7 @@ const make = Effect.fnUntraced(function* (options: Options, token: Redacted.Reda
     kubeconfig,
     issue: (name, groups) => Effect.promise(() => issue(name, groups)),
     signer,
+    connectNodes: api.connectNodes,
     audit: api.audit,
     stats: listener.stats
   })

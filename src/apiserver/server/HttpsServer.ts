@@ -155,9 +155,12 @@ const exchangeWith = (
     }
     watching(1)
     connection.streams++
-    const lines = Stream.interruptWhen(answer.lines, draining.await)
+    const open =
+      answer._tag === "Watch"
+        ? { ...answer, lines: Stream.interruptWhen(answer.lines, draining.await) }
+        : { ...answer, text: Stream.interruptWhen(answer.text, draining.await) }
     yield* Effect.ensuring(
-      Outgoing.watch(response, { ...answer, lines }, close),
+      Outgoing.stream(response, open, close),
       Effect.sync(() => {
         connection.streams--
         watching(-1)

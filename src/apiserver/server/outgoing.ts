@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http"
 import { gzip } from "node:zlib"
-import type { Answer, WatchAnswer } from "../Api.ts"
+import type { Answer, TextAnswer, WatchAnswer } from "../Api.ts"
 
 /** Longer bodies are compressed when the client accepts it. Source: endpoints/handlers/responsewriters: defaultGzipThresholdBytes. */
 const gzipThreshold = 128 * 1024
@@ -31,12 +31,17 @@ export const answer = Effect.fnUntraced(function* (
   yield* end(response, body)
 })
 
-/** Sends the head at once, then each chunk of lines as one write; ends with the stream. */
-export const watch = Effect.fnUntraced(function* (response: ServerResponse, answer: WatchAnswer, close: boolean) {
+/** Sends the head at once, then each chunk of lines or of text as one write; ends with the stream. */
+export const stream = Effect.fnUntraced(function* (
+  response: ServerResponse,
+  answer: TextAnswer | WatchAnswer,
+  close: boolean
+) {
   response.writeHead(200, head(answer.contentType, undefined, close))
   response.flushHeaders()
-  yield* Stream.runForEachArray(answer.lines, (lines) =>
-    Effect.suspend(() => (response.write(`${lines.join("\n")}\n`) ? Effect.void : drained(response)))
+  const [chunks, separator] = answer._tag === "Watch" ? [answer.lines, "\n"] : [answer.text, ""]
+  yield* Stream.runForEachArray(chunks, (texts) =>
+    Effect.suspend(() => (response.write(texts.join(separator) + separator) ? Effect.void : drained(response)))
   )
   yield* end(response, undefined)
 })

@@ -146,6 +146,7 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
       EmbeddedCluster.layerEndpoint,
       EmbeddedCluster.layer({
         port: settings.embeddedPort,
+        metrics: true,
         admission: { serviceAccount: expected.serviceAccounts, resourceQuota: expected.resourceQuotas },
         crds: yield* Effect.forEach(expected.kinds, (kind) => Effect.fromResult(Crd.make(kind)))
       })
@@ -158,7 +159,9 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
     Effect.withTracerEnabled(Effect.provideService(effect, Metric.MetricRegistry, new Map()), false)
   const client = yield* isolated(Layer.build(Layer.provide(KubeClient.layer, over(administrator))))
   const simulation = Nodes.layer().pipe(Layer.provideMerge(Cache.layer()), Layer.provide(Layer.succeedContext(client)))
-  const nodes = Context.get(yield* isolated(Layer.build(simulation)), Cache)
+  const simulated = yield* isolated(Layer.build(simulation))
+  yield* cluster.connectNodes(Context.get(simulated, Nodes.Nodes).connection)
+  const nodes = Context.get(simulated, Cache)
   const address =
     expected.account === undefined
       ? administrator

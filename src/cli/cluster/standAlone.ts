@@ -93,13 +93,14 @@ export const apiserver = Effect.fnUntraced(function* (settings: Setting.Values<t
         port: settings.port,
         directory: Option.getOrUndefined(settings.directory),
         authorization: settings.authorization,
+        metrics: settings.nodes > 0,
         audit: { onEntry },
         crds
       })
     )
   )
-  const { endpoint, kubeconfig } = Context.get(services, EmbeddedCluster)
-  if (settings.nodes > 0) yield* simulate(Context.get(services, Endpoint), settings.nodes)
+  const { connectNodes, endpoint, kubeconfig } = Context.get(services, EmbeddedCluster)
+  if (settings.nodes > 0) yield* connectNodes(yield* simulate(Context.get(services, Endpoint), settings.nodes))
   yield* Effect.annotateLogs(Effect.logInfo("Embedded API server is up"), { server: endpoint.server })
   return `export KUBECONFIG=${quoted(kubeconfig)}`
 })
@@ -126,7 +127,7 @@ export const nodes = Effect.fnUntraced(function* (
   return settings.count === 1 ? "1 simulated node is ready" : `${settings.count} simulated nodes are ready`
 })
 
-/** The nodes are registered and ready when this returns. */
+/** The nodes are registered and ready when this returns their connection. */
 const simulate = Effect.fnUntraced(function* (endpoint: Endpoint["Service"], count: number) {
   const Nodes = yield* Effect.promise(() => import("../../simulation/Nodes.ts"))
   const Machine = yield* Effect.promise(() => import("../../simulation/Machine.ts"))
@@ -135,11 +136,12 @@ const simulate = Effect.fnUntraced(function* (endpoint: Endpoint["Service"], cou
       ? Machine.make("control-plane", 1, "control-plane")
       : Machine.make(`worker-${count > 1 ? index : index + 1}`, index + 1, "worker")
   )
-  yield* Layer.build(
+  const services = yield* Layer.build(
     Nodes.layer({ machines }).pipe(
       Layer.provide(Cache.layer()),
       Layer.provide(KubeClient.layer),
       Layer.provide(over(endpoint))
     )
   )
+  return Context.get(services, Nodes.Nodes).connection
 })

@@ -1,11 +1,12 @@
 /**
- * What users and operators do with Jobs, daemons, Services, nodes and tokens, with kubectl and the program as processes, from create to delete: once on
+ * What users and operators do with Jobs, daemons, Services, nodes, tokens, and on the embedded cluster with containers and their usage, with kubectl and the program as processes, from create to delete: once on
  * the embedded cluster and once on a real kube-apiserver. Needs kubectl; the second also `KUBEBUILDER_ASSETS`.
  */
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "../../clients/kubectl.ts"
 import { budgets } from "./budgets.ts"
+import { containers } from "./containers.ts"
 import { daemons } from "./daemons.ts"
 import { jobs } from "./jobs.ts"
 import { nodes, flags } from "./nodes.ts"
@@ -13,6 +14,7 @@ import { replicas } from "./replicas.ts"
 import { services } from "./services.ts"
 import * as Harness from "./harness.ts"
 import { tokens } from "./tokens.ts"
+import { usage } from "./usage.ts"
 
 if (!Kubectl.isInstalled) process.stderr.write(`scenarios ${Kubectl.reason}\n`)
 else if (Harness.missing !== undefined)
@@ -45,7 +47,9 @@ describe.skipIf(!Kubectl.isInstalled).concurrent("with kubectl, Jobs, daemons, S
     "work on the embedded cluster",
     () =>
       Effect.scoped(
-        Effect.flatMap(Harness.embedded(flags), (cluster) => Harness.runAll(cluster, { ...scenarios, budgets }))
+        Effect.flatMap(Harness.embedded(flags), (cluster) =>
+          Harness.runAll(cluster, { ...scenarios, budgets, containers, usage })
+        )
       ),
     600_000
   )
