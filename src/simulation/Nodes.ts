@@ -229,7 +229,10 @@ const make = Effect.fnUntraced(function* (options: Options) {
     cordon: (name) => setUnschedulable(name, true),
     uncordon: (name) => setUnschedulable(name, null),
     outstanding: Effect.sync(() =>
-      [queue, heartbeats, schedulerQueue, ...cloudQueues].reduce((sum, one) => sum + one.stats().ready + one.stats().processing, 0)
+      [queue, heartbeats, schedulerQueue, ...cloudQueues].reduce(
+        (sum, one) => sum + one.stats().ready + one.stats().processing,
+        0
+      )
     )
   })
 })

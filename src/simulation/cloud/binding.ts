@@ -83,11 +83,7 @@ const withoutVolume = (
     if (found !== undefined) return { _tag: "SetClass", name: found.metadata.name }
   }
   if (className === undefined || className === "")
-    return wait(
-      "Normal",
-      "FailedBinding",
-      "no persistent volumes available for this claim and no storage class is set"
-    )
+    return wait("Normal", "FailedBinding", "no persistent volumes available for this claim and no storage class is set")
   if (own === undefined)
     return wait("Warning", "ProvisioningFailed", `storageclass.storage.k8s.io ${JSON.stringify(className)} not found`)
   if (own.provisioner !== provisioner) {

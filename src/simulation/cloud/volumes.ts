@@ -181,7 +181,12 @@ const apply = Effect.fnUntraced(function* (
         { ...target, subresource: "status" },
         Patch.merge({ metadata: seen, status: { phase: "Lost" } })
       )
-      return yield* events(claim, "Warning", "ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!")
+      return yield* events(
+        claim,
+        "Warning",
+        "ClaimLost",
+        "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
+      )
     }
   }
 })

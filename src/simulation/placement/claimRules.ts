@@ -20,11 +20,7 @@ const unsuitable = (reason: string): Verdict => ({ _tag: "Unsuitable", reason })
 export const claimNames = (pod: Pod): ReadonlyArray<string> =>
   (pod.spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [])
 
-export const check = (
-  pod: Pod,
-  claims: Readable<PersistentVolumeClaim>,
-  classes: Readable<StorageClass>
-): Verdict => {
+export const check = (pod: Pod, claims: Readable<PersistentVolumeClaim>, classes: Readable<StorageClass>): Verdict => {
   const names = claimNames(pod)
   if (names.length === 0) return suitable
   const unbound: Array<PersistentVolumeClaim> = []
@@ -44,7 +40,5 @@ export const check = (
     if (mode === "WaitForFirstConsumer" && (claim.spec?.volumeName ?? "") === "") unbound.push(claim)
     else isImmediate = true
   }
-  return isImmediate
-    ? unsuitable("pod has unbound immediate PersistentVolumeClaims")
-    : { _tag: "Suitable", unbound }
+  return isImmediate ? unsuitable("pod has unbound immediate PersistentVolumeClaims") : { _tag: "Suitable", unbound }
 }

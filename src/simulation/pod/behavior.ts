@@ -76,9 +76,7 @@ const tags: ReadonlyMap<string, Program.Exit> = new Map([
 ])
 
 /** Images that end at once where they have no command and no input: their own command is a shell, or prints a text. */
-const brief = new Set(
-  "alpine amazonlinux bash busybox centos debian fedora hello-world rockylinux ubuntu".split(" ")
-)
+const brief = new Set("alpine amazonlinux bash busybox centos debian fedora hello-world rockylinux ubuntu".split(" "))
 
 const ofImageOrCommand = ({ args = [], command = [], image = "", stdin }: Container): Program.Course | undefined => {
   const ofTag = tags.get(tagOf(image))

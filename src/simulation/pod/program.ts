@@ -60,7 +60,9 @@ const script = (text: string, stopOnFailure: boolean): Course | undefined => {
 
 /** Commands that end at once with success. They read no input, because a container has none. */
 const brief = new Set(
-  ": true echo printf date env printenv id whoami hostname uname pwd ls cat mkdir touch cp mv rm ln chmod chown".split(" ")
+  ": true echo printf date env printenv id whoami hostname uname pwd ls cat mkdir touch cp mv rm ln chmod chown".split(
+    " "
+  )
 )
 
 const statement = (words: ReadonlyArray<string>, last: number): Course | undefined => {
