@@ -137,14 +137,16 @@ const endpointAs = Effect.fnUntraced(function* (
 const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expected: Expected) {
   const { EmbeddedCluster } = yield* Effect.promise(() => import("../../apiserver/server/EmbeddedCluster.ts"))
   const Demo = yield* Effect.promise(() => import("../../simulation/demo.ts"))
+  const Machine = yield* Effect.promise(() => import("../../simulation/Machine.ts"))
   const Nodes = yield* Effect.promise(() => import("../../simulation/Nodes.ts"))
+  const kinds = settings.demo === "shop" ? yield* withOperators(expected.kinds) : expected.kinds
   const services = yield* Layer.build(
     Layer.provideMerge(
       EmbeddedCluster.layerEndpoint,
       EmbeddedCluster.layer({
         port: settings.embeddedPort,
         admission: { serviceAccount: expected.serviceAccounts, resourceQuota: expected.resourceQuotas },
-        crds: yield* Effect.forEach(expected.kinds, (kind) => Effect.fromResult(Crd.make(kind)))
+        crds: yield* Effect.forEach(kinds, (kind) => Effect.fromResult(Crd.make(kind)))
       })
     )
   )
@@ -154,16 +156,25 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
   const isolated = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.withTracerEnabled(Effect.provideService(effect, Metric.MetricRegistry, new Map()), false)
   const client = yield* isolated(Layer.build(Layer.provide(KubeClient.layer, over(administrator))))
-  const simulation = Nodes.layer().pipe(Layer.provide(Cache.layer()), Layer.provide(Layer.succeedContext(client)))
+  const simulation = Nodes.layer({ machines: Machine.group(settings.nodes) }).pipe(
+    Layer.provide(Cache.layer()),
+    Layer.provide(Layer.succeedContext(client))
+  )
   yield* isolated(Layer.build(simulation))
   const address =
     expected.account === undefined
       ? administrator
       : yield* isolated(endpointAs(administrator, Context.get(client, KubeClient), expected.account))
   // In the background, because pods may have to wait for controllers, which start only after this returns.
-  const seeding = yield* Demo.seed.pipe(
+  const seeding = yield* Demo.seed(settings).pipe(
     Effect.catch((error) => Effect.logWarning(`Not all sample objects could be created: ${error.message}`)),
     Effect.provideContext(client),
+    Effect.forkScoped
+  )
+  yield* Fiber.await(seeding).pipe(
+    Effect.andThen(Demo.run(settings)),
+    Effect.provideContext(client),
+    isolated,
     Effect.forkScoped
   )
   yield* Effect.annotateLogs(Effect.logInfo("Embedded API server is up"), { server: cluster.endpoint.server })
@@ -179,4 +190,12 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
     hint,
     populated: Effect.asVoid(Fiber.await(seeding))
   } satisfies Connected
+})
+
+/** The kinds of the demo's custom resources too: their operators may not be among the chosen controllers. */
+const withOperators = Effect.fnUntraced(function* (kinds: ReadonlyArray<Resource.AnyCustom>) {
+  const { Memcached } = yield* Effect.promise(() => import("../../controllers/Memcached.ts"))
+  const { EcsBinding } = yield* Effect.promise(() => import("../../controllers/EcsBinding.ts"))
+  const known = new Set(kinds.map(({ id }) => id))
+  return [...kinds, ...[Memcached, EcsBinding].filter(({ id }) => !known.has(id))]
 })
