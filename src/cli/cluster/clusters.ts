@@ -53,7 +53,7 @@ export interface Expected {
   readonly serviceAccounts: boolean
   /** The resourcequota controller runs, so the embedded server can enforce quotas, as a real one does. */
   readonly resourceQuotas: boolean
-  /** The custom kinds of the controllers, which the embedded server serves from the start. */
+  /** The custom kinds that the embedded server serves from the start. */
   readonly kinds: ReadonlyArray<Resource.AnyCustom>
   /** The program's account on the embedded server. Undefined: the administrator. */
   readonly account: Account | undefined
@@ -139,14 +139,13 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
   const Demo = yield* Effect.promise(() => import("../../simulation/demo.ts"))
   const Machine = yield* Effect.promise(() => import("../../simulation/Machine.ts"))
   const Nodes = yield* Effect.promise(() => import("../../simulation/Nodes.ts"))
-  const kinds = settings.demo === "shop" ? yield* withOperators(expected.kinds) : expected.kinds
   const services = yield* Layer.build(
     Layer.provideMerge(
       EmbeddedCluster.layerEndpoint,
       EmbeddedCluster.layer({
         port: settings.embeddedPort,
         admission: { serviceAccount: expected.serviceAccounts, resourceQuota: expected.resourceQuotas },
-        crds: yield* Effect.forEach(kinds, (kind) => Effect.fromResult(Crd.make(kind)))
+        crds: yield* Effect.forEach(expected.kinds, (kind) => Effect.fromResult(Crd.make(kind)))
       })
     )
   )
@@ -190,12 +189,4 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
     hint,
     populated: Effect.asVoid(Fiber.await(seeding))
   } satisfies Connected
-})
-
-/** The kinds of the demo's custom resources too: their operators may not be among the chosen controllers. */
-const withOperators = Effect.fnUntraced(function* (kinds: ReadonlyArray<Resource.AnyCustom>) {
-  const { Memcached } = yield* Effect.promise(() => import("../../controllers/Memcached.ts"))
-  const { EcsBinding } = yield* Effect.promise(() => import("../../controllers/EcsBinding.ts"))
-  const known = new Set(kinds.map(({ id }) => id))
-  return [...kinds, ...[Memcached, EcsBinding].filter(({ id }) => !known.has(id))]
 })
