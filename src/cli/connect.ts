@@ -24,13 +24,14 @@ export const connect = Effect.fnUntraced(function* (
   table: Table,
   as: "program" | "administrator"
 ) {
-  const { controllers } = resolved.values
+  const { controllers, demo } = resolved.values
   const embedded = yield* Effect.fromResult(Registry.select(table, controllers, { embedded: true }))
   const there = embedded.chosen.map((entry) => entry.controller)
   const cluster = yield* Clusters.connect(resolved, host.env, {
     serviceAccounts: there.some(({ name }) => name === "serviceaccount"),
     resourceQuotas: there.some(({ name }) => name === "resourcequota"),
-    kinds: kindsOf(there),
+    // The demo has resources of controllers that may not be chosen.
+    kinds: kindsOf(demo === "shop" ? table.map(({ controller }) => controller) : there),
     account: as === "administrator" ? undefined : yield* installed(resolved, embedded)
   })
   return { cluster, selection: yield* Effect.fromResult(Registry.select(table, controllers, cluster)) }

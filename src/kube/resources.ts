@@ -17,6 +17,7 @@ import type {
   V1Lease,
   V1Namespace,
   V1Node,
+  V1PersistentVolume,
   V1PersistentVolumeClaim,
   V1Pod,
   V1PodDisruptionBudget,
@@ -27,6 +28,7 @@ import type {
   V1Service,
   V1ServiceAccount,
   V1StatefulSet,
+  V1StorageClass,
   V2HorizontalPodAutoscaler
 } from "@kubernetes/client-node"
 import type { Stored } from "./Meta.ts"
@@ -209,4 +211,23 @@ export const PersistentVolumeClaim = Resource.make<PersistentVolumeClaim>()({
   ...core,
   kind: "PersistentVolumeClaim",
   plural: "persistentvolumeclaims"
+})
+
+/** Storage of the cluster, which one claim at a time uses. Cluster-scoped. */
+export interface PersistentVolume extends Stored<V1PersistentVolume> {}
+export const PersistentVolume = Resource.make<PersistentVolume>()({
+  ...core,
+  kind: "PersistentVolume",
+  plural: "persistentvolumes",
+  scope: "Cluster"
+})
+
+/** How volumes for claims are provisioned. Cluster-scoped. */
+export interface StorageClass extends Stored<V1StorageClass> {}
+export const StorageClass = Resource.make<StorageClass>()({
+  group: "storage.k8s.io",
+  version: "v1",
+  kind: "StorageClass",
+  plural: "storageclasses",
+  scope: "Cluster"
 })

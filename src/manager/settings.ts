@@ -65,6 +65,7 @@ const withoutEffect = ({ origins, values }: Resolved<typeof common>): string | u
     origins[one]._tag !== "Default" && rank(origins[one]) <= rank(origins.cluster)
       ? `${written(origins[one])} means nothing with ${written(origins.cluster)} ${values.cluster}: leave one of them out`
       : undefined
+  const onlyEmbedded = () => clash("embeddedPort") ?? clash("nodes") ?? clash("demo")
   switch (values.cluster) {
     case "auto":
       return undefined
@@ -80,9 +81,9 @@ const withoutEffect = ({ origins, values }: Resolved<typeof common>): string | u
       return (
         (origins.kubeconfig._tag === "Environment" ? undefined : clash("kubeconfig")) ??
         clash("context") ??
-        clash("embeddedPort")
+        onlyEmbedded()
       )
     case "kubeconfig":
-      return clash("embeddedPort")
+      return onlyEmbedded()
   }
 }

@@ -43,12 +43,16 @@ export const make = (name: string, number: number, role: Machine["role"], facts:
   role
 })
 
+/** So many machines of usual size; of two and more, the first is the control plane. */
+export const group = (count: number): ReadonlyArray<Machine> =>
+  Array.from({ length: count }, (_, index) =>
+    index === 0 && count > 1
+      ? make("control-plane", 1, "control-plane")
+      : make(`worker-${count > 1 ? index : index + 1}`, index + 1, "worker")
+  )
+
 /** One control-plane machine and two workers. */
-export const standard: ReadonlyArray<Machine> = [
-  make("control-plane", 1, "control-plane"),
-  make("worker-1", 2, "worker"),
-  make("worker-2", 3, "worker")
-]
+export const standard: ReadonlyArray<Machine> = group(3)
 
 /** The internal address of its node, which contains its number. */
 export const address = (machine: Machine): string => `10.0.0.${machine.number}`

@@ -1,7 +1,8 @@
 /**
  * Simulated nodes and their scheduler: ordinary clients of the server that `KubeClient` talks to. When the layer is built, the nodes are
- * registered and ready; from then on pods are bound, started, restarted and stopped, in the time of Effect's clock. The service has the
- * operations on machines, which no API object has: stop, start, slow down, add and remove.
+ * registered and ready; from then on pods are bound, started, restarted and stopped, in the time of Effect's clock. A simulated cloud beside
+ * them provides storage and the addresses of load balancers. The service has the operations on machines, which no API object has: stop,
+ * start, slow down, add and remove.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -20,10 +21,13 @@ import { KubeClient } from "../layers/KubeClient.ts"
 import { type EventSink, Recorder } from "../layers/Recorder.ts"
 import type { NodeConnection } from "../layers/NodeConnection.ts"
 import * as Connection from "./connection.ts"
+import * as LoadBalancers from "./cloud/loadBalancers.ts"
+import * as Volumes from "./cloud/volumes.ts"
 import * as Heartbeat from "./heartbeat.ts"
 import * as Kubelet from "./kubelet.ts"
 import * as Machine from "./Machine.ts"
 import { nodeOf } from "./placement/SchedulerCache.ts"
+import * as Behavior from "./pod/behavior.ts"
 import * as PodLifecycle from "./podLifecycle.ts"
 import * as Scheduler from "./scheduler.ts"
 
@@ -37,6 +41,12 @@ export interface Options {
   readonly badImages?: ReadonlyArray<string> | undefined
   /** Whether scheduler and kubelets record events. Default: true. */
   readonly events?: boolean | undefined
+  /**
+   * Whether there is a simulated cloud: a default StorageClass `standard`, unless the cluster has a default one, volumes for the claims of its
+   * provisioner, and addresses for Services of type LoadBalancer. Default: true. Without it, pods with claims wait until something else
+   * binds them.
+   */
+  readonly cloud?: boolean | undefined
 }
 
 /** There is no machine of that name. */
@@ -117,12 +127,12 @@ export class Nodes extends Context.Service<
     readonly uncordon: (name: string) => Effect.Effect<void, ApiError>
     /** Logs and usage, for an API server: `ApiServer.connectNodes` takes it. */
     readonly connection: NodeConnection
-    /** Work of scheduler and kubelets that is ready or in progress; delayed work does not count. */
+    /** Work of scheduler, kubelets and cloud that is ready or in progress; delayed work does not count. */
     readonly outstanding: Effect.Effect<number>
   }
 >()("effect-controller-manager/nodes/Nodes") {}
 
-/** A scheduler, and a kubelet for each machine, as clients of the API server. */
+/** A scheduler, a kubelet for each machine, and a cloud, as clients of the API server. */
 export const layer = (options: Options = {}): Layer.Layer<Nodes, ApiError, KubeClient | Cache> =>
   Layer.effect(Nodes, make(options))
 
@@ -163,6 +173,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
       events: yield* sink(client, options, { component: Scheduler.component }, scope)
     })
   )
+
+  const cloudQueues = options.cloud === false ? [] : yield* runCloud(client, options)
 
   const find = (name: string): Effect.Effect<Kubelet.Kubelet, UnknownMachine> =>
     Effect.suspend(() => {
@@ -222,9 +234,27 @@ const make = Effect.fnUntraced(function* (options: Options) {
     cordon: (name) => setUnschedulable(name, true),
     uncordon: (name) => setUnschedulable(name, null),
     outstanding: Effect.sync(() =>
-      [queue, heartbeats, schedulerQueue].reduce((sum, one) => sum + one.stats().ready + one.stats().processing, 0)
+      [queue, heartbeats, schedulerQueue, ...cloudQueues].reduce(
+        (sum, one) => sum + one.stats().ready + one.stats().processing,
+        0
+      )
     )
   })
+})
+
+/** Storage and load balancers; returns their queues. */
+const runCloud = Effect.fnUntraced(function* (client: KubeClient["Service"], options: Options) {
+  const scope = yield* Effect.scope
+  const recorder = (component: string) => sink(client, options, { component }, scope)
+  const storageQueue = yield* KeyedQueue.make({ name: "volumes" })
+  const balancerQueue = yield* KeyedQueue.make({ name: "load-balancers" })
+  yield* Volumes.ensureDefaultClass(client)
+  yield* watched("storage", Volumes.run({ queue: storageQueue, events: yield* recorder(Volumes.component) }))
+  yield* watched(
+    "load balancers",
+    LoadBalancers.run({ queue: balancerQueue, events: yield* recorder(LoadBalancers.component) })
+  )
+  return [storageQueue, balancerQueue]
 })
 
 /**
@@ -257,18 +287,9 @@ const freeNumber = (kubelets: ReadonlyMap<string, Kubelet.Kubelet>): number => {
 const badImage = (names: ReadonlyArray<string>) => {
   const bad = new Set(names)
   return (image: string): boolean => {
-    const [name, tag] = split(image)
+    const [name, tag] = Behavior.reference(image)
     return tag === "404" || bad.has(image) || bad.has(name)
   }
-}
-
-/** Name and tag; a port of the registry is no tag. */
-const split = (image: string): readonly [string, string] => {
-  const undigested = image.split("@")[0] ?? ""
-  const colon = undigested.lastIndexOf(":")
-  return colon > undigested.lastIndexOf("/")
-    ? [undigested.slice(0, colon), undigested.slice(colon + 1)]
-    : [undigested, "latest"]
 }
 
 /** Logs a failure of a simulated component once; the rest of the demo continues, as a cluster would. */

@@ -52,9 +52,13 @@ export const place = (pod: Pod, cache: SchedulerCache): Placement => {
   }
   const name = best(candidates)
   if (name !== undefined) return { _tag: "Node", name }
-  const why = Array.from(reasons, ([reason, count]) => `${count} ${reason}`).sort()
-  return { _tag: "None", message: `0/${cache.nodeCount} nodes are available: ${why.join(", ")}.` }
+  return onNoNode(cache, Array.from(reasons, ([reason, count]) => `${count} ${reason}`).sort())
 }
+
+export const onNoNode = (cache: SchedulerCache, reasons: ReadonlyArray<string>): Placement => ({
+  _tag: "None",
+  message: `0/${cache.nodeCount} nodes are available: ${reasons.join(", ")}.`
+})
 
 /** Every resource that is short is reported, but only if nothing else prevents the placement. */
 const obstacles = (

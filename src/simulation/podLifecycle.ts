@@ -2,11 +2,13 @@
  * What a kubelet does next with one pod: a total function of the pod, the machine, the time and a little memory. It works from the API
  * object, so a restarted kubelet continues correctly, and the same input gives the same step. Each step is one write, so that watches show
  * every state. `pod/container` has the steps of a container, `pod/conditions` the phase and conditions; this module has their order:
- * admission, init containers one after another, the other containers, the end, and deletion.
+ * admission, init containers one after another, the other containers, the end, and deletion. Ephemeral containers start when they are added
+ * and change neither the phase nor the readiness of the pod.
  */
 import type { Pod } from "../kube/resources.ts"
 import * as Machine from "./Machine.ts"
 import * as Requests from "./placement/requests.ts"
+import type * as Behavior from "./pod/behavior.ts"
 import * as Conditions from "./pod/conditions.ts"
 import * as Container from "./pod/container.ts"
 
@@ -102,6 +104,7 @@ const policyOf = (pod: Pod): Policy => {
 interface ContainerSteps {
   readonly initStatuses: ReadonlyArray<Container.Status>
   readonly statuses: ReadonlyArray<Container.Status>
+  readonly ephemeralStatuses: ReadonlyArray<Container.Status>
   readonly memory: Memory
   readonly wakes: ReadonlyArray<number | undefined>
   readonly notes: ReadonlyArray<Container.Note>
@@ -121,13 +124,11 @@ const stepContainers = (pod: Pod, input: Input, start: number, now: number): Con
   const memories: Record<string, Container.Memory> = {}
   const wakes: Array<number | undefined> = []
   const notes: Array<Container.Note> = []
-  const step = (container: Container.Container, isInit: boolean, turn: number | undefined, policy: Policy) => {
-    const before = (isInit ? pod.status?.initContainerStatuses : pod.status?.containerStatuses)?.find(
-      ({ name }) => name === container.name
-    )
+  const step = (container: Container.Container, role: Behavior.Role, turn: number | undefined, policy: Policy) => {
+    const before = statusesOf(pod, role).find(({ name }) => name === container.name)
     const memory = input.memory.containers[container.name] ?? {}
     const killed = exitOf(fault, container)
-    const own = { pod, container, before, memory, turn, policy, isInit, delays, killed }
+    const own = { pod, container, before, memory, turn, policy, role, delays, killed }
     const one = Container.advance({ ...own, idle, isBad, now })
     if (one.memory.pull !== undefined || one.memory.crash !== undefined) memories[container.name] = one.memory
     wakes.push(one.wake)
@@ -138,16 +139,24 @@ const stepContainers = (pod: Pod, input: Input, start: number, now: number): Con
   let hasFailedInit = false
   const initStatuses = inits.map((container) => {
     const policy = Requests.isSidecar(container) ? "Always" : policyOf(pod) === "Never" ? "Never" : "OnFailure"
-    const status = step(container, true, turn, policy)
+    const status = step(container, Requests.isSidecar(container) ? "sidecar" : "init", turn, policy)
     if (turn !== undefined) turn = nextTurn(container, status)
     if (wasInitialized) turn ??= start
     if (!Requests.isSidecar(container) && (status.state?.terminated?.exitCode ?? 0) !== 0) hasFailedInit = true
     return status
   })
   const isInitialized = wasInitialized || turn !== undefined
-  const statuses = (pod.spec?.containers ?? []).map((container) => step(container, false, turn, policyOf(pod)))
+  const statuses = (pod.spec?.containers ?? []).map((container) => step(container, "app", turn, policyOf(pod)))
+  const ephemeralStatuses = (pod.spec?.ephemeralContainers ?? []).map((container) =>
+    step(container, "ephemeral", start, "Never")
+  )
   const memory = { ...input.memory, containers: memories }
-  return { initStatuses, statuses, memory, wakes, notes, isInitialized, hasFailedInit }
+  return { initStatuses, statuses, ephemeralStatuses, memory, wakes, notes, isInitialized, hasFailedInit }
+}
+
+const statusesOf = ({ status }: Pod, role: Behavior.Role): ReadonlyArray<Container.Status> => {
+  if (role === "app") return status?.containerStatuses ?? []
+  return (role === "ephemeral" ? status?.ephemeralContainerStatuses : status?.initContainerStatuses) ?? []
 }
 
 /** The exit code with which a fault ends the container now. */
@@ -178,10 +187,12 @@ const runPod = (pod: Pod, input: Input, start: number, now: number): Step => {
   if (hasSandbox && address === undefined) return unchanged(input.memory, now + Math.max(1_000, input.delays.start))
   const steps = stepContainers(pod, input, start, now)
   const phase = Conditions.phase({ ...steps, restartPolicy: policyOf(pod) })
-  const initStatuses = Conditions.isTerminal(phase)
-    ? steps.initStatuses.map((one) => endIfRunning(one, 0, now))
-    : steps.initStatuses
-  const status = statusOf(pod, input.machine, { ...steps, initStatuses, phase, hasSandbox, address, start }, now)
+  const settled = (statuses: ReadonlyArray<Container.Status>) =>
+    Conditions.isTerminal(phase) ? statuses.map((one) => endIfRunning(one, 0, now)) : statuses
+  const initStatuses = settled(steps.initStatuses)
+  const ephemeralStatuses = settled(steps.ephemeralStatuses)
+  const parts = { ...steps, initStatuses, ephemeralStatuses, phase, hasSandbox, address, start }
+  const status = statusOf(pod, input.machine, parts, now)
   const isNew = pod.status === undefined || isStatusChanged(status, pod.status)
   const wake = Container.earliest([...steps.wakes, due, hasSandbox ? undefined : sandbox])
   return {
@@ -200,6 +211,7 @@ interface StatusParts {
   readonly phase: Conditions.Phase
   readonly initStatuses: ReadonlyArray<Container.Status>
   readonly statuses: ReadonlyArray<Container.Status>
+  readonly ephemeralStatuses: ReadonlyArray<Container.Status>
   readonly isInitialized: boolean
   readonly hasSandbox: boolean
   readonly address: string | undefined
@@ -216,7 +228,8 @@ const statusOf = (pod: Pod, machine: Machine.Machine, parts: StatusParts, now: n
   qosClass: pod.status?.qosClass ?? Requests.qosClass(pod),
   conditions: Conditions.conditions(pod, parts, now),
   ...(parts.initStatuses.length === 0 ? {} : { initContainerStatuses: parts.initStatuses }),
-  containerStatuses: parts.statuses
+  containerStatuses: parts.statuses,
+  ...(parts.ephemeralStatuses.length === 0 ? {} : { ephemeralContainerStatuses: parts.ephemeralStatuses })
 })
 
 /**
@@ -229,7 +242,8 @@ const isStatusChanged = (next: Status, before: Status): boolean =>
   next.startTime !== before.startTime ||
   !(next.conditions ?? []).every((one) => (before.conditions ?? []).some((other) => isSameCondition(one, other))) ||
   !areSameContainers(next.initContainerStatuses, before.initContainerStatuses) ||
-  !areSameContainers(next.containerStatuses, before.containerStatuses)
+  !areSameContainers(next.containerStatuses, before.containerStatuses) ||
+  !areSameContainers(next.ephemeralContainerStatuses, before.ephemeralContainerStatuses)
 
 const isSameCondition = (a: Conditions.Condition, b: Conditions.Condition): boolean =>
   a.type === b.type &&
@@ -266,13 +280,13 @@ const withEndedContainers = (
   exitCode: number,
   now: number
 ): Status => {
-  const initStatuses = (pod.status?.initContainerStatuses ?? []).map((one) => endIfRunning(one, exitCode, now))
-  const statuses = (pod.status?.containerStatuses ?? []).map((one) => endIfRunning(one, exitCode, now))
+  const settled = (role: Behavior.Role) => statusesOf(pod, role).map((one) => endIfRunning(one, exitCode, now))
   const start = Date.parse(String(pod.status?.startTime))
   const parts: StatusParts = {
     phase,
-    initStatuses,
-    statuses,
+    initStatuses: settled("init"),
+    statuses: settled("app"),
+    ephemeralStatuses: settled("ephemeral"),
     isInitialized: pod.status?.conditions?.some((one) => one.type === "Initialized" && one.status === "True") === true,
     hasSandbox: false,
     address: pod.status?.podIP,
@@ -318,9 +332,7 @@ const isRunning = ({ state }: Container.Status): boolean => state?.running !== u
 const terminate = (pod: Pod, input: Input, now: number): Step => {
   const { delays, memory } = input
   const grace = pod.metadata.deletionGracePeriodSeconds ?? 0
-  const running = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])].filter(
-    isRunning
-  )
+  const running = (["init", "app", "ephemeral"] as const).flatMap((role) => statusesOf(pod, role)).filter(isRunning)
   if (running.length === 0) {
     const isHeld = (pod.metadata.finalizers ?? []).length > 0
     // The finalizers' controllers need a final status, and this pod never started.

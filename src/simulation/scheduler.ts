@@ -1,14 +1,15 @@
 /**
  * The simulated scheduler: an ordinary client that watches pods and nodes and binds each pending pod to a node. Its cache of nodes and pods
  * is updated pod by pod. A pod that fits on no node gets a condition and an event with the reason, and is tried again when a change could
- * make room. It ignores pods with scheduling gates, of another scheduler, or being deleted. Higher priority goes first; nothing is preempted.
+ * make room or binds its claims. It ignores pods with scheduling gates, of another scheduler, or being deleted. Higher priority goes first;
+ * nothing is preempted.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Key from "../kube/Key.ts"
 import * as Patch from "../kube/Patch.ts"
 import * as PodFacts from "../kube/pod.ts"
-import { Node, Pod } from "../kube/resources.ts"
+import { Node, PersistentVolumeClaim, Pod, StorageClass } from "../kube/resources.ts"
 import * as Resource from "../kube/Resource.ts"
 import type { Delta } from "../streams/store/Store.ts"
 import type { KeyedQueue } from "../streams/queue/KeyedQueue.ts"
@@ -16,9 +17,11 @@ import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import { Cache } from "../layers/Cache.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import type { EventSink } from "../layers/Recorder.ts"
+import { annotations } from "./cloud/binding.ts"
 import * as Machine from "./Machine.ts"
 import * as Placement from "./placement.ts"
 import * as SchedulerCache from "./placement/SchedulerCache.ts"
+import * as ClaimRules from "./placement/claimRules.ts"
 import * as PodRules from "./placement/podRules.ts"
 import * as CallFailure from "./callFailure.ts"
 
@@ -35,6 +38,8 @@ export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
   const client = yield* KubeClient
   const pods = yield* cache.subscribe(Pod)
   const nodes = yield* cache.subscribe(Node)
+  const claims = yield* cache.subscribe(PersistentVolumeClaim)
+  const classes = yield* cache.subscribe(StorageClass)
   const schedulerCache = new SchedulerCache.SchedulerCache()
   /** Pods that fitted on no node, and whether they have pod affinity: tried again when something changes. */
   const unplaced = new Map<Key.Key, boolean>()
@@ -66,13 +71,32 @@ export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
     if (unplaced.size > 0 && deltas.some(mayFitMore)) retry(false)
   })
 
+  yield* claims.onDeltas((deltas) => {
+    if (unplaced.size === 0) return
+    const changed = new Set(deltas.map(({ object }) => Key.of(object)))
+    for (const key of unplaced.keys()) {
+      const pod = pods.store.get(key)
+      if (pod !== undefined && claimKeys(pod).some((one) => changed.has(one))) queue.addUnsafe(key, priorityOf(pod))
+    }
+  })
+
   const schedule = Effect.fnUntraced(function* (key: Key.Key) {
     const pod = pods.store.get(key)
     if (pod === undefined || !isWaiting(pod) || schedulerCache.isAssumed(key)) return void unplaced.delete(key)
-    const placement = Placement.place(pod, schedulerCache)
+    const verdict = ClaimRules.check(pod, claims.store, classes.store)
+    const placement =
+      verdict._tag === "Unsuitable" && schedulerCache.nodeCount > 0
+        ? Placement.onNoNode(schedulerCache, [verdict.reason])
+        : Placement.place(pod, schedulerCache)
     if (placement._tag === "None") {
       unplaced.set(key, PodRules.hasPodAffinity(pod))
       return yield* unschedulable(client, events, pod, placement.message)
+    }
+    if (verdict._tag === "Suitable" && verdict.unbound.length > 0) {
+      unplaced.set(key, PodRules.hasPodAffinity(pod))
+      return yield* Effect.forEach(verdict.unbound, (claim) => selectNode(client, claim, placement.name), {
+        discard: true
+      })
     }
     unplaced.delete(key)
     schedulerCache.assume(pod, placement.name)
@@ -82,6 +106,8 @@ export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
   })
 
   yield* nodes.synced
+  yield* claims.synced
+  yield* classes.synced
   yield* pods.synced
   return yield* Reconcile.run(queue, {
     concurrency: 1,
@@ -89,6 +115,17 @@ export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
     reconcile: (key) => CallFailure.logFailure(schedule(key))
   })
 })
+
+const claimKeys = (pod: Pod): ReadonlyArray<Key.Key> =>
+  ClaimRules.claimNames(pod).map((name) => Key.make(pod.metadata.namespace, name))
+
+/** The pod is bound when its claims are. A node that was selected before stays: its volume may be provisioned by now. */
+const selectNode = (client: KubeClient["Service"], { metadata }: PersistentVolumeClaim, node: string) => {
+  const { name, namespace, resourceVersion } = metadata
+  if (metadata.annotations?.[annotations.selectedNode] !== undefined) return Effect.void
+  const body = { metadata: { resourceVersion, annotations: { [annotations.selectedNode]: node } } }
+  return Effect.asVoid(client.patch(PersistentVolumeClaim, { namespace, name }, Patch.merge(body)))
+}
 
 /** Queues treat a negative priority as low, which suits pods of such a priority. */
 const priorityOf = (pod: Pod | undefined): number => pod?.spec?.priority ?? 0

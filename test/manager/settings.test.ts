@@ -52,6 +52,14 @@ describe("the settings", () => {
       contradiction(from({ kubeconfig: "x" }, { CM_CLUSTER: "in-cluster" })),
       "--kubeconfig means nothing with CM_CLUSTER in-cluster: leave one of them out"
     )
+    for (const [name, value] of [
+      ["nodes", "5"],
+      ["demo", "shop"]
+    ] as const)
+      assert.strictEqual(
+        contradiction(from({ cluster: "in-cluster", [name]: value })),
+        `--${name} means nothing with --cluster in-cluster: leave one of them out`
+      )
     assert.strictEqual(
       contradiction(from({}, {}, { cluster: "kubeconfig", "embedded-port": "1" })),
       '"embedded-port" in m.yaml means nothing with "cluster" in m.yaml kubeconfig: leave one of them out'
@@ -122,7 +130,7 @@ describe("the settings", () => {
   it("may be overridden by a stronger source that sets a conflicting one", () => {
     assert.isUndefined(contradiction(from({ cluster: "embedded" }, {}, { cluster: "kubeconfig", kubeconfig: "x" })))
     assert.isUndefined(contradiction(from({ cluster: "embedded" }, { KUBECONFIG: "x" })))
-    assert.isUndefined(contradiction(from({ kubeconfig: "x", "embedded-port": "1" })))
+    assert.isUndefined(contradiction(from({ kubeconfig: "x", "embedded-port": "1", nodes: "5", demo: "shop" })))
   })
 
   it("of verbosity are level names or numbers", () => {

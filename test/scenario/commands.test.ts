@@ -40,6 +40,8 @@ const promised = [
   "terminated-pod-gc-threshold",
   "graceful-shutdown-timeout",
   "embedded-port",
+  "nodes",
+  "demo",
   "config",
   "zap-log-level",
   "zap-devel",

@@ -160,7 +160,7 @@ it.effect("a deleted node is registered again", () =>
 it.effect("nodes and pods of an earlier run are taken over", () =>
   Effect.gen(function* () {
     const client = yield* KubeClient
-    const run = Layer.unwrap(Effect.as(demo.seed, Nodes.layer()))
+    const run = Layer.unwrap(Effect.as(demo.seed({ demo: "web", nodes: 3 }), Nodes.layer()))
     yield* until("dns-1", (pod) => pod.status?.startTime !== undefined).pipe(Effect.provide(run), Effect.scoped)
     yield* Effect.gen(function* () {
       yield* until("dns-1", (pod) => pod.status?.startTime !== undefined)

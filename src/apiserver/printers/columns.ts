@@ -4,7 +4,7 @@
  */
 import { arrayAt, at, isObject, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import { podStatus } from "./podStatus.ts"
+import { podStatus, sidecarStatuses } from "./podStatus.ts"
 import type { PrinterColumn } from "../scheme/ResourceDefinition.ts"
 
 export type Cell = PrinterColumn["cell"]
@@ -117,13 +117,17 @@ const readinessGates: Cell = (object) => {
 export const pod: ReadonlyArray<PrinterColumn> = [
   name,
   text("Ready", (object) => {
-    const ready = arrayAt(object, "status", "containerStatuses").filter((one) => at(one, "ready") === true)
-    return `${ready.length}/${containers(object).length}`
+    const statuses = [...sidecarStatuses(object), ...arrayAt(object, "status", "containerStatuses")]
+    const sidecars = arrayAt(object, "spec", "initContainers").filter(
+      (one) => textAt(one, "restartPolicy") === "Always"
+    )
+    const ready = statuses.filter((one) => at(one, "ready") === true)
+    return `${ready.length}/${containers(object).length + sidecars.length}`
   }),
   text("Status", podStatus),
   text("Restarts", (object) =>
     String(
-      arrayAt(object, "status", "containerStatuses").reduce<number>(
+      [...sidecarStatuses(object), ...arrayAt(object, "status", "containerStatuses")].reduce<number>(
         (sum, one) => sum + number(at(one, "restartCount")),
         0
       )

@@ -14,9 +14,21 @@ const exitWord = (terminated: Json): string => {
     : `ExitCode:${numberAt(terminated, "exitCode")}`
 }
 
+/** The statuses of init containers that run beside the others. */
+export const sidecarStatuses = (object: JsonObject): ReadonlyArray<Json> => {
+  const sidecars = new Set(
+    arrayAt(object, "spec", "initContainers").flatMap((one) =>
+      textAt(one, "restartPolicy") === "Always" ? [textAt(one, "name")] : []
+    )
+  )
+  return arrayAt(object, "status", "initContainerStatuses").filter((one) => sidecars.has(textAt(one, "name")))
+}
+
 const initStatus = (object: JsonObject): string | undefined => {
   const total = arrayAt(object, "spec", "initContainers").length
+  const sidecars = sidecarStatuses(object)
   for (const [index, container] of arrayAt(object, "status", "initContainerStatuses").entries()) {
+    if (sidecars.includes(container) && at(container, "started") === true) continue
     const terminated = at(container, "state", "terminated")
     if (terminated !== undefined) {
       if (at(terminated, "exitCode") === 0) continue

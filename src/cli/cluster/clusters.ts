@@ -55,7 +55,7 @@ export interface Expected {
   readonly serviceAccounts: boolean
   /** The resourcequota controller runs, so the embedded server can enforce quotas, as a real one does. */
   readonly resourceQuotas: boolean
-  /** The custom kinds of the controllers, which the embedded server serves from the start. */
+  /** The custom kinds that the embedded server serves from the start. */
   readonly kinds: ReadonlyArray<Resource.AnyCustom>
   /** The program's account on the embedded server. Undefined: the administrator. */
   readonly account: Account | undefined
@@ -140,6 +140,7 @@ const endpointAs = Effect.fnUntraced(function* (
 const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expected: Expected) {
   const { EmbeddedCluster } = yield* Effect.promise(() => import("../../apiserver/server/EmbeddedCluster.ts"))
   const Demo = yield* Effect.promise(() => import("../../simulation/demo.ts"))
+  const Machine = yield* Effect.promise(() => import("../../simulation/Machine.ts"))
   const Nodes = yield* Effect.promise(() => import("../../simulation/Nodes.ts"))
   const services = yield* Layer.build(
     Layer.provideMerge(
@@ -158,7 +159,10 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
   const isolated = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.withTracerEnabled(Effect.provideService(effect, Metric.MetricRegistry, new Map()), false)
   const client = yield* isolated(Layer.build(Layer.provide(KubeClient.layer, over(administrator))))
-  const simulation = Nodes.layer().pipe(Layer.provideMerge(Cache.layer()), Layer.provide(Layer.succeedContext(client)))
+  const simulation = Nodes.layer({ machines: Machine.group(settings.nodes) }).pipe(
+    Layer.provideMerge(Cache.layer()),
+    Layer.provide(Layer.succeedContext(client))
+  )
   const simulated = yield* isolated(Layer.build(simulation))
   yield* cluster.connectNodes(Context.get(simulated, Nodes.Nodes).connection)
   const nodes = Context.get(simulated, Cache)
@@ -167,9 +171,15 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
       ? administrator
       : yield* isolated(endpointAs(administrator, Context.get(client, KubeClient), expected.account))
   // In the background, because pods may have to wait for controllers, which start only after this returns.
-  const seeding = yield* Demo.seed.pipe(
+  const seeding = yield* Demo.seed(settings).pipe(
     Effect.catch((error) => Effect.logWarning(`Not all sample objects could be created: ${error.message}`)),
     Effect.provideContext(client),
+    Effect.forkScoped
+  )
+  yield* Fiber.await(seeding).pipe(
+    Effect.andThen(Demo.run(settings)),
+    Effect.provideContext(client),
+    isolated,
     Effect.forkScoped
   )
   yield* Effect.annotateLogs(Effect.logInfo("Embedded API server is up"), { server: cluster.endpoint.server })

@@ -16,11 +16,8 @@ import type { Resolved } from "../../manager/setting/sources.ts"
 import * as ClusterSettings from "../../manager/settings/cluster.ts"
 import * as Logs from "../../manager/settings/logs.ts"
 
-/** Each simulated node has one address of a /24 network. */
-const maxNodes = 254
-
 const count = (name: string, initial: number, description: string) =>
-  Setting.make(Codecs.integer({ min: 0, max: maxNodes, expected: `a number from 0 to ${maxNodes}` }), {
+  Setting.make(ClusterSettings.nodeCount, {
     name,
     env: false,
     group: "command",
@@ -42,7 +39,7 @@ export const apiserverSettings = {
     group: "command",
     description: "Directory to write the kubeconfig to; default is a new temporary directory"
   }),
-  nodes: count("nodes", 0, "Simulated nodes, with a scheduler and kubelets"),
+  nodes: count("nodes", 0, "Simulated nodes, with a scheduler, kubelets, storage and load balancers"),
   authorization: Setting.make(Codecs.choice(["AlwaysAllow", "RBAC"]), {
     name: "authorization-mode",
     env: false,
@@ -131,13 +128,8 @@ export const nodes = Effect.fnUntraced(function* (
 const simulate = Effect.fnUntraced(function* (endpoint: Endpoint["Service"], count: number) {
   const Nodes = yield* Effect.promise(() => import("../../simulation/Nodes.ts"))
   const Machine = yield* Effect.promise(() => import("../../simulation/Machine.ts"))
-  const machines = Array.from({ length: count }, (_, index) =>
-    index === 0 && count > 1
-      ? Machine.make("control-plane", 1, "control-plane")
-      : Machine.make(`worker-${count > 1 ? index : index + 1}`, index + 1, "worker")
-  )
   const services = yield* Layer.build(
-    Nodes.layer({ machines }).pipe(
+    Nodes.layer({ machines: Machine.group(count) }).pipe(
       Layer.provide(Cache.layer()),
       Layer.provide(KubeClient.layer),
       Layer.provide(over(endpoint))

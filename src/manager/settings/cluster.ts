@@ -4,6 +4,9 @@ import * as Setting from "../../layers/Setting.ts"
 import * as Codecs from "../../layers/setting/codecs.ts"
 import type { Origin } from "../setting/sources.ts"
 
+/** How many nodes can be simulated: each has one address of a /24 network. */
+export const nodeCount = Codecs.integer({ min: 0, max: 254, expected: "a number from 0 to 254" })
+
 /** Settings that select a real cluster. */
 export const kubeconfig = {
   kubeconfig: Setting.optional(Codecs.text("file"), {
@@ -74,6 +77,19 @@ export const settings = {
     group: "cluster",
     description: "Port of the embedded API server on 127.0.0.1; 0 takes a free one",
     default: "0"
+  }),
+  nodes: Setting.make(nodeCount, {
+    name: "nodes",
+    group: "cluster",
+    description: "Simulated nodes of the embedded cluster; of two and more, the first is a control-plane node",
+    default: "3"
+  }),
+  demo: Setting.make(Codecs.choice(["web", "shop", "none"]), {
+    name: "demo",
+    group: "cluster",
+    description:
+      "Objects with which the embedded cluster starts: web is one Deployment, shop a small system that changes all the time",
+    default: "web"
   })
 }
 

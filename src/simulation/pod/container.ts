@@ -6,6 +6,7 @@
  */
 import type { Pod } from "../../kube/resources.ts"
 import * as Machine from "../Machine.ts"
+import * as Behavior from "./behavior.ts"
 import * as Program from "./program.ts"
 
 export type Container = NonNullable<Pod["spec"]>["containers"][number]
@@ -44,7 +45,7 @@ export interface Input {
   /** Since when it may run; undefined while other containers have to start or end first. */
   readonly turn: number | undefined
   readonly policy: "Always" | "OnFailure" | "Never"
-  readonly isInit: boolean
+  readonly role: Behavior.Role
   /** The waiting reason before its first start. */
   readonly idle: "ContainerCreating" | "PodInitializing"
   readonly isBad: (image: string) => boolean
@@ -106,7 +107,7 @@ const whileWaiting = (input: Input, status: Status): Next => {
       return due <= input.now ? pullAndStart(input, status) : withStatus(input, status, due)
     }
     default: {
-      const due = input.turn + input.delays.start
+      const due = input.turn + (Behavior.startOf(input.pod, input.container) ?? input.delays.start)
       return due <= input.now ? pullAndStart(input, status) : withStatus(input, status, due)
     }
   }
@@ -134,11 +135,18 @@ const afterFailedPull = (input: Input, status: Status): Next => {
   }
 }
 
-const note = ({ container, isInit }: Input, type: Note["type"], reason: string, message: string): Note => ({
+const lists: Readonly<Record<Behavior.Role, string>> = {
+  app: "containers",
+  init: "initContainers",
+  sidecar: "initContainers",
+  ephemeral: "ephemeralContainers"
+}
+
+const note = ({ container, role }: Input, type: Note["type"], reason: string, message: string): Note => ({
   type,
   reason,
   message,
-  fieldPath: `spec.${isInit ? "initContainers" : "containers"}{${container.name}}`
+  fieldPath: `spec.${lists[role]}{${container.name}}`
 })
 
 /** Pulls and starts. */
@@ -211,7 +219,7 @@ const isBackoffReset = (crash: NonNullable<Memory["crash"]>, last: Terminated): 
   Date.parse(String(last.finishedAt)) - crash.at > backoff.resetAfter
 
 const whileRunning = (input: Input, status: Status, startedAt: string | undefined): Next => {
-  const { container, now, pod } = input
+  const { container, now, pod, role } = input
   const start = Date.parse(String(startedAt))
   // A start without a readable time counts as now, so that no time below is NaN.
   const since = Number.isNaN(start) ? now : start
@@ -219,12 +227,16 @@ const whileRunning = (input: Input, status: Status, startedAt: string | undefine
     const message = `Container ${container.name} definition changed, will be restarted`
     return { ...withStatus(input, ended(status, 0, now), now), notes: [note(input, "Normal", "Killing", message)] }
   }
-  const exit = Program.exitOf(pod, container)
+  const exit = Behavior.exitOf(pod, container, role, status.restartCount)
   const exitAt = exit === undefined ? undefined : since + exit.after
   if (exit !== undefined && exitAt !== undefined && exitAt <= now)
-    return withStatus(input, ended(status, exit.code, exitAt), now)
+    return withStatus(input, ended(status, exit.code, exitAt, exit.reason), now)
   const startedUpAt = probeSuccessTime(container.startupProbe, since)
-  const readyAt = Math.max(startedUpAt, probeSuccessTime(container.readinessProbe, since))
+  const readyAt = Math.max(
+    startedUpAt,
+    probeSuccessTime(container.readinessProbe, since),
+    since + Behavior.readyAfter(pod, container.name)
+  )
   const isReady = readyAt <= now && !isProbeFailing(pod, container)
   const wake = earliest([exitAt, startedUpAt, readyAt].filter((at) => at !== undefined && at > now))
   return withStatus(input, { ...status, started: startedUpAt <= now, ready: isReady }, wake)
@@ -240,11 +252,11 @@ const probeSuccessTime = (probe: Probe, since: number): number =>
       Math.max(0, probe.initialDelaySeconds ?? 0) * 1_000 +
       (Math.max(1, probe.successThreshold ?? 1) - 1) * Math.max(1, probe.periodSeconds ?? 10) * 1_000
 
-/** By the annotation, or because the probe's command is known to fail. */
+/** By the annotation or the image, or because the probe's command is known to fail. */
 const isProbeFailing = (pod: Pod, container: Container): boolean => {
-  if (Program.isMarkedUnready(pod, container.name)) return true
-  const exit = Program.run(container.readinessProbe?.exec?.command ?? [])
-  return exit !== undefined && exit.code !== 0
+  if (Behavior.isUnready(pod, container)) return true
+  const course = Program.run(container.readinessProbe?.exec?.command ?? [])
+  return course !== undefined && course !== "endless" && course.code !== 0
 }
 
 export const earliest = (times: ReadonlyArray<number | undefined>): number | undefined => {
@@ -254,14 +266,14 @@ export const earliest = (times: ReadonlyArray<number | undefined>): number | und
 }
 
 /** The status of a container that ran and has ended. */
-export const ended = (status: Status, exitCode: number, at: number): Status => ({
+export const ended = (status: Status, exitCode: number, at: number, reason?: string): Status => ({
   ...status,
   ready: false,
   started: false,
   state: {
     terminated: {
       exitCode,
-      reason: exitCode === 0 ? "Completed" : "Error",
+      reason: reason ?? (exitCode === 0 ? "Completed" : "Error"),
       ...(status.state?.running?.startedAt === undefined ? {} : { startedAt: status.state.running.startedAt }),
       finishedAt: Machine.timestamp(at),
       ...(status.containerID === undefined ? {} : { containerID: status.containerID })

@@ -1,63 +1,36 @@
 /**
- * What a container does once it runs: whether it ends by itself, when, and with which code. There is no image and no process: the annotation
- * {@link exitAnnotation} decides, else the command, of which a few words are understood. A container with any other command runs until it is
- * stopped, like a server.
+ * The commands that simulated containers understand: whether one ends by itself, when, and with which code. There is no process: a few words
+ * of a shell are known, and everything else is not understood. `behavior.ts` decides what a container with such a command does.
  */
-import type { Pod } from "../../kube/resources.ts"
-
-/**
- * How containers of the pod end: `main=1@5,side=0` ends every run of `main` with code 1 after five seconds, and every run of `side` with
- * code 0 at once. It takes precedence over commands, and may be changed while the pod runs.
- */
-export const exitAnnotation = "simulation/exit"
-
-/** Names of containers, separated by commas, whose readiness probes fail as long as they are listed. */
-export const unreadyAnnotation = "simulation/unready"
-
+/** An end of a container by itself. */
 export interface Exit {
   readonly code: number
   /** Milliseconds after the start. */
   readonly after: number
+  /** Of the terminated state; default by the code. */
+  readonly reason?: "OOMKilled" | undefined
 }
 
-interface Command {
-  readonly name: string
-  readonly command?: ReadonlyArray<string> | undefined
-  readonly args?: ReadonlyArray<string> | undefined
-}
-
-/** Undefined if the container runs until it is stopped. */
-export const exitOf = (pod: Pod, container: Command): Exit | undefined => {
-  const text = pod.metadata.annotations?.[exitAnnotation]
-  const annotated = text === undefined ? undefined : fromAnnotation(text, container.name)
-  return annotated ?? run([...(container.command ?? []), ...(container.args ?? [])])
-}
-
-export const isMarkedUnready = (pod: Pod, name: string): boolean =>
-  (pod.metadata.annotations?.[unreadyAnnotation] ?? "").split(",").some((one) => one.trim() === name)
-
-const fromAnnotation = (text: string, name: string): Exit | undefined => {
-  for (const part of text.split(",")) {
-    const match = /^([^=]+)=(\d{1,3})(?:@(\d+(?:\.\d+)?))?$/.exec(part.trim())
-    if (match?.[1] === name) return { code: Number(match[2]) % 256, after: Number(match[3] ?? 0) * 1_000 }
-  }
-  return undefined
-}
+/** What a container does: it ends, or it runs until it is stopped. */
+export type Course = Exit | "endless"
 
 const shells = new Set(["sh", "bash", "ash", "dash"])
 
 const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
-/** What a command line does: a command with arguments, or a shell with a script. */
-export const run = (words: ReadonlyArray<string>): Exit | undefined => {
+/** What a command line does: a command with arguments, or a shell with a script. Undefined if it is not understood. */
+export const run = (words: ReadonlyArray<string>): Course | undefined => {
   const [first, flag, text] = words
   if (first === undefined) return undefined
   const isScript = shells.has(baseName(first)) && flag !== undefined && /^-[a-z]*c$/.test(flag)
   return isScript ? script(text ?? "", flag.includes("e")) : statement(words, 0)
 }
 
-/** Runs statements one after another; undefined if one is not understood. Source: POSIX lists, without grouping. */
-const script = (text: string, stopOnFailure: boolean): Exit | undefined => {
+/**
+ * Runs statements one after another; undefined if one is not understood. The only loop that is understood is an endless one. Source: POSIX
+ * lists, without grouping.
+ */
+const script = (text: string, stopOnFailure: boolean): Course | undefined => {
   let code = 0
   let after = 0
   let stops = stopOnFailure
@@ -77,7 +50,7 @@ const script = (text: string, stopOnFailure: boolean): Exit | undefined => {
       continue
     }
     const one = statement(words, code)
-    if (one === undefined) return undefined
+    if (one === undefined || one === "endless") return one
     code = one.code
     after += one.after
     if (words[0] === "exit" || (stops && code !== 0)) break
@@ -85,15 +58,24 @@ const script = (text: string, stopOnFailure: boolean): Exit | undefined => {
   return { code, after }
 }
 
-const statement = (words: ReadonlyArray<string>, last: number): Exit | undefined => {
+/** Commands that end at once with success. They read no input, because a container has none. */
+const brief = new Set(
+  ": true echo printf date env printenv id whoami hostname uname pwd ls cat mkdir touch cp mv rm ln chmod chown".split(
+    " "
+  )
+)
+
+const statement = (words: ReadonlyArray<string>, last: number): Course | undefined => {
   const [name = "", argument] = words
-  switch (baseName(name)) {
-    case "true":
-    case ":":
-    case "echo":
-      return { code: 0, after: 0 }
+  const command = baseName(name)
+  if (brief.has(command)) return { code: 0, after: 0 }
+  switch (command) {
     case "false":
       return { code: 1, after: 0 }
+    case "while":
+      return argument === "true" || argument === ":" ? "endless" : undefined
+    case "tail":
+      return words.includes("-f") || words.includes("-F") ? "endless" : { code: 0, after: 0 }
     case "exit":
       return argument === undefined ? { code: last, after: 0 } : exitCode(argument)
     case "sleep":
@@ -103,15 +85,15 @@ const statement = (words: ReadonlyArray<string>, last: number): Exit | undefined
   }
 }
 
-const exitCode = (text: string): Exit | undefined =>
+const exitCode = (text: string): Exit =>
   /^\d{1,9}$/.test(text) ? { code: Number(text) % 256, after: 0 } : { code: 2, after: 0 }
 
 const units: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400 }
 
-/** `sleep infinity` never ends; an invalid duration is a usage error, code 1. */
-const sleep = (text: string): Exit | undefined => {
-  if (text === "infinity" || text === "inf") return undefined
-  const match = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(text)
+/** An invalid duration is a usage error, code 1. */
+const sleep = (text: string): Course => {
+  if (text === "infinity" || text === "inf") return "endless"
+  const match = /^(\d{1,12}(?:\.\d{1,9})?)([smhd]?)$/.exec(text)
   return match === null
     ? { code: 1, after: 0 }
     : { code: 0, after: Number(match[1]) * (units[match[2] ?? ""] ?? 1) * 1_000 }

@@ -27,6 +27,35 @@ const rows: ReadonlyArray<readonly [plural: string, object: JsonObject, cells: J
     { Request: "pods: 1/3, requests.cpu: 500m/1", Limit: "limits.cpu: 1/2", Age: "60s" }
   ],
   ["limitranges", {}, { Name: "a", "Created At": created }],
+  [
+    "pods",
+    {
+      spec: {
+        initContainers: [{ name: "migrate" }, { name: "proxy", restartPolicy: "Always" }],
+        containers: [{ name: "main" }]
+      },
+      status: {
+        phase: "Running",
+        initContainerStatuses: [
+          { name: "migrate", ready: true, restartCount: 4, state: { terminated: { exitCode: 0 } } },
+          { name: "proxy", ready: true, started: true, restartCount: 1, state: { running: {} } }
+        ],
+        containerStatuses: [{ name: "main", ready: false, restartCount: 2, state: { running: {} } }]
+      }
+    },
+    { Ready: "1/2", Status: "Running", Restarts: "3" }
+  ],
+  [
+    "pods",
+    {
+      spec: { initContainers: [{ name: "proxy", restartPolicy: "Always" }], containers: [{ name: "main" }] },
+      status: {
+        phase: "Pending",
+        initContainerStatuses: [{ name: "proxy", started: false, state: { running: {} } }]
+      }
+    },
+    { Ready: "0/2", Status: "Init:0/1" }
+  ],
   ["roles", {}, { Name: "a", "Created At": created }],
   [
     "rolebindings",

@@ -22,7 +22,7 @@ import * as Nodes from "../../../src/simulation/Nodes.ts"
 import { portInUse } from "./harness.ts"
 
 /** The layers of `npm start` below its controllers, over HTTPS. */
-const cluster = Layer.unwrap(Effect.as(demo.seed, Nodes.layer())).pipe(
+const cluster = Layer.unwrap(Effect.as(demo.seed({ demo: "web", nodes: 3 }), Nodes.layer())).pipe(
   Layer.provideMerge(Cache.layer()),
   Layer.provideMerge(KubeClient.layer),
   Layer.provideMerge(HttpTransport.layer),
@@ -72,7 +72,7 @@ it.live("runs the demo over HTTPS only, and rejects requests without a token", (
     assert.match(endpoint.server, /^https:\/\/127\.0\.0\.1:\d+$/)
     assert.notInclude(JSON.stringify(endpoint), Redacted.value(endpoint.token))
     // Creating the demo objects again changes nothing.
-    yield* demo.seed
+    yield* demo.seed({ demo: "web", nodes: 3 })
   }).pipe(Effect.provide(cluster))
 )
 

@@ -46,13 +46,14 @@ const storageClassAndMode = (errors: Errors, field: string, spec: JsonObject): v
 }
 
 /**
- * An update of a claim may set volumeName once, change the VolumeAttributesClass, and raise the request of a bound claim. Source:
+ * An update of a claim may set volumeName once, set a class where there is none (the default class may be newer than the claim), change the VolumeAttributesClass, and raise the request of a bound claim. Source:
  * pkg/apis/core/validation: ValidatePersistentVolumeClaimUpdate.
  */
 export const claimUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
   const spec = clone(specOf(object))
   const old = clone(specOf(before))
   if (textAt(old, "volumeName") === "") put(old, "volumeName", get(spec, "volumeName"))
+  if (get(old, "storageClassName") === undefined) put(old, "storageClassName", get(spec, "storageClassName"))
   if (get(old, "volumeAttributesClassName") !== undefined && get(spec, "volumeAttributesClassName") === undefined) {
     errors.push(forbidden("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden"))
   }
