@@ -6,9 +6,10 @@ import * as Effect from "effect/Effect"
 import type { Answer, ApiRequest } from "../Api.ts"
 import * as StatusError from "../StatusError.ts"
 import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
+import type * as documentsModule from "./documents.ts"
 import { isJson, parseAccept } from "../printers/negotiate.ts"
 
-type Documents = typeof import("./documents.ts")
+type Documents = typeof documentsModule
 
 interface Document {
   readonly text: string

@@ -4,62 +4,49 @@ import * as Effect from "effect/Effect"
 import { ofField, ofType, tables } from "../../../src/apiserver/openapi/descriptions.ts"
 import { jsonSchemaProps } from "../../../src/apiserver/openapi/descriptions/extensions.ts"
 import * as types from "../../../src/apiserver/scheme/types.ts"
-import { get, layer, same } from "../client.ts"
+import { get, layer } from "../client.ts"
+
+const ids = (table: string, names: string): ReadonlyArray<string> =>
+  names
+    .trim()
+    .split(/\s+/)
+    .map((name) => `${table}.${name}`)
 
 /** The kinds whose fields are described, through all types that they use. */
 const kinds = [
-  ...[
-    "ConfigMap",
-    "Endpoints",
-    "Event",
-    "LimitRange",
-    "Namespace",
-    "Node",
-    "PersistentVolume",
-    "PersistentVolumeClaim"
-  ],
-  ...["Pod", "PodTemplate", "ReplicationController", "ResourceQuota", "Secret", "Service", "ServiceAccount"]
+  ...ids("admissionregistration", "MutatingWebhookConfiguration ValidatingWebhookConfiguration"),
+  ...ids("apiextensions", "CustomResourceDefinition"),
+  ...ids("apps", "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet"),
+  ...ids("autoscaling", "HorizontalPodAutoscaler"),
+  ...ids("autoscaling2", "HorizontalPodAutoscaler"),
+  ...ids("batch", "CronJob Job"),
+  ...ids("coordination", "Lease"),
+  ...ids(
+    "core",
+    `ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume PersistentVolumeClaim Pod PodTemplate
+    ReplicationController ResourceQuota Secret Service ServiceAccount`
+  ),
+  ...ids("discovery", "EndpointSlice"),
+  ...ids("events", "Event"),
+  ...ids("networking", "Ingress NetworkPolicy"),
+  ...ids("policy", "PodDisruptionBudget"),
+  ...ids("rbac", "ClusterRole ClusterRoleBinding Role RoleBinding"),
+  ...ids("scheduling", "PriorityClass"),
+  ...ids("storage", "StorageClass")
 ]
-  .map((kind) => `core.${kind}`)
-  .concat(
-    ...["apps.ControllerRevision", "apps.DaemonSet", "apps.Deployment", "apps.ReplicaSet", "apps.StatefulSet"],
-    ...["autoscaling.HorizontalPodAutoscaler", "autoscaling2.HorizontalPodAutoscaler", "batch.CronJob", "batch.Job"],
-    ...[
-      "coordination.Lease",
-      "discovery.EndpointSlice",
-      "events.Event",
-      "networking.Ingress",
-      "networking.NetworkPolicy"
-    ],
-    ...["policy.PodDisruptionBudget", "rbac.ClusterRole", "rbac.ClusterRoleBinding", "rbac.Role", "rbac.RoleBinding"],
-    ...["scheduling.PriorityClass", "storage.StorageClass", "apiextensions.CustomResourceDefinition"],
-    ...["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"].map((kind) => `admissionregistration.${kind}`)
-  )
 
 /** Types without texts on purpose: storage of single vendors, most of it deprecated, and settings of kubelets that are no longer used. */
 const leftOut = new Set(
-  [
-    ...["AWSElasticBlockStoreVolumeSource", "AzureDiskVolumeSource", "AzureFilePersistentVolumeSource"],
-    ...["AzureFileVolumeSource", "CephFSPersistentVolumeSource", "CephFSVolumeSource", "CinderPersistentVolumeSource"],
-    ...[
-      "CinderVolumeSource",
-      "FCVolumeSource",
-      "FlexPersistentVolumeSource",
-      "FlexVolumeSource",
-      "FlockerVolumeSource"
-    ],
-    ...["GCEPersistentDiskVolumeSource", "GitRepoVolumeSource", "GlusterfsPersistentVolumeSource"],
-    ...[
-      "GlusterfsVolumeSource",
-      "ISCSIPersistentVolumeSource",
-      "ISCSIVolumeSource",
-      "PhotonPersistentDiskVolumeSource"
-    ],
-    ...["PortworxVolumeSource", "QuobyteVolumeSource", "RBDPersistentVolumeSource", "RBDVolumeSource"],
-    ...["ScaleIOPersistentVolumeSource", "ScaleIOVolumeSource", "StorageOSPersistentVolumeSource"],
-    ...["StorageOSVolumeSource", "VsphereVirtualDiskVolumeSource"],
-    ...["ConfigMapNodeConfigSource", "NodeConfigSource", "NodeConfigStatus"]
-  ].map((name) => `core.${name}`)
+  ids(
+    "core",
+    `AWSElasticBlockStoreVolumeSource AzureDiskVolumeSource AzureFilePersistentVolumeSource AzureFileVolumeSource
+    CephFSPersistentVolumeSource CephFSVolumeSource CinderPersistentVolumeSource CinderVolumeSource FCVolumeSource
+    FlexPersistentVolumeSource FlexVolumeSource FlockerVolumeSource GCEPersistentDiskVolumeSource GitRepoVolumeSource
+    GlusterfsPersistentVolumeSource GlusterfsVolumeSource ISCSIPersistentVolumeSource ISCSIVolumeSource
+    PhotonPersistentDiskVolumeSource PortworxVolumeSource QuobyteVolumeSource RBDPersistentVolumeSource RBDVolumeSource
+    ScaleIOPersistentVolumeSource ScaleIOVolumeSource StorageOSPersistentVolumeSource StorageOSVolumeSource
+    VsphereVirtualDiskVolumeSource ConfigMapNodeConfigSource NodeConfigSource NodeConfigStatus`
+  )
 )
 
 const referred = (fieldType: types.FieldType): string | undefined => {
@@ -90,17 +77,17 @@ describe("descriptions", () => {
           .map((field) => `${type.id}.${field}`)
       })
     )
-    same(unknown, [])
+    assert.deepStrictEqual(unknown, [])
   })
 
   it("cover every type and field of the kinds that users look up, except those left out by name", () => {
     const all = [...reachable(kinds)]
-    same(
+    assert.deepStrictEqual(
       [...leftOut].filter((id) => !all.includes(id)),
       []
     )
     const covered = all.filter((id) => !leftOut.has(id)).map(types.get)
-    same(
+    assert.deepStrictEqual(
       covered.flatMap((type) => [
         ...(ofType(type.id) === undefined ? [type.id] : []),
         ...[...type.fields.keys()]
@@ -119,7 +106,7 @@ describe("descriptions", () => {
       ...Object.values(tables).flatMap((table) => Object.values(table).flatMap((fields) => Object.entries(fields))),
       ...Object.entries(jsonSchemaProps)
     ]
-    same(
+    assert.deepStrictEqual(
       texts.filter(([, text]) => !/^[\w"'*<].*\.$/su.test(text) || text.length > 400 || /\s\s/u.test(text)),
       []
     )
@@ -128,18 +115,18 @@ describe("descriptions", () => {
   it("name a list by its kind, and its fields as those of every list", () => {
     const list = types.get("apps.DeploymentList")
     assert.include(ofType(list.id), "Deployment")
-    same(
+    assert.deepStrictEqual(
       [...list.fields.keys()].filter((name) => ofField(list, name) === undefined),
       []
     )
   })
 
   it("are not taken from the prototype of the tables", () => {
-    same(
+    assert.deepStrictEqual(
       [ofType("core.constructor"), ofType("constructor.Pod"), ofType("core.toString")],
       [undefined, undefined, undefined]
     )
-    same(ofField(types.get("core.Pod"), "constructor"), undefined)
+    assert.deepStrictEqual(ofField(types.get("core.Pod"), "constructor"), undefined)
   })
 
   it.effect("are in the documents of both versions, next to references too", () =>
@@ -152,16 +139,19 @@ describe("descriptions", () => {
         for (const one of [schemas[name], spec, spec.properties.replicas, spec.properties.strategy]) {
           assert.isString(one.description)
         }
-        same(spec.properties.strategy.description, ofField(types.get("apps.DeploymentSpec"), "strategy"))
+        assert.deepStrictEqual(
+          spec.properties.strategy.description,
+          ofField(types.get("apps.DeploymentSpec"), "strategy")
+        )
       }
       const crd = yield* get("/openapi/v3/apis/apiextensions.k8s.io/v1")
       const schema = crd.components.schemas["io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"]
       const fields = Object.keys(schema.properties)
-      same(
+      assert.deepStrictEqual(
         Object.keys(jsonSchemaProps).filter((field) => !fields.includes(field)),
         []
       )
-      same(schema.properties.items.description, jsonSchemaProps["items"])
+      assert.deepStrictEqual(schema.properties.items.description, jsonSchemaProps["items"])
     }).pipe(Effect.provide(layer()))
   )
 })

@@ -2,20 +2,21 @@
 import type { Descriptions } from "./meta.ts"
 
 const container = {
-  args: "Arguments of the command. Unset: CMD of the image. $(NAME) is replaced by the environment variable NAME; $$(NAME) stands for the text $(NAME). Cannot be changed.",
+  args: "Arguments of the command. Unset: CMD of the image. $(NAME) is replaced by the environment variable NAME; $$(NAME) stands for the text $(NAME). Cannot be changed in an existing pod.",
   command:
-    "The program to run and its first arguments, without a shell. Unset: ENTRYPOINT of the image. $(NAME) is replaced as in args. Cannot be changed.",
-  env: "Environment variables. A variable here takes precedence over one of the same name from envFrom. Cannot be changed.",
+    "The program to run and its first arguments, without a shell. Unset: ENTRYPOINT of the image. $(NAME) is replaced as in args. Cannot be changed in an existing pod.",
+  env: "Environment variables. A variable here takes precedence over one of the same name from envFrom. Cannot be changed in an existing pod.",
   envFrom:
-    "ConfigMaps and Secrets, all of whose keys become environment variables. If a key occurs twice, the later source counts. Cannot be changed.",
+    "ConfigMaps and Secrets, all of whose keys become environment variables. If a key occurs twice, the later source counts. Cannot be changed in an existing pod.",
   image:
     "The image, such as nginx:1.29 or registry.example.com/team/web@sha256:…. Without a tag: latest. May be changed in a running pod: the container is then restarted with the new image.",
   imagePullPolicy:
     "When the image is pulled: Always checks the registry at each start, IfNotPresent pulls it only if the node does not have it, Never does not pull. Default: Always with the tag latest, otherwise IfNotPresent.",
-  lifecycle: "What to run right after the start of the container and before its end. Cannot be changed.",
+  lifecycle:
+    "What to run right after the start of the container and before its end. Cannot be changed in an existing pod.",
   livenessProbe:
     "A check of whether the container works. After failureThreshold failures in a row it is restarted. Unset: it is restarted only when its process ends.",
-  name: "The name of the container, unique among all containers of the pod. A DNS label. Cannot be changed.",
+  name: "The name of the container, unique among all containers of the pod. A DNS label. Cannot be changed in an existing pod.",
   ports:
     "Ports that the container listens on. The list informs, and gives ports the names that Services and probes use; ports that are not listed can be reached too.",
   readinessProbe:
@@ -39,8 +40,9 @@ const container = {
     "File (default) uses only that file; FallbackToLogsOnError uses the end of the log if the file is empty and the container failed.",
   tty: "Whether the container gets a terminal; needs stdin. Default: false.",
   volumeDevices: "Block devices that the container uses without a file system, from claims with volumeMode Block.",
-  volumeMounts: "Where the volumes of the pod appear in the file system of the container. Cannot be changed.",
-  workingDir: "The working directory. Unset: that of the image. Cannot be changed."
+  volumeMounts:
+    "Where the volumes of the pod appear in the file system of the container. Cannot be changed in an existing pod.",
+  workingDir: "The working directory. Unset: that of the image. Cannot be changed in an existing pod."
 }
 
 const fileMode = "Permission bits of the file, such as 0440 in YAML or 288 in JSON. Unset: defaultMode of the volume."

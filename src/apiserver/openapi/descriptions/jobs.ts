@@ -9,31 +9,31 @@ export const jobs: Descriptions = {
     "": "Runs pods until enough of them have succeeded, and replaces those that fail within limits. After it has ended, it and its pods stay until they are deleted."
   },
   JobSpec: {
-    "": "What to run, how often, and what to do about failures. Most fields cannot be changed; parallelism, suspend, activeDeadlineSeconds, backoffLimit and ttlSecondsAfterFinished can.",
+    "": "What to run, how often, and what to do about failures. In an existing Job most fields cannot be changed; parallelism, suspend, activeDeadlineSeconds, backoffLimit and ttlSecondsAfterFinished can.",
     activeDeadlineSeconds:
       "Seconds that the Job may run from its start, all retries included. Then its pods are stopped and it fails with reason DeadlineExceeded. While it is suspended the time does not count. Unset: no limit.",
     backoffLimit:
       "How many pods may fail before the Job fails. Pods are created again after 10 s, 20 s, 40 s … up to 10 minutes. Default: 6; no limit if backoffLimitPerIndex is set.",
     backoffLimitPerIndex:
-      "How many pods of an index may fail before that index fails; the other indexes continue. Only with completionMode Indexed and restartPolicy Never. Cannot be changed.",
+      "How many pods of an index may fail before that index fails; the other indexes continue. Only with completionMode Indexed and restartPolicy Never. Cannot be changed in an existing Job.",
     completionMode:
-      "NonIndexed (default): any completions pods must succeed. Indexed: there is one pod for each number from 0 to completions - 1, in the variable JOB_COMPLETION_INDEX, and each must succeed. Cannot be changed.",
+      "NonIndexed (default): any completions pods must succeed. Indexed: there is one pod for each number from 0 to completions - 1, in the variable JOB_COMPLETION_INDEX, and each must succeed. Cannot be changed in an existing Job.",
     completions:
-      "How many pods must succeed. Unset together with parallelism: 1. Unset with parallelism set: the Job is complete when one pod has succeeded and all have ended. With completionMode Indexed it can be changed together with parallelism; otherwise it cannot be changed.",
+      "How many pods must succeed. Unset together with parallelism: 1. Unset with parallelism set: the Job is complete when one pod has succeeded and all have ended. With completionMode Indexed it can be changed together with parallelism; otherwise it cannot be changed in an existing Job.",
     managedBy:
-      "The controller that runs the Job, as a name with the prefix of a domain. Unset or kubernetes.io/job-controller: the Job controller of Kubernetes. Cannot be changed.",
+      "The controller that runs the Job, as a name with the prefix of a domain. Unset or kubernetes.io/job-controller: the Job controller of Kubernetes. Cannot be changed in an existing Job.",
     manualSelector: "Whether you choose the selector and the labels yourself. Default: false; leave it unset.",
     maxFailedIndexes:
       "How many indexes may fail before the Job fails and the others are stopped. Only with backoffLimitPerIndex. Unset: all are tried.",
     parallelism: "How many pods may run at the same time. Default: 1. 0 stops all pods.",
     podFailurePolicy:
-      "How certain failures are treated, by exit code or condition: fail the Job at once, do not count, or count. Only with restartPolicy Never. Cannot be changed.",
+      "How certain failures are treated, by exit code or condition: fail the Job at once, do not count, or count. Only with restartPolicy Never. Cannot be changed in an existing Job.",
     podReplacementPolicy:
       "When a pod is replaced: TerminatingOrFailed, also while it is still ending (default), or Failed, only when it has ended (the only value with podFailurePolicy).",
     selector:
-      "Selects the pods of the Job. Set by the server with a label that is unique to the Job. Cannot be changed.",
+      "Selects the pods of the Job. Set by the server with a label that is unique to the Job. Cannot be changed in an existing Job.",
     successPolicy:
-      "When the Job counts as succeeded although not all indexes have. Only with completionMode Indexed. Cannot be changed.",
+      "When the Job counts as succeeded although not all indexes have. Only with completionMode Indexed. Cannot be changed in an existing Job.",
     suspend:
       "Whether the Job is stopped: running pods are deleted and none are created. False again continues it, with startTime reset. Default: false.",
     template:

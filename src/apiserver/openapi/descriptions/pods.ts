@@ -16,7 +16,7 @@ export const pods: Descriptions = {
     spec: "The specification that each pod gets."
   },
   PodSpec: {
-    "": "What the pod runs, and where. After creation only images, schedulingGates, tolerations (added ones), activeDeadlineSeconds and terminationGracePeriodSeconds (within limits) can be changed; containers' resources change through the subresource resize.",
+    "": "What the pod runs, and where. In an existing pod only images, schedulingGates, tolerations (added ones), activeDeadlineSeconds and terminationGracePeriodSeconds (within limits) can be changed; containers' resources change through the subresource resize.",
     activeDeadlineSeconds:
       "Seconds that the pod may run, counted from status.startTime. Then its containers are stopped and the pod becomes Failed with reason DeadlineExceeded. Unset: no limit.",
     affinity:
@@ -46,7 +46,7 @@ export const pods: Descriptions = {
     initContainers:
       "Containers that run before the others, one after another in this order; each must succeed before the next one starts. One with restartPolicy Always is a sidecar: it starts at its place and keeps running beside the others.",
     nodeName:
-      "The node the pod is assigned to. Normally set by the scheduler. If you set it yourself, the scheduler is bypassed. It cannot be changed.",
+      "The node the pod is assigned to. Normally set by the scheduler. If you set it yourself, the scheduler is bypassed. It cannot be changed afterwards.",
     nodeSelector:
       "Labels that a node must have for the pod to be scheduled there. Unset: any node. affinity.nodeAffinity has more possibilities.",
     os: "The operating system that the containers are built for. Some fields are allowed only for one of them.",
@@ -71,7 +71,7 @@ export const pods: Descriptions = {
     schedulingGates:
       "The scheduler ignores the pod while this list has entries. Set at creation; controllers can only remove entries.",
     schedulingGroup:
-      "The group of pods that this pod is scheduled together with. Immutable. Alpha: GenericWorkload. Unset: the pod is scheduled alone.",
+      "The group of pods that this pod is scheduled together with. Cannot be changed in an existing pod. Alpha: GenericWorkload. Unset: the pod is scheduled alone.",
     securityContext:
       "Users, groups and protections for all containers. Where a container sets the same field in its own securityContext, that value counts.",
     serviceAccount: "Deprecated: the same as serviceAccountName.",

@@ -59,7 +59,7 @@ export const apps: Descriptions = {
       "What pods are made from. Each change starts a rollout, which replaces all pods. restartPolicy must be Always."
   },
   DeploymentStrategy: {
-    "": "How pods are replaced. In a rolling update new pods start while old ones still serve; maxSurge and maxUnavailable limit how many at once.",
+    "": "In a rolling update new pods start while old ones still serve; maxSurge and maxUnavailable limit how many at once.",
     rollingUpdate: "The limits of a rolling update. Only with type RollingUpdate.",
     type: "RollingUpdate (default) replaces pods a few at a time, without an interruption. Recreate deletes all old pods before it creates new ones, for programs of which two versions must not run together."
   },
@@ -137,7 +137,7 @@ export const apps: Descriptions = {
       "When replicas becomes smaller: Retain (default) keeps the claims for a later increase, Delete deletes those of the removed pods."
   },
   StatefulSetUpdateStrategy: {
-    "": "How pods are replaced.",
+    "": "A rolling update replaces one pod after another, in the order of their numbers.",
     rollingUpdate: "Settings of a rolling update. Only with type RollingUpdate.",
     type: "RollingUpdate (default) replaces pods from the highest number to the lowest, waiting for each to be available. OnDelete replaces a pod only after you have deleted it."
   },
@@ -176,7 +176,7 @@ export const apps: Descriptions = {
     updateStrategy: "How pods are replaced when the template changes."
   },
   DaemonSetUpdateStrategy: {
-    "": "How pods are replaced.",
+    "": "A rolling update replaces the pods on a few nodes at a time, within limits.",
     rollingUpdate: "The limits of a rolling update. Only with type RollingUpdate.",
     type: "RollingUpdate (default) replaces pods on a few nodes at a time. OnDelete replaces a pod only after you have deleted it."
   },
