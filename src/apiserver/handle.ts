@@ -157,7 +157,7 @@ const warned = <A extends ApiResponse>({ warnings }: RequestScope, response: A):
 const route = (context: RequestScope, segments: ReadonlyArray<string> | undefined): Response => {
   if (segments === undefined) return StatusError.unknownPath()
   const target = routing.target(context.state.registry, segments)
-  if (target === undefined) return StatusError.toEffect(documentOf(context, segments))
+  if (target === undefined) return documentOf(context, segments)
   const response = dispatch(context, target)
   // Served resources follow the write of a definition; the response stays as it was made before that.
   return definitions.concerns(target.resource) && context.request.method !== "GET"
@@ -165,16 +165,15 @@ const route = (context: RequestScope, segments: ReadonlyArray<string> | undefine
     : response
 }
 
-const documentOf = (context: RequestScope, segments: ReadonlyArray<string>): ApiResponse | StatusError.StatusError => {
-  const { method } = context.request
+const documentOf = (context: RequestScope, segments: ReadonlyArray<string>): Response => {
+  const { headers, method, query } = context.request
   const { discovery, openApi } = descriptionsOf(context.state.registry.all)
-  const document =
-    healthCheck(segments, context.request.query) ??
-    discovery.find(segments, context.request.headers["accept"]) ??
-    openApi.find(segments, context.request)
-  if (document === undefined) return StatusError.unknownPath()
-  if (StatusError.isRefusal(document) || method === "GET" || method === "HEAD") return document
-  return StatusError.methodNotAllowed()
+  const document = healthCheck(segments, query) ?? discovery.find(segments, headers["accept"])
+  const found = document === undefined ? openApi.find(segments, context.request) : StatusError.toEffect(document)
+  if (found === undefined) return StatusError.unknownPath()
+  return StatusError.andThen(found, (answer) =>
+    method === "GET" || method === "HEAD" ? Effect.succeed(answer) : StatusError.methodNotAllowed()
+  )
 }
 
 const encoderOf = (context: RequestScope, { resource, name }: Target): Encoder | StatusError.StatusError => {

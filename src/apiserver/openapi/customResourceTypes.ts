@@ -6,6 +6,7 @@
 import { isObject } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
+import { ofKind } from "./descriptions.ts"
 
 /** Versions of OpenAPI. */
 export type Dialect = "v2" | "v3"
@@ -44,17 +45,9 @@ export const typesOf = (resources: ReadonlyArray<ResourceDefinition>): ReadonlyM
     })
   )
 
-const apiVersion = {
-  type: "string",
-  description:
-    "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values."
-}
+const apiVersion = { type: "string", description: ofKind["apiVersion"] ?? "" }
 
-const kind = {
-  type: "string",
-  description:
-    "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to."
-}
+const kind = { type: "string", description: ofKind["kind"] ?? "" }
 
 const object = (dialect: Dialect, schema: JsonObject, ref: (id: string) => JsonObject): JsonObject => {
   const { properties, ...rest } = dialect === "v3" ? schema : schemaV2(schema)

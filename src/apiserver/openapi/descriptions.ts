@@ -1,101 +1,75 @@
-/** Short descriptions of common types and fields for `kubectl explain`, in our own words. */
+/**
+ * The descriptions of types and fields that `kubectl explain` prints, in our own words: what a field means, its default, and what happens when it
+ * is unset. The texts are in `descriptions/`, by API group. They are loaded with the first request for a document.
+ */
 import type { Type } from "../scheme/types.ts"
+import * as access from "./descriptions/access.ts"
+import { containers } from "./descriptions/containers.ts"
+import { admissionregistration, apiextensions } from "./descriptions/extensions.ts"
+import { jobs } from "./descriptions/jobs.ts"
+import { meta } from "./descriptions/meta.ts"
+import type { Descriptions } from "./descriptions/meta.ts"
+import * as networking from "./descriptions/networking.ts"
+import { pods } from "./descriptions/pods.ts"
+import * as policies from "./descriptions/policies.ts"
+import { scheduling } from "./descriptions/scheduling.ts"
+import * as volumes from "./descriptions/volumes.ts"
+import * as workloads from "./descriptions/workloads.ts"
 
-const kinds: Readonly<Record<string, string>> = {
-  "core.Pod": "Containers that run together on one node and share its network address and volumes.",
-  "core.Node": "A machine that pods run on.",
-  "core.Namespace": "A scope for names, quotas and access rules.",
-  "core.ConfigMap": "Configuration that is not confidential, as pairs of a key and a text.",
-  "core.Secret": "Confidential configuration, as pairs of a key and bytes.",
-  "core.Service": "A stable name and address for a set of pods.",
-  "core.ServiceAccount": "The identity of the programs in pods.",
-  "core.Endpoints": "Addresses behind a service; EndpointSlice took its place.",
-  "core.Event": "An occurrence that concerns an object, reported by a component.",
-  "core.PersistentVolume": "A piece of storage in the cluster.",
-  "core.PersistentVolumeClaim": "A request for storage.",
-  "core.ReplicationController": "Keeps a number of equal pods running; ReplicaSet took its place.",
-  "core.ResourceQuota": "Bounds on what a namespace may use in total.",
-  "core.LimitRange": "Defaults and bounds for what one pod or container of a namespace may use.",
-  "core.PodTemplate": "A stored template of pods.",
-  "core.Container": "One container of a pod.",
-  "core.PodSpec": "The specification of a pod.",
-  "core.PodTemplateSpec": "The template of a pod: its metadata and its specification.",
-  "apps.Deployment": "Keeps equal pods running and replaces them step by step when their template changes.",
-  "apps.ReplicaSet": "Keeps a number of equal pods running.",
-  "apps.StatefulSet": "Keeps pods with lasting names and volumes running.",
-  "apps.DaemonSet": "Keeps one pod running on each matching node.",
-  "apps.ControllerRevision": "A past state of a controller's configuration.",
-  "batch.Job": "Runs pods until enough of them have succeeded.",
-  "batch.CronJob": "Creates jobs at the times of a schedule.",
-  "discovery.EndpointSlice": "Some of the addresses behind a service.",
-  "coordination.Lease": "The holder of a lock, and how long it holds it.",
-  "policy.PodDisruptionBudget": "How many pods of a set may be unavailable at once.",
-  "autoscaling2.HorizontalPodAutoscaler": "Adjusts a number of replicas to a measured load.",
-  "rbac.Role": "What may be done in one namespace.",
-  "rbac.ClusterRole": "What may be done in the whole cluster.",
-  "rbac.RoleBinding": "Gives a role to users, in one namespace.",
-  "rbac.ClusterRoleBinding": "Gives a role to users, in the whole cluster.",
-  "scheduling.PriorityClass": "A name for how important pods are.",
-  "storage.StorageClass": "A kind of storage that claims can ask for.",
-  "networking.Ingress": "Routes requests from outside to services, by host and path.",
-  "networking.NetworkPolicy": "Which traffic pods accept and send.",
-  "meta.ObjectMeta": "What every stored object has, whatever its kind.",
-  "meta.LabelSelector": "Selects objects by their labels; all requirements must hold, and none selects everything."
+/** By table of types. */
+export const tables: Readonly<Record<string, Descriptions>> = {
+  admissionregistration,
+  apiextensions,
+  apps: workloads.apps,
+  autoscaling: policies.autoscaling,
+  autoscaling2: policies.autoscaling2,
+  batch: jobs,
+  coordination: access.coordination,
+  core: {
+    ...access.core,
+    ...containers,
+    ...networking.core,
+    ...pods,
+    ...policies.core,
+    ...scheduling,
+    ...volumes.core,
+    ...workloads.core
+  },
+  discovery: networking.discovery,
+  events: access.events,
+  meta,
+  networking: networking.networking,
+  policy: policies.policy,
+  rbac: access.rbac,
+  scheduling: policies.scheduling,
+  storage: volumes.storage
 }
 
 /** Fields of every kind. */
-const topLevel: Readonly<Record<string, string>> = {
-  apiVersion: "Group and version of the form this object is written in.",
-  kind: "The kind of the object.",
-  metadata: "Name, labels and the rest of what every object has.",
-  spec: "The desired state.",
-  status: "The state that was observed last."
+export const ofKind: Readonly<Record<string, string>> = {
+  apiVersion: "The API group and version that the object is written in, such as v1 or apps/v1.",
+  items: "The objects of the list.",
+  kind: "The kind of the object, such as Pod. It cannot be changed.",
+  metadata: "Name, labels, owners and what else every object has; in a list, its version.",
+  spec: "The desired state, which users write and controllers work towards.",
+  status: "The state that was last observed. Controllers write it, through a subresource; other writes ignore it."
 }
 
-const fields: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "meta.ObjectMeta": {
-    annotations: "Texts for programs and people; not selectable.",
-    deletionTimestamp: "When the deletion was asked for, plus the grace period.",
-    finalizers: "Names of what has to happen before the object is removed.",
-    generation: "Counts the changes of the desired state.",
-    labels: "Short texts to select objects by.",
-    name: "Unique among the objects of the kind in the namespace.",
-    namespace: "The namespace the object is in.",
-    ownerReferences: "The owners of the object; it is deleted once they are gone.",
-    resourceVersion: "Changes with every write; a client sends it back to detect concurrent writes.",
-    uid: "Unique for all time."
-  },
-  "core.PodSpec": {
-    containers: "The containers that run for as long as the pod does.",
-    initContainers: "Containers that run before the others, one after the other.",
-    nodeName: "The node the pod is bound to.",
-    nodeSelector: "Labels that a node must have.",
-    restartPolicy: "Whether containers that ended are started again: Always, OnFailure or Never.",
-    serviceAccountName: "The identity of the pod's programs.",
-    volumes: "Storage that containers may mount."
-  },
-  "core.Container": {
-    args: "Arguments of the command.",
-    command: "What to run instead of the image's own command.",
-    env: "Environment variables.",
-    image: "Name of the image.",
-    name: "Unique within the pod.",
-    ports: "Ports the container listens on.",
-    resources: "Requests and limits of processor time, memory and other resources."
-  },
-  "apps.DeploymentSpec": {
-    paused: "Whether changes of the template wait.",
-    replicas: "The desired number of pods.",
-    selector: "Selects the pods of the deployment; must match the labels of the template.",
-    strategy: "How pods are replaced.",
-    template: "The template of the pods."
-  }
+const own = <A>(of: Readonly<Record<string, A>> | undefined, name: string): A | undefined =>
+  of !== undefined && Object.hasOwn(of, name) ? of[name] : undefined
+
+const textsOf = (id: string): Readonly<Record<string, string>> | undefined => {
+  const [table = "", name = ""] = id.split(".")
+  return own(own(tables, table), name)
 }
 
-export const ofType = (id: string): string | undefined => (Object.hasOwn(kinds, id) ? kinds[id] : undefined)
-
-export const ofField = (type: Type, name: string): string | undefined => {
-  const own = fields[type.id]
-  if (own !== undefined && Object.hasOwn(own, name)) return own[name]
-  return type.fields.has("apiVersion") && Object.hasOwn(topLevel, name) ? topLevel[name] : undefined
+export const ofType = (id: string): string | undefined => {
+  const text = own(textsOf(id), "")
+  if (text !== undefined || !id.endsWith("List")) return text
+  const item = id.slice(0, -"List".length)
+  return textsOf(item) === undefined ? undefined : `A list of objects of the kind ${item.split(".")[1] ?? ""}.`
 }
+
+export const ofField = (type: Type, name: string): string | undefined =>
+  own(textsOf(type.id), name) ??
+  (type.fields.has("kind") && type.fields.has("metadata") ? own(ofKind, name) : undefined)

@@ -3,6 +3,8 @@
  * `kube/structural`; in the type table it is an arbitrary object. Source: apiextensions.k8s.io/v1 JSONSchemaProps.
  */
 import type { JsonObject } from "../json.ts"
+import type { Dialect } from "./customResourceTypes.ts"
+import { jsonSchemaProps } from "./descriptions/extensions.ts"
 
 /** Its id, beside those of the type table. */
 export const id = "apiextensions.JSONSchemaProps"
@@ -23,20 +25,31 @@ export const isPart = (type: string): boolean => type === id || type === docs ||
 
 type Refer = (id: string) => JsonObject
 
-export const define = (type: string, refer: Refer): JsonObject => {
+export const define = (dialect: Dialect, type: string, refer: Refer): JsonObject => {
   if (anything.has(type)) return { description: "A value of one of several types." }
-  if (type === docs) return { type: "object", properties: fields(["description", "url"], { type: "string" }) }
+  if (type === docs) return { type: "object", properties: { ...fields(["description", "url"], { type: "string" }) } }
   return {
     description: "The form of a value, as a JSON schema with the extensions of Kubernetes.",
     type: "object",
-    properties: members(refer)
+    properties: Object.fromEntries(
+      Object.entries(members(refer)).map(([name, schema]) => [
+        name,
+        withSiblings(dialect, schema, name in jsonSchemaProps ? { description: jsonSchemaProps[name] ?? "" } : {})
+      ])
+    )
   }
 }
 
-const fields = (names: ReadonlyArray<string>, schema: JsonObject): JsonObject =>
+const fields = (names: ReadonlyArray<string>, schema: JsonObject): Readonly<Record<string, JsonObject>> =>
   Object.fromEntries(names.map((name) => [name, schema]))
 
-const members = (refer: Refer): JsonObject => {
+/** A schema with what belongs beside it. Version 3 ignores the siblings of `$ref`. */
+export const withSiblings = (dialect: Dialect, schema: JsonObject, more: JsonObject): JsonObject => {
+  if (Object.keys(more).length === 0) return schema
+  return dialect === "v3" && "$ref" in schema ? { allOf: [schema], ...more } : { ...schema, ...more }
+}
+
+const members = (refer: Refer): Readonly<Record<string, JsonObject>> => {
   const schema = refer(id)
   const texts: JsonObject = { type: "array", items: { type: "string" } }
   return {

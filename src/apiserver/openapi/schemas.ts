@@ -82,7 +82,7 @@ export const definitions = (
     }
     if (jsonSchema.isPart(id)) {
       found.set(id, {}) // it contains itself
-      found.set(id, jsonSchema.define(id, refer))
+      found.set(id, jsonSchema.define(dialect, id, refer))
       return
     }
     if (Object.hasOwn(scalarNames, id)) {
@@ -138,9 +138,7 @@ const property = (
     ...merging(field)
   }
   const schema = isSchema(type, name) ? formOf(dialect, jsonSchema.id, need) : schemaOf(dialect, field.fieldType, need)
-  if (Object.keys(more).length === 0) return schema
-  // v3 ignores siblings of $ref.
-  return dialect === "v3" && "$ref" in schema ? { allOf: [schema], ...more } : { ...schema, ...more }
+  return jsonSchema.withSiblings(dialect, schema, more)
 }
 
 const merging = ({ atomic, fieldType, patch }: types.Field): JsonObject => {

@@ -1,12 +1,15 @@
 /**
  * Serves `/openapi/v2` and `/openapi/v3` with hashes and ETags. JSON only: the HTTPS server encodes protobuf from it. Documents
- * are built on first use and cached by the identity of the list of resources.
+ * are built on first use and cached by the identity of the list of resources; what builds them is loaded with the first request.
  */
+import * as Effect from "effect/Effect"
 import type { Answer, ApiRequest } from "../Api.ts"
 import * as StatusError from "../StatusError.ts"
 import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
+import type * as documentsModule from "./documents.ts"
 import { isJson, parseAccept } from "../printers/negotiate.ts"
-import * as documents from "./documents.ts"
+
+type Documents = typeof documentsModule
 
 interface Document {
   readonly text: string
@@ -15,7 +18,10 @@ interface Document {
 
 export interface OpenApi {
   /** The answer to a GET, undefined when the path names none of the documents. */
-  readonly find: (segments: ReadonlyArray<string>, request: ApiRequest) => Answer | StatusError.StatusError | undefined
+  readonly find: (
+    segments: ReadonlyArray<string>,
+    request: ApiRequest
+  ) => Effect.Effect<Answer, StatusError.StatusError> | undefined
 }
 
 /** The documents of a server with these resources and this version. */
@@ -36,31 +42,34 @@ export const make = (resources: ReadonlyArray<ResourceDefinition.ResourceDefinit
     kept.set(key, built)
     return built
   }
-  const group = (path: string): Document | undefined => {
+  const group = (documents: Documents, path: string): Document | undefined => {
     const list = groups.get(path)
     return list === undefined ? undefined : document(path, () => documents.v3(list, version))
   }
-  const index = (): Document =>
+  const index = (documents: Documents): Document =>
     document("v3", () => ({
       paths: Object.fromEntries(
         [...groups.keys()].map((path) => [
           path,
-          { serverRelativeURL: `/openapi/v3/${path}?hash=${group(path)?.hash ?? ""}` }
+          { serverRelativeURL: `/openapi/v3/${path}?hash=${group(documents, path)?.hash ?? ""}` }
         ])
       )
     }))
+  const find = (documents: Documents, dialect: string | undefined, rest: ReadonlyArray<string>) => {
+    if (dialect === "v2" && rest.length === 0) return document("v2", () => documents.v2(resources, version))
+    if (dialect !== "v3") return undefined
+    return rest.length === 0 ? index(documents) : group(documents, rest.join("/"))
+  }
   return {
     find: ([root, dialect, ...rest], request) => {
       if (root !== "openapi") return undefined
-      if (dialect === "v2" && rest.length === 0)
-        return answer(
-          document("v2", () => documents.v2(resources, version)),
-          request
-        )
-      if (dialect !== "v3") return undefined
-      if (rest.length === 0) return answer(index(), request)
-      const found = group(rest.join("/"))
-      return found === undefined ? undefined : answer(found, request)
+      return Effect.flatMap(
+        Effect.promise(() => import("./documents.ts")),
+        (documents) => {
+          const found = find(documents, dialect, rest)
+          return found === undefined ? StatusError.unknownPath() : StatusError.toEffect(answer(found, request))
+        }
+      )
     }
   }
 }

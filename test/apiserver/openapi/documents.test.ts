@@ -102,7 +102,8 @@ describe("version 2", () => {
         }
       )
       same(of(`${core}.PodSpec`, "volumes")["x-kubernetes-patch-strategy"], "merge,retainKeys")
-      same(of(`${core}.ContainerPort`, "protocol"), { type: "string", default: "TCP" })
+      const { description: _, ...protocol } = of(`${core}.ContainerPort`, "protocol")
+      same(protocol, { type: "string", default: "TCP" })
       same(of("io.k8s.api.apps.v1.DeploymentSpec", "strategy")["x-kubernetes-patch-strategy"], "retainKeys")
       same(of("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", "finalizers")["x-kubernetes-list-type"], "set")
       same(definitions["io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector"]["x-kubernetes-map-type"], "atomic")
