@@ -12,12 +12,13 @@ const until = (url: string, token: string, holds: (message: Protocol.Message) =>
     const abort = new AbortController()
     const response = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal: abort.signal })
     const decoder = new TextDecoder()
-    let [rest, all] = ["", [] as ReadonlyArray<Protocol.Message>]
+    const all: Array<Protocol.Message> = []
+    let rest = ""
     for await (const part of response.body ?? []) {
       const lines = (rest + decoder.decode(part, { stream: true })).split("\n")
       rest = lines.pop() ?? ""
       const messages = lines.filter((line) => line !== "").map((line): Protocol.Message => JSON.parse(line))
-      all = [...all, ...messages]
+      all.push(...messages)
       if (messages.some(holds)) break
     }
     abort.abort()
