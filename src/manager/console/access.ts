@@ -1,6 +1,6 @@
 /**
- * Who may read the console: on loopback whoever has the token of the printed address, elsewhere whom the API server authenticates and lets `get` the
- * non-resource URL `/console`.
+ * Who may read the console: on loopback whoever has the token of the printed address, elsewhere users that the API server authenticates and lets
+ * `get` the non-resource URL `/console`.
  */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"

@@ -98,9 +98,7 @@ const streams = (options: Options, figures: Effect.Effect<Figures.Sample>): (() 
     () => Effect.sync(() => --open)
   )
   const lines = ConsoleStream.make({ ...options, figures })
-  const body = Stream.unwrap(Effect.map(counted, (count) => (count > mostStreams ? Stream.empty : lines))).pipe(
-    Stream.interruptWhen(options.closing)
-  )
+  const body = Stream.unwrap(Effect.map(counted, (count) => (count > mostStreams ? Stream.empty : lines)))
   return () =>
     open >= mostStreams
       ? failure(429, `the console has ${mostStreams} streams already: close a page`)
