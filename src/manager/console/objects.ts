@@ -22,7 +22,7 @@ export interface Question {
 export const view = (
   held: ReadonlyArray<Held>,
   { key, resource }: Question,
-  timeline: Timeline | undefined,
+  timeline: Pick<Timeline, "of"> | undefined,
   due: Protocol.ObjectView["due"]
 ): Protocol.ObjectView => {
   const own = held.filter((one) => Resource.qualifiedName(one.resource) === resource)

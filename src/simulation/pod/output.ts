@@ -105,6 +105,8 @@ class Shell {
   readonly sources: Array<Source> = []
   /** A statement was not understood. */
   isUnknown = false
+  /** A statement never ends, and writes nothing. */
+  private isEndless = false
   /** Milliseconds since 1970. */
   private now: number
   private code = 0
@@ -132,8 +134,7 @@ class Shell {
       }
       if ((joint === "&&" && this.code !== 0) || (joint === "||" && this.code === 0)) continue
       if (!this.statement(words, loop)) {
-        // A sleep without an end writes nothing.
-        this.isUnknown ||= name !== "sleep"
+        this.isUnknown ||= !this.isEndless
         return false
       }
       if (name === "exit") return false
@@ -194,6 +195,10 @@ class Shell {
     }
     const exit = Program.run(words.map((word) => this.textOf(word, loop)(0, this.now)))
     if (exit === undefined) return false
+    if (exit === "endless") {
+      this.isEndless = true
+      return false
+    }
     this.code = exit.code
     this.now += exit.after
     return true

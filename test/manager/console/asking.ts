@@ -29,7 +29,6 @@ export const make = (over: Partial<Console.Options> = {}) =>
     files,
     access: Access.byToken((text) => text === token),
     cluster: undefined,
-    timeline: undefined,
     closing: Deferred.await(Deferred.makeUnsafe<void>()),
     controllers: [],
     disabled: [],

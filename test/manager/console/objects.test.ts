@@ -56,7 +56,7 @@ const held: ReadonlyArray<Held> = [
   { resource: Secret, store: storeOf([secret]) }
 ]
 
-const view = (resource: string, key: string) => Objects.view(held, { resource, key }, Objects.noTimeline, [])
+const view = (resource: string, key: string) => Objects.view(held, { resource, key }, undefined, [])
 
 describe("an object in the console", () => {
   it("has its owners and its dependants with their states", () => {
@@ -74,13 +74,14 @@ describe("an object in the console", () => {
       id: 1,
       at: 2,
       resource: "pods",
+      kind: "Pod",
       key: "default/gone",
       change: "deleted",
       resourceVersion: "3",
       paths: []
     } as const
-    const timeline = { of: () => ({ entries: [change], truncated: true }) }
-    assert.deepInclude(Objects.view(held, { resource: "pods", key: "default/gone" }, timeline, []), {
+    const known = { entries: [change], truncated: true }
+    assert.deepInclude(Objects.view(held, { resource: "pods", key: "default/gone" }, { of: () => known }, []), {
       exists: false,
       timeline: [change],
       truncated: true,
@@ -95,12 +96,7 @@ describe("an object in the console", () => {
     ])
     const recreated = object("web-1", {}, [{ ...owner("Deployment", "apps/v1", "web"), uid: "of-another-life" }])
     const other = [{ resource: ReplicaSet, store: storeOf([recreated]) }, ...held.slice(3)]
-    const [found] = Objects.view(
-      other,
-      { resource: "replicasets.apps", key: "default/web-1" },
-      Objects.noTimeline,
-      []
-    ).owners
+    const [found] = Objects.view(other, { resource: "replicasets.apps", key: "default/web-1" }, undefined, []).owners
     assert.strictEqual(found?.state, "not in the cache")
   })
 
@@ -145,12 +141,7 @@ describe("an object in the console", () => {
       pod(`p-${index}`, { phase: "x".repeat(10_000) }, [owner("ReplicaSet", "apps/v1", "web-1")])
     )
     const all = [{ resource: Pod, store: storeOf(many) }, ...held.slice(2)]
-    const { dependants } = Objects.view(
-      all,
-      { resource: "replicasets.apps", key: "default/web-1" },
-      Objects.noTimeline,
-      []
-    )
+    const { dependants } = Objects.view(all, { resource: "replicasets.apps", key: "default/web-1" }, undefined, [])
     assert.lengthOf(dependants, 200)
     assert.isBelow(JSON.stringify(dependants).length, 200 * 400)
   })

@@ -23,8 +23,7 @@ const started = (host: string) => {
     controllers: [],
     disabled: [],
     files: new Map(),
-    cluster: undefined,
-    timeline: undefined
+    cluster: undefined
   }).pipe(
     Effect.provideService(Listener, listener),
     Effect.provideService(Metric.MetricRegistry, new Map()),
