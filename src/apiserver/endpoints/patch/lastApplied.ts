@@ -49,7 +49,7 @@ export const follow = (object: JsonObject, config: JsonObject): void => {
   const annotations = ensureObject(ensureObject(object, "metadata"), "annotations")
   set(annotations, annotation, `${JSON.stringify(sorted(copy))}\n`)
   const bytes = Object.entries(annotations).reduce(
-    (sum, [key, value]) => sum + lengthOf(key) + lengthOf(String(value)),
+    (sum, [key, value]) => sum + lengthOf(key) + lengthOf(typeof value === "string" ? value : ""),
     0
   )
   if (bytes > mostBytes) delete annotations[annotation]
