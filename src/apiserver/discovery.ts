@@ -61,10 +61,10 @@ const pathsOf = (groups: Groups): ReadonlyArray<string> =>
     "/openapi/v3",
     "/readyz",
     "/version",
-    ...[...groups].flatMap(([group, versions]) => {
-      const root = group === "" ? "/api" : `/apis/${group}`
-      return [...(group === "" ? [] : [root]), ...[...versions.keys()].map((version) => `${root}/${version}`)]
-    })
+    ...[...groups.keys()].filter((group) => group !== "").map((group) => `/apis/${group}`),
+    ...[...groups].flatMap(([group, versions]) =>
+      [...versions.keys()].map((version) => (group === "" ? `/api/${version}` : `/apis/${group}/${version}`))
+    )
   ].sort()
 
 /** Groups and their versions, the preferred version first, each with its resources, in the order of the built-in table. */
