@@ -35,6 +35,8 @@ export const make = (resources: ReadonlyArray<ResourceDefinition.ResourceDefinit
   return {
     find: (segments, accept) => {
       switch (segments.join("/")) {
+        case "":
+          return json({ paths: pathsOf(groups) })
         case "version":
           return json(version)
         case "api":
@@ -47,6 +49,24 @@ export const make = (resources: ReadonlyArray<ResourceDefinition.ResourceDefinit
     }
   }
 }
+
+/** What `/` lists. Source: apiserver/pkg/server/routes: Index. */
+const pathsOf = (groups: Groups): ReadonlyArray<string> =>
+  [
+    "/api",
+    "/apis",
+    "/apis/",
+    "/healthz",
+    "/livez",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/readyz",
+    "/version",
+    ...[...groups.keys()].filter((group) => group !== "").map((group) => `/apis/${group}`),
+    ...[...groups].flatMap(([group, versions]) =>
+      [...versions.keys()].map((version) => (group === "" ? `/api/${version}` : `/apis/${group}/${version}`))
+    )
+  ].sort()
 
 /** Groups and their versions, the preferred version first, each with its resources, in the order of the built-in table. */
 type Groups = ReadonlyMap<string, ReadonlyMap<string, ReadonlyArray<ResourceDefinition.ResourceDefinition>>>

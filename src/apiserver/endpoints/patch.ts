@@ -4,6 +4,7 @@ import { clone, get, isObject, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
 import * as applyPatch from "./patch/applyPatch.ts"
+import * as lastApplied from "./patch/lastApplied.ts"
 import * as jsonPatch from "./patch/jsonPatch.ts"
 import * as mergePatch from "./patch/mergePatch.ts"
 import * as strategicPatch from "./patch/strategicPatch.ts"
@@ -148,17 +149,22 @@ const applied = (
   if (refusal !== undefined) return refusal
   if (existing === undefined && subresource !== "") return StatusError.notFound(resource, name)
   const live = existing === undefined ? undefined : { object: Version.parse(existing), owners: existing.owners }
+  const isKubectl = options.manager === lastApplied.manager && subresource === ""
+  const shape = resources.shapeOf(resource)
+  const allowed =
+    isKubectl && live !== undefined ? lastApplied.unchanged(live.object, apiVersion(resource), shape) : undefined
   const result = applyPatch.apply(live, config, {
+    allowed,
     manager: { manager: options.manager, operation: "Apply", apiVersion: apiVersion(resource), subresource },
     force: isTrue(query.get("force")),
     time: RequestContext.timestamp(context.now),
-    shape: resources.shapeOf(resource),
+    shape,
     settle: (merged) =>
       resource.customResource === undefined ? void resources.asStored(resource, merged) : resource.defaults?.(merged)
   })
-  return StatusError.isRefusal(result)
-    ? result
-    : { object: result.object, options: { ...options, owners: result.owners } }
+  if (StatusError.isRefusal(result)) return result
+  if (isKubectl) lastApplied.follow(result.object, whole)
+  return { object: result.object, options: { ...options, owners: result.owners } }
 }
 
 /** An apply manages only the fields that its endpoint can change. */

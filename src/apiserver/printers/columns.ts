@@ -2,6 +2,7 @@
  * Printer columns of the core resources and helpers for all others. Source: pkg/printers/internalversion: AddHandlers. A cell's
  * type may differ from its column's, as there. A resource without columns prints Name and Age.
  */
+import { humanDuration } from "../../kube/humanDuration.ts"
 import { arrayAt, at, isObject, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import { podStatus, sidecarStatuses } from "./podStatus.ts"
@@ -36,27 +37,6 @@ export const name: PrinterColumn = {
   type: "string",
   format: "name",
   cell: path("metadata", "name")
-}
-
-/** `5s`, `3m20s`, `2d5h`: at most two units, as kubectl prints ages. Source: apimachinery HumanDuration. */
-export const humanDuration = (millis: number): string => {
-  const seconds = Math.trunc(millis / 1000)
-  if (seconds < -1) return "<invalid>"
-  if (seconds < 0) return "0s"
-  if (seconds < 120) return `${seconds}s`
-  const minutes = Math.trunc(seconds / 60)
-  const two = (large: number, unit: string, small: number, part: string): string =>
-    small === 0 ? `${large}${unit}` : `${large}${unit}${small}${part}`
-  if (minutes < 10) return two(minutes, "m", seconds % 60, "s")
-  if (minutes < 180) return `${minutes}m`
-  const hours = Math.trunc(minutes / 60)
-  if (hours < 8) return two(hours, "h", minutes % 60, "m")
-  if (hours < 48) return `${hours}h`
-  const days = Math.trunc(hours / 24)
-  if (hours < 192) return two(days, "d", hours % 24, "h")
-  if (days < 730) return `${days}d`
-  const years = Math.trunc(days / 365)
-  return years < 8 ? two(years, "y", days % 365, "d") : `${years}y`
 }
 
 export const since = (timestamp: string, now: number): string => {

@@ -1,10 +1,10 @@
 /** Printer columns of workloads and volumes. Source: pkg/printers/internalversion: AddHandlers. */
+import { humanDuration } from "../../kube/humanDuration.ts"
 import { arrayAt, at, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import {
   age,
   type Cell,
-  humanDuration,
   integer,
   labelSelector,
   name,

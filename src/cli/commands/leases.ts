@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { since } from "../../apiserver/printers/columns.ts"
+import { humanDuration } from "../../kube/humanDuration.ts"
 import * as Resources from "../../kube/resources.ts"
 import { KubeClient } from "../../layers/KubeClient.ts"
 import type { Host } from "../../manager/process/Host.ts"
@@ -95,7 +95,10 @@ const none = "<none>"
 
 const columnsAt = (now: number): ReadonlyArray<Column<Row>> => {
   const ago = (time: unknown) =>
-    Option.match(Option.fromNullishOr(timeOf(time)), { onNone: () => none, onSome: (text) => since(text, now) })
+    Option.match(Option.fromNullishOr(timeOf(time)), {
+      onNone: () => none,
+      onSome: (text) => (Number.isNaN(Date.parse(text)) ? "<unknown>" : humanDuration(now - Date.parse(text)))
+    })
   return [
     { title: "GROUP", cell: ({ group }) => group },
     { title: "LEASE", cell: ({ lease }) => `${lease.namespace}/${lease.name}` },

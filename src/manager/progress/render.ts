@@ -39,7 +39,7 @@ export const sentence = (state: State): string => {
 /** `34,000`. */
 export const count = (number: number): string => number.toLocaleString("en-US")
 
-const spinners = { unicode: [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"], ascii: [..."-\\|/"] } as const
+const spinners = { unicode: Array.from("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"), ascii: Array.from("-\\|/") } as const
 
 /** The widest bar, in columns. */
 const widestBar = 24

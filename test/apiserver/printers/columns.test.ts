@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { JsonObject } from "../../../src/apiserver/json.ts"
 import * as resources from "../../../src/apiserver/scheme/resources.ts"
-import { generic, humanDuration } from "../../../src/apiserver/printers/columns.ts"
+import { generic } from "../../../src/apiserver/printers/columns.ts"
+import { humanDuration } from "../../../src/kube/humanDuration.ts"
 
 const created = "2024-01-01T00:00:00Z"
 /** One minute after the creation. */

@@ -8,7 +8,7 @@ const now = Date.parse("2030-01-01T00:01:00Z")
 const lease = { namespace: "kube-system", name: "web", isElected: true }
 
 /** A Lease as stored: times are texts. */
-const found = (spec: object): Lease => ({ metadata: { name: "web" }, spec }) as unknown as Lease
+const found = (spec: object): Lease => ({ metadata: { name: "web" }, spec })
 
 const held = {
   holderIdentity: "host_1",

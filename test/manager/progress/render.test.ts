@@ -11,7 +11,8 @@ const state: State = { verb: "Synced", done: 12, total: 20, unit: "kinds", detai
 const plain: Style = { width: 80, isUnicode: false, isColored: false }
 
 /** The sequences that select a colour. Source: ECMA-48 SGR. */
-const colors = /\u001b\[\d\dm/g
+const escape = "\u001b"
+const colors = new RegExp(`${escape}\\[\\d\\dm`, "g")
 
 describe("the sentence of progress", () => {
   it("has the counts and the detail, in one printable line", () => {
@@ -36,7 +37,7 @@ describe("the line of progress", () => {
     assert.match(line(state, { ...plain, isUnicode: true }, 1), /^⠙ █{11}░{8} Synced /)
     assert.match(
       line(state, { ...plain, isColored: true }, 0),
-      /^\u001b\[36m-\u001b\[39m \u001b\[32m#+\u001b\[39m\.+ Synced/
+      new RegExp(`^${escape}\\[36m-${escape}\\[39m ${escape}\\[32m#+${escape}\\[39m\\.+ Synced`)
     )
   })
 

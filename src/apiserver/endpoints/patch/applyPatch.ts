@@ -14,6 +14,8 @@ import * as managed from "../../storage/managedFields.ts"
 export interface Options {
   readonly manager: managed.Manager
   readonly force: boolean
+  /** Fields that may change although another manager owns them. Default: none. */
+  readonly allowed?: FieldSet.FieldSet | undefined
   /** Timestamp for changed entries. */
   readonly time: string
   readonly shape: Shape.Shape
@@ -41,7 +43,7 @@ export const apply = (live: Live | undefined, config: JsonObject, options: Optio
   if (StatusError.isRefusal(merged)) return merged
   const object = previous === undefined ? merged : pruned(merged, previous.fields.tree, wanted, others, shape)
   const difference = fields.between(before, object, shape)
-  const kept = difference === undefined ? others : settleConflicts(others, difference, options.force)
+  const kept = difference === undefined ? others : settleConflicts(others, difference, options)
   if (StatusError.isRefusal(kept)) return kept
   const own = managed.entry(manager, time, wanted)
   settle(object)
@@ -137,10 +139,10 @@ interface Conflict {
 const settleConflicts = (
   others: ReadonlyArray<managed.Entry>,
   { changed, removed }: fields.Difference,
-  force: boolean
+  { allowed = FieldSet.empty, force }: Pick<Options, "allowed" | "force">
 ): ReadonlyArray<managed.Entry | undefined> | StatusError.StatusError => {
   const conflicts: Array<Conflict> = others.flatMap((entry) => {
-    const common = FieldSet.intersection(entry.fields.tree, changed)
+    const common = FieldSet.difference(FieldSet.intersection(entry.fields.tree, changed), allowed)
     return FieldSet.isEmpty(common) ? [] : [{ entry, fields: common }]
   })
   if (conflicts.length > 0 && !force) return conflicting(conflicts)
