@@ -9,9 +9,6 @@ import { rolldown } from "rolldown"
 
 const source = "src/manager/console/page"
 
-/** Styles of packages, which come before the page's own. */
-const styles = ["node_modules/uplot/dist/uPlot.min.css", `${source}/app.css`]
-
 const hashOf = (text) => createHash("sha256").update(text).digest("hex").slice(0, 12)
 
 /** Writes the files to the folder, and returns the modules of the bundle. */
@@ -26,7 +23,7 @@ export const buildPage = async (folder) => {
   const { output } = await bundle.generate({ format: "esm", minify: true, codeSplitting: false })
   await bundle.close()
   const [script] = output
-  const css = styles.map((file) => readFileSync(file, "utf8")).join("\n")
+  const css = readFileSync(`${source}/app.css`, "utf8")
   const names = { script: `app-${hashOf(script.code)}.js`, style: `app-${hashOf(css)}.css` }
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, names.script), script.code)

@@ -118,7 +118,7 @@ export const modules: ReadonlyArray<Module> = [
   // The parser of configuration files is pure.
   { path: "manager/", modules: library, packages: [...effect, "yaml"] },
   // A bundle of its own, for a browser.
-  { path: "manager/console/page/", modules: ["manager/console/protocol.ts"], packages: ["preact", "uplot"] },
+  { path: "manager/console/page/", modules: ["manager/console/protocol.ts"], packages: ["preact"] },
   { path: "manager/renewal/", modules: [...library, "leader/", "platform/"], packages: node },
   { path: "testing/", modules: [...library, ...cluster, "manager/"], packages: effect },
   {
