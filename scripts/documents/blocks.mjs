@@ -21,8 +21,9 @@ export const commandsOf = (body) =>
 export const normal = (text) =>
   text
     .replace(/^npm warn .*\n/gm, "")
-    // Which of the two ports is in use depends on the machine.
-    .replace(/^timestamp=.*message="(Serving|cannot serve) (probes|metrics)\b.*\n?/gm, "")
+    // Which of the ports is in use depends on the machine.
+    .replace(/^timestamp=.*message="(Serving|cannot serve) (probes|metrics|console)\b.*\n?/gm, "")
+    .replace(/^http:.*\/console\/#token=.*\n?/gm, "")
     .trim()
     .replace(/timestamp=\S+/g, "timestamp=TIME")
     .replace(/fiber=#\d+/g, "fiber=#N")

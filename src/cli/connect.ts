@@ -11,6 +11,7 @@ import * as Permissions from "../manager/permissions.ts"
 import { Program } from "../manager/Program.ts"
 import * as Registry from "../manager/registry.ts"
 import * as CacheSettings from "../manager/settings/cache.ts"
+import { isConsoleReviewed } from "../manager/settings/servers.ts"
 import { accountOf } from "./identities.ts"
 import * as Leases from "./leases.ts"
 import { ledBy, type Resolved, type Selection, type Table } from "./selection.ts"
@@ -72,8 +73,8 @@ export const wanted = Effect.fnUntraced(function* (resolved: Resolved, cluster: 
     ],
     leases: [...contended(core, "core"), ...contended(own, undefined)],
     namespaces: CacheSettings.options(values).namespaces,
-    // Reading metrics requires reviews by the API server.
-    secureMetrics: values.metricsSecure && values.metricsAddress !== undefined,
+    // Reading metrics, or a console that others can reach, requires reviews by the API server.
+    secureMetrics: (values.metricsSecure && values.metricsAddress !== undefined) || isConsoleReviewed(values),
     certificates: yield* certificatesOf(resolved, cluster, selection)
   } satisfies Permissions.Wanted
 })

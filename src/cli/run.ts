@@ -17,6 +17,7 @@ import { loops } from "../manager/settings/controllers.ts"
 import { identities } from "./identities.ts"
 import * as Leases from "./leases.ts"
 import { connect } from "./connect.ts"
+import * as Console from "./console.ts"
 import { ledBy, type Resolved, type Selection, sentence, tableOf } from "./selection.ts"
 import { servers } from "./servers.ts"
 import { services } from "./services.ts"
@@ -55,6 +56,8 @@ const work = (host: Host, resolved: Resolved, notes: ReadonlyArray<string>) =>
     const settings = resolved.values
     const table = yield* tableOf(resolved)
     const { cluster, selection } = yield* connect(host, resolved, table, "program")
+    const address = yield* Console.start(resolved, cluster, selection)
+    if (address !== undefined) host.stdout.write(`${address}\n`)
     if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
     yield* Effect.forEach(notes, (note) => Effect.logWarning(note), { discard: true })
     yield* Effect.forEach(selection.disabled, disabled(selection), { discard: true })

@@ -45,14 +45,18 @@ export const servers = Effect.fnUntraced(function* (
   }).pipe(Effect.provideService(Listener, listener), Effect.provideService(Process, thisProcess))
 })
 
-const secure = ({ effective, values }: Resolved, { chosen, disabled }: Selection) => ({
-  files: Option.getOrUndefined(
+/** The certificate of servers with authorization. */
+export const certificateFiles = (values: Resolved["values"]) =>
+  Option.getOrUndefined(
     Option.map(values.metricsCertPath, (directory) => ({
       directory,
       cert: values.metricsCertName,
       key: values.metricsCertKey
     }))
-  ),
+  )
+
+const secure = ({ effective, values }: Resolved, { chosen, disabled }: Selection) => ({
+  files: certificateFiles(values),
   http2: values.http2,
   pages: { effective, controllers: chosen.map(({ controller }) => controller), disabled }
 })

@@ -139,6 +139,8 @@ export class Cache extends Context.Service<
     ) => Read<void>
     /** One entry for each watch of each running informer, including those without subscribers. */
     readonly status: Effect.Effect<ReadonlyArray<InformerStatus>>
+    /** The running informers, with their stores, for those who look at the program; a read of a store is not awaited. */
+    readonly informers: Effect.Effect<ReadonlyArray<Informer.Informer<KubeObject>>>
     /** The number of deltas that subscribers of `changes` have not processed. */
     readonly outstanding: Effect.Effect<number>
     /** Waits until there are none. For tests. */
@@ -222,6 +224,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         return waits.add(gates, key, version, Duration.toMillis(limit), metrics.waiting(done))
       }),
     status: Effect.sync(() => Array.from(informers.values()).flatMap((informer) => informer.statusUnsafe())),
+    informers: Effect.sync(() => Array.from(informers.values())),
     outstanding: Effect.sync(outstanding.count),
     settled: outstanding.settled
   })

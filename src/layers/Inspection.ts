@@ -1,12 +1,13 @@
 /**
- * The registry of what operators can look at while the program runs: informers, leadership, and pages of controllers. It has only
+ * The registry of what operators can look at while the program runs: informers, their objects, leadership, and pages of controllers. It has only
  * functions that read; the state stays in its component, and costs something only when it is read. It is a reference, not a
  * service, so that a component can register when there is no server that shows it.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { InformerStatus } from "./Cache.ts"
+import type { KubeObject } from "../kube/Meta.ts"
+import type { Informer, InformerStatus } from "./Cache.ts"
 import type { Leadership } from "./Leadership.ts"
 
 /** Controllers that lead together. */
@@ -33,8 +34,12 @@ export interface Shown<A> {
   readonly all: Effect.Effect<ReadonlyArray<A>>
 }
 
+/** The objects that an informer holds. */
+export type Held = Pick<Informer<KubeObject>, "resource" | "store">
+
 export interface Inspection {
   readonly informers: Shown<Effect.Effect<ReadonlyArray<InformerStatus>>>
+  readonly stores: Shown<Effect.Effect<ReadonlyArray<Held>>>
   readonly groups: Shown<Group>
   readonly pages: Shown<Page>
 }
@@ -60,6 +65,7 @@ const shown = <A>(): Shown<A> => {
 
 export const makeUnsafe = (): Inspection => ({
   informers: shown(),
+  stores: shown(),
   groups: shown(),
   pages: shown()
 })

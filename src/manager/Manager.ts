@@ -132,7 +132,9 @@ const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | 
     const health = yield* Health
     const cache = yield* Cache
     for (const { check, probe } of checks(cache, setting.limit.timeout)) yield* health.register(probe, check)
-    yield* (yield* Inspection).informers.show(cache.status)
+    const inspection = yield* Inspection
+    yield* inspection.informers.show(cache.status)
+    yield* inspection.stores.show(cache.informers)
     yield* Effect.forEach(groups, showGroup, { discard: true })
     const states = yield* States
     const failure = Effect.tapError(supervisor.failure, ({ fiber, message }) =>

@@ -171,7 +171,7 @@ export const withPages = Effect.fnUntraced(function* (
 })
 
 /** Undefined if the address is in use and the server is optional. */
-const listen = (
+export const listen = (
   name: string,
   setting: string,
   { address, isOptional }: Place,

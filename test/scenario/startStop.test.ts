@@ -43,7 +43,8 @@ describe("with nothing configured", () => {
   it.live("logs that once, runs on the embedded cluster, labels and records within 15 s, stops on Ctrl-C", () =>
     Effect.gen(function* () {
       const began = performance.now()
-      const running = yield* Process.start([])
+      const running = yield* Process.start([], { CM_CONSOLE_BIND_ADDRESS: "127.0.0.1:0" })
+      const [address] = yield* running.says(/^http:\/\/127\.0\.0\.1:\d+\/console\/#token=[\w-]{43}$/m)
       const [command, path = ""] = yield* running.says(/^kubectl --kubeconfig (\S+) get nodes --show-labels$/m)
       assert.strictEqual((yield* Effect.promise(() => stat(path))).mode & 0o777, 0o600)
       const client = yield* Cluster.client(yield* Cluster.accessIn(path))
@@ -65,7 +66,8 @@ describe("with nothing configured", () => {
       const { code, stderr, stdout, took } = yield* stop(running, "SIGINT")
       assert.strictEqual(code, 0)
       assert.isBelow(took, 5000)
-      assert.strictEqual(stdout, `${command}\n`)
+      assert.strictEqual(stdout, `${address}\n${command}\n`)
+      assert.notInclude(stderr, "token=")
       const lines = stderr.split("\n").slice(0, -1)
       assert.isTrue(
         lines.every((line) => line.startsWith("timestamp=")),

@@ -58,8 +58,8 @@ export const start = (
     const own = yield* folder
     const [home, temporary] = [join(own, "home"), join(own, "tmp")]
     yield* Effect.promise(() => Promise.all([mkdir(home), mkdir(temporary)]))
-    // Programs of many tests run at once: tests that need probes or metrics set an address.
-    const silent = { CM_METRICS_BIND_ADDRESS: "0", CM_HEALTH_PROBE_BIND_ADDRESS: "0" }
+    // Programs of many tests run at once: tests that need probes, metrics or the console set an address.
+    const silent = { CM_METRICS_BIND_ADDRESS: "0", CM_HEALTH_PROBE_BIND_ADDRESS: "0", CM_CONSOLE_BIND_ADDRESS: "0" }
     // Tests match the format for people, also where the default is JSON.
     const consoleFormat = { CM_ZAP_ENCODER: "console" }
     const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: temporary, ...silent, ...consoleFormat }

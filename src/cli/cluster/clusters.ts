@@ -40,6 +40,8 @@ export interface Connected {
   readonly namespace: string
   /** A kubectl command that the user can copy. */
   readonly hint: string | undefined
+  /** A cache of all nodes and pods that costs the program no watch: that of the simulated nodes. */
+  readonly nodes: Cache["Service"] | undefined
   /** Waits until the sample objects exist. Controllers must run for that. */
   readonly populated: Effect.Effect<void>
 }
@@ -101,6 +103,7 @@ export const connect = Effect.fnUntraced(function* (
     server: endpoint.server,
     namespace: source === "in-cluster" ? (found.namespace ?? "default") : "kube-system",
     hint: undefined,
+    nodes: undefined,
     populated: Effect.void
   } satisfies Connected
 })
@@ -154,8 +157,8 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
   const isolated = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.withTracerEnabled(Effect.provideService(effect, Metric.MetricRegistry, new Map()), false)
   const client = yield* isolated(Layer.build(Layer.provide(KubeClient.layer, over(administrator))))
-  const simulation = Nodes.layer().pipe(Layer.provide(Cache.layer()), Layer.provide(Layer.succeedContext(client)))
-  yield* isolated(Layer.build(simulation))
+  const simulation = Nodes.layer().pipe(Layer.provideMerge(Cache.layer()), Layer.provide(Layer.succeedContext(client)))
+  const nodes = Context.get(yield* isolated(Layer.build(simulation)), Cache)
   const address =
     expected.account === undefined
       ? administrator
@@ -177,6 +180,7 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
     server: cluster.endpoint.server,
     namespace: "kube-system",
     hint,
+    nodes,
     populated: Effect.asVoid(Fiber.await(seeding))
   } satisfies Connected
 })

@@ -4,7 +4,7 @@
  */
 import * as Cause from "effect/Cause"
 import type { InformerStatus } from "../../layers/Cache.ts"
-import type { LoopSnapshot } from "../../streams/reconcile/loopSnapshot.ts"
+import type { Failure, LoopSnapshot } from "../../streams/reconcile/loopSnapshot.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type { State } from "../runnables/states.ts"
 import { instant, oneLine, seconds } from "./page.ts"
@@ -19,6 +19,14 @@ export interface Controller {
   readonly needsLeader: boolean
   /** Pages of its own. */
   readonly debug?: Readonly<Record<string, string>> | undefined
+}
+
+/** The controllers of a program. */
+export interface Selected {
+  /** The selected controllers, in the order of the registry. */
+  readonly controllers: ReadonlyArray<Controller>
+  /** The names of the controllers that were not selected. */
+  readonly disabled: ReadonlyArray<string>
 }
 
 /** All that a page shows of a controller. */
@@ -65,25 +73,27 @@ export const standing = ({ awaited, controller, informers, snapshot, state }: Se
   return { state: "waiting", reason: state?._tag === "Started" ? "for its workers to begin" : "for its turn to start" }
 }
 
-/** One row for each. */
-export const row = (seen: Seen) => {
-  const { snapshot } = seen
+/** The numbers of keys in all queues of a controller. */
+export const queueOf = ({ queues }: LoopSnapshot) => {
   const sum = (of: (queue: LoopSnapshot["queues"][number]) => number) =>
-    snapshot.queues.reduce((total, queue) => total + of(queue), 0)
+    queues.reduce((total, queue) => total + of(queue), 0)
   return {
-    name: seen.controller.name,
-    ...standing(seen),
-    workers: snapshot.workers,
-    active: snapshot.active,
-    queue: {
-      ready: sum(({ ready }) => ready),
-      delayed: sum(({ waiting }) => waiting),
-      processing: sum(({ processing }) => processing),
-      failing: sum(({ failing }) => failing)
-    },
-    lastError: errorOf(snapshot)
+    ready: sum(({ ready }) => ready),
+    delayed: sum(({ waiting }) => waiting),
+    processing: sum(({ processing }) => processing),
+    failing: sum(({ failing }) => failing)
   }
 }
+
+/** One row for each. */
+export const row = (seen: Seen) => ({
+  name: seen.controller.name,
+  ...standing(seen),
+  workers: seen.snapshot.workers,
+  active: seen.snapshot.active,
+  queue: queueOf(seen.snapshot),
+  lastError: errorOf(seen.snapshot)
+})
 
 /** One controller, with the first keys of its queues. */
 export const detail = (seen: Seen) => ({
@@ -113,16 +123,13 @@ const words = { error: "error", terminal: "terminal error", panics: "defect", ti
 
 const errorOf = ({ failure }: LoopSnapshot) => {
   if (failure === undefined) return null
-  const { at, cause, key, why } = failure
-  return {
-    message: why === "timeouts" ? "it took longer than it may and was interrupted" : oneLine(messageOf(cause)),
-    kind: words[why],
-    ...(key === undefined ? {} : { key }),
-    at: instant(at)
-  }
+  const { at, key, why } = failure
+  return { message: messageOf(failure), kind: words[why], ...(key === undefined ? {} : { key }), at: instant(at) }
 }
 
-const messageOf = (cause: Cause.Cause<unknown>): string => {
+/** Why a run failed, on one line and truncated. */
+export const messageOf = ({ cause, why }: Failure): string => {
+  if (why === "timeouts") return "it took longer than it may and was interrupted"
   const error = Cause.squash(cause)
-  return error instanceof Error ? error.message : String(error)
+  return oneLine(error instanceof Error ? error.message : String(error))
 }

@@ -11,7 +11,8 @@ export const render = (informers: ReadonlyArray<InformerStatus>, now: number) =>
   return { informers: items.map((informer) => row(informer, now)), ...rest }
 }
 
-const inTrouble = (a: InformerStatus, b: InformerStatus): number =>
+/** Informers with errors come first. */
+export const inTrouble = (a: InformerStatus, b: InformerStatus): number =>
   Number(a.synced) - Number(b.synced) ||
   b.attempts - a.attempts ||
   (a.resource < b.resource ? -1 : a.resource > b.resource ? 1 : 0)
@@ -31,8 +32,8 @@ const row = (informer: InformerStatus, now: number) => ({
   listenerErrors: informer.listenerErrors
 })
 
-/** `all namespaces`, `namespace web, labels app=x`. */
-const scopeOf = ({ selection }: InformerStatus): string =>
+/** `everywhere`, `namespace web, labels app=x`. */
+export const scopeOf = ({ selection }: InformerStatus): string =>
   [
     selection.namespace === undefined ? "everywhere" : `namespace ${selection.namespace}`,
     ...(selection.labelSelector === undefined ? [] : [`labels ${selection.labelSelector}`]),

@@ -20,6 +20,8 @@ export interface Options {
   /** The terminationGracePeriodSeconds of the pods. */
   readonly graceSeconds: number
   readonly metrics: Metrics
+  /** The port of the console; undefined if other pods cannot reach it. */
+  readonly console: number | undefined
   /** The minor version of the oldest server to support: 21 is Kubernetes 1.21. */
   readonly minorVersion: number
   /** The port of the probes; undefined if they are off. */

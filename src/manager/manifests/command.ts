@@ -5,6 +5,7 @@ import type * as Setting from "../../layers/Setting.ts"
 import type { Resolved } from "../setting/sources.ts"
 import type * as Webhook from "../../layers/Webhook.ts"
 import * as CacheSettings from "../settings/cache.ts"
+import { isConsoleReviewed } from "../settings/servers.ts"
 import { accounts, holders, needed } from "../permissions.ts"
 import type { Holder, LeaseName } from "../permissions.ts"
 import type * as Installation from "./Installation.ts"
@@ -69,6 +70,7 @@ export const manifests = (
   // There are two replicas, so leader election is on unless a setting turns it off.
   const isElected = Option.getOrElse(values.leaderElect, () => true)
   const metrics = Metrics.metricsOf(values, name)
+  const isReviewed = isConsoleReviewed(values)
   const served = Served.webhooksOf(values, webhooks)
   const isKept = served !== undefined && served.mountPath === undefined
   const led = (isCore: boolean): boolean => controllers.some((one) => one.isCore === isCore && one.needsLeader)
@@ -97,6 +99,7 @@ export const manifests = (
     graceSeconds: Math.min(Math.ceil(Duration.toSeconds(values.shutdownTimeout)), longest) + grace,
     probes: values.probeAddress?.port,
     metrics,
+    console: isReviewed ? values.consoleAddress?.port : undefined,
     webhooks: served,
     minorVersion: values.kubernetesVersion,
     accounts: accounts(controllers, CacheSettings.options(values).namespaces),
@@ -104,7 +107,7 @@ export const manifests = (
       controllers: [...controllers, ...holders(webhooks)],
       leases: isElected ? leases : [],
       namespaces: CacheSettings.options(values).namespaces,
-      secureMetrics: metrics.isSecure,
+      secureMetrics: metrics.isSecure || isReviewed,
       certificates: isKept ? Served.certificatesOf({ name, namespace }, webhooks) : undefined
     })
   })

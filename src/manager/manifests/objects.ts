@@ -37,7 +37,8 @@ export const all = (options: Options): ReadonlyArray<Manifest> => [
   },
   ...rolesOf(options.name, options, Installation.labels(options)),
   ...(options.accounts ?? []).flatMap((account) => ofController(account, options)),
-  ...(options.metrics.isSecure ? [metricsReader(options)] : []),
+  ...(options.metrics.isSecure ? [reader(options, "metrics", ["/metrics"])] : []),
+  ...(options.console === undefined ? [] : [reader(options, "console", ["/console"])]),
   ...Workload.all(options),
   ...Metrics.all(options),
   ...(options.webhooks === undefined ? [] : Webhooks.all(options, options.webhooks))
@@ -55,12 +56,12 @@ const ofController = (
   ]
 }
 
-/** A role for the collector of the metrics. Its account is not known here, so the operator binds it. */
-const metricsReader = (options: Options): Manifest => ({
+/** A role for those who read from a server of the pods. Their accounts are not known here, so the operator binds it. */
+const reader = (options: Options, server: string, nonResourceURLs: ReadonlyArray<string>): Manifest => ({
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRole",
-  metadata: { name: `${options.name}-metrics-reader`, labels: Installation.labels(options) },
-  rules: [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }]
+  metadata: { name: `${options.name}-${server}-reader`, labels: Installation.labels(options) },
+  rules: [{ nonResourceURLs, verbs: ["get"] }]
 })
 
 /** One file of the directory that `files` makes. */

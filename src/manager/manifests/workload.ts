@@ -76,9 +76,10 @@ const volumes = (options: Options) => {
   return all.length === 0 ? {} : { volumes: all.map(({ name, secretName }) => ({ name, secret: { secretName } })) }
 }
 
-const ports = ({ metrics, probes, webhooks }: Options) => [
+const ports = ({ console, metrics, probes, webhooks }: Options) => [
   ...(probes === undefined ? [] : [{ name: "probes", containerPort: probes }]),
   ...(metrics.port === undefined ? [] : [{ name: "metrics", containerPort: metrics.port }]),
+  ...(console === undefined ? [] : [{ name: "console", containerPort: console }]),
   ...(webhooks === undefined ? [] : [{ name: "webhooks", containerPort: webhooks.port }])
 ]
 
@@ -101,8 +102,8 @@ const disruptionBudget = (options: Options): Manifest => ({
 const collectors = { namespaceSelector: { matchLabels: { metrics: "enabled" } } }
 
 /**
- * Allows connections for metrics and webhooks only; probes of the kubelet are not subject to policies. The webhook port is open to all addresses,
- * because the API server's source address depends on the cluster. Outgoing connections are not restricted.
+ * Allows connections for metrics, the console and webhooks only; probes of the kubelet are not subject to policies. The webhook port is open to all
+ * addresses, because the API server's source address depends on the cluster, and so is that of the console, which authorizes its readers. Outgoing connections are not restricted.
  */
 const networkPolicy = (options: Options): Manifest => ({
   apiVersion: "networking.k8s.io/v1",
@@ -115,6 +116,7 @@ const networkPolicy = (options: Options): Manifest => ({
       ...(options.metrics.port === undefined
         ? []
         : [{ from: [collectors], ports: [{ port: "metrics", protocol: "TCP" }] }]),
+      ...(options.console === undefined ? [] : [{ ports: [{ port: "console", protocol: "TCP" }] }]),
       ...(options.webhooks === undefined ? [] : [{ ports: [{ port: "webhooks", protocol: "TCP" }] }])
     ]
   }

@@ -1,5 +1,5 @@
 /**
- * Authorization of the metrics: the API server authenticates the token and allows `get` of the path. Both results are cached for a while, so that a
+ * Authorization of the metrics and of the console: the API server authenticates the token and allows `get` of the path. Both results are cached for a while, so that a
  * scrape does not need two requests. The caches are bounded, and unknown tokens have a cache of their own, so that they cannot evict known users.
  * Reviews for unknown tokens are rate limited. A failed review denies the request and is not cached. Source: TokenReview and SubjectAccessReview;
  * controller-runtime's pkg/metrics/filters.
@@ -67,7 +67,7 @@ export const make: Effect.Effect<(handle: Handler) => Handler, never, KubeClient
         TooMany: () => Effect.succeed(tooMany),
         ApiError: ({ message }) =>
           Effect.as(
-            Effect.logWarning(`cannot authorize readers of metrics: ${message}`),
+            Effect.logWarning(`cannot authorize readers of metrics or the console: ${message}`),
             text(500, "Internal Server Error\n")
           )
       })

@@ -10,18 +10,18 @@ const address: Codecs.Codec<Address.Address | undefined> = {
   decode: Address.parse
 }
 
-/** Profiles show internals, so the default host is loopback. */
-const loopbackAddress: Codecs.Codec<Address.Address | undefined> = {
+/** Profiles and the console show internals, so the default host is loopback. `true` is the usual port. */
+const loopbackAddress = (usual: number): Codecs.Codec<Address.Address | undefined> => ({
   metavar: "address",
-  expected: "an address like 127.0.0.1:6060, a port, or 0 for none",
+  expected: `an address like 127.0.0.1:${usual}, a port, or 0 for none`,
   decode: (text) => {
     if (text === "false") return Option.some(undefined)
-    const written = text === "true" ? ":6060" : /^[1-9]\d{0,4}$/.test(text) ? `:${text}` : text
+    const written = text === "true" ? `:${usual}` : /^[1-9]\d{0,4}$/.test(text) ? `:${text}` : text
     return Option.map(Address.parse(written), (address) =>
       address === undefined ? undefined : { ...address, host: address.host ?? "127.0.0.1" }
     )
   }
-}
+})
 
 /** Without TLS the default address of the metrics is on loopback. */
 export const metricsAt = ({
@@ -29,6 +29,12 @@ export const metricsAt = ({
   metricsSecure
 }: Pick<Setting.Values<typeof settings>, "metricsAddress" | "metricsSecure">): Address.Address | undefined =>
   address === undefined || metricsSecure ? address : { ...address, host: address.host ?? "127.0.0.1" }
+
+/** Whether the console is served elsewhere than on loopback, which needs reviews by the API server. */
+export const isConsoleReviewed = ({
+  consoleAddress: address
+}: Pick<Setting.Values<typeof settings>, "consoleAddress">): boolean =>
+  address !== undefined && !Address.isLoopback(address.host)
 
 export const settings = {
   metricsAddress: Setting.make(address, {
@@ -71,7 +77,14 @@ export const settings = {
       "Address of the probes; 0 turns them off. On the embedded cluster the default host is 127.0.0.1, and the default address is skipped if it is in use",
     default: ":8081"
   }),
-  pprofAddress: Setting.make(loopbackAddress, {
+  consoleAddress: Setting.make(loopbackAddress(8082), {
+    name: "console-bind-address",
+    group: "servers",
+    description:
+      "Address of the console, a page that shows the running program; the default host is 127.0.0.1, 0 turns it off. Elsewhere than on loopback it is served over HTTPS, to clients whose token the API server accepts and that may get /console. The default address is used on the embedded cluster only, and skipped if it is in use",
+    default: "127.0.0.1:8082"
+  }),
+  pprofAddress: Setting.make(loopbackAddress(6060), {
     name: "pprof-bind-address",
     aliases: ["profiling"],
     group: "servers",

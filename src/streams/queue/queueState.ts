@@ -9,7 +9,7 @@
  */
 import type * as Tracer from "effect/Tracer"
 import { DueHeap } from "./dueHeap.ts"
-import type { QueueHead } from "../reconcile/loopSnapshot.ts"
+import type { DelayedKey, QueueHead } from "../reconcile/loopSnapshot.ts"
 import type { QueueMetrics } from "../reconcile/loopMetrics.ts"
 import * as ReadyList from "./readyList.ts"
 import { merge, type Triggers } from "../reconcile/trace.ts"
@@ -262,6 +262,17 @@ export class QueueState<K> {
         failures: this.failures(entry.key)
       }))
     }
+  }
+
+  /** When the key will be handed out next; undefined if nothing has added it. */
+  dueOf(text: string): DelayedKey | undefined {
+    // The keys of all queues are texts; a text that is no key has no entry.
+    const key = text as K & string
+    const entry = this.entries.get(key)
+    if (entry === undefined || (entry.phase === InFlight && !entry.pending)) return undefined
+    const due = entry.phase === InFlight ? entry.pendingDue : entry.due
+    const dueIn = entry.phase === Ready || due === 0 ? 0 : due - this.options.now()
+    return { key, dueIn, failures: this.failures(key) }
   }
 
   private insert(key: K, priority: number, due: number, at?: number): void {

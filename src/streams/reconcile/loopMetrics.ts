@@ -80,6 +80,8 @@ export interface QueueView {
   readonly stats: () => LoopSnapshot.QueueStats
   /** The keys that come next and those that are due next, at most `limit` of each. */
   readonly head: (limit: number) => LoopSnapshot.QueueHead
+  /** When the key will be handed out next; undefined if it is not queued. */
+  readonly dueOf: (key: string) => LoopSnapshot.DelayedKey | undefined
   /** Ready keys by priority. */
   readonly levels: () => ReadonlyMap<number, number>
   /** Milliseconds for which the key that comes next has been ready; 0 when there is none. */
@@ -188,6 +190,16 @@ export class QueueMetrics {
     return Math.max(0, ...Array.from(this.views, (view) => view.stalled()))
   }
 
+  /** Milliseconds for which the key that comes next has been ready; 0 when there is none. */
+  waited(): number {
+    return Math.max(0, ...Array.from(this.views, (view) => view.waited()))
+  }
+
+  /** When the key will be handed out next, in each of its views that has it. */
+  dueOf(key: string): ReadonlyArray<LoopSnapshot.DelayedKey> {
+    return Array.from(this.views).flatMap((view) => view.dueOf(key) ?? [])
+  }
+
   /** Of all runs, in the buckets of runs. */
   runs(): Metric.HistogramState {
     return this.elapsed.state(runBounds)
@@ -220,7 +232,7 @@ export class QueueMetrics {
     register.histogram(workTime, labels, () => this.elapsed.state(bounds))
     register.gauge(unfinished, labels, () => total(ages(), (age) => age / 1000))
     register.gauge(longest, labels, () => Math.max(0, ...ages()) / 1000)
-    register.gauge(oldestReady, labels, () => Math.max(0, ...Array.from(this.views, (view) => view.waited())) / 1000)
+    register.gauge(oldestReady, labels, () => this.waited() / 1000)
   }
 }
 
@@ -300,9 +312,30 @@ export class LoopMetrics {
     return Math.max(0, ...Array.from(this.queues.values(), (queue) => queue.stalled()))
   }
 
+  /** Milliseconds for which the oldest of the keys that come next has been ready; 0 when there is none. */
+  waited(): number {
+    return Math.max(0, ...Array.from(this.queues.values(), (queue) => queue.waited()))
+  }
+
+  /** When its queues will hand out the key next. */
+  dueOf(key: string): ReadonlyArray<LoopSnapshot.DelayedKey> {
+    return Array.from(this.queues.values(), (queue) => queue.dueOf(key)).flat()
+  }
+
   /** The number of runs that have ended. */
   runs(): number {
-    return this.state().count
+    return this.durations().count
+  }
+
+  /** How many of them have failed. */
+  failures(): number {
+    const { error, panics, terminal, timeouts } = this.failed
+    return error + terminal + panics + timeouts
+  }
+
+  /** The durations of all runs that have ended, in seconds. */
+  durations(): Metric.HistogramState {
+    return [...this.queues.values()].reduce((sum, queue) => added(sum, queue.runs()), this.elapsed.state())
   }
 
   /** Whether no run is in flight and no key is ready; undefined while there are no workers. */
@@ -311,14 +344,10 @@ export class LoopMetrics {
     return total(this.loops, (loop) => loop.active()) + total(this.queues.values(), (queue) => queue.ready()) === 0
   }
 
-  private state(): Metric.HistogramState {
-    return [...this.queues.values()].reduce((sum, queue) => added(sum, queue.runs()), this.elapsed.state())
-  }
-
   private registerRuns(): void {
     const { failed, register, requeued } = this
     const labels = { controller: this.name }
-    const errors = () => failed.error + failed.terminal + failed.panics + failed.timeouts
+    const errors = () => this.failures()
     const counted = (result: string, count: () => number) =>
       register.counter(reconcileTotal, { ...labels, result }, count)
     counted("success", () => this.runs() - errors() - requeued.now - requeued.later)
@@ -329,7 +358,7 @@ export class LoopMetrics {
     register.counter(terminalErrors, labels, () => failed.terminal)
     register.counter(panics, labels, () => failed.panics)
     register.counter(timeouts, labels, () => failed.timeouts)
-    register.histogram(reconcileTime, labels, () => this.state())
+    register.histogram(reconcileTime, labels, () => this.durations())
     register.gauge(maxConcurrent, labels, () => total(this.loops, (loop) => loop.concurrency))
     register.gauge(activeWorkers, labels, () => total(this.loops, (loop) => loop.active()))
   }

@@ -39,7 +39,9 @@ it.effect(
         const stalled = (millis: number) => {
           const stats = { ready: 1, waiting: 0, processing: 0, failing: 0, adds: 0, retries: 0 }
           const view = { waited: () => millis, stalled: () => millis, levels: () => new Map(), stats: () => stats }
-          return metrics.queue("another").attachQueue({ ...view, head: () => ({ next: [], delayed: [] }) })
+          return metrics
+            .queue("another")
+            .attachQueue({ ...view, head: () => ({ next: [], delayed: [] }), dueOf: () => undefined })
         }
         const detach = stalled(600_000)
         assert.strictEqual(yield* ready, "ok")
