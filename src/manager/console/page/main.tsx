@@ -17,7 +17,9 @@ addEventListener("hashchange", () => {
 
 // Ages and charts move on without messages. A hidden page has no frames, and so renders nothing.
 setInterval(() => {
-  if (document.visibilityState === "visible") model.touch("clock")
+  if (document.visibilityState === "hidden") return
+  if (connection.state.status === "open") model.tick()
+  else model.touch("clock")
 }, 1000)
 
 const root = document.getElementById("app")

@@ -24,6 +24,8 @@ const firstDelay = 500
 const mostDelay = 15_000
 /** Messages are handled for this long before the page may render again. */
 const slice = 8
+/** The server sends an empty line every ten seconds without news. Without any for this long, the connection is lost. */
+const silence = 25_000
 /** No message is as long as this many characters. */
 const mostLine = 32 * 1024 * 1024
 
@@ -133,7 +135,12 @@ export class Connection {
     let length = 0
     let began = performance.now()
     for (;;) {
+      const watchdog = setTimeout(
+        () => void reader.cancel(new Error("The program sent nothing for 25 seconds.")),
+        silence
+      )
       const { done, value } = await reader.read()
+      clearTimeout(watchdog)
       if (done) return
       const lines = value.split("\n")
       for (const [at, line] of lines.entries()) {

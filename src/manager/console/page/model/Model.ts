@@ -14,6 +14,9 @@ export interface ControllerSamples {
 /** At most this often are the views of nodes and pods rendered. */
 const clusterInterval = 200
 
+/** The program sends the figures of the controllers at most once a second, and only when one has changed. */
+const quiet = 1500
+
 const newSamples = (): ControllerSamples => ({ rate: new Samples(), errors: new Samples(), depth: new Samples() })
 
 export const depthOf = ({ queue }: Controller): number => queue.ready + queue.delayed + queue.processing
@@ -35,8 +38,9 @@ export class Model {
   readonly #listeners = new Map<Topic, Set<() => void>>()
   readonly #changed = new Set<Topic>()
   #isScheduled = false
-  #clusterTimer: number | undefined
+  #isClusterDue = false
   #ahead = 0
+  #sampledAt = 0
 
   /** The time of the server. */
   now(): number {
@@ -62,6 +66,13 @@ export class Model {
     })
   }
 
+  /** Called once a second while the stream is open. A second without a message is one without runs. */
+  tick(): void {
+    const now = this.now()
+    if (this.controllers !== undefined && now - this.#sampledAt >= quiet) this.#sample(now, this.controllers)
+    this.touch("clock")
+  }
+
   receive(message: Message): void {
     if ("at" in message) this.#ahead = message.at - Date.now()
     switch (message.type) {
@@ -84,8 +95,10 @@ export class Model {
       case "cluster":
         this.cluster ??= new Cluster()
         this.cluster.apply(message.at, message.nodes, message.pods)
-        this.#clusterTimer ??= setTimeout(() => {
-          this.#clusterTimer = undefined
+        if (this.#isClusterDue) return
+        this.#isClusterDue = true
+        setTimeout(() => {
+          this.#isClusterDue = false
           this.touch("cluster")
         }, clusterInterval)
         return
@@ -105,6 +118,7 @@ export class Model {
   }
 
   #sample(at: number, controllers: ReadonlyArray<Controller>): void {
+    this.#sampledAt = at
     const total = { rate: 0, errors: 0, depth: 0 }
     for (const controller of controllers) {
       const { failures, name, runs } = controller

@@ -172,15 +172,15 @@ const Nodes = ({ cluster }: { readonly cluster: Pods }) => {
 
 /** A workload is listed while its pods change or are not all well. */
 const recent = 60_000
-const mostWorkloads = 30
+const mostWorkloads = 8
 
 const isUnwell = ({ counts }: Workload) => counts.starting + counts.failing + counts.deleting > 0
 
-/** The latest changes first; a bounded number of them is sorted. */
-const listed = (workloads: Iterable<Workload>, now: number): ReadonlyArray<Workload> => {
+/** The latest changes first. */
+const changing = (workloads: Iterable<Workload>, now: number): ReadonlyArray<Workload> => {
   const found: Array<Workload> = []
   for (const workload of workloads) if (isUnwell(workload) || now - workload.changedAt < recent) found.push(workload)
-  return found.sort((a, b) => b.changedAt - a.changedAt || byName(a.id, b.id)).slice(0, mostWorkloads)
+  return found.sort((a, b) => b.changedAt - a.changedAt || byName(a.id, b.id))
 }
 
 const Bar = ({ counts }: { readonly counts: Counts }) => {
@@ -199,6 +199,7 @@ const Bar = ({ counts }: { readonly counts: Counts }) => {
 }
 
 const Rollouts = ({ cluster, now }: { readonly cluster: Pods; readonly now: number }) => {
+  const workloads = changing(cluster.workloads.values(), now)
   const columns: ReadonlyArray<Column<Workload>> = [
     {
       title: "Workload",
@@ -220,10 +221,15 @@ const Rollouts = ({ cluster, now }: { readonly cluster: Pods; readonly now: numb
       <Table
         label="Workloads that change"
         columns={columns}
-        rows={listed(cluster.workloads.values(), now)}
+        rows={workloads.slice(0, mostWorkloads)}
         keyOf={({ id }) => id}
         empty="Nothing changes at the moment. Change a Deployment, with kubectl scale or kubectl set image, and its pods are shown here."
       />
+      {workloads.length > mostWorkloads && (
+        <p class="muted note">
+          {plural(workloads.length - mostWorkloads, "further workload")} changed within a minute or {workloads.length - mostWorkloads === 1 ? "is" : "are"} not ready.
+        </p>
+      )}
     </section>
   )
 }

@@ -58,7 +58,7 @@ export const Informers = () => {
       cell: ({ subscribers }) => formatCount(subscribers)
     },
     {
-      title: "Failures in a row",
+      title: "Failures",
       kind: "number",
       order: (a, b) => a.failuresInARow - b.failuresInARow,
       cell: ({ failuresInARow }) => formatCount(failuresInARow)

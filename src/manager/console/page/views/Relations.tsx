@@ -22,11 +22,14 @@ export const Relations = ({ object }: { readonly object: ObjectView }) => {
     return <p class="empty">The object has no owner, and no object in the cache names it as its owner.</p>
   }
   // One item is in the tab order; arrow keys reach the others, and Enter opens the object of one.
-  const link = (related: Related) => (
-    <a tabIndex={-1} href={hrefOfObject(related.resource, related.key)}>
+  const link = (related: Related) =>
+    related.resource === "" ? (
       <Label related={related} />
-    </a>
-  )
+    ) : (
+      <a tabIndex={-1} href={hrefOfObject(related.resource, related.key)}>
+        <Label related={related} />
+      </a>
+    )
   const onKey = (event: KeyboardEvent) => {
     moveFocus(event, "[role=treeitem]")
     if (event.key === "Enter" && event.target instanceof HTMLElement)

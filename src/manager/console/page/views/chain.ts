@@ -21,7 +21,7 @@ export const stepsOf = (timeline: ReadonlyArray<TimelineEntry>): ReadonlyArray<S
     if (cause === undefined) steps.push({ entry, results: results.get(entry.id) ?? [] })
     else results.get(cause)?.push(entry)
   }
-  return steps.reverse()
+  return steps.toReversed()
 }
 
 /** The ids of the entry, of what led to it and of what followed from it, among the entries of the timeline. */
